@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The front door: CMake does the work, these are the doors to it. `make help` lists them.
+# On a fresh Debian 12, `make run` and `make test` are all there is to type: both call `setup`,
+# which installs what tools/packages.txt names and is missing.
+
+BUILD   ?= build/release
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Further arguments for cmake, ctest and the benchmark program.
+CMAKE_ARGS ?=
+CTEST_ARGS ?=
+BENCH_ARGS ?=
+
+# In CI a warning is an error.
+WERROR := $(if $(CI),ON,OFF)
+CMAKE  := cmake -S . -G Ninja -DDEPUTY_WERROR=$(WERROR)
+CTEST  := ctest --output-on-failure --no-tests=error -j $(JOBS)
+DIGITS := examples/digits
+READ_DIGITS := --image $(DIGITS)/pictures --labels $(DIGITS)/labels.txt --expect-from-name
+# Our own C and C++ files; `git ls-files` would miss the new ones.
+SOURCES = $(shell find c_api core kernels gpu_cl npu_stub tests tools examples \
+            \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
+
+.DEFAULT_GOAL := all
+# Recipes call make again after `setup`, whose packages (cmake, ninja) the rest needs.
+MAKEFLAGS += --no-print-directory
+
+## all      build the libraries, the command and the tests
+.PHONY: all
+all: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+.PHONY: configure
+configure:
+	@$(CMAKE) -B $(BUILD) $(CMAKE_ARGS)
+
+## help     this list
+.PHONY: help
+help:
+	@sed -n 's/^## /  make /p' Makefile
+
+## setup    install the Debian packages that are missing (as root, or through sudo)
+.PHONY: setup setup-check
+setup:
+	@tools/setup.sh tools/packages.txt
+setup-check:
+	@tools/setup.sh tools/packages.txt tools/packages-check.txt
+
+## run      the main job: read handwritten digits with the two models that ship here
+.PHONY: run
+run: setup
+	@$(MAKE) all
+	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS)
+	$(BUILD)/deputy run $(DIGITS)/digits_int8.tflite $(READ_DIGITS)
+
+## test     build and run every test
+.PHONY: test
+test: setup
+	@$(MAKE) all
+	cd $(BUILD) && $(CTEST) $(CTEST_ARGS)
+
+## bench    speed of the kernels and of the shipped models
+.PHONY: bench
+bench: setup
+	@$(MAKE) all
+	$(BUILD)/deputy_bench $(BENCH_ARGS)
+	$(BUILD)/deputy bench $(DIGITS)/digits_float.tflite
+	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
+
+## check    format, include rules, exported symbols, clang-tidy on the core, a build with clang
+.PHONY: check check-format check-includes check-symbols check-tidy check-clang
+check: setup-check
+	@$(MAKE) check-format check-includes check-symbols check-tidy check-clang
+check-format:
+	clang-format --dry-run --Werror $(SOURCES)
+check-includes:
+	tools/check_includes.py --self-test
+	tools/check_includes.py
+check-symbols: all
+	tools/check_symbols.py $(BUILD)
+check-tidy: all
+	run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/core/[^/]*\.cc$$'
+check-clang:
+	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+	  -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON
+	cmake --build build/clang -j $(JOBS)
+
+## asan     the tests under the address and undefined-behaviour sanitizers
+.PHONY: asan
+asan: setup
+	@$(MAKE) sanitize BUILD=build/asan SANITIZE=address,undefined
+
+## ubsan    the tests under the undefined-behaviour sanitizer alone
+.PHONY: ubsan
+ubsan: setup
+	@$(MAKE) sanitize BUILD=build/ubsan SANITIZE=undefined
+
+## tsan     the threaded tests under the thread sanitizer
+.PHONY: tsan
+tsan: setup
+	@$(MAKE) sanitize BUILD=build/tsan SANITIZE=thread TARGET=threaded_tests CTEST_ARGS="-L threads"
+
+# A refused allocation is an answer the tests ask for, not a reason to end the process.
+.PHONY: sanitize
+sanitize: TARGET ?= all_tests
+sanitize:
+	@$(CMAKE) -B $(BUILD) -DDEPUTY_SANITIZE=$(SANITIZE) $(CMAKE_ARGS)
+	cmake --build $(BUILD) -j $(JOBS) --target $(TARGET)
+	cd $(BUILD) && ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(CTEST) $(CTEST_ARGS)
+
+## install  into DESTDIR= with PREFIX= (default /usr/local)
+.PHONY: install
+install:
+	@$(MAKE) all CMAKE_ARGS="$(CMAKE_ARGS) -DCMAKE_INSTALL_PREFIX=$(PREFIX)"
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+## format   rewrite our sources with clang-format
+.PHONY: format
+format:
+	clang-format -i $(SOURCES)
+
+## fresh    prove `make run` and `make test` on a bare Debian, in a chroot (as root)
+.PHONY: fresh
+fresh:
+	tools/fresh.sh
+
+## clean    remove everything built
+.PHONY: clean
+clean:
+	rm -rf build

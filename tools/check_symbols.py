@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the built libraries export, need and are called.
+
+    check_symbols.py BUILD_FOLDER
+
+The drop-in must export exactly the functions that tests/data/abi_functions.csv says the original
+does (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 exports the same, the
+loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions that c_api/deputy*.h
+declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
+symbols to themselves. Last, the object files compiled for a newer instruction set may define no weak
+symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
+"""
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXTERNAL_DELEGATE = {'TfLiteExternalDelegate' + name
+                     for name in ('OptionsDefault', 'OptionsInsert', 'Create', 'Delete')}
+MAY_NEED = re.compile(r'^(libc|libm|libdl|libpthread|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+$')
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def exports_of(library):
+    """Name -> version node of every symbol the library defines for others."""
+    exports = {}
+    for line in output_of('readelf', '-W', '--dyn-syms', library).splitlines():
+        fields = line.split()
+        if len(fields) == 8 and fields[6] not in ('UND', 'ABS') and fields[4] in ('GLOBAL', 'WEAK'):
+            name, _, version = fields[7].partition('@')
+            exports[name] = version.strip('@')
+    return exports
+
+
+def tflite_functions():
+    """The names the original's shared library exports today or exported once."""
+    with open(ROOT / 'tests/data/abi_functions.csv', encoding='utf-8', newline='') as file:
+        rows = list(csv.DictReader(file))
+    return {row['function'] for row in rows
+            if row['exported_by_libtensorflowlite_c'].startswith(('yes', 'old', 'expected'))}
+
+
+def declared_functions():
+    """The Deputy* functions that our own headers declare for libdeputy.
+
+    A plug-in's side (deputy_plugin.h) is what others define, so it is not among them.
+    """
+    names = set()
+    for header in sorted(ROOT.glob('c_api/deputy*.h')):
+        if header.stem.startswith('deputy_plugin'):
+            continue
+        text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
+        # Names followed by "(" that are not pointers to functions, "(*Name)(".
+        names |= set(re.findall(r'(?<![\w*])(Deputy\w+)\s*\(', text))
+        names |= set(re.findall(r'\*\s*(Deputy\w+)\s*\((?!\s*\*)', text))
+    return names
+
+
+def check_library(library, soname, expected):
+    """expected: name -> version node. Yields one line per violation."""
+    exports = exports_of(library)
+    for what, names in (('does not export', expected.keys() - exports.keys()),
+                        ('leaks', exports.keys() - expected.keys())):
+        if names:
+            yield f'{library} {what} {len(names)}: {" ".join(sorted(names))}'
+    for name in sorted(expected.keys() & exports.keys()):
+        if exports[name] != expected[name]:
+            yield f'{library}: {name} is under {exports[name] or "no version"}, not {expected[name]}'
+    dynamic = output_of('readelf', '-W', '-d', library)
+    if f'Library soname: [{soname}]' not in dynamic:
+        yield f'{library}: SONAME is not {soname}'
+    if 'SYMBOLIC' not in dynamic:
+        yield f'{library}: not linked with -Bsymbolic'
+    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', dynamic):
+        if not MAY_NEED.match(needed):
+            yield f'{library}: may not need {needed}'
+
+
+def check_instruction_set_objects(build):
+    for found in sorted(build.glob('CMakeFiles/deputy_objects.dir/kernels/simd_avx*.o')):
+        # W and w, V and v are weak; u is unique across the process.
+        weak = re.findall(r'^\S* *[WVwvu] (\S.*)$', output_of('nm', '-C', '--defined-only', found),
+                          re.MULTILINE)
+        for name in weak:
+            yield f'{found.name} defines {name} weakly: it might be linked into code for every CPU'
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    build = pathlib.Path(arguments[0])
+    drop_in = dict.fromkeys(tflite_functions(), 'VERS_1.0')
+    ours = drop_in | dict.fromkeys(EXTERNAL_DELEGATE, 'VERS_1.0')
+    ours |= dict.fromkeys(declared_functions(), 'DEPUTY_1.0')
+    problems = [
+        *check_library(build / 'drop-in/libtensorflowlite_c.so', 'libtensorflowlite_c.so', drop_in),
+        *check_library(build / 'libdeputy.so.1', 'libdeputy.so.1', ours),
+        *check_instruction_set_objects(build),
+    ]
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f'symbols: drop-in {len(drop_in)}, libdeputy {len(ours)}, as they should be')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests and benchmarks, included by the top CMakeLists.txt. Found by glob:
+#   tests/*_test.cc     googletest, one executable each, linked to all of Deputy as an archive
+#   tests/*_test.c      cmocka, likewise
+#   tests/cases/*.cc    the operator cases; linked as objects to each test that includes them
+#   tests/bench_*.cc    google-benchmark, together the executable deputy_bench
+#   tests/*_test.py     scripts that get the build folder as argument
+#   tests/*.{cc,c}, else  helpers shared by all of the above
+# Executables whose name contains "pool" or "thread" carry the ctest label `threads`.
+find_package(GTest REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cc)
+file(GLOB c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
+file(GLOB case_sources CONFIGURE_DEPENDS tests/cases/*.cc)
+file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench_*.cc)
+file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
+if(support_sources)
+  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$)")
+endif()
+
+# What every test may ask: where the sources and the products are.
+add_library(deputy_test_settings INTERFACE)
+target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
+target_compile_definitions(deputy_test_settings INTERFACE
+  DEPUTY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
+  DEPUTY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+  DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
+  DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
+if(TARGET deputy_tool)
+  target_compile_definitions(deputy_test_settings INTERFACE
+                             DEPUTY_TOOL_PATH="$<TARGET_FILE:deputy_tool>")
+endif()
+target_link_libraries(deputy_test_settings INTERFACE deputy_static)
+
+if(support_sources)
+  add_library(deputy_test_support STATIC ${support_sources})
+  target_link_libraries(deputy_test_support PUBLIC deputy_test_settings GTest::gmock)
+endif()
+if(case_sources)
+  add_library(deputy_cases OBJECT ${case_sources})
+  target_link_libraries(deputy_cases PUBLIC deputy_test_settings GTest::gmock)
+endif()
+
+# Links what every test program needs, the case objects only where the source asks for them.
+function(deputy_link_test target source)
+  file(STRINGS ${source} asks_for_cases REGEX "#include \"tests/cases/")
+  if(asks_for_cases AND TARGET deputy_cases)
+    target_link_libraries(${target} PRIVATE deputy_cases)
+  endif()
+  if(TARGET deputy_test_support)
+    target_link_libraries(${target} PRIVATE deputy_test_support)
+  endif()
+  target_link_libraries(${target} PRIVATE deputy_test_settings)
+endfunction()
+
+# What the sanitizer runs build: every test, or the ones labelled `threads`.
+add_custom_target(all_tests)
+add_custom_target(threaded_tests)
+
+function(deputy_add_test source)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  deputy_link_test(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  # Tests open the shared libraries and run the command by path.
+  add_dependencies(${name} deputy tensorflowlite_c)
+  if(TARGET deputy_tool)
+    add_dependencies(${name} deputy_tool)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+  add_dependencies(all_tests ${name})
+  if(name MATCHES "pool|thread")
+    add_dependencies(threaded_tests ${name})
+    set_tests_properties(${name} PROPERTIES LABELS threads)
+  endif()
+endfunction()
+
+foreach(source IN LISTS test_sources)
+  deputy_add_test(${source} GTest::gmock GTest::gtest_main)
+endforeach()
+foreach(source IN LISTS c_test_sources)
+  deputy_add_test(${source} PkgConfig::CMOCKA)
+  get_filename_component(name ${source} NAME_WE)
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+endforeach()
+
+if(bench_sources)
+  find_package(benchmark REQUIRED)
+  add_executable(deputy_bench ${bench_sources})
+  foreach(source IN LISTS bench_sources)
+    deputy_link_test(deputy_bench ${source})
+  endforeach()
+  target_link_libraries(deputy_bench PRIVATE benchmark::benchmark benchmark::benchmark_main)
+endif()
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_subdirectory(examples)
+
+# Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
+file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)
+foreach(script IN LISTS script_tests)
+  get_filename_component(name ${script} NAME_WE)
+  add_test(NAME ${name} COMMAND Python3::Interpreter ${script} ${PROJECT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+endforeach()

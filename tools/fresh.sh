@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Proves the README's promise: on a bare Debian 12 (debootstrap, minbase) with only `make` added,
+# `make run` and then `make test` do everything. The system is built once and kept as an archive,
+# packages downloaded inside are kept too; both lie in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE).
+#
+#   fresh.sh             tests what is committed (HEAD)
+#   fresh.sh --worktree  tests the files as they lie here, uncommitted changes included
+#
+# Where it cannot work (not root, no mounts, no mirror) it says why in one line and exits 0. The
+# host's /dev is never seen inside: the chroot has a handful of device nodes of its own. All mounts
+# live in a mount namespace of this script, so they are gone with it, however it ends.
+set -euo pipefail
+
+suite=bookworm
+cache=${DEPUTY_FRESH_CACHE:-/var/cache/deputy-fresh}
+here=$(cd "$(dirname "$0")/.." && pwd)
+
+skip() {
+  echo "fresh: skipped: $*"
+  exit 0
+}
+
+[ "$(id -u)" = 0 ] || skip "needs root"
+for tool in debootstrap unshare mount mknod tar; do
+  command -v "$tool" >/dev/null || skip "$tool is not installed"
+done
+if [ -z "${DEPUTY_FRESH_INSIDE:-}" ]; then
+  unshare --mount --propagation private true 2>/dev/null || skip "may not create a mount namespace"
+  DEPUTY_FRESH_INSIDE=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/deputy-fresh.XXXXXX")
+root=$work/root
+mounts=(proc sys dev/pts dev/shm)
+cleanup() {
+  local at
+  for at in dev/shm dev/pts sys proc; do
+    if mountpoint -q "$root/$at"; then umount "$root/$at" || umount -l "$root/$at"; fi
+  done
+  # Whatever might still be mounted below stays untouched.
+  rm -rf --one-file-system "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+mkdir "$root"
+mount -t tmpfs none "$root" 2>/dev/null || skip "may not mount"
+umount "$root"
+
+# The mirror this machine uses itself, through whatever proxy apt was told to use.
+mirror_of_machine() {
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
+    2>/dev/null | awk -v suite="$suite" '$2 == suite && $3 == "main" && !found { print $1; found = 1 }'
+}
+mirror=$(mirror_of_machine)
+mirror=${mirror:-http://deb.debian.org/debian}
+mirror=${mirror%/}
+helper=/usr/lib/apt/apt-helper
+if [ -x $helper ] && ! timeout 60 $helper download-file "$mirror/dists/$suite/InRelease" \
+    "$work/InRelease" >/dev/null 2>&1; then
+  skip "cannot reach $mirror"
+fi
+
+# ---- the bare system ---------------------------------------------------------------------------
+archive=$cache/$suite.tar
+mkdir -p "$cache/archives"
+if [ ! -s "$archive" ]; then
+  echo "fresh: bootstrapping $suite from $mirror"
+  include="make"
+  case $mirror in https:*) include="make,ca-certificates" ;; esac
+  if ! debootstrap --variant=minbase --include=$include "$suite" "$root" "$mirror" \
+      >"$work/debootstrap.log" 2>&1; then
+    tail -n 20 "$work/debootstrap.log" >&2
+    skip "debootstrap failed (its last words are above)"
+  fi
+  tar -C "$root" --numeric-owner --exclude='./var/cache/apt/archives/*.deb' \
+    --exclude='./dev/*' -cf "$archive.new" .
+  mv "$archive.new" "$archive"
+  rm -rf --one-file-system "$root"
+  mkdir "$root"
+fi
+tar -C "$root" --numeric-owner -xf "$archive"
+
+# ---- devices, mounts, network ------------------------------------------------------------------
+node() {
+  mknod -m "$2" "$root/dev/$1" c "$3" "$4" || skip "may not create device nodes"
+}
+mkdir -p "$root"/{proc,sys,dev/pts,dev/shm}
+node null 666 1 3
+node zero 666 1 5
+node full 666 1 7
+node random 666 1 8
+node urandom 666 1 9
+node tty 666 5 0
+ln -s pts/ptmx "$root/dev/ptmx"
+ln -s /proc/self/fd "$root/dev/fd"
+for stream in 0:stdin 1:stdout 2:stderr; do
+  ln -s "/proc/self/fd/${stream%%:*}" "$root/dev/${stream##*:}"
+done
+mount -t proc proc "$root/proc" &&
+  mount -t sysfs -o ro sysfs "$root/sys" &&
+  mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$root/dev/pts" &&
+  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" ||
+  skip "may not mount ${mounts[*]}"
+
+cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
+{ apt-config dump | grep -iE '^Acquire::https?::(Proxy|.*::Proxy) ' || true; } \
+  >"$root/etc/apt/apt.conf.d/90fresh"
+# A .deb from an earlier run spares the download; apt still checks it against the signed index.
+find "$cache/archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
+
+# ---- the sources, as a clone would give them ---------------------------------------------------
+mkdir "$root/deputy"
+if [ "${1:-}" = --worktree ]; then
+  (cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
+    tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$root/deputy" --no-same-owner -xf -
+else
+  git -c safe.directory='*' -C "$here" rev-parse -q --verify HEAD >/dev/null ||
+    skip "no commit to test here"
+  git -c safe.directory='*' -C "$here" archive HEAD | tar -C "$root/deputy" -xf -
+fi
+
+# ---- the README's two commands -----------------------------------------------------------------
+inside() {
+  env -i HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${CI:+CI="$CI"} ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    chroot "$root" /bin/sh -c "cd /deputy && $1" </dev/null
+}
+status=0
+for command in 'make run' 'make test'; do
+  echo "fresh: $command"
+  begin=$SECONDS
+  if inside "$command"; then
+    echo "fresh: $command took $((SECONDS - begin)) s"
+  else
+    status=$?
+    echo "fresh: $command failed with $status on a bare Debian" >&2
+    break
+  fi
+done
+find "$root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' -exec cp -n -t "$cache/archives" {} +
+exit "$status"

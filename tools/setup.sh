@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the Debian packages named in the given lists (default: packages.txt beside this file).
+# Asks dpkg first and is done at once when nothing is missing. Works as root without sudo, otherwise
+# through `sudo -n`; it never waits for somebody to type.
+set -eu
+
+here=$(dirname "$0")
+[ $# -gt 0 ] || set -- "$here/packages.txt"
+
+wanted=$(sed -e 's/#.*//' "$@" | tr -s ' \t\n' '   ')
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "setup: this is no Debian system; please install the likes of:$wanted" >&2
+  exit 0
+fi
+
+# shellcheck disable=SC2086  # The list is meant to be split.
+present=$(dpkg-query -W -f='${db:Status-Status}:${Package}\n' $wanted 2>/dev/null || true)
+missing=
+for package in $wanted; do
+  case "
+$present
+" in
+    *"
+installed:$package
+"*) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+[ -n "$missing" ] || exit 0
+
+echo "setup: installing$missing"
+if [ "$(id -u)" = 0 ]; then
+  as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+  as_root="sudo -n"
+else
+  echo "setup: neither root nor sudo without a password. Please run as root:" >&2
+  echo "  apt-get install --no-install-recommends$missing" >&2
+  exit 1
+fi
+
+install_missing() {
+  # shellcheck disable=SC2086
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
+    -o Dpkg::Options::=--force-confold -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+    install $missing </dev/null
+}
+# The package lists of a fresh machine are empty or old: one update, then the installation.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 update </dev/null ||
+  echo "setup: apt-get update failed, trying with the lists at hand" >&2
+if ! install_missing; then
+  echo "setup: could not install$missing" >&2
+  exit 1
+fi
