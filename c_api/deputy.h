@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Deputy offers beyond the TensorFlow Lite C API.
+//
+// The functions are in libdeputy.so.1 under the version DEPUTY_1.0; the drop-in library does not
+// have them. Every struct starts with its size: the caller sets `struct_size` to sizeof the struct
+// it was compiled with, and the library reads and writes no byte beyond that, so structs may grow
+// at their end. A `struct_size` that does not even hold the first release's fields is kTfLiteError.
+//
+// Rules on threads, NULL and failure are those of c_api.h. Strings and arrays that are handed out
+// belong to the interpreter and hold until its graph changes (AllocateTensors, a resize, a
+// delegate) or it is deleted.
+#ifndef DEPUTY_C_API_DEPUTY_H_
+#define DEPUTY_C_API_DEPUTY_H_
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ------------------------------------------------------------------------------------------------
+// The library
+// ------------------------------------------------------------------------------------------------
+
+// Deputy's own version as "major.minor.patch". Static string. Any thread.
+TFL_CAPI_EXPORT const char* DeputyVersion(void);
+
+// Which table of CPU kernels this process uses: "generic" or "avx2". The environment variable
+// DEPUTY_CPU forces one. Static string. Any thread.
+TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
+
+// ------------------------------------------------------------------------------------------------
+// Failures
+// ------------------------------------------------------------------------------------------------
+
+// The text of the newest failure on the calling thread, "" if there was none; the way to learn why
+// a call returned NULL. It holds until the thread's next failure. Any thread.
+TFL_CAPI_EXPORT const char* DeputyLastError(void);
+
+// The text of the newest failure of this interpreter, "" if there was none. It holds until the
+// interpreter's next failure.
+TFL_CAPI_EXPORT const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter);
+
+// Sends what would go to stderr to `reporter`, which gets a printf format and its arguments and may
+// be called from any thread. NULL brings stderr back. `user_data` must live until then. Any thread.
+TFL_CAPI_EXPORT void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format,
+                                                               va_list args),
+                                              void* user_data);
+
+// ------------------------------------------------------------------------------------------------
+// Models and options
+// ------------------------------------------------------------------------------------------------
+
+// As TfLiteModelCreateFromFile, but reads the file into memory instead of mapping it, so that the
+// model survives a file that is truncated or overwritten. NULL on failure.
+TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileByCopy(const char* model_path);
+
+// How quantised results are rounded.
+typedef enum DeputyArithmetic {
+  // In float, as fast CPU backends do; within one step of the reference.
+  kDeputyArithmeticDefault = 0,
+  // In integers with double rounding: equal to TensorFlow Lite's reference kernels, bit by bit.
+  kDeputyArithmeticReference = 1,
+} DeputyArithmetic;
+
+// Chooses the arithmetic of interpreters made with these options. It beats the environment variable
+// DEPUTY_ARITHMETIC. kTfLiteError for NULL options and for a value that is none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetArithmetic(
+    TfLiteInterpreterOptions* options, DeputyArithmetic arithmetic);
+
+// Threads that interpreters share.
+typedef struct DeputyThreadPool DeputyThreadPool;
+
+// A pool of `threads` threads, the calling one included; less than 1 means 1. Threads that cannot
+// be started are done without. The caller owns it. NULL if memory is short.
+TFL_CAPI_EXPORT DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads);
+
+// Drops the caller's reference. Legal while interpreters and options use the pool; its threads end
+// with the last of them.
+TFL_CAPI_EXPORT void DeputyThreadPoolDelete(DeputyThreadPool* pool);
+
+// Interpreters made with these options use the threads of `pool` instead of their own, whatever the
+// number of threads in the options. NULL takes it back. kTfLiteError for NULL options.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* options, DeputyThreadPool* pool);
+
+// What a model may make an interpreter take. 0 in a field keeps the default.
+typedef struct DeputyLimits {
+  // sizeof(DeputyLimits).
+  size_t struct_size;
+  // Greatest size of the arena and of any one block, in bytes. Default: the machine's memory or the
+  // process's limit of address space, whichever is less.
+  size_t max_block_bytes;
+  // Greatest number of tensors of a subgraph. Default: a million.
+  int32_t max_tensors;
+  // Greatest number of nodes of a subgraph. Default: a million.
+  int32_t max_nodes;
+  // How deep subgraphs may call each other. Default: 64.
+  int32_t max_call_depth;
+} DeputyLimits;
+
+// Limits for interpreters made with these options; the struct is copied. kTfLiteError for NULL, a
+// wrong struct_size, or a negative number.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
+                                                               const DeputyLimits* limits);
+
+// ------------------------------------------------------------------------------------------------
+// What is in an interpreter
+// ------------------------------------------------------------------------------------------------
+
+// Number of subgraphs; 0 for NULL.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetSubgraphCount(const TfLiteInterpreter* interpreter);
+
+// Name of a subgraph, "" if it has none. NULL if out of range.
+TFL_CAPI_EXPORT const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpreter* interpreter,
+                                                             int32_t subgraph_index);
+
+// Number of tensors of a subgraph; 0 if out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
+                                                        int32_t subgraph_index);
+
+// A tensor of any subgraph, owned by the interpreter. NULL if out of range.
+TFL_CAPI_EXPORT const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
+                                                               int32_t subgraph_index,
+                                                               int32_t tensor_index);
+
+// Number of nodes in a subgraph's table, replaced ones included; 0 if out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
+                                                      int32_t subgraph_index);
+
+// One node.
+typedef struct DeputyNodeInfo {
+  // sizeof(DeputyNodeInfo).
+  size_t struct_size;
+  // Where it is.
+  int32_t subgraph_index;
+  int32_t node_index;
+  // Its position in the order of execution; -1 if it does not run.
+  int32_t plan_position;
+  // Number of the builtin operator; 32 for custom operators, 51 for nodes of delegates.
+  int32_t builtin_code;
+  // Version of the operator.
+  int32_t version;
+  // The operator's name: the model format's in capitals, or a custom operator's or delegate's own.
+  const char* operator_name;
+  // Who runs it: "CPU", or the name of the delegate's kernel.
+  const char* owner;
+  // Tensor indices, -1 where an optional input is absent.
+  const int32_t* inputs;
+  int32_t input_count;
+  int32_t output_count;
+  // Tensor indices.
+  const int32_t* outputs;
+} DeputyNodeInfo;
+
+// Fills `info`, whose struct_size the caller has set. kTfLiteError if an index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
+                                                          int32_t subgraph_index,
+                                                          int32_t node_index, DeputyNodeInfo* info);
+
+// ------------------------------------------------------------------------------------------------
+// Memory map
+// ------------------------------------------------------------------------------------------------
+
+// The memory of a subgraph.
+typedef struct DeputyMemoryMap {
+  // sizeof(DeputyMemoryMap).
+  size_t struct_size;
+  // Size of the block that tensors share while a model runs.
+  size_t arena_bytes;
+  // Size of the block whose contents survive between inferences.
+  size_t persistent_bytes;
+  // Number of tensors in the two, for DeputyInterpreterGetTensorMemory.
+  size_t tensor_count;
+} DeputyMemoryMap;
+
+// Fills `map`, whose struct_size the caller has set. All zero before AllocateTensors. kTfLiteError
+// if the index is out of range or memory is short.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index,
+                                                           DeputyMemoryMap* map);
+
+// The place of one tensor.
+typedef struct DeputyTensorMemory {
+  // sizeof(DeputyTensorMemory).
+  size_t struct_size;
+  // Which tensor.
+  int32_t tensor_index;
+  // Not 0: in the persistent block.
+  int32_t persistent;
+  // Where it starts in its block.
+  size_t offset;
+  // How much it takes there.
+  size_t bytes;
+  // The first and last position of the execution order at which its bytes matter.
+  int32_t first_use;
+  int32_t last_use;
+} DeputyTensorMemory;
+
+// Fills `memory`, whose struct_size the caller has set, with the n-th entry of a subgraph's map.
+// kTfLiteError if an index is out of range or memory is short.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpreter,
+                                                              int32_t subgraph_index,
+                                                              size_t entry_index,
+                                                              DeputyTensorMemory* memory);
+
+// ------------------------------------------------------------------------------------------------
+// Profiling
+// ------------------------------------------------------------------------------------------------
+
+// One operator that has run. The library sets struct_size; a client looks at it before it reads a
+// field that a later release brought.
+typedef struct DeputyOpEvent {
+  // Size of the struct that the library filled.
+  size_t struct_size;
+  // Which node.
+  int32_t subgraph_index;
+  int32_t node_index;
+  // The operator's name, as in DeputyNodeInfo. It holds during the call only.
+  const char* operator_name;
+  // When it started, on a clock that only runs forward, and how long it took, in nanoseconds.
+  int64_t begin_ns;
+  int64_t duration_ns;
+  // How it ended.
+  TfLiteStatus status;
+} DeputyOpEvent;
+
+// Called after each operator on the thread that invokes. It must not use the interpreter.
+typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* event);
+
+// Sets the callback that hears about each operator; NULL switches it off. `user_data` must live
+// until then. kTfLiteError for a NULL interpreter.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
+                                                                 DeputyProfileCallback callback,
+                                                                 void* user_data);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_C_API_DEPUTY_H_

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every public header compiles alone, without a warning, in every language its clients use.
+
+    headers_test.py BUILD_FOLDER
+
+C99 to C++20 with g++ and, where it is installed, clang. Forwarding headers are compiled once as C
+and once as C++: they hold nothing of their own.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
+INCLUDE = BUILD / 'include'
+MODES = [(compiler, ['-x', 'c', f'-std={standard}'])
+         for compiler in ('gcc', 'clang') for standard in ('c99', 'c11')]
+MODES += [(compiler, ['-x', 'c++', f'-std={standard}'])
+          for compiler in ('g++', 'clang++') for standard in ('c++11', 'c++14', 'c++17', 'c++20')]
+MODES = [mode for mode in MODES if shutil.which(mode[0])]
+
+# Uses each macro as kernels do; the names of locals must not collide when macros nest.
+KERNEL = '''
+#include "deputy/c_api_opaque.h"
+#include "deputy/common.h"
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node, TfLiteStatus status);
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node, TfLiteStatus status) {
+  TF_LITE_KERNEL_LOG(context, "plain");
+  TF_LITE_KERNEL_LOG(context, "%d", 1);
+  TF_LITE_MAYBE_KERNEL_LOG(context, "%s", "x");
+  TF_LITE_ENSURE(context, node != NULL);
+  TF_LITE_ENSURE_MSG(context, node != NULL, "no node");
+  TF_LITE_ENSURE_MSG(context, node != NULL, "no node %d", 3);
+  TF_LITE_ENSURE_STATUS(status);
+  TF_LITE_ENSURE_EQ(context, node->inputs->size, 2);
+  TF_LITE_ENSURE_TYPES_EQ(context, context->tensors[0].type, kTfLiteFloat32);
+  TF_LITE_ENSURE_NEAR(context, 1.0f, context->tensors[0].params.scale, 1e-6);
+  TF_LITE_ENSURE_OK(context, status);
+  TF_LITE_ENSURE_OK(context, status, "with a message");
+  if (node->user_data)
+    TF_LITE_ENSURE(context, status == kTfLiteOk);
+  else
+    TF_LITE_ENSURE_STATUS(kTfLiteOk);
+  return kTfLiteOk;
+}
+TfLiteStatus Opaque(TfLiteOpaqueContext* context, TfLiteOpaqueTensor* tensor);
+TfLiteStatus Opaque(TfLiteOpaqueContext* context, TfLiteOpaqueTensor* tensor) {
+  TF_LITE_OPAQUE_KERNEL_LOG(context, "plain");
+  TF_LITE_OPAQUE_MAYBE_KERNEL_LOG(context, "%d", 1);
+  TF_LITE_OPAQUE_ENSURE(context, tensor != NULL);
+  TF_LITE_OPAQUE_ENSURE_MSG(context, tensor != NULL, "100% data");
+  TF_LITE_OPAQUE_ENSURE_EQ(context, TfLiteOpaqueTensorNumDims(tensor), 4);
+  TF_LITE_OPAQUE_ENSURE_TYPES_EQ(context, TfLiteOpaqueTensorType(tensor), kTfLiteInt8);
+  TF_LITE_OPAQUE_ENSURE_NEAR(context, 1.0, 1.5, 1.0);
+  return kTfLiteOk;
+}
+'''
+
+# The names of before TensorFlow 2.17 still compile.
+OLD_NAMES = '''
+#include "deputy/c_api.h"
+TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options);
+TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
+  TfLiteRegistrationExternal* op =
+      TfLiteRegistrationExternalCreate(kTfLiteBuiltinCustom, "name", 1, NULL);
+  TfLiteRegistrationExternalSetInit(op, NULL);
+  TfLiteRegistrationExternalSetFree(op, NULL);
+  TfLiteRegistrationExternalSetPrepare(op, NULL);
+  TfLiteRegistrationExternalSetInvoke(op, NULL);
+  if (TfLiteRegistrationExternalGetVersion(op) != 1 ||
+      TfLiteRegistrationExternalGetBuiltInCode(op) != kTfLiteBuiltinCustom ||
+      TfLiteRegistrationExternalGetCustomName(op) == NULL) {
+    TfLiteRegistrationExternalDelete(op);
+    return NULL;
+  }
+  TfLiteInterpreterOptionsAddRegistrationExternal(options, op);
+  return op;
+}
+'''
+
+
+def complaint(job):
+    """What a compiler says about a text, with the mode in front; empty if it is content."""
+    (compiler, flags), defines, text = job
+    done = subprocess.run(
+        [compiler, *flags, *defines, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only',
+         '-I', INCLUDE, '-'], input=text, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ''
+    return f'{compiler} {" ".join([*flags, *defines])}: {text.strip()[:60]}\n{done.stderr[:1500]}'
+
+
+class HeadersTest(unittest.TestCase):
+
+    def expect_content(self, jobs):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            complaints = [text for text in pool.map(complaint, jobs) if text]
+        self.assertFalse(complaints, '\n'.join(complaints[:5]))
+
+    def test_each_header_compiles_alone_in_every_mode(self):
+        headers = sorted(path.name for path in (INCLUDE / 'deputy').glob('*.h'))
+        self.assertGreater(len(headers), 20)
+        self.expect_content([(mode, [], f'#include "deputy/{header}"\n')
+                             for header in headers for mode in MODES])
+
+    def test_each_forwarding_header_compiles(self):
+        paths = [line.split()[0] for line in
+                 (ROOT / 'c_api/header_paths.txt').read_text(encoding='utf-8').splitlines()
+                 if line and not line.startswith('#')]
+        self.assertGreater(len(paths), 60)
+        self.expect_content([(mode, [], f'#include "{path}"\n')
+                             for path in paths for mode in (MODES[0], MODES[-1])])
+
+    def test_opaque_delegate_type_can_be_chosen(self):
+        text = ('#include "deputy/c_api_opaque.h"\n'
+                'void Use(TfLiteOpaqueDelegateStruct* d);\n'
+                'void Use(TfLiteOpaqueDelegateStruct* d) { TfLiteOpaqueDelegateDelete(d); }\n')
+        self.expect_content([(mode, [define], text) for mode in MODES
+                             for define in ('-DTFLITE_USE_OPAQUE_DELEGATE=1',
+                                            '-DTFLITE_WITH_STABLE_ABI=1')])
+
+    def test_macros_compile_with_and_without_messages(self):
+        self.expect_content([(mode, defines, KERNEL) for mode in MODES
+                             for defines in ([], ['-DTF_LITE_STRIP_ERROR_STRINGS'])])
+
+    def test_old_names_compile(self):
+        self.expect_content([(mode, [], OLD_NAMES) for mode in MODES])
+
+
+if __name__ == '__main__':
+    unittest.main()
