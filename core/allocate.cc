@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prepare and memory. Nodes are prepared in plan order up to the first one whose output shape is
+// known only after it has run; everything prepared so far is then laid out, and the rest follows
+// during Invoke, behind that node.
+#include <cstring>
+
+#include "core/interpreter.h"
+#include "core/kernel_call.h"
+#include "core/op_names.h"
+#include "core/subgraph.h"
+
+namespace deputy {
+namespace {
+
+bool IsArena(const TfLiteTensor& tensor) { return tensor.allocation_type == kTfLiteArenaRw; }
+bool IsPersistent(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteArenaRwPersistent;
+}
+
+const char* NameOf(const TfLiteTensor& tensor) {
+  return tensor.name == nullptr ? "" : tensor.name;
+}
+
+}  // namespace
+
+TfLiteStatus Subgraph::AllocateTensors() {
+  if (!consistent_) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "AllocateTensors() called on inconsistent model.; %s",
+                desc_->inconsistency.c_str());
+  }
+  bool dynamic_input = false;
+  for (int index : inputs_) {
+    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) dynamic_input = true;
+  }
+  if (state_ != State::kUninvokable && !dynamic_input) return VerifyCustomAllocations();
+
+  state_ = State::kUninvokable;
+  next_to_prepare_ = 0;
+  arena_.Reset();
+  persistent_.Reset();
+  NoteReaders();
+  const TfLiteStatus status = PrepareAndAllocate();
+  if (status != kTfLiteOk) return status;
+  state_ = State::kInvokable;
+  return ResetVariableTensors();
+}
+
+TfLiteStatus Subgraph::PrepareAndAllocate() {
+  int last_prepared = next_to_prepare_ - 1;
+  const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
+  if (status != kTfLiteOk) return status;
+  if (LayOut(last_prepared) != kTfLiteOk) return kTfLiteError;
+  if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
+  next_to_prepare_ = last_prepared + 1;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
+  for (; position < static_cast<int>(plan_.size()); ++position) {
+    bool dynamic = false;
+    const TfLiteStatus status = PrepareNode(plan_[position], &dynamic);
+    if (status != kTfLiteOk) return status;
+    *out_last_prepared = position;
+    if (dynamic) break;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
+  EnsureTensorCapacity();
+  failure_[0] = '\0';
+  const TfLiteStatus status =
+      CallPrepare(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
+    return ReportNodeFailure(node_index, status, "failed to prepare.");
+  }
+  *out_dynamic = status == kTfLiteOutputShapeNotKnown ||
+                 HasDynamicTensor(nodes_[node_index].first.outputs);
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {
+  const TfLiteRegistration& failed = nodes_[node_index].second;
+  const char* name = OperatorName(failed);
+  const std::string reason = TakeFailure();
+  ErrorReporter* reporter = interpreter_->reporter();
+  if (IsUnresolvedCustomOp(failed)) {
+    const char* hint = strncmp(name, "Flex", 4) == 0
+                           ? "Select TensorFlow op(s), included in the given model, is(are) not "
+                             "supported by this interpreter."
+                           : "Register it, or apply a delegate that takes it.";
+    return Fail(reporter, status, "Encountered unresolved custom op: %s.\n%s; subgraph %d node %d",
+                name, hint, index_, node_index);
+  }
+  return Fail(reporter, status, "Node number %d (%s) %s%s%s", node_index, name, step,
+              reason.empty() ? ""
+                             : ("; subgraph " + std::to_string(index_) + " node " +
+                                std::to_string(node_index) + " " + name + ": ")
+                                   .c_str(),
+              reason.c_str());
+}
+
+bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
+  for (int i = 0; i < indices->size; ++i) {
+    const int index = indices->data[i];
+    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) return true;
+  }
+  return false;
+}
+
+void Subgraph::NoteReaders() {
+  read_.assign(tensors_.size(), false);
+  for (int index : outputs_) {
+    if (index >= 0) read_[index] = true;
+  }
+  for (int node_index : plan_) {
+    const TfLiteIntArray* inputs = nodes_[node_index].first.inputs;
+    for (int i = 0; i < inputs->size; ++i) {
+      if (inputs->data[i] >= 0) read_[inputs->data[i]] = true;
+    }
+  }
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
+  std::vector<Lifetime> lifetimes(tensors_.size());
+  const auto include = [&](const TfLiteIntArray* indices, int position) {
+    for (int i = 0; i < indices->size; ++i) {
+      if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
+    }
+  };
+  for (int position = 0; position <= last_prepared; ++position) {
+    const TfLiteNode& node = nodes_[plan_[position]].first;
+    include(node.inputs, position);
+    include(node.outputs, position);
+    include(node.temporaries, position);
+  }
+  // Nodes that wait for a shape keep their inputs alive, but do not bring tensors to life.
+  for (int position = last_prepared + 1; position < static_cast<int>(plan_.size()); ++position) {
+    const TfLiteIntArray* inputs = nodes_[plan_[position]].first.inputs;
+    for (int i = 0; i < inputs->size; ++i) {
+      const int index = inputs->data[i];
+      if (index >= 0 && lifetimes[index].used()) lifetimes[index].Include(position);
+    }
+  }
+  // What the caller writes or reads, and what survives an inference, never shares memory.
+  for (int index : inputs_) {
+    if (index >= 0) lifetimes[index] = {0, kForever};
+  }
+  for (int index : variables_) lifetimes[index] = {0, kForever};
+  for (int index : outputs_) {
+    if (index >= 0 && (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(plan_.size()))) {
+      lifetimes[index] = {0, kForever};
+    }
+  }
+  return lifetimes;
+}
+
+TfLiteStatus Subgraph::LayOut(int last_prepared) {
+  const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
+  std::vector<Arena::Slot> shared(tensors_.size());
+  std::vector<Arena::Slot> lasting(tensors_.size());
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (IsArena(tensors_[i])) {
+      shared[i] = {kNoOffset, tensors_[i].bytes, lifetimes[i]};
+    } else if (IsPersistent(tensors_[i]) && lifetimes[i].used()) {
+      lasting[i] = {kNoOffset, tensors_[i].bytes, {0, kForever}};
+    }
+  }
+  if (!arena_.Plan(shared, limits()) || !persistent_.Plan(lasting, limits())) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: no memory for the tensor arena: expected at most %zu bytes", index_,
+                limits().max_block_bytes);
+  }
+  PointTensorsIntoArenas();
+  return kTfLiteOk;
+}
+
+void Subgraph::PointTensorsIntoArenas() {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    TfLiteTensor& tensor = tensors_[i];
+    if (IsArena(tensor)) tensor.data.raw = arena_.Address(static_cast<int>(i));
+    if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(static_cast<int>(i));
+  }
+}
+
+std::vector<TensorMemory> Subgraph::MemoryMap() const {
+  std::vector<TensorMemory> map;
+  for (const Arena* arena : {&arena_, &persistent_}) {
+    for (size_t i = 0; i < arena->slots().size(); ++i) {
+      const Arena::Slot& slot = arena->slots()[i];
+      if (slot.offset == kNoOffset) continue;
+      map.push_back({static_cast<int>(i), arena == &persistent_, slot.offset, slot.bytes,
+                     slot.lifetime});
+    }
+  }
+  return map;
+}
+
+TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
+                                           const TfLiteCustomAllocation& allocation,
+                                           int64_t flags) {
+  ErrorReporter* reporter = interpreter_->reporter();
+  TfLiteTensor* target = tensor(tensor_index);
+  if (target == nullptr) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: custom allocation for tensor %d: expected an index below %d", index_,
+                tensor_index, tensor_count());
+  }
+  switch (target->allocation_type) {
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+    case kTfLiteCustom:
+    case kTfLiteNonCpu:
+      break;
+    default:
+      return Fail(reporter, kTfLiteError,
+                  "subgraph %d: tensor %d '%s': expected an arena tensor for a custom allocation, "
+                  "found allocation type %d",
+                  index_, tensor_index, NameOf(*target), target->allocation_type);
+  }
+  const bool check_alignment = (flags & kTfLiteCustomAllocationFlagsSkipAlignCheck) == 0;
+  if (allocation.data == nullptr ||
+      (check_alignment && reinterpret_cast<uintptr_t>(allocation.data) % kTensorAlignment != 0)) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: tensor %d '%s': expected custom memory aligned to %zu, found %p",
+                index_, tensor_index, NameOf(*target), kTensorAlignment, allocation.data);
+  }
+  bool known = false;
+  for (auto& entry : custom_allocations_) {
+    if (entry.first == tensor_index) {
+      entry.second = allocation;
+      known = true;
+    }
+  }
+  if (!known) custom_allocations_.emplace_back(tensor_index, allocation);
+  target->allocation_type = kTfLiteCustom;
+  target->data.data = allocation.data;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::VerifyCustomAllocations() {
+  for (const auto& [index, allocation] : custom_allocations_) {
+    const TfLiteTensor& target = tensors_[index];
+    if (target.allocation_type == kTfLiteCustom && allocation.bytes < target.bytes) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Custom allocation is too small for tensor idx: %d; subgraph %d: tensor '%s': "
+                  "expected %zu bytes, found %zu",
+                  index, index_, NameOf(target), target.bytes, allocation.bytes);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ResetVariableTensors() {
+  for (int index : variables_) {
+    TfLiteTensor& variable = tensors_[index];
+    if (variable.allocation_type == kTfLiteCustom || variable.bytes == 0) continue;
+    if (!IsPersistent(variable) || variable.data.raw == nullptr) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "subgraph %d: variable tensor %d '%s': expected allocated arena memory", index_,
+                  index, NameOf(variable));
+    }
+    const int fill = variable.type == kTfLiteInt8 ? variable.params.zero_point : 0;
+    memset(variable.data.raw, fill, variable.bytes);
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

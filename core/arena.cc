@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/arena.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace deputy {
+
+void Arena::ForgetFrom(int position) {
+  for (Slot& slot : slots_) {
+    if (slot.lifetime.first >= position) slot = Slot{};
+  }
+}
+
+bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
+  std::vector<Slot> slots = wanted;
+  std::vector<BlockRequest> requests;
+  std::vector<size_t> owners;
+  for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
+    Slot& slot = slots[tensor];
+    slot.offset = kNoOffset;
+    if (slot.bytes == 0 || !slot.lifetime.used()) continue;
+    const bool placed = tensor < slots_.size() && slots_[tensor].offset != kNoOffset &&
+                        slots_[tensor].bytes >= slot.bytes;
+    requests.push_back({.bytes = placed ? slots_[tensor].bytes : slot.bytes,
+                        .first = slot.lifetime.first,
+                        .last = slot.lifetime.last,
+                        .fixed_offset = placed ? slots_[tensor].offset : kNoOffset});
+    owners.push_back(tensor);
+  }
+  MemoryPlan plan;
+  if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
+  const size_t kept_bytes = slots_.empty() ? 0 : planned_bytes_;
+  const size_t total = std::max(plan.total_bytes, kept_bytes);
+  if (!block_.Reserve(total, std::min(kept_bytes, block_.size()), limits)) return false;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    slots[owners[i]].offset = plan.offsets[i];
+    slots[owners[i]].bytes = requests[i].bytes;
+  }
+  slots_ = std::move(slots);
+  planned_bytes_ = total;
+  return true;
+}
+
+char* Arena::Address(int tensor) const {
+  if (static_cast<size_t>(tensor) >= slots_.size()) return nullptr;
+  const Slot& slot = slots_[tensor];
+  return slot.offset == kNoOffset ? nullptr : block_.data() + slot.offset;
+}
+
+}  // namespace deputy

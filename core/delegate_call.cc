@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegate_call.h"
+
+namespace deputy {
+namespace {
+
+const TfLiteOpaqueDelegateBuilder* BuilderOf(const TfLiteDelegate* delegate) {
+  const bool opaque = delegate->Prepare == nullptr && delegate->CopyFromBufferHandle == nullptr &&
+                      delegate->FreeBufferHandle == nullptr;
+  return opaque ? delegate->opaque_delegate_builder : nullptr;
+}
+
+TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
+  return reinterpret_cast<TfLiteOpaqueContext*>(context);
+}
+
+}  // namespace
+
+TfLiteStatus CallCopyFromBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
+                                      TfLiteTensor* tensor) {
+  try {
+    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
+      if (builder->CopyFromBufferHandle == nullptr) return kTfLiteError;
+      return builder->CopyFromBufferHandle(
+          Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate), builder->data,
+          tensor->buffer_handle, reinterpret_cast<TfLiteOpaqueTensor*>(tensor));
+    }
+    if (delegate->CopyFromBufferHandle == nullptr) return kTfLiteError;
+    return delegate->CopyFromBufferHandle(context, delegate, tensor->buffer_handle, tensor);
+  } catch (...) {
+    return kTfLiteError;
+  }
+}
+
+bool CallFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
+                          TfLiteBufferHandle* handle) {
+  try {
+    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
+      if (builder->FreeBufferHandle == nullptr) return false;
+      builder->FreeBufferHandle(Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate),
+                                builder->data, handle);
+      return true;
+    }
+    if (delegate->FreeBufferHandle == nullptr) return false;
+    delegate->FreeBufferHandle(context, delegate, handle);
+  } catch (...) {
+    // The handle is gone for us either way.
+  }
+  return true;
+}
+
+}  // namespace deputy

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "core/builder.h"
+
+namespace deputy {
+
+Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config)
+    : model_(std::move(model)),
+      reporter_(config.reporter),
+      cancellation_(config.cancellation),
+      arithmetic_(config.arithmetic),
+      limits_(config.limits),
+      pool_(config.pool) {}
+
+// Subgraphs report through the reporter while they go, so they go first; runners refer to them.
+Interpreter::~Interpreter() {
+  signature_runners_.clear();
+  for (auto& subgraph : subgraphs_) subgraph.reset();
+}
+
+std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> model,
+                                                 const InterpreterConfig& config,
+                                                 OpResolver* resolver) {
+  std::unique_ptr<Interpreter> interpreter(new Interpreter(std::move(model), config));
+  const ModelDesc& desc = interpreter->model_->desc();
+  std::vector<TfLiteRegistration> registrations;
+  if (ResolveOperators(desc, resolver, interpreter->reporter(), &registrations) != kTfLiteOk) {
+    return nullptr;
+  }
+  // All subgraphs exist before any kernel's init runs, since an init may look at another one.
+  for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
+    interpreter->subgraphs_.push_back(std::make_unique<Subgraph>(
+        interpreter.get(), static_cast<int>(i), &desc.subgraphs[i]));
+  }
+  for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
+    if (BuildSubgraph(desc, desc.subgraphs[i], registrations, resolver,
+                      interpreter->subgraph(static_cast<int>(i))) != kTfLiteOk) {
+      return nullptr;
+    }
+  }
+  interpreter->SetNumThreads(config.num_threads);
+  return interpreter;
+}
+
+void Interpreter::SetNumThreads(int num_threads) {
+  if (num_threads < -1) {
+    reporter_.Report("num_threads should be >= 0 or just -1 to let TFLite runtime set the value.");
+    return;
+  }
+  if (num_threads == -1) return;
+  num_threads_ = std::max(num_threads, 1);
+  for (auto& subgraph : subgraphs_) subgraph->context()->recommended_num_threads = num_threads_;
+}
+
+ThreadPool& Interpreter::pool() {
+  if (pool_ == nullptr) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
+  }
+  return *pool_;
+}
+
+TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
+  ArmCancellation();
+  const TfLiteStatus status = primary().Invoke();
+  if (status != kTfLiteOk || allow_stale_outputs) return status;
+  for (int index : primary().outputs()) {
+    if (index >= 0 && primary().EnsureReadable(index) != kTfLiteOk) return kTfLiteError;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::ResetVariableTensors() {
+  for (auto& subgraph : subgraphs_) {
+    if (subgraph->ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::Cancel() {
+  if (!cancellation_) return kTfLiteError;
+  cancel_requested_.store(true, std::memory_order_release);
+  return kTfLiteOk;
+}
+
+SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
+  const std::vector<SignatureDesc>& signatures = model_->desc().signatures;
+  const SignatureDesc* wanted = nullptr;
+  for (const SignatureDesc& signature : signatures) {
+    if (key != nullptr ? strcmp(signature.key, key) == 0 : signature.subgraph_index == 0) {
+      wanted = &signature;
+      break;
+    }
+  }
+  if (wanted == nullptr && (key != nullptr || !signatures.empty())) {
+    reporter_.Report(key != nullptr ? "The model has no signature '%s'"
+                                    : "The model has no signature over its first subgraph%s",
+                     key != nullptr ? key : "");
+    return nullptr;
+  }
+  const char* wanted_key = wanted == nullptr ? "" : wanted->key;
+  for (auto& runner : signature_runners_) {
+    if (runner->key() == wanted_key) return runner.get();
+  }
+  signature_runners_.push_back(
+      wanted == nullptr
+          ? std::make_unique<SignatureRunner>(&primary())
+          : std::make_unique<SignatureRunner>(subgraphs_[wanted->subgraph_index].get(), *wanted));
+  return signature_runners_.back().get();
+}
+
+const std::span<const uint8_t>* Interpreter::FindMetadata(const char* name) const {
+  for (const MetadataDesc& entry : model_->desc().metadata) {
+    if (strcmp(entry.name, name) == 0) return &entry.data;
+  }
+  return nullptr;
+}
+
+TfLiteExternalContext* Interpreter::external_context(TfLiteExternalContextType type) const {
+  return type >= 0 && type < kTfLiteMaxExternalContexts ? external_contexts_[type] : nullptr;
+}
+
+void Interpreter::set_external_context(TfLiteExternalContextType type,
+                                       TfLiteExternalContext* context) {
+  if (type >= 0 && type < kTfLiteMaxExternalContexts) external_contexts_[type] = context;
+}
+
+void Interpreter::SetProfiler(ProfileFunction function, void* user_data) {
+  profiler_ = function;
+  profiler_data_ = user_data;
+}
+
+}  // namespace deputy

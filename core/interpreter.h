@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model at work: its subgraphs and what they share (threads, reporter, cancellation, external
+// contexts, signatures). One thread at a time may use it, except for Cancel.
+#ifndef DEPUTY_CORE_INTERPRETER_H_
+#define DEPUTY_CORE_INTERPRETER_H_
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/model.h"
+#include "core/op_resolver.h"
+#include "core/signature_runner.h"
+#include "core/subgraph.h"
+#include "core/thread_pool.h"
+
+namespace deputy {
+
+// One operator that has run, for profilers. Pointers are valid during the call.
+struct OpEvent {
+  int subgraph = 0;
+  int node = 0;
+  const char* op_name = "";
+  int64_t begin_ns = 0, end_ns = 0;  // steady clock
+  TfLiteStatus status = kTfLiteOk;
+};
+using ProfileFunction = void (*)(void* user_data, const OpEvent& event);
+
+struct InterpreterConfig {
+  ErrorReporter reporter;
+  int num_threads = -1;               // -1: not set, works like 1
+  std::shared_ptr<ThreadPool> pool;   // shared between interpreters; null: one of our own
+  bool cancellation = false;
+  Arithmetic arithmetic = Arithmetic::kDefault;
+  Limits limits;
+};
+
+class Interpreter {
+ public:
+  // Null after one report: schema version, unknown builtin, init failure, memory. Kernels' init
+  // runs here. The model is shared; the resolver is used only during the call.
+  static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
+                                             const InterpreterConfig& config,
+                                             OpResolver* resolver);
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  const Model& model() const { return *model_; }
+  ErrorReporter* reporter() { return &reporter_; }
+  int subgraph_count() const { return static_cast<int>(subgraphs_.size()); }
+  Subgraph* subgraph(int index) { return subgraphs_[index].get(); }
+  Subgraph& primary() { return *subgraphs_[0]; }
+
+  // Subgraph 0, as the C API's interpreter calls.
+  TfLiteStatus AllocateTensors() { return primary().AllocateTensors(); }
+  // Outputs that a delegate left on its device are brought back, unless `allow_stale_outputs`.
+  TfLiteStatus Invoke(bool allow_stale_outputs);
+  TfLiteStatus ResetVariableTensors();  // of all subgraphs
+
+  // May be called from another thread. Error when cancellation was not enabled.
+  TfLiteStatus Cancel();
+  // Re-arms the flag: a request made before an invocation is forgotten.
+  void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
+  // True once per request.
+  bool TakeCancellation() {
+    return cancellation_ && cancel_requested_.exchange(false, std::memory_order_acq_rel);
+  }
+
+  // Null for an unknown key. A null key means the signature over subgraph 0, or a placeholder
+  // with tensor names when the model has no signatures. Owned by the interpreter, one per key.
+  SignatureRunner* GetSignatureRunner(const char* key);
+
+  // Model metadata by name, null when there is none.
+  const std::span<const uint8_t>* FindMetadata(const char* name) const;
+
+  ThreadPool& pool();
+  Arithmetic arithmetic() const { return arithmetic_; }
+  const Limits& limits() const { return limits_; }
+  TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
+  void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
+
+  // Null switches profiling off. The callback runs on the invoking thread, after each operator.
+  void SetProfiler(ProfileFunction function, void* user_data);
+  ProfileFunction profiler() const { return profiler_; }
+  void* profiler_data() const { return profiler_data_; }
+
+ private:
+  Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
+  void SetNumThreads(int num_threads);
+
+  std::shared_ptr<const Model> model_;
+  ErrorReporter reporter_;
+  const bool cancellation_;
+  const Arithmetic arithmetic_;
+  const Limits limits_;
+  int num_threads_ = 1;
+  std::shared_ptr<ThreadPool> pool_;
+  std::atomic<bool> cancel_requested_{false};
+  TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
+  ProfileFunction profiler_ = nullptr;
+  void* profiler_data_ = nullptr;
+  std::vector<std::unique_ptr<Subgraph>> subgraphs_;
+  std::vector<std::unique_ptr<SignatureRunner>> signature_runners_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_INTERPRETER_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over the plan.
+#include <chrono>
+
+#include "core/delegate_call.h"
+#include "core/float_mode.h"
+#include "core/interpreter.h"
+#include "core/kernel_call.h"
+#include "core/op_names.h"
+#include "core/subgraph.h"
+
+namespace deputy {
+namespace {
+
+int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The shape input of RESHAPE is ignored, and may lack data, when it is not a vector.
+bool MayLackData(const TfLiteRegistration& registration, int input, const TfLiteTensor& tensor) {
+  return registration.builtin_code == kTfLiteBuiltinReshape && input == 1 &&
+         tensor.dims != nullptr && tensor.dims->size != 1;
+}
+
+}  // namespace
+
+TfLiteStatus Subgraph::Invoke() {
+  ErrorReporter* reporter = interpreter_->reporter();
+  if (!consistent_) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
+                desc_->inconsistency.c_str());
+  }
+  if (state_ == State::kUninvokable) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
+  }
+  const ScopedFlushDenormals flush;
+  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
+    if (position >= next_to_prepare_) {
+      const TfLiteStatus status = PrepareAndAllocate();
+      if (status != kTfLiteOk) return status;
+    }
+    const TfLiteStatus status = InvokeNode(position);
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::InvokeNode(int position) {
+  const int node_index = plan_[position];
+  if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
+  if (interpreter_->TakeCancellation()) {
+    return Fail(interpreter_->reporter(), kTfLiteCancelled,
+                "Client requested cancel during Invoke()");
+  }
+  EnsureTensorCapacity();
+  tensor_resized_ = false;
+  failure_[0] = '\0';
+  const ProfileFunction profiler = interpreter_->profiler();
+  OpEvent event;
+  if (profiler != nullptr) event.begin_ns = Now();
+  const TfLiteStatus status =
+      CallInvoke(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  if (profiler != nullptr) {
+    event.end_ns = Now();
+    event.subgraph = index_;
+    event.node = node_index;
+    event.op_name = OperatorName(nodes_[node_index].second);
+    event.status = status;
+    profiler(interpreter_->profiler_data(), event);
+  }
+  if (status != kTfLiteOk) {
+    return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
+                             "failed to invoke.");
+  }
+  if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
+    // Whatever follows was prepared for other shapes.
+    next_to_prepare_ = position + 1;
+    arena_.ForgetFrom(next_to_prepare_);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::CheckInputs(int node_index) {
+  const TfLiteNode& node = nodes_[node_index].first;
+  for (int i = 0; i < node.inputs->size; ++i) {
+    const int index = node.inputs->data[i];
+    if (index < 0) continue;
+    const TfLiteTensor& input = tensors_[index];
+    if (input.delegate != nullptr && input.delegate != node.delegate && input.data_is_stale &&
+        EnsureReadable(index) != kTfLiteOk) {
+      return kTfLiteError;
+    }
+    if (input.data.raw == nullptr && input.bytes > 0 && input.allocation_type != kTfLiteNonCpu &&
+        !MayLackData(nodes_[node_index].second, i, input)) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Input tensor %d lacks data; subgraph %d node %d %s: tensor '%s': expected %zu "
+                  "bytes",
+                  index, index_, node_index, OperatorName(nodes_[node_index].second),
+                  input.name == nullptr ? "" : input.name, input.bytes);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::EnsureReadable(int tensor_index) {
+  TfLiteTensor* stale = tensor(tensor_index);
+  if (stale == nullptr) return kTfLiteError;
+  if (!stale->data_is_stale) return kTfLiteOk;
+  if (stale->delegate == nullptr || stale->buffer_handle == kTfLiteNullBufferHandle) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",
+                index_, tensor_index, stale->name == nullptr ? "" : stale->name);
+  }
+  const TfLiteStatus status = CallCopyFromBufferHandle(&context_, stale->delegate, stale);
+  // The bit stays when the copy failed: the CPU bytes are still not the delegate's.
+  if (status == kTfLiteOk) {
+    stale->data_is_stale = false;
+    return kTfLiteOk;
+  }
+  return Fail(interpreter_->reporter(), status,
+              "subgraph %d: tensor %d '%s': the delegate could not copy buffer handle %d", index_,
+              tensor_index, stale->name == nullptr ? "" : stale->name, stale->buffer_handle);
+}
+
+}  // namespace deputy

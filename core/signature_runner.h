@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A subgraph addressed by the names of a signature instead of tensor indices.
+#ifndef DEPUTY_CORE_SIGNATURE_RUNNER_H_
+#define DEPUTY_CORE_SIGNATURE_RUNNER_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/subgraph.h"
+
+namespace deputy {
+
+class SignatureRunner {
+ public:
+  // Names are sorted byte by byte, which is the order clients see.
+  SignatureRunner(Subgraph* subgraph, const SignatureDesc& signature);
+  // The placeholder for a model without signatures: subgraph 0 under its tensors' names, or
+  // input0, output0, ... for unnamed ones. Its key is empty.
+  explicit SignatureRunner(Subgraph* subgraph);
+
+  const std::string& key() const { return key_; }
+  Subgraph* subgraph() const { return subgraph_; }
+
+  size_t input_count() const { return subgraph_->inputs().size(); }
+  size_t output_count() const { return subgraph_->outputs().size(); }
+  // Null when out of range.
+  const char* InputName(int index) const;
+  const char* OutputName(int index) const;
+  // Null after a report for an unknown name.
+  TfLiteTensor* InputTensor(const char* name);
+  const TfLiteTensor* OutputTensor(const char* name);
+
+  TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims);
+  TfLiteStatus AllocateTensors() { return subgraph_->AllocateTensors(); }
+  TfLiteStatus Invoke();
+
+ private:
+  using Names = std::vector<std::pair<std::string, int>>;  // name → tensor index, sorted
+
+  static const int* Find(const Names& names, const char* name);
+
+  Subgraph* subgraph_;
+  std::string key_;
+  Names inputs_, outputs_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_SIGNATURE_RUNNER_H_

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors and nodes: how they come to be, change shape and go.
+#include "core/subgraph.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/context.h"
+#include "core/delegate_call.h"
+#include "core/interpreter.h"
+#include "core/kernel_call.h"
+#include "core/op_names.h"
+#include "core/type_size.h"
+
+namespace deputy {
+namespace {
+
+// A kernel may add this many tensors without moving the array under its own pointers.
+constexpr size_t kTensorsToSpare = 16;
+// Upstream reserves as many nodes, so that delegates which keep node pointers over a few
+// replacements work.
+constexpr size_t kNodesToReserve = 128;
+
+struct FreeArray {
+  void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
+  void operator()(TfLiteFloatArray* array) const { TfLiteFloatArrayFree(array); }
+};
+using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
+
+IntArray MakeArray(std::span<const int32_t> values) {
+  IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
+  if (array == nullptr) throw std::bad_alloc();
+  std::copy(values.begin(), values.end(), array->data);
+  return array;
+}
+
+template <typename T>
+T* AllocateZeroed() {
+  T* value = static_cast<T*>(calloc(1, sizeof(T)));
+  if (value == nullptr) throw std::bad_alloc();
+  return value;
+}
+
+// The tensor owns the result; each part is attached before the next is allocated, so that a
+// refused allocation leaks nothing.
+void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
+  if (desc.type == kTfLiteBlockwiseQuantization) {
+    auto* params = AllocateZeroed<TfLiteBlockwiseQuantization>();
+    params->scale = desc.scales_tensor;
+    params->zero_point = desc.zero_points_tensor;
+    params->blocksize = desc.block_size;
+    params->quantized_dimension = desc.dimension;
+    tensor->quantization = {kTfLiteBlockwiseQuantization, params};
+    return;
+  }
+  if (desc.type != kTfLiteAffineQuantization || desc.scale.empty()) return;
+  auto* params = AllocateZeroed<TfLiteAffineQuantization>();
+  tensor->quantization = {kTfLiteAffineQuantization, params};
+  const int count = static_cast<int>(desc.scale.size());
+  params->quantized_dimension = desc.dimension;
+  params->scale = TfLiteFloatArrayCreate(count);
+  params->zero_point = TfLiteIntArrayCreate(count);
+  if (params->scale == nullptr || params->zero_point == nullptr) throw std::bad_alloc();
+  for (int i = 0; i < count; ++i) {
+    params->scale->data[i] = desc.scale[i];
+    params->zero_point->data[i] =
+        desc.zero_point.empty() ? 0 : static_cast<int>(desc.zero_point[i]);
+  }
+  if (count == 1) tensor->params = {params->scale->data[0], params->zero_point->data[0]};
+}
+
+void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
+  auto* sparsity = AllocateZeroed<TfLiteSparsity>();
+  tensor->sparsity = sparsity;
+  sparsity->traversal_order = MakeArray(desc.traversal_order).release();
+  if (!desc.block_map.empty()) sparsity->block_map = MakeArray(desc.block_map).release();
+  const size_t count = desc.dimensions.size();
+  sparsity->dim_metadata =
+      static_cast<TfLiteDimensionMetadata*>(calloc(count, sizeof(TfLiteDimensionMetadata)));
+  if (sparsity->dim_metadata == nullptr && count > 0) throw std::bad_alloc();
+  sparsity->dim_metadata_size = static_cast<int>(count);
+  for (size_t i = 0; i < count; ++i) {
+    const DimensionDesc& from = desc.dimensions[i];
+    TfLiteDimensionMetadata& to = sparsity->dim_metadata[i];
+    to.dense_size = from.dense_size;
+    if (!from.sparse_csr) continue;
+    to.format = kTfLiteDimSparseCSR;
+    to.array_segments = MakeArray(from.segments).release();
+    to.array_indices = MakeArray(from.indices).release();
+  }
+}
+
+bool HasSideEffect(const Subgraph& subgraph, const TfLiteContext& context, const TfLiteNode& node,
+                   int builtin_code) {
+  (void)subgraph;
+  if (builtin_code == kTfLiteBuiltinIf || builtin_code == kTfLiteBuiltinWhile ||
+      builtin_code == kTfLiteBuiltinCallOnce) {
+    return true;
+  }
+  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+    for (int i = 0; i < indices->size; ++i) {
+      const int tensor = indices->data[i];
+      if (tensor >= 0 && context.tensors[tensor].type == kTfLiteResource) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
+    : interpreter_(interpreter), index_(index), desc_(desc) {
+  InitContext(this, &context_);
+  consistent_ = desc->inconsistency.empty();
+}
+
+Subgraph::~Subgraph() {
+  for (auto& node : nodes_) FreeNode(&node);
+  for (TfLiteTensor& tensor : tensors_) {
+    if (tensor.buffer_handle != kTfLiteNullBufferHandle && tensor.delegate != nullptr) {
+      CallFreeBufferHandle(&context_, tensor.delegate, &tensor.buffer_handle);
+    }
+  }
+  for (TfLiteTensor& tensor : tensors_) TfLiteTensorFree(&tensor);
+}
+
+Subgraph* Subgraph::Of(const TfLiteContext* context) {
+  return IsOurContext(context) ? static_cast<Subgraph*>(context->impl_) : nullptr;
+}
+
+TfLiteTensor* Subgraph::tensor(int index) {
+  return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
+}
+
+// ---- Building -----------------------------------------------------------------------------------
+
+TfLiteStatus Subgraph::BuildTensors() {
+  tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
+  int first = 0;
+  if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
+  inputs_.assign(desc_->inputs.begin(), desc_->inputs.end());
+  outputs_.assign(desc_->outputs.begin(), desc_->outputs.end());
+  for (size_t i = 0; i < desc_->tensors.size(); ++i) {
+    if (BuildTensor(desc_->tensors[i], &tensors_[i]) != kTfLiteOk) return kTfLiteError;
+    if (tensors_[i].is_variable) variables_.push_back(static_cast<int>(i));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor) {
+  tensor->type = desc.type;
+  tensor->name = desc.name;
+  tensor->is_variable = desc.is_variable;
+  tensor->dims = MakeArray(desc.shape).release();
+  SetQuantization(desc.quantization, tensor);
+  if (desc.sparsity != nullptr) SetSparsity(*desc.sparsity, tensor);
+  if (desc.data != nullptr) {
+    tensor->allocation_type = kTfLiteMmapRo;
+    tensor->data.raw_const = reinterpret_cast<const char*>(desc.data);
+    tensor->bytes = desc.bytes;
+    if (desc.has_signature) tensor->dims_signature = MakeArray(desc.signature).release();
+    return kTfLiteOk;
+  }
+  tensor->dims_signature = MakeArray(desc.signature).release();
+  if (!HasFixedSize(desc.type)) {
+    // The payload's size is known only once somebody writes it.
+    tensor->allocation_type = desc.type == kTfLiteNoType ? kTfLiteArenaRw : kTfLiteDynamic;
+    return kTfLiteOk;
+  }
+  tensor->allocation_type = desc.is_variable ? kTfLiteArenaRwPersistent : kTfLiteArenaRw;
+  return ComputeBytes(*tensor, *tensor->dims, &tensor->bytes);
+}
+
+TfLiteStatus Subgraph::AddTensors(int count, int* out_first_index) {
+  if (count < 0 || count > limits().max_tensors - tensor_count()) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: cannot add %d tensors to %d: expected at most %d in all", index_,
+                count, tensor_count(), limits().max_tensors);
+  }
+  const int first = tensor_count();
+  tensors_.resize(tensors_.size() + static_cast<size_t>(count), TfLiteTensor{});
+  for (int i = first; i < tensor_count(); ++i) {
+    tensors_[i].buffer_handle = kTfLiteNullBufferHandle;
+  }
+  context_.tensors = tensors_.data();
+  context_.tensors_size = tensors_.size();
+  if (out_first_index != nullptr) *out_first_index = first;
+  return kTfLiteOk;
+}
+
+void Subgraph::EnsureTensorCapacity() {
+  if (tensors_.capacity() - tensors_.size() >= kTensorsToSpare) return;
+  tensors_.reserve(std::max(tensors_.size() * 2, tensors_.size() + kTensorsToSpare));
+  context_.tensors = tensors_.data();
+}
+
+TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,
+                                    bool allow_absent) {
+  for (int32_t index : indices) {
+    if (index == kTfLiteOptionalTensor && allow_absent) continue;
+    if (index < 0 || index >= tensor_count()) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Invalid tensor index %d in %s; subgraph %d: expected below %d", index, what,
+                  index_, tensor_count());
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
+  std::unique_ptr<void, decltype(&free)> builtin_data(new_node.builtin_data, &free);
+  if (CheckIndices("inputs", new_node.inputs, true) != kTfLiteOk ||
+      CheckIndices("outputs", new_node.outputs, true) != kTfLiteOk ||
+      CheckIndices("intermediates", new_node.intermediates, true) != kTfLiteOk) {
+    return kTfLiteError;
+  }
+  if (node_count() >= limits().max_nodes) {
+    return Fail(interpreter_->reporter(), kTfLiteError, "subgraph %d: expected at most %d nodes",
+                index_, limits().max_nodes);
+  }
+  IntArray inputs = MakeArray(new_node.inputs);
+  IntArray outputs = MakeArray(new_node.outputs);
+  IntArray intermediates = MakeArray(new_node.intermediates);
+  IntArray temporaries = MakeArray({});
+  if (nodes_.capacity() == 0) {
+    nodes_.reserve(std::max(kNodesToReserve, desc_->operators.size()));
+  }
+  plan_.reserve(plan_.size() + 1);
+  nodes_.emplace_back();
+
+  // From here on nothing throws: the node owns its arrays and FreeNode frees them.
+  auto& [node, registration] = nodes_.back();
+  node = TfLiteNode{};
+  node.inputs = inputs.release();
+  node.outputs = outputs.release();
+  node.intermediates = intermediates.release();
+  node.temporaries = temporaries.release();
+  node.builtin_data = builtin_data.release();
+  registration = new_node.registration;
+  node.might_have_side_effect = HasSideEffect(*this, context_, node, registration.builtin_code);
+  const char* buffer = static_cast<const char*>(node.builtin_data);
+  size_t length = 0;
+  if (registration.builtin_code == kTfLiteBuiltinCustom) {
+    buffer = reinterpret_cast<const char*>(new_node.custom_options.data());
+    length = new_node.custom_options.size();
+    node.custom_initial_data = buffer;
+    node.custom_initial_data_size = static_cast<int>(length);
+  }
+  failure_[0] = '\0';
+  node.user_data = CallInit(&context_, registration, buffer, length);
+  if (node.user_data == TfLiteKernelInitFailed()) {
+    node.user_data = nullptr;
+    const std::string reason = TakeFailure();
+    Fail(interpreter_->reporter(), kTfLiteError,
+         "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_count() - 1,
+         OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
+    FreeNode(&nodes_.back());
+    nodes_.pop_back();
+    return kTfLiteError;
+  }
+  plan_.push_back(node_count() - 1);
+  state_ = State::kUninvokable;
+  return kTfLiteOk;
+}
+
+void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
+  TfLiteNode& node = entry->first;
+  // The kernel's free comes last; by contract it sees neither arrays nor builtin data.
+  TfLiteIntArrayFree(node.inputs);
+  TfLiteIntArrayFree(node.outputs);
+  TfLiteIntArrayFree(node.intermediates);
+  TfLiteIntArrayFree(node.temporaries);
+  free(node.builtin_data);
+  node.inputs = node.outputs = node.intermediates = node.temporaries = nullptr;
+  node.builtin_data = nullptr;
+  if (node.user_data != nullptr) CallFree(&context_, entry->second, node.user_data);
+  node.user_data = nullptr;
+}
+
+// ---- Shapes -------------------------------------------------------------------------------------
+
+TfLiteStatus Subgraph::ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims,
+                                    size_t* bytes) {
+  if (TensorBytes(tensor.type, {dims.data, static_cast<size_t>(dims.size)}, bytes)) {
+    return kTfLiteOk;
+  }
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "BytesRequired number of bytes overflowed.; subgraph %d: tensor %d '%s': expected a "
+              "non-negative shape of %s that fits memory",
+              index_, static_cast<int>(&tensor - tensors_.data()),
+              tensor.name == nullptr ? "" : tensor.name, TfLiteTypeGetName(tensor.type));
+}
+
+TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
+  // Until the tensor owns the array it is freed on every path, unless it is the tensor's own.
+  IntArray owned(tensor->dims == new_dims ? nullptr : new_dims);
+  if (new_dims == nullptr) {
+    return Fail(interpreter_->reporter(), kTfLiteError, "subgraph %d: resize without a shape",
+                index_);
+  }
+  const auto adopt = [&] {
+    if (tensor->dims == new_dims) return;
+    TfLiteIntArrayFree(tensor->dims);
+    tensor->dims = owned.release();
+  };
+  size_t bytes = tensor->bytes;
+  const bool sized = HasFixedSize(tensor->type);
+  if (sized && ComputeBytes(*tensor, *new_dims, &bytes) != kTfLiteOk) return kTfLiteError;
+
+  const bool same_shape = TfLiteIntArrayEqual(tensor->dims, new_dims) != 0;
+  if (tensor->data.raw != nullptr && same_shape && bytes == tensor->bytes) {
+    // Callers go on reading the array they passed.
+    adopt();
+    return kTfLiteOk;
+  }
+  switch (tensor->allocation_type) {
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+    case kTfLiteDynamic:
+    case kTfLitePersistentRo:
+    case kTfLiteCustom:
+    case kTfLiteNonCpu:
+      break;
+    default:
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Attempting to resize a fixed-size tensor.; subgraph %d: tensor %d '%s'", index_,
+                  static_cast<int>(tensor - tensors_.data()),
+                  tensor->name == nullptr ? "" : tensor->name);
+  }
+  if (sized) {
+    const bool heap = tensor->allocation_type == kTfLiteDynamic ||
+                      tensor->allocation_type == kTfLitePersistentRo;
+    if (heap && (bytes > limits().max_block_bytes ||
+                 TfLiteTensorResizeMaybeCopy(bytes, tensor, false) != kTfLiteOk)) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "subgraph %d: tensor %d '%s': no memory for %zu bytes", index_,
+                  static_cast<int>(tensor - tensors_.data()),
+                  tensor->name == nullptr ? "" : tensor->name, bytes);
+    }
+    tensor->bytes = bytes;
+    // Arena tensors get their address when the arena is laid out again.
+    if (tensor->allocation_type == kTfLiteArenaRw ||
+        tensor->allocation_type == kTfLiteArenaRwPersistent) {
+      tensor->data.raw = nullptr;
+    }
+  }
+  if (!same_shape) tensor_resized_ = true;
+  adopt();
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> dims) {
+  if (state_ == State::kInvokableAndImmutable) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "ResizeInputTensor is disallowed when graph is immutable.");
+  }
+  TfLiteTensor* resized = tensor(tensor_index);
+  if (resized == nullptr) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: cannot resize tensor %d: expected an index below %d", index_,
+                tensor_index, tensor_count());
+  }
+  if (resized->data.raw != nullptr &&
+      TfLiteIntArrayEqualsArray(resized->dims, static_cast<int>(dims.size()), dims.data()) != 0) {
+    return kTfLiteOk;
+  }
+  IntArray new_dims = MakeArray(dims);
+  const TfLiteStatus status = ResizeTensor(resized, new_dims.release());
+  if (status == kTfLiteOk) state_ = State::kUninvokable;
+  return status;
+}
+
+TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const int> dims) {
+  const TfLiteTensor* resized = tensor(tensor_index);
+  if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);  // reports
+  const TfLiteIntArray* signature = TfLiteTensorGetDimsSignature(resized);
+  if (signature->size != static_cast<int>(dims.size())) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: tensor %d '%s': expected rank %d, found %zu", index_, tensor_index,
+                resized->name, signature->size, dims.size());
+  }
+  for (int i = 0; i < signature->size; ++i) {
+    if (signature->data[i] != -1 && signature->data[i] != dims[i]) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Attempting to resize dimension %d of tensor %d with value %d to %d. "
+                  "ResizeInputTensorStrict only allows mutating unknown dimensions identified by "
+                  "-1.; subgraph %d: tensor '%s'",
+                  i, tensor_index, signature->data[i], dims[i], index_, resized->name);
+    }
+  }
+  return ResizeInputTensor(tensor_index, dims);
+}
+
+// ---- Runtime ------------------------------------------------------------------------------------
+
+ThreadPool& Subgraph::pool() { return interpreter_->pool(); }
+Arithmetic Subgraph::arithmetic() const { return interpreter_->arithmetic(); }
+const Limits& Subgraph::limits() const { return interpreter_->limits(); }
+
+bool Subgraph::TensorIsRead(int tensor_index) const {
+  // Tensors added since the plan was read are kept: being wrong here costs time, not results.
+  return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
+         read_[tensor_index];
+}
+
+void Subgraph::NoteFailure(const char* text) { snprintf(failure_, sizeof failure_, "%s", text); }
+
+std::string Subgraph::TakeFailure() {
+  std::string text = failure_;
+  failure_[0] = '\0';
+  return text;
+}
+
+}  // namespace deputy

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One subgraph of a model at work: its tensors, its nodes, the plan that Invoke walks, and the
+// memory under them. The C context that kernels and delegates see is part of it; core/context.cc
+// is the only bridge from that context's callbacks to these methods.
+//
+// The implementation is in three files, one per phase: subgraph.cc (tensors and nodes),
+// allocate.cc (prepare and memory), invoke.cc.
+#ifndef DEPUTY_CORE_SUBGRAPH_H_
+#define DEPUTY_CORE_SUBGRAPH_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/common.h"
+#include "core/arena.h"
+#include "core/model.h"
+#include "core/runtime.h"
+
+namespace deputy {
+
+class Interpreter;
+
+// Where one tensor lies, for tools.
+struct TensorMemory {
+  int tensor = 0;
+  bool persistent = false;  // in the block whose contents survive between inferences
+  size_t offset = 0;
+  size_t bytes = 0;
+  Lifetime lifetime;
+};
+
+class Subgraph final : public Runtime {
+ public:
+  // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
+  Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc);
+  ~Subgraph();
+  Subgraph(const Subgraph&) = delete;
+  Subgraph& operator=(const Subgraph&) = delete;
+
+  // The subgraph behind one of our contexts, null for any other.
+  static Subgraph* Of(const TfLiteContext* context);
+
+  // ---- Structure -------------------------------------------------------------------------------
+  TfLiteContext* context() { return &context_; }
+  Interpreter* interpreter() const { return interpreter_; }
+  int index() const { return index_; }
+  const char* name() const { return desc_->name; }
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
+  const std::vector<int>& variables() const { return variables_; }
+  const std::vector<int>& plan() const { return plan_; }
+
+  int tensor_count() const { return static_cast<int>(tensors_.size()); }
+  // Null when out of range. The pointer moves when tensors are added.
+  TfLiteTensor* tensor(int index);
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  TfLiteNode* node(int index) { return &nodes_[index].first; }
+  const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }
+  TfLiteRegistration* mutable_registration(int index) { return &nodes_[index].second; }
+
+  // Adds zeroed tensors (type NoType, no memory, handle -1). Error for a negative count or past
+  // the limits.
+  TfLiteStatus AddTensors(int count, int* out_first_index);
+
+  // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
+  TfLiteStatus BuildTensors();
+
+  // Appends a node and calls its init. `builtin_data` (malloc) is taken over in every case. The
+  // node joins the plan.
+  struct NewNode {
+    std::span<const int32_t> inputs, outputs, intermediates;
+    void* builtin_data = nullptr;
+    std::span<const uint8_t> custom_options;
+    TfLiteRegistration registration{};
+  };
+  TfLiteStatus AddNode(const NewNode& node);
+
+  // ---- Life ------------------------------------------------------------------------------------
+  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
+  // Rank and all dims but those the signature leaves open must stay.
+  TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
+  TfLiteStatus AllocateTensors();
+  TfLiteStatus Invoke();
+  TfLiteStatus ResetVariableTensors();
+  TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
+                                   int64_t flags);
+  // Brings device data back to the CPU when the tensor is stale.
+  TfLiteStatus EnsureReadable(int tensor_index);
+
+  // abi.md 4.5: `new_dims` is always taken over.
+  TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
+
+  // Where the tensors of the prepared plan lie.
+  std::vector<TensorMemory> MemoryMap() const;
+  size_t arena_bytes() const { return arena_.bytes(); }
+  size_t persistent_bytes() const { return persistent_.bytes(); }
+
+  // ---- Runtime: what builtin kernels may ask ---------------------------------------------------
+  ThreadPool& pool() override;
+  Arithmetic arithmetic() const override;
+  const Limits& limits() const override;
+  bool TensorIsRead(int tensor_index) const override;
+  void NoteFailure(const char* text) override;
+
+ private:
+  enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
+
+  // subgraph.cc
+  TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
+  TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
+  void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
+  void EnsureTensorCapacity();
+  TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
+
+  // allocate.cc
+  TfLiteStatus PrepareAndAllocate();
+  TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  TfLiteStatus LayOut(int last_prepared);
+  std::vector<Lifetime> Lifetimes(int last_prepared) const;
+  void PointTensorsIntoArenas();
+  TfLiteStatus VerifyCustomAllocations();
+  bool HasDynamicTensor(const TfLiteIntArray* indices) const;
+  void NoteReaders();
+
+  // invoke.cc
+  TfLiteStatus InvokeNode(int position);
+  TfLiteStatus CheckInputs(int node_index);
+  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
+
+  // The sentence a builtin kernel left about its failure; reading it clears it.
+  std::string TakeFailure();
+
+  Interpreter* const interpreter_;
+  const int index_;
+  const SubgraphDesc* const desc_;
+  TfLiteContext context_{};
+
+  std::vector<TfLiteTensor> tensors_;
+  std::vector<std::pair<TfLiteNode, TfLiteRegistration>> nodes_;
+  std::vector<int> inputs_, outputs_, variables_, plan_;
+  std::vector<std::pair<int, TfLiteCustomAllocation>> custom_allocations_;
+
+  State state_ = State::kUninvokable;
+  bool consistent_ = true;
+  Arena arena_, persistent_;
+  // Plan positions below this have been prepared with the current shapes.
+  int next_to_prepare_ = 0;
+  // Set when a kernel changes the shape of a tensor, cleared before each invoke.
+  bool tensor_resized_ = false;
+  std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
+  char failure_[512] = "";
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_SUBGRAPH_H_
