@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace deputy {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// One panel: columns [first, first + panel_columns) of the group, depth in runs of `run` values
+// that stay together (1 for float, 2 for int8). What is outside the matrix becomes zero.
+template <typename T>
+void PackPanel(const T* weights, int columns, int depth, int first, int panel_columns, int run,
+               T* out) {
+  for (int d = 0; d < depth; d += run) {
+    for (int c = first; c < first + panel_columns; ++c) {
+      for (int i = d; i < d + run; ++i) {
+        *out++ = c < columns && i < depth ? weights[int64_t{c} * depth + i] : T{0};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, int groups, int columns,
+                            int depth, const Limits& limits) {
+  Invalidate();
+  constexpr bool is_float = std::is_same_v<T, float>;
+  const int panel_columns = is_float ? cpu.f32_columns : cpu.s8_columns;
+  const int run = is_float ? 1 : 2;
+  const int64_t padded_depth = CeilDiv(depth, run) * run;
+  const int64_t padded_columns = CeilDiv(columns, panel_columns) * panel_columns;
+  if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
+
+  size_t group_values, values, bytes, sums_bytes, total;
+  if (!MultiplySizes(static_cast<size_t>(padded_columns), static_cast<size_t>(padded_depth),
+                     &group_values) ||
+      !MultiplySizes(group_values, static_cast<size_t>(groups), &values) ||
+      !MultiplySizes(values, sizeof(T), &bytes) ||
+      !AddSizes(bytes, kTensorAlignment - bytes % kTensorAlignment, &bytes) ||
+      !MultiplySizes(static_cast<size_t>(padded_columns) * sizeof(int32_t),
+                     static_cast<size_t>(groups), &sums_bytes) ||
+      !AddSizes(bytes, is_float ? 0 : sums_bytes, &total) || !block_.Reserve(total, 0, limits)) {
+    return false;
+  }
+  padded_depth_ = static_cast<int>(padded_depth);
+  padded_columns_ = static_cast<int>(padded_columns);
+  group_stride_ = static_cast<int64_t>(group_values);
+  panel_stride_ = padded_depth * panel_columns;
+  sums_offset_ = bytes;
+
+  T* out = reinterpret_cast<T*>(block_.data());
+  for (int group = 0; group < groups; ++group) {
+    const T* source = weights + int64_t{group} * columns * depth;
+    for (int first = 0; first < columns; first += panel_columns) {
+      PackPanel(source, columns, depth, first, panel_columns, run,
+                out + group * group_stride_ + first / panel_columns * panel_stride_);
+    }
+    if constexpr (!is_float) {
+      int32_t* sums = column_sums() + int64_t{group} * padded_columns_;
+      for (int c = 0; c < columns; ++c) {
+        uint32_t sum = 0;
+        for (int d = 0; d < depth; ++d) {
+          sum += static_cast<uint32_t>(source[int64_t{c} * depth + d]);
+        }
+        sums[c] = static_cast<int32_t>(sum);
+      }
+    }
+  }
+  cpu_ = &cpu;
+  source_ = weights;
+  groups_ = groups;
+  columns_ = columns;
+  depth_ = depth;
+  return true;
+}
+
+template class PackedWeights<float>;
+template class PackedWeights<int8_t>;
+
+GemmPlan::Cut GemmPlan::TaskCut(int task) const {
+  const int64_t row_task = task / column_tasks;
+  const int column_task = task % column_tasks;
+  return {row_task * block_rows, std::min(rows, (row_task + 1) * block_rows),
+          column_task * block_columns,
+          static_cast<int>(
+              std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
+}
+
+GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
+                  size_t row_bytes, int threads) {
+  // A block of rows is read once per panel of weights, so it should stay in the first-level cache.
+  constexpr size_t kBlockBytes = 24 * 1024;
+  constexpr int64_t kMaxBlockRows = 192;
+  constexpr int64_t kMaxRowTasks = 1 << 20;
+  // Below this a hand-over to other threads costs more than it saves.
+  constexpr double kMinTaskOperations = 200e3;
+  GemmPlan plan;
+  plan.rows = rows;
+  plan.columns = columns;
+  if (rows == 0 || columns == 0) return plan;
+
+  const int64_t fitting = static_cast<int64_t>(kBlockBytes / std::max<size_t>(row_bytes, 1));
+  int64_t block_rows = std::clamp<int64_t>(fitting / tile_rows * tile_rows, tile_rows,
+                                           kMaxBlockRows / tile_rows * tile_rows);
+  const int64_t row_tiles = CeilDiv(rows, tile_rows);
+  const int64_t panels = CeilDiv(columns, tile_columns);
+  const double operations = static_cast<double>(rows) * columns * std::max(depth, 1);
+  const int64_t useful = static_cast<int64_t>(operations / kMinTaskOperations);
+  // Four tasks a thread even out threads that are late.
+  const int64_t wanted = threads <= 1 ? 1 : std::min<int64_t>(int64_t{threads} * 4, useful);
+  if (CeilDiv(rows, block_rows) < wanted) {
+    block_rows = std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) *
+                 tile_rows;
+  }
+  // Task numbers are ints, and nobody gains from millions of tasks.
+  block_rows = std::max(block_rows, CeilDiv(CeilDiv(rows, kMaxRowTasks), tile_rows) * tile_rows);
+  plan.block_rows = std::min(block_rows, rows);
+  plan.row_tasks = CeilDiv(rows, plan.block_rows);
+  // Too few rows (one picture, a fully connected layer): share the columns, too.
+  const int64_t column_tasks =
+      plan.row_tasks >= wanted ? 1 : std::min(panels, CeilDiv(wanted, plan.row_tasks));
+  const int64_t block_panels = CeilDiv(panels, column_tasks);
+  plan.block_columns = static_cast<int>(std::min<int64_t>(block_panels * tile_columns, INT32_MAX));
+  plan.column_tasks = static_cast<int>(CeilDiv(panels, block_panels));
+  plan.tasks = static_cast<int>(plan.row_tasks * plan.column_tasks);
+  return plan;
+}
+
+}  // namespace deputy

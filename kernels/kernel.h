@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every kernel needs: reading a node, checking what a model claims about its tensors, and
+// setting the shape of an output. All checks report through KernelError with the tensor's number
+// and name, what was expected and what was found, and answer kTfLiteError.
+//
+// Kernels call these from prepare. Invoke may rely on what prepare has checked, with two
+// exceptions: contents of tensors (shapes, indices), which only invoke sees, and data pointers,
+// which may be null exactly for tensors of zero bytes.
+#ifndef DEPUTY_KERNELS_KERNEL_H_
+#define DEPUTY_KERNELS_KERNEL_H_
+
+#include <cstdint>
+#include <new>
+#include <span>
+
+#include "c_api/builtin_op_data.h"
+#include "c_api/common.h"
+#include "core/memory.h"
+#include "core/op_def.h"
+#include "core/op_options.h"
+#include "core/runtime.h"
+
+// Passes on the status of `expression` unless it is Ok.
+#define DEPUTY_TRY(expression)                                 \
+  do {                                                         \
+    const TfLiteStatus deputy_try_status_ = (expression);      \
+    if (deputy_try_status_ != kTfLiteOk) return deputy_try_status_; \
+  } while (false)
+
+namespace deputy {
+
+// The largest rank our kernels take.
+inline constexpr int kMaxRank = 8;
+
+// Type masks for CheckType and OpDef::types.
+inline constexpr uint32_t kFloat32Bit = TypeBit(kTfLiteFloat32);
+inline constexpr uint32_t kFloat16Bit = TypeBit(kTfLiteFloat16);
+inline constexpr uint32_t kInt8Bit = TypeBit(kTfLiteInt8);
+inline constexpr uint32_t kInt32Bit = TypeBit(kTfLiteInt32);
+
+// ---- Reading a node ---------------------------------------------------------------------------
+
+// The tensor of an input or output; null when the node has none there (too few, or -1).
+TfLiteTensor* Input(TfLiteContext* context, const TfLiteNode* node, int index);
+TfLiteTensor* Output(TfLiteContext* context, const TfLiteNode* node, int index);
+
+// The operator's parameters. The runtime always makes them for operators that have some.
+template <typename Params>
+const Params& ParamsOf(const TfLiteNode* node) {
+  return *static_cast<const Params*>(node->builtin_data);
+}
+
+// What the kernel keeps per node, made by NewData.
+template <typename OpData>
+OpData& DataOf(const TfLiteNode* node) {
+  return *static_cast<OpData*>(node->user_data);
+}
+
+// Values of OpDef::init (as GuardedInit<&NewData<X>>) and OpDef::free.
+template <typename OpData>
+void* NewData(TfLiteContext*, const char*, size_t) {
+  return new OpData();
+}
+template <typename OpData>
+void DeleteData(TfLiteContext*, void* user_data) {
+  delete static_cast<OpData*>(user_data);
+}
+
+template <typename T>
+T* Data(TfLiteTensor* tensor) {
+  return static_cast<T*>(tensor->data.data);
+}
+template <typename T>
+const T* Data(const TfLiteTensor* tensor) {
+  return static_cast<const T*>(tensor->data.data);
+}
+
+inline int Rank(const TfLiteTensor* tensor) {
+  return tensor->dims == nullptr ? 0 : tensor->dims->size;
+}
+inline int Dim(const TfLiteTensor* tensor, int axis) { return tensor->dims->data[axis]; }
+inline std::span<const int> Dims(const TfLiteTensor* tensor) {
+  return {Rank(tensor) == 0 ? nullptr : tensor->dims->data, static_cast<size_t>(Rank(tensor))};
+}
+
+// Number of elements. CheckNode has made sure that it fits.
+int64_t ElementCount(std::span<const int> dims);
+inline int64_t ElementCount(const TfLiteTensor* tensor) { return ElementCount(Dims(tensor)); }
+
+// True when the contents are those of the model file. MmapRo can be read in prepare; PersistentRo
+// (an unpacked constant) has its contents only after the node that makes it has run.
+inline bool IsReadableConstant(const TfLiteTensor* tensor) {
+  return tensor->allocation_type == kTfLiteMmapRo;
+}
+inline bool IsConstant(const TfLiteTensor* tensor) {
+  return tensor->allocation_type == kTfLiteMmapRo ||
+         tensor->allocation_type == kTfLitePersistentRo;
+}
+
+// Limits of the interpreter, or the defaults under a foreign context.
+inline Limits LimitsOf(const TfLiteContext* context) {
+  const Runtime* runtime = RuntimeOf(context);
+  return runtime == nullptr ? Limits() : runtime->limits();
+}
+
+// ---- Checking ---------------------------------------------------------------------------------
+
+// A failure about one tensor: "tensor T 'name': " and the formatted text. Returns kTfLiteError.
+TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, const char* format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+// The first check of every prepare: numbers of inputs and outputs, the first `min_inputs` inputs
+// and all outputs present, and every input of a shape that kernels can compute with (rank at most
+// kMaxRank, no negative extent, at most 2^31-1 elements along each, a product that fits).
+TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
+                       int max_inputs, int outputs);
+
+// The tensor's type is one of the mask.
+TfLiteStatus CheckType(TfLiteContext* context, const TfLiteTensor* tensor, uint32_t types);
+TfLiteStatus CheckSameType(TfLiteContext* context, const TfLiteTensor* tensor,
+                           const TfLiteTensor* like);
+TfLiteStatus CheckRank(TfLiteContext* context, const TfLiteTensor* tensor, int rank);
+TfLiteStatus CheckDim(TfLiteContext* context, const TfLiteTensor* tensor, int axis, int expected);
+TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tensor,
+                               int64_t expected);
+// One scale, positive and finite, and a zero point that the type can hold.
+TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
+// As above, and both alike: operators that only move or compare values do not rescale.
+TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
+                                   const TfLiteTensor* like);
+
+// Smallest and largest value of a quantised type; false for any other type.
+bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);
+
+// The element type found by invoke is none that the kernel knows.
+TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor);
+
+// ---- Setting outputs --------------------------------------------------------------------------
+
+// Gives the tensor the shape `dims`. Refuses negative extents and products that overflow.
+TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<const int> dims);
+inline TfLiteStatus ResizeLike(TfLiteContext* context, TfLiteTensor* tensor,
+                               const TfLiteTensor* like) {
+  return ResizeTo(context, tensor, Dims(like));
+}
+
+// Turns the tensor into one whose shape invoke decides: ResizeTo then allocates at once.
+void MakeDynamic(TfLiteTensor* tensor);
+inline bool IsDynamic(const TfLiteTensor* tensor) {
+  return tensor->allocation_type == kTfLiteDynamic;
+}
+
+// ---- Options ----------------------------------------------------------------------------------
+
+// OpDef::parse for operators whose options are the union member `member`: a model without them, or
+// with another operator's, leaves the zeroed struct, as in TensorFlow Lite.
+template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
+bool ParseOptions(const OpOptions& options, void* params) {
+  if (!options.present() || options.kind() != OptionsKind{1, member}) return true;
+  return fill(options, static_cast<Params*>(params));
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_KERNEL_H_

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AVERAGE_POOL_2D and MAX_POOL_2D on float32 and int8, NHWC. Padding never counts: averages divide
+// by the number of taps inside the input.
+//
+// int8 values are averaged and compared as steps; as upstream, the output's scale is assumed to be
+// the input's and is only used for the fused activation.
+#include "kernels/activation_range.h"
+#include "kernels/kernel.h"
+#include "kernels/padding.h"
+#include "kernels/registry.h"
+#include "kernels/requantize.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillPool(const OpOptions& options, TfLitePoolParams* params) {
+  params->padding = options.Padding(0);
+  params->stride_width = options.Int(1);
+  params->stride_height = options.Int(2);
+  params->filter_width = options.Int(3);
+  params->filter_height = options.Int(4);
+  params->activation = options.Activation(5);
+  return true;
+}
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+struct PoolData {
+  WindowAxis y, x;
+  int batches = 0, channels = 0;
+  FloatRange float_range;
+  IntRange int_range;
+};
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const auto& params = ParamsOf<TfLitePoolParams>(node);
+  PoolData& data = DataOf<PoolData>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckRank(context, input, 4));
+  data.batches = Dim(input, 0);
+  data.channels = Dim(input, 3);
+  data.y = {Dim(input, 1), params.filter_height, params.stride_height};
+  data.x = {Dim(input, 2), params.filter_width, params.stride_width};
+  DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
+  DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
+  // As upstream: where the window is wider than the input by a stride or more, the height is not
+  // worked out either.
+  if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {
+    data.y.output = 0;
+  }
+  data.float_range = ActivationRange(params.activation);
+  if (input->type == kTfLiteInt8) {
+    DEPUTY_TRY(QuantizedActivationRange(context, params.activation, output, &data.int_range));
+  }
+  const int dims[] = {data.batches, data.y.output, data.x.output, data.channels};
+  return ResizeTo(context, output, dims);
+}
+
+// ---- Reference --------------------------------------------------------------------------------
+
+// A pooling is a first value, a way to take in one input, and a way to finish given the number of
+// inputs taken. Sum is what is accumulated per channel.
+struct MaxFloat {
+  using Value = float;
+  using Sum = float;
+  FloatRange range;
+  static constexpr Sum kFirst = std::numeric_limits<float>::lowest();
+  void Take(Sum* sum, Value value) const { *sum = std::max(*sum, value); }
+  Value Finish(Sum sum, int) const { return Clamp(sum, range); }
+};
+
+struct MaxInt8 {
+  using Value = int8_t;
+  using Sum = int8_t;
+  IntRange range;
+  static constexpr Sum kFirst = std::numeric_limits<int8_t>::min();
+  void Take(Sum* sum, Value value) const { *sum = std::max(*sum, value); }
+  Value Finish(Sum sum, int) const { return static_cast<Value>(Clamp<int32_t>(sum, range)); }
+};
+
+struct AverageFloat {
+  using Value = float;
+  using Sum = float;
+  FloatRange range;
+  static constexpr Sum kFirst = 0.0f;
+  void Take(Sum* sum, Value value) const { *sum += value; }
+  Value Finish(Sum sum, int count) const {
+    return Clamp(sum / static_cast<float>(count), range);
+  }
+};
+
+struct AverageInt8 {
+  using Value = int8_t;
+  using Sum = int32_t;
+  IntRange range;
+  static constexpr Sum kFirst = 0;
+  void Take(Sum* sum, Value value) const { Accumulate(sum, value); }
+  Value Finish(Sum sum, int count) const {
+    // To nearest, ties away from zero.
+    const int64_t half = sum > 0 ? count / 2 : -(count / 2);
+    return static_cast<Value>(Clamp(static_cast<int32_t>((sum + half) / count), range));
+  }
+};
+
+// One output pixel, a handful of channels at a time so that their sums stay in registers.
+template <typename Pool>
+void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Value* image, int oy,
+               int ox, typename Pool::Value* out) {
+  constexpr int kChunk = 32;
+  const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
+  const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
+  const int count = (last_y - first_y) * (last_x - first_x);
+  for (int first = 0; first < data.channels; first += kChunk) {
+    const int channels = std::min(kChunk, data.channels - first);
+    typename Pool::Sum sums[kChunk];
+    std::fill_n(sums, kChunk, Pool::kFirst);
+    for (int ky = first_y; ky < last_y; ++ky) {
+      for (int kx = first_x; kx < last_x; ++kx) {
+        const int64_t pixel = (data.y.Start(oy) + ky) * data.x.input + data.x.Start(ox) + kx;
+        const typename Pool::Value* values = image + pixel * data.channels + first;
+        for (int c = 0; c < channels; ++c) pool.Take(&sums[c], values[c]);
+      }
+    }
+    for (int c = 0; c < channels; ++c) out[first + c] = pool.Finish(sums[c], count);
+  }
+}
+
+// ---- Eval -------------------------------------------------------------------------------------
+
+template <typename Pool>
+TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
+  using Value = typename Pool::Value;
+  const PoolData& data = DataOf<PoolData>(node);
+  const int64_t image_values = int64_t{data.y.input} * data.x.input * data.channels;
+  const Value* input = Data<Value>(Input(context, node, 0));
+  Value* out = Data<Value>(Output(context, node, 0));
+  if (data.channels == 0) return kTfLiteOk;
+  for (int b = 0; b < data.batches; ++b) {
+    for (int oy = 0; oy < data.y.output; ++oy) {
+      for (int ox = 0; ox < data.x.output; ++ox, out += data.channels) {
+        PoolPixel(data, pool, input + b * image_values, oy, ox, out);
+      }
+    }
+  }
+  return kTfLiteOk;
+}
+
+template <typename FloatPool, typename Int8Pool>
+TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
+  const PoolData& data = DataOf<PoolData>(node);
+  switch (Input(context, node, 0)->type) {
+    case kTfLiteFloat32:
+      return Run(context, node, FloatPool{data.float_range});
+    case kTfLiteInt8:
+      return Run(context, node, Int8Pool{data.int_range});
+    default:
+      return UnexpectedType(context, Input(context, node, 0));
+  }
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    {.name = "AVERAGE_POOL_2D",
+     .code = kTfLiteBuiltinAveragePool2d,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kFloat32Bit | kInt8Bit,
+     .options = {1, 5},
+     .params_size = sizeof(TfLitePoolParams),
+     .parse = &ParseOptions<5, TfLitePoolParams, &FillPool>,
+     .init = &GuardedInit<&NewData<PoolData>>,
+     .free = &DeleteData<PoolData>,
+     .prepare = &Guarded<&Prepare>,
+     .invoke = &Guarded<&Eval<AverageFloat, AverageInt8>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "MAX_POOL_2D",
+     .code = kTfLiteBuiltinMaxPool2d,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kFloat32Bit | kInt8Bit,
+     .options = {1, 5},
+     .params_size = sizeof(TfLitePoolParams),
+     .parse = &ParseOptions<5, TfLitePoolParams, &FillPool>,
+     .init = &GuardedInit<&NewData<PoolData>>,
+     .free = &DeleteData<PoolData>,
+     .prepare = &Guarded<&Prepare>,
+     .invoke = &Guarded<&Eval<MaxFloat, MaxInt8>>,
+     .inplace = kTfLiteInplaceOpNone},
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kPoolOps = kTable;
+
+}  // namespace deputy
