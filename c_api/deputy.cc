@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Our own extensions. A struct that a caller fills or gets back is read and written only as far as
+// the caller's struct_size says.
+#include "c_api/deputy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c_api/objects_internal.h"
+#include "core/op_names.h"
+#include "kernels/cpu.h"
+
+using deputy::ErrorReporter;
+using deputy::Guard;
+
+struct DeputyThreadPool {
+  std::shared_ptr<deputy::ThreadPool> impl;
+};
+
+namespace {
+
+constexpr const char* kDeputyVersion = "0.1.0";
+
+// Copies `full` into the caller's struct as far as that one reaches. `first_release` is the size
+// the struct had when it was first published: a smaller one cannot be ours.
+template <typename T>
+TfLiteStatus Deliver(const T& full, size_t first_release, T* out) {
+  if (out == nullptr || out->struct_size < first_release) return kTfLiteError;
+  const size_t size = std::min(out->struct_size, sizeof(T));
+  memcpy(reinterpret_cast<char*>(out) + sizeof(size_t),
+         reinterpret_cast<const char*>(&full) + sizeof(size_t), size - sizeof(size_t));
+  return kTfLiteOk;
+}
+
+deputy::Subgraph* FindSubgraph(const TfLiteInterpreter* interpreter, int32_t index) {
+  if (interpreter == nullptr || index < 0 || index >= interpreter->impl->subgraph_count()) {
+    return nullptr;
+  }
+  return interpreter->impl->subgraph(index);
+}
+
+// Bridges the core's event to the client's callback; lives in the interpreter object.
+void ForwardEvent(void* user_data, const deputy::OpEvent& event) {
+  const auto* sink = static_cast<const TfLiteInterpreter*>(user_data);
+  DeputyOpEvent out{};
+  out.struct_size = sizeof out;
+  out.subgraph_index = event.subgraph;
+  out.node_index = event.node;
+  out.operator_name = event.op_name;
+  out.begin_ns = event.begin_ns;
+  out.duration_ns = event.end_ns - event.begin_ns;
+  out.status = event.status;
+  try {
+    sink->profile_callback(sink->profile_user_data, &out);
+  } catch (...) {
+    // A client's exception must not cross the kernels' frames.
+  }
+}
+
+}  // namespace
+
+// ---- The library --------------------------------------------------------------------------------
+
+const char* DeputyVersion(void) { return kDeputyVersion; }
+
+const char* DeputyCpuTable(void) { return deputy::Cpu().name; }
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+const char* DeputyLastError(void) { return deputy::ThreadLastError(); }
+
+const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter) {
+  return interpreter == nullptr ? "" : interpreter->impl->reporter()->last_error();
+}
+
+void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format, va_list args),
+                              void* user_data) {
+  deputy::SetDefaultReporter(reporter, user_data);
+}
+
+// ---- Models and options -------------------------------------------------------------------------
+
+TfLiteModel* DeputyModelCreateFromFileByCopy(const char* model_path) {
+  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+    ErrorReporter reporter;
+    auto model = deputy::Model::FromFileByCopy(model_path, &reporter);
+    return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
+  });
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* options,
+                                                   DeputyArithmetic arithmetic) {
+  if (options == nullptr) return kTfLiteError;
+  switch (arithmetic) {
+    case kDeputyArithmeticDefault:
+      options->config.arithmetic = deputy::Arithmetic::kDefault;
+      break;
+    case kDeputyArithmeticReference:
+      options->config.arithmetic = deputy::Arithmetic::kReference;
+      break;
+    default:
+      return kTfLiteError;
+  }
+  options->arithmetic_set = true;
+  return kTfLiteOk;
+}
+
+DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads) {
+  return Guard<DeputyThreadPool*>(nullptr, [&] {
+    return new DeputyThreadPool{std::make_shared<deputy::ThreadPool>(std::max(threads, 1))};
+  });
+}
+
+void DeputyThreadPoolDelete(DeputyThreadPool* pool) { delete pool; }
+
+TfLiteStatus DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* options,
+                                                   DeputyThreadPool* pool) {
+  if (options == nullptr) return kTfLiteError;
+  options->config.pool = pool == nullptr ? nullptr : pool->impl;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
+                                               const DeputyLimits* limits) {
+  if (options == nullptr || limits == nullptr || limits->struct_size < sizeof(DeputyLimits) ||
+      limits->max_tensors < 0 || limits->max_nodes < 0 || limits->max_call_depth < 0) {
+    return kTfLiteError;
+  }
+  deputy::Limits chosen;
+  if (limits->max_block_bytes != 0) chosen.max_block_bytes = limits->max_block_bytes;
+  if (limits->max_tensors != 0) chosen.max_tensors = limits->max_tensors;
+  if (limits->max_nodes != 0) chosen.max_nodes = limits->max_nodes;
+  if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
+  options->config.limits = chosen;
+  return kTfLiteOk;
+}
+
+// ---- What is in an interpreter ------------------------------------------------------------------
+
+int32_t DeputyInterpreterGetSubgraphCount(const TfLiteInterpreter* interpreter) {
+  return interpreter == nullptr ? 0 : interpreter->impl->subgraph_count();
+}
+
+const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? nullptr : subgraph->name();
+}
+
+int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
+                                        int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : subgraph->tensor_count();
+}
+
+const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
+                                               int32_t subgraph_index, int32_t tensor_index) {
+  deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? nullptr : subgraph->tensor(tensor_index);
+}
+
+int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
+                                      int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : subgraph->node_count();
+}
+
+TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
+                                          int32_t subgraph_index, int32_t node_index,
+                                          DeputyNodeInfo* info) {
+  deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
+    return kTfLiteError;
+  }
+  const TfLiteNode& node = *subgraph->node(node_index);
+  const TfLiteRegistration& registration = subgraph->registration(node_index);
+  const std::vector<int>& plan = subgraph->plan();
+  const auto position = std::find(plan.begin(), plan.end(), node_index);
+  DeputyNodeInfo full{};
+  full.subgraph_index = subgraph_index;
+  full.node_index = node_index;
+  full.plan_position = position == plan.end() ? -1 : static_cast<int32_t>(position - plan.begin());
+  full.builtin_code = registration.builtin_code;
+  full.version = registration.version;
+  full.operator_name = deputy::OperatorName(registration);
+  full.owner = node.delegate == nullptr ? "CPU" : full.operator_name;
+  full.inputs = node.inputs->data;
+  full.input_count = node.inputs->size;
+  full.outputs = node.outputs->data;
+  full.output_count = node.outputs->size;
+  return Deliver(full, sizeof full, info);
+}
+
+// ---- Memory map ---------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index, DeputyMemoryMap* map) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    DeputyMemoryMap full{};
+    full.arena_bytes = subgraph->arena_bytes();
+    full.persistent_bytes = subgraph->persistent_bytes();
+    full.tensor_count = subgraph->MemoryMap().size();
+    return Deliver(full, sizeof full, map);
+  });
+}
+
+TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpreter,
+                                              int32_t subgraph_index, size_t entry_index,
+                                              DeputyTensorMemory* memory) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    const std::vector<deputy::TensorMemory> map = subgraph->MemoryMap();
+    if (entry_index >= map.size()) return kTfLiteError;
+    const deputy::TensorMemory& entry = map[entry_index];
+    DeputyTensorMemory full{};
+    full.tensor_index = entry.tensor;
+    full.persistent = entry.persistent ? 1 : 0;
+    full.offset = entry.offset;
+    full.bytes = entry.bytes;
+    full.first_use = entry.lifetime.first;
+    full.last_use = entry.lifetime.last;
+    return Deliver(full, sizeof full, memory);
+  });
+}
+
+// ---- Profiling ----------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
+                                                 DeputyProfileCallback callback, void* user_data) {
+  if (interpreter == nullptr) return kTfLiteError;
+  interpreter->profile_callback = callback;
+  interpreter->profile_user_data = user_data;
+  interpreter->impl->SetProfiler(callback == nullptr ? nullptr : &ForwardEvent, interpreter);
+  return kTfLiteOk;
+}
