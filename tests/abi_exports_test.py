@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Both libraries export what they should, under the right version, and nothing else.
+
+    abi_exports_test.py BUILD_FOLDER
+
+The rule itself is tools/check_symbols.py's, which `make check` runs, too.
+"""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / 'tools'))
+import check_symbols  # noqa: E402  (needs the path above)
+
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
+
+if __name__ == '__main__':
+    if 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8'):
+        print('skipped: a sanitized library needs and exports more')
+        sys.exit(77)
+    sys.exit(check_symbols.main([str(BUILD)]))

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory is refused at the n-th allocation, for every n, through the whole life of an interpreter.
+// Each step must then answer an error or a right result, leak nothing, and succeed when it is
+// called again. This program replaces malloc; operator new of the C++ library ends up there too.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api.h"
+#include "c_api/c_api_experimental.h"
+#include "c_api/deputy.h"
+#include "tests/model_builder.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// The sanitizers bring a malloc of their own, which no program may replace.
+TEST(AllocationFailure, skipped_under_sanitizers) { GTEST_SKIP(); }
+#else
+
+namespace {
+
+// Only the test's own thread counts; models here run on one thread.
+struct Heap {
+  bool armed = false;
+  bool sticky = false;        // refuse everything from `countdown` on, not one allocation
+  int64_t countdown = 0;      // allocations to grant before the refusal
+  int64_t refused = 0;
+  int64_t live = 0;           // blocks given out while armed or counting and not yet freed
+  bool counting = false;
+};
+thread_local Heap heap;
+
+bool Refuse() {
+  if (!heap.armed) return false;
+  if (heap.countdown > 0) {
+    --heap.countdown;
+    return false;
+  }
+  if (heap.refused > 0 && !heap.sticky) return false;
+  ++heap.refused;
+  errno = ENOMEM;
+  return true;
+}
+
+void* Count(void* block) {
+  if (heap.counting && block != nullptr) ++heap.live;
+  return block;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+void __libc_free(void*);
+
+void* malloc(size_t bytes) { return Refuse() ? nullptr : Count(__libc_malloc(bytes)); }
+void* calloc(size_t count, size_t bytes) {
+  return Refuse() ? nullptr : Count(__libc_calloc(count, bytes));
+}
+void* realloc(void* block, size_t bytes) {
+  if (Refuse()) return nullptr;
+  void* moved = __libc_realloc(block, bytes);
+  return block == nullptr ? Count(moved) : moved;
+}
+void* memalign(size_t alignment, size_t bytes) {
+  return Refuse() ? nullptr : Count(__libc_memalign(alignment, bytes));
+}
+void* aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+int posix_memalign(void** out, size_t alignment, size_t bytes) {
+  void* block = memalign(alignment, bytes);
+  if (block == nullptr) return ENOMEM;
+  *out = block;
+  return 0;
+}
+void free(void* block) {
+  if (heap.counting && block != nullptr) --heap.live;
+  __libc_free(block);
+}
+
+}  // extern "C"
+
+namespace {
+
+// Runs `step` under refusal; if it fails, runs it again without. False when the retry fails too.
+class Life {
+ public:
+  Life(int64_t refuse_at, bool sticky) {
+    heap = Heap{};
+    heap.counting = true;
+    heap.sticky = sticky;
+    heap.countdown = refuse_at;
+  }
+
+  bool Step(const std::function<bool()>& step) {
+    heap.armed = true;
+    bool ok = step();
+    heap.armed = false;
+    // Once memory was refused the rest of the life runs on plenty: the refusal hit its one place.
+    if (!ok) {
+      ++failed_steps;
+      heap.countdown = INT64_MAX;
+      ok = step();
+    }
+    return ok;
+  }
+
+  int failed_steps = 0;
+};
+
+void Silent(void*, const char*, va_list) {}
+
+struct Outcome {
+  bool finished = false;  // every step succeeded, at the first or second call
+  int failed_steps = 0;
+  int64_t refused = 0;
+  int64_t leaked = 0;
+  bool right = true;
+};
+
+using Body = std::function<bool(Life*, bool* right)>;
+
+Outcome RunLife(const Body& body, int64_t refuse_at, bool sticky) {
+  Outcome outcome;
+  {
+    Life life(refuse_at, sticky);
+    outcome.finished = body(&life, &outcome.right);
+    outcome.failed_steps = life.failed_steps;
+  }
+  heap.counting = false;
+  outcome.refused = heap.refused;
+  outcome.leaked = heap.live;
+  return outcome;
+}
+
+void SweepEveryAllocation(const Body& body) {
+  DeputySetDefaultReporter(&Silent, nullptr);
+  // Once without refusals: lazily made library state must not count as a leak.
+  ASSERT_TRUE(RunLife(body, INT64_MAX, false).finished);
+  const Outcome clean = RunLife(body, INT64_MAX, false);
+  ASSERT_TRUE(clean.finished);
+  ASSERT_EQ(clean.leaked, 0);
+  int64_t failures = 0;
+  for (bool sticky : {false, true}) {
+    for (int64_t n = 0;; ++n) {
+      const Outcome outcome = RunLife(body, n, sticky);
+      if (outcome.refused == 0) {
+        EXPECT_GT(n, 30) << "a whole life takes more allocations than that";
+        break;
+      }
+      ASSERT_TRUE(outcome.finished) << "refused allocation " << n << ": the retry failed: "
+                                    << DeputyLastError();
+      ASSERT_TRUE(outcome.right) << "refused allocation " << n;
+      ASSERT_EQ(outcome.leaked, 0) << "refused allocation " << n;
+      failures += outcome.failed_steps;
+    }
+  }
+  EXPECT_GT(failures, 30) << "refusals must reach the library";
+  DeputySetDefaultReporter(nullptr, nullptr);
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
+  const std::string path = std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_int8.tflite";
+  ASSERT_FALSE(ReadFile(path).empty()) << path;
+  std::vector<int8_t> first_answer;
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreterOptions* options = nullptr;
+    TfLiteInterpreter* interpreter = nullptr;
+    std::vector<int8_t> answer;
+    bool ok = life->Step([&] {
+      return (model = TfLiteModelCreateFromFile(path.c_str())) != nullptr;
+    });
+    ok = ok && life->Step([&] { return (options = TfLiteInterpreterOptionsCreate()) != nullptr; });
+    ok = ok && life->Step([&] {
+      return (interpreter = TfLiteInterpreterCreate(model, options)) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk;
+    });
+    if (ok) {
+      TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+      for (size_t i = 0; i < TfLiteTensorByteSize(input); ++i) {
+        static_cast<int8_t*>(TfLiteTensorData(input))[i] = static_cast<int8_t>(i * 37);
+      }
+      ok = life->Step([&] { return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk; });
+      const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
+      const auto* values = static_cast<const int8_t*>(TfLiteTensorData(output));
+      if (first_answer.empty()) {
+        heap.counting = false;
+        first_answer.assign(values, values + TfLiteTensorByteSize(output));
+        heap.counting = true;
+      }
+      *right = memcmp(values, first_answer.data(), first_answer.size()) == 0;
+    }
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteInterpreterOptionsDelete(options);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+}
+
+}  // namespace
+
+#endif  // not under a sanitizer

@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The `deputy` command from outside: answers on the digits that ship here, held against what the
+real TFLite answered (examples/digits/expected_float.txt and, for each of its two kinds of integer
+arithmetic, tests/data/digits_int8_answers.txt), exit codes, and one clear line for every mistake. Python's own library only, so PNG and .npy files are read and written by hand.
+
+    tests/cli_test.py BUILD_FOLDER
+"""
+import ast
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIGITS = ROOT / "examples" / "digits"
+FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
+PICTURES, LABELS = DIGITS / "pictures", DIGITS / "labels.txt"
+DEPUTY = None  # set from the command line
+
+
+def deputy(*arguments, **options):
+    return subprocess.run([DEPUTY, *map(str, arguments)], capture_output=True, text=True,
+                          errors="replace", timeout=300, **options)
+
+
+def png_chunk(kind, data):
+    return (struct.pack(">I", len(data)) + kind + data
+            + struct.pack(">I", zlib.crc32(kind + data)))
+
+
+def write_png(path, width, height, channels, pixels):
+    rows = b"".join(b"\0" + pixels[y * width * channels:(y + 1) * width * channels]
+                    for y in range(height))
+    colour = {1: 0, 3: 2}[channels]
+    path.write_bytes(b"\x89PNG\r\n\x1a\n"
+                     + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0))
+                     + png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b""))
+
+
+def unfilter(kind, row, before):
+    """One row of an 8-bit greyscale PNG, see the PNG specification, section 9."""
+    out = bytearray(row)
+    for i in range(len(out)):
+        left, up = (out[i - 1] if i else 0), before[i]
+        corner = before[i - 1] if i else 0
+        guess = left + up - corner
+        paeth = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
+                    (abs(guess - corner), 2, corner))[2]
+        out[i] = (out[i] + [0, left, up, (left + up) // 2, paeth][kind]) & 255
+    return bytes(out)
+
+
+def read_grey_png(path):
+    """Pixels of an 8-bit greyscale PNG without interlacing (or with fewer bits, or a palette)."""
+    content, at, data = path.read_bytes(), 8, b""
+    palette = None
+    while at < len(content):
+        length, kind = struct.unpack(">I4s", content[at:at + 8])
+        body = content[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, bits, colour = struct.unpack(">IIBB", body[:10])
+        elif kind == b"PLTE":
+            palette = body
+        elif kind == b"IDAT":
+            data += body
+        at += 12 + length
+    assert bits == 8 and colour == 0 and palette is None, path
+    rows, before, raw = [], bytes(width), zlib.decompress(data)
+    for y in range(height):
+        line = raw[y * (width + 1):(y + 1) * (width + 1)]
+        before = unfilter(line[0], line[1:], before)
+        rows.append(before)
+    return width, height, b"".join(rows)
+
+
+def write_npy(path, code, shape, data):
+    header = repr({"descr": code, "fortran_order": False, "shape": shape})
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def read_npy(path):
+    content = path.read_bytes()
+    assert content[:8] == b"\x93NUMPY\x01\x00"
+    length, = struct.unpack("<H", content[8:10])
+    assert (10 + length) % 64 == 0
+    header = ast.literal_eval(content[10:10 + length].decode())
+    assert header["fortran_order"] is False
+    return header["descr"], header["shape"], content[10 + length:]
+
+
+def expected_answers(name):
+    """Rows of (picture, label, probability); `name` is float, int8 or int8_reference."""
+    if name == "float":
+        path, columns = DIGITS / "expected_float.txt", slice(1, 3)
+    else:
+        path = ROOT / "tests" / "data" / "digits_int8_answers.txt"
+        columns = slice(3, 5) if name == "int8" else slice(1, 3)
+    rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
+    return [(row[0], row[columns][0], float(row[columns][1])) for row in rows]
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.picture = sorted(PICTURES.glob("*.png"))[0]
+        self.width, self.height, self.pixels = read_grey_png(self.picture)
+
+    def fine(self, *arguments):
+        result = deputy(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def refused(self, code, pattern, *arguments):
+        result = deputy(*arguments)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stderr}")
+        self.assertRegex(result.stderr, r"\Adeputy: [^\n]+\n\Z", f"{arguments}: not one line")
+        self.assertRegex(result.stderr, pattern)
+        self.assertEqual(result.stdout, "")
+
+    # ---- help ----------------------------------------------------------------------------------
+
+    def test_help_fits_80_columns_and_names_every_subcommand(self):
+        self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
+        for command in ([], ["run"], ["bench"], ["inspect"]):
+            for line in self.fine(*command, "--help").splitlines():
+                self.assertLessEqual(len(line), 80, line)
+                self.assertNotIn("\t", line)
+        self.assertRegex(self.fine("--version"), r"\Adeputy \d+\.\d+\.\d+ \(TFLite \S+\)\n\Z")
+
+    # ---- mistakes ------------------------------------------------------------------------------
+
+    def test_bad_options_are_one_line_and_exit_code_2(self):
+        for pattern, arguments in [
+                ("subcommand is required", []),
+                ("no subcommand 'frobnicate'", ["frobnicate"]),
+                ("--frobnicate", ["run", FLOAT, "--frobnicate"]),
+                ("no model given", ["run"]),
+                ("no model given", ["inspect"]),
+                ("--threads", ["bench", FLOAT, "--threads", "0"]),
+                ("--threads", ["bench", FLOAT, "--threads", "two"]),
+                ("--runs", ["bench", FLOAT, "--runs", "-1"]),
+                ("excludes", ["run", FLOAT, "--mean", "1", "--range", "0,1"]),
+                ("is not given", ["run", FLOAT]),
+                ("--expect-from-name needs --image", ["run", FLOAT, "--expect-from-name"]),
+                ("no input 'nobody'.*0 'picture'", ["run", FLOAT, "--input", f"nobody={LABELS}"]),
+                ("no input '1'", ["run", FLOAT, "--input", f"1={LABELS}"]),
+                ("given twice", ["run", FLOAT, "--image", self.picture, "-i", LABELS]),
+                ("expected NAME=", ["run", FLOAT, "--shape", "picture=1,x", "--random"]),
+                ("1 or 1 numbers, found 2",
+                 ["run", FLOAT, "--image", self.picture, "--mean", "1,2"]),
+                ("is not in", ["run", FLOAT, "--image", self.copy_as("x_ten.png"), "--labels",
+                               LABELS, "--expect-from-name"]),
+                ("ends in _<label>", ["run", FLOAT, "--image", self.copy_as("seven.png"),
+                                      "--expect-from-name"]),
+        ]:
+            self.refused(2, pattern, *arguments)
+
+    def copy_as(self, name):
+        path = self.folder / name
+        path.write_bytes(self.picture.read_bytes())
+        return path
+
+    def test_unreadable_files_are_one_line_and_exit_code_2(self):
+        nowhere, empty = self.folder / "nowhere", self.folder / "empty"
+        empty.mkdir()
+        for command in ("run", "bench", "inspect"):
+            self.refused(2, "nowhere: No such file", command, nowhere)
+            self.refused(2, "is a folder", command, self.folder)
+        run = ["run", FLOAT]
+        self.refused(2, "No such file", *run, "--image", nowhere)
+        self.refused(2, "holds no .png", *run, "--image", empty)
+        self.refused(2, "PNG or JPEG", *run, "--image", LABELS)
+        self.refused(2, "No such file", *run, "--image", self.picture, "--labels", nowhere)
+        self.refused(2, "No such file", *run, "--input", nowhere)
+        self.refused(2, "expected 3136 bytes .FLOAT32 .1, 28, 28, 1.., .* holds 20",
+                     *run, "--input", LABELS)
+        picture = self.picture.read_bytes()
+        for length in (0, 8, 30, len(picture) // 2):
+            cut = self.folder / "cut.png"
+            cut.write_bytes(picture[:length])
+            self.refused(2, "PNG or JPEG", *run, "--image", cut)
+
+    def test_bad_npy_files_are_one_line_and_exit_code_2(self):
+        path = self.folder / "x.npy"
+
+        def refused(pattern, content):
+            path.write_bytes(content)
+            self.refused(2, pattern, "run", FLOAT, "--input", path)
+
+        def header(text, data=b""):
+            return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+        refused("is not a .npy", b"")
+        refused("is not a .npy", b"hello, this is no array")
+        refused("version", b"\x93NUMPY\x09\x00" + bytes(100))
+        refused("cut off", b"\x93NUMPY\x01\x00\xff\xff{}")
+        refused("names no simple type", header("{}" * 20))
+        refused("C order", header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}"))
+        refused("cannot use .npy type '<U7'",
+                header("{'descr': '<U7', 'fortran_order': False, 'shape': (1,)}"))
+        refused("shape", header("{'descr': '<f4', 'fortran_order': False, 'shape': (1,-3)}"))
+        refused("shape", header("{'descr': '<f4', 'fortran_order': False, 'shape': (1"))
+        refused("overflow", header("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                                   "(2000000000, 2000000000, 2000000000)}"))
+        refused("ask for 8 bytes of data, the file holds 4",
+                header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", bytes(4)))
+        refused(r"expected shape \[1, 28, 28, 1\], .* has \[2\]",
+                header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", bytes(8)))
+
+    def test_refused_models_are_one_line_and_exit_code_1(self):
+        model, content = self.folder / "bad.tflite", FLOAT.read_bytes()
+        for damaged in (b"", b"TFL3", content[:100], content[:len(content) // 2], bytes(5000),
+                        content[:4] + b"XXXX" + content[8:]):
+            model.write_bytes(damaged)
+            for command in ("run", "bench", "inspect"):
+                self.refused(1, "bad.tflite is no usable model: ", command, model)
+        self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
+
+    def test_a_full_disk_is_exit_code_1(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([DEPUTY, "inspect", FLOAT], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Adeputy: [^\n]+\n\Z")
+
+    # ---- run -----------------------------------------------------------------------------------
+
+    def test_reads_the_digits_as_the_real_tflite_does(self):
+        for model, name, tolerance in ((FLOAT, "float", 1e-4), (INT8, "int8", 2.1 / 256)):
+            lines = self.fine("run", model, "--image", PICTURES, "--labels", LABELS).splitlines()
+            expected = expected_answers(name)
+            self.assertEqual(len(lines), len(expected))
+            for line, (picture, label, score) in zip(lines, expected):
+                found = line.split(" ")
+                self.assertEqual(found[0], picture)
+                if found[1] != label:  # two answers that the model finds equally good
+                    self.assertLess(score, 0.5 + tolerance, line)
+                self.assertAlmostEqual(float(found[2]), score, delta=tolerance, msg=line)
+
+    def test_reference_arithmetic_reads_exactly_what_the_real_tflite_reads(self):
+        lines = self.fine("run", INT8, "--reference", "--image", PICTURES).splitlines()
+        for line, (picture, label, score) in zip(lines, expected_answers("int8_reference")):
+            self.assertEqual(line, f"{picture} {label} {score:.6f}")
+
+    def test_answers_are_the_same_bytes_for_every_number_of_threads(self):
+        for model in (FLOAT, INT8):
+            arguments = ["run", model, "--image", PICTURES, "--top-k", "10"]
+            one = self.fine(*arguments)
+            for threads in (2, 5):
+                self.assertEqual(self.fine(*arguments, "--threads", threads), one)
+
+    def test_judges_pictures_by_their_names(self):
+        for model, name in ((FLOAT, "float"), (INT8, "int8")):
+            text = self.fine("run", model, "--image", PICTURES, "--labels", LABELS,
+                             "--expect-from-name", "--threads", 2)
+            expected = expected_answers(name)
+            right = sum(label == picture[:-4].split("_")[1] for picture, label, _ in expected)
+            found = re.search(r"^accuracy +([0-9.]+) % \((\d+) of (\d+)\)$", text, re.M)
+            self.assertEqual(int(found[3]), len(expected))
+            self.assertLessEqual(abs(int(found[2]) - right), 1)
+            self.assertGreaterEqual(float(found[1]), 96)
+            self.assertEqual(len(re.findall(r"^wrong ", text, re.M)),
+                             int(found[3]) - int(found[2]))
+            self.assertRegex(text, r"latency +median [0-9.]+ ms, p90 [0-9.]+ ms\n")
+            self.assertRegex(text, r"(?m)^CONV_2D +CPU +[1-9]\d* +[0-9.]+ +[0-9.]+ %$")
+
+    def test_a_wrong_name_is_counted_and_shown(self):
+        truth = self.picture.stem.split("_")[1]
+        lie = str((int(truth) + 1) % 10)
+        self.copy_as(f"a_{truth}.png")
+        self.copy_as(f"b_{lie}.png")
+        text = self.fine("run", FLOAT, "--image", self.folder, "--expect-from-name")
+        self.assertIn("accuracy  50.00 % (1 of 2)\n", text)
+        self.assertRegex(text, rf"(?m)^wrong +b_{lie}.png: expected {lie}, answered {truth} \(")
+
+    def outputs_of(self, model, *arguments):
+        out = self.folder / "out"
+        self.assertEqual(self.fine("run", model, *arguments, "--output-dir", out), "")
+        files = sorted(out.iterdir())
+        self.assertEqual([f.name for f in files], ["0_Identity.npy"])
+        return read_npy(files[0])
+
+    def test_raw_npy_and_picture_inputs_give_the_same_output(self):
+        raw, npy = self.folder / "x.raw", self.folder / "x.npy"
+        reals = struct.pack(f"<{len(self.pixels)}f", *(p / 255 for p in self.pixels))
+        wide = struct.pack(f"<{len(self.pixels)}d", *(p / 255 for p in self.pixels))
+        stored = bytes((p - 128) & 255 for p in self.pixels)
+        for model, code, own in ((FLOAT, "<f4", reals), (INT8, "|i1", stored)):
+            expected = self.outputs_of(model, "--image", self.picture)
+            self.assertEqual(expected[:2], (code, (1, 10)))
+            raw.write_bytes(own)
+            for name in ("", "picture=", "0="):
+                self.assertEqual(self.outputs_of(model, "--input", f"{name}{raw}"), expected)
+            for type_code, data in ((code, own), ("<f4", reals), ("<f8", wide)):
+                for shape in ((1, 28, 28, 1), (28, 28)):
+                    write_npy(npy, type_code, shape, data)
+                    self.assertEqual(self.outputs_of(model, "-i", f"picture={npy}"), expected)
+
+    def test_pictures_are_resized_and_turned_grey(self):
+        big = bytearray()
+        for y in range(2 * self.height):
+            for x in range(2 * self.width):
+                big += bytes([self.pixels[y // 2 * self.width + x // 2]] * 3)
+        path = self.folder / "big.png"
+        write_png(path, 2 * self.width, 2 * self.height, 3, bytes(big))
+        small = self.fine("run", FLOAT, "--image", self.picture, "--top-k", 1).split()
+        found = self.fine("run", FLOAT, "--image", path, "--top-k", 1).split()
+        self.assertEqual(found[0], small[0])
+        self.assertAlmostEqual(float(found[1]), float(small[1]), delta=0.05)
+
+    def test_range_mean_and_scale_say_what_a_pixel_is_worth(self):
+        path = self.folder / "inverted.png"
+        write_png(path, self.width, self.height, 1, bytes(255 - p for p in self.pixels))
+        for arguments in (["--image", path, "--range", "1,0"],
+                          ["--image", path, "--mean", "255", "--scale", "-0.00392156862745098"],
+                          ["--image", self.picture, "--scale", "0.00392156862745098"]):
+            for model, step in ((FLOAT, 0), (INT8, 1)):
+                code, _, data = self.outputs_of(model, *arguments)
+                _, _, plain = self.outputs_of(model, "--image", self.picture)
+                count = len(data) // {"<f4": 4, "|i1": 1}[code]
+                kind = {"<f4": "f", "|i1": "b"}[code]
+                for a, b in zip(struct.unpack(f"<{count}{kind}", data),
+                                struct.unpack(f"<{count}{kind}", plain)):
+                    self.assertAlmostEqual(a, b, delta=step or 1e-5)
+
+    def test_text_outputs_show_name_type_shape_and_real_values(self):
+        for model, kind, remark in (
+                (FLOAT, "FLOAT32", ""),
+                (INT8, "INT8", ", real values, scale 0.00390625, zero point -128")):
+            head, values, = self.fine("run", model, "--image", self.picture).splitlines()
+            self.assertEqual(head, f"output 0 'Identity' {kind} [1, 10]{remark}")
+            self.assertEqual(len(values.split()), 10)
+            self.assertAlmostEqual(sum(map(float, values.split())), 1, delta=0.03)
+        cut = self.fine("run", FLOAT, "--random", "--max-values", 3).splitlines()
+        self.assertEqual(len(cut[1].split()), 3)
+        self.assertEqual(cut[2], "  ... 7 more")
+
+    def test_a_folder_with_output_dir_writes_one_file_per_picture(self):
+        self.copy_as("a.png")
+        self.copy_as("b.png")
+        out = self.folder / "out"
+        self.fine("run", INT8, "--image", self.folder, "-o", out)
+        self.assertEqual(sorted(f.name for f in out.iterdir()),
+                         ["a_0_Identity.npy", "b_0_Identity.npy"])
+
+    def test_the_progress_bar_is_for_terminals_or_on_demand(self):
+        few = self.folder / "few"
+        few.mkdir()
+        for picture in sorted(PICTURES.glob("*.png"))[:3]:
+            (few / picture.name).write_bytes(picture.read_bytes())
+        arguments = ["run", FLOAT, "--image", few, "--expect-from-name"]
+        self.fine(*arguments)  # checks that standard error is empty
+        self.assertIn("3/3", deputy(*arguments, "--progress").stderr)
+        ours, theirs = pty.openpty()
+        subprocess.run([DEPUTY, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs,
+                       timeout=60, check=True)
+        os.close(theirs)
+        self.assertIn(b"3/3", os.read(ours, 65536))
+        os.close(ours)
+
+    # ---- bench and inspect ---------------------------------------------------------------------
+
+    def test_bench_adds_up(self):
+        text = self.fine("bench", FLOAT, "--runs", 3, "--min-secs", 0, "--warmup", 0)
+        self.assertRegex(text, r"inference +min [0-9.]+, median [0-9.]+, p90 [0-9.]+, ")
+        report = json.loads(self.fine("bench", INT8, "--num_runs=5", "--min_secs=0",
+                                      "--warmup_runs=1", "--warmup_min_secs=0", "--num_threads=2",
+                                      "--json"))
+        self.assertEqual(report["runs"], 5)
+        self.assertEqual(report["threads"], 2)
+        self.assertLessEqual(report["min_ms"], report["median_ms"])
+        self.assertLessEqual(report["median_ms"], report["p90_ms"])
+        self.assertLessEqual(report["p90_ms"], report["max_ms"])
+        self.assertEqual(sum(row["nodes"] for row in report["operators"]), len(report["nodes"]))
+        self.assertAlmostEqual(sum(row["ms"] for row in report["operators"]),
+                               sum(row["ms"] for row in report["nodes"]), places=6)
+
+    def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
+        for model in (FLOAT, INT8):
+            report = json.loads(self.fine("inspect", model, "--json"))
+            graph, = report["subgraphs"]
+            tensors, operators = graph["tensors"], graph["operators"]
+            source, = report["inputs"]
+            self.assertEqual(tensors[source]["shape"], [1, 28, 28, 1])
+            self.assertEqual(tensors[source]["name"], "picture")
+            self.assertEqual("quantization" in tensors[source], model == INT8)
+            self.assertEqual(operators[0]["operator"], "CONV_2D")
+            self.assertEqual(operators[-1]["operator"], "SOFTMAX")
+            self.assertEqual(operators[-1]["outputs"], report["outputs"])
+            self.assertEqual([o["plan_position"] for o in operators], list(range(len(operators))))
+            memory = graph["memory"]
+            rows = [row for row in memory["tensors"] if not row["persistent"]]
+            for tensor in report["inputs"] + report["outputs"]:
+                self.assertIn(tensor, [row["tensor"] for row in rows])
+            for row in rows:
+                self.assertFalse(tensors[row["tensor"]]["constant"])
+                self.assertTrue(0 <= row["first_use"] <= row["last_use"] < len(operators), row)
+                self.assertGreaterEqual(row["bytes"], tensors[row["tensor"]]["bytes"])
+                self.assertLessEqual(row["offset"] + row["bytes"], memory["arena_bytes"])
+                for other in rows:
+                    if (other is not row and other["first_use"] <= row["last_use"]
+                            and row["first_use"] <= other["last_use"]):
+                        self.assertTrue(row["offset"] + row["bytes"] <= other["offset"]
+                                        or other["offset"] + other["bytes"] <= row["offset"])
+            text = self.fine("inspect", model)
+            for heading in ("operators", "tensors", "memory: arena"):
+                self.assertRegex(text, rf"(?m)^{heading}")
+            self.assertNotIn("\ntensors\n", self.fine("inspect", model, "--operators"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    DEPUTY = os.path.join(sys.argv.pop(1), "deputy")
+    if not os.path.exists(DEPUTY) or not FLOAT.exists():
+        print("the deputy command or the digits are not here: skipped")
+        sys.exit(77)
+    unittest.main()

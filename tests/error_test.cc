@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reports: one per failure, formatted once, remembered in two places, and never trusted to a
+// client's formatting.
+#include "core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "tests/load_result.h"
+
+namespace deputy {
+namespace {
+
+TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
+  ReportLog log;
+  EXPECT_STREQ(log.reporter()->last_error(), "");
+  log.reporter()->Report("expected %d, found %s", 3, "four");
+  ASSERT_EQ(log.texts().size(), 1u);
+  EXPECT_EQ(log.texts()[0], "expected 3, found four");
+  EXPECT_STREQ(log.reporter()->last_error(), "expected 3, found four");
+  EXPECT_STREQ(ThreadLastError(), "expected 3, found four");
+}
+
+TEST(ErrorReporter, gives_clients_a_format_without_surprises) {
+  std::string format;
+  ErrorReporter reporter([](void* user_data, const char* given,
+                            va_list) { *static_cast<std::string*>(user_data) = given; },
+                         &format);
+  reporter.Report("100%% of '%s'", "%s%n");
+  EXPECT_EQ(format, "%s");
+  EXPECT_STREQ(reporter.last_error(), "100% of '%s%n'");
+}
+
+TEST(ErrorReporter, may_quote_its_own_last_error) {
+  ReportLog log;
+  log.reporter()->Report("first");
+  log.reporter()->Report("%s, then second", log.reporter()->last_error());
+  EXPECT_STREQ(log.reporter()->last_error(), "first, then second");
+}
+
+TEST(ErrorReporter, cuts_endless_texts) {
+  ReportLog log;
+  log.reporter()->Report("%s", std::string(100000, 'x').c_str());
+  ASSERT_EQ(log.texts().size(), 1u);
+  EXPECT_EQ(log.texts()[0], std::string(1023, 'x'));
+}
+
+TEST(ErrorReporter, survives_a_reporter_that_throws) {
+  ErrorReporter reporter(
+      [](void*, const char*, va_list) { throw std::runtime_error("a client's"); }, nullptr);
+  reporter.Report("text");
+  EXPECT_STREQ(reporter.last_error(), "text");
+}
+
+TEST(Fail, reports_and_answers_the_status) {
+  ReportLog log;
+  EXPECT_EQ(Fail(log.reporter(), kTfLiteApplicationError, "node %d", 5), kTfLiteApplicationError);
+  EXPECT_EQ(log.all(), "node 5\n");
+}
+
+TEST(DefaultReporter, writes_a_line_to_standard_error) {
+  ErrorReporter reporter;
+  testing::internal::CaptureStderr();
+  reporter.Report("something is %s", "wrong");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "ERROR: something is wrong\n");
+}
+
+TEST(DefaultReporter, can_be_redirected_and_restored) {
+  std::string text;
+  SetDefaultReporter(
+      [](void* user_data, const char* format, va_list args) {
+        char buffer[100];
+        std::vsnprintf(buffer, sizeof(buffer), format, args);
+        *static_cast<std::string*>(user_data) += buffer;
+      },
+      &text);
+  testing::internal::CaptureStderr();
+  ErrorReporter reporter;
+  reporter.Report("elsewhere");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(text, "elsewhere");
+  SetDefaultReporter(nullptr, nullptr);
+  testing::internal::CaptureStderr();
+  reporter.Report("here");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "ERROR: here\n");
+}
+
+TEST(ThreadLastError, belongs_to_one_thread) {
+  ReportLog log;
+  log.reporter()->Report("of the main thread");
+  std::thread other([] {
+    EXPECT_STREQ(ThreadLastError(), "");
+    ReportLog others;
+    others.reporter()->Report("of the other thread");
+    EXPECT_STREQ(ThreadLastError(), "of the other thread");
+  });
+  other.join();
+  EXPECT_STREQ(ThreadLastError(), "of the main thread");
+}
+
+TEST(DefaultReporter, may_be_redirected_while_threads_report) {
+  const ReportFunction silent = [](void*, const char*, va_list) {};
+  SetDefaultReporter(silent, nullptr);
+  std::thread reporting([] {
+    ErrorReporter reporter;
+    for (int i = 0; i < 1000; ++i) reporter.Report("%d", i);
+  });
+  for (int i = 0; i < 1000; ++i) SetDefaultReporter(silent, &i);
+  reporting.join();
+  SetDefaultReporter(nullptr, nullptr);
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The examples do what they say: `classify` (C, dlopen) and `classify.py` (ctypes) print the same
+bytes for the shipped pictures and are right about nearly all of them, with the drop-in and with
+libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; wrong input is refused in words.
+
+    examples_test.py BUILD_FOLDER
+"""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIGITS = ROOT / 'examples/digits'
+PICTURES = sorted((DIGITS / 'pictures').glob('*.png'))
+BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
+DROP_IN = BUILD / 'drop-in/libtensorflowlite_c.so'
+LIBDEPUTY = BUILD / 'libdeputy.so.1'
+CLASSIFY_C = [BUILD / 'examples/classify']
+CLASSIFY_PYTHON = [sys.executable, ROOT / 'examples/classify.py']
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+def classify(program, library, model, pictures):
+    return run(*program, library, DIGITS / model, DIGITS / 'labels.txt', *pictures)
+
+
+class ExamplesTest(unittest.TestCase):
+
+    def lines_of(self, program, library, model, pictures):
+        done = classify(program, library, model, pictures)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout
+
+    def test_c_and_python_print_the_same_right_answers(self):
+        self.assertGreaterEqual(len(PICTURES), 100)
+        for model in ('digits_float.tflite', 'digits_int8.tflite'):
+            with self.subTest(model=model):
+                from_c = self.lines_of(CLASSIFY_C, DROP_IN, model, PICTURES)
+                from_python = self.lines_of(CLASSIFY_PYTHON, DROP_IN, model, PICTURES)
+                self.assertEqual(from_c, from_python)
+                lines = [line.split() for line in from_c.decode().splitlines()]
+                self.assertEqual([name for name, _, _ in lines], [file.name for file in PICTURES])
+                # The file name ends in the truth: <index>_<label>.png.
+                right = sum(name.split('_')[1] == f'{label}.png' for name, label, _ in lines)
+                self.assertGreaterEqual(right, 0.96 * len(PICTURES))
+
+    def test_probabilities_are_those_of_the_original(self):
+        # expected_*.txt: "name label probability", written by the real TensorFlow Lite.
+        for kind, tolerance in (('float', 0.0002), ('int8', 2 / 256 + 0.0002)):
+            with self.subTest(kind=kind):
+                lines = (DIGITS / f'expected_{kind}.txt').read_text(encoding='utf-8').splitlines()
+                expected = dict((line.split()[0], line.split()[1:3])
+                                for line in lines if not line.startswith('#'))
+                found = self.lines_of(CLASSIFY_C, DROP_IN, f'digits_{kind}.tflite', PICTURES)
+                for line in found.decode().splitlines():
+                    name, label, probability = line.split()
+                    expected_label, expected_probability = expected[name]
+                    if label != expected_label:  # Two labels may be a step apart.
+                        self.assertLess(float(probability), 0.5 + tolerance, name)
+                        self.assertEqual(kind, 'int8', name)
+                    self.assertAlmostEqual(float(probability), float(expected_probability),
+                                           delta=tolerance, msg=name)
+
+    def test_libdeputy_answers_like_the_drop_in(self):
+        pictures = PICTURES[:20]
+        for program in (CLASSIFY_C, CLASSIFY_PYTHON):
+            self.assertEqual(
+                self.lines_of(program, LIBDEPUTY, 'digits_int8.tflite', pictures),
+                self.lines_of(program, DROP_IN, 'digits_int8.tflite', pictures))
+
+    def test_linked_client_runs(self):
+        done = run(BUILD / 'examples/link_client', DIGITS / 'digits_float.tflite')
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(lines[0], 'TensorFlow Lite 2.19.0')
+        self.assertRegex(lines[1], r'^input \S+ FLOAT32 \[1, 28, 28, 1\]$')
+        self.assertRegex(lines[2], r'^output \S+ FLOAT32 \[1, 10\]$')
+
+    def test_wrong_input_is_refused_in_words(self):
+        for program in (CLASSIFY_C, CLASSIFY_PYTHON):
+            for model, picture in (('labels.txt', PICTURES[0]),
+                                   ('digits_float.tflite', DIGITS / 'labels.txt')):
+                done = classify(program, DROP_IN, model, [picture])
+                self.assertNotEqual(done.returncode, 0)
+                self.assertGreater(done.returncode, 0, 'killed by a signal')
+                self.assertNotEqual(done.stderr, b'')
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

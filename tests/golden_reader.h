@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads tests/data/golden/*.golden: what the real TensorFlow Lite answered to one-operator models.
+// tools/golden (Python) writes these files; this is the other half and the description of the
+// format. Nothing in it needs Python or a decompressor.
+//
+// File, little-endian:
+//   "DEPGOLD1", u32 rows, u32 bytes of the unpacked payload, then the packed payload.
+// Packed: varint 2n, n bytes as they are; varint 2n+1, varint d: copy n bytes from d bytes back.
+// Payload: per row u32 length, then
+//   text name, text operator                          text = u8 length, bytes
+//   u16 version, u8 TfLiteType, u8 tags, u8 flags, u8 outcome of the reference resolver, u8 of the
+//   optimised one, u16 quantised steps, f32 widening factor, text message of the refusal
+//   u32 length, the model's bytes with generated constants zeroed
+//   u8 patches: u32 offset, u32 elements, u8 TfLiteType, u8 generator, fill
+//   u8 inputs: u8 TfLiteType, u8 resize first, dims, u8 generator, fill or raw bytes
+//   u8 outputs: u8 rule, u8 TfLiteType, dims, u8 form, then form 0: the bytes of each resolver that
+//     answered, reference first; form 1: per 256 bytes an FNV-1a hash of the reference's answer
+// dims = u8 rank, i32 each. fill = u64 seed, f64 low, f64 high, f64 step.
+#ifndef DEPUTY_TESTS_GOLDEN_READER_H_
+#define DEPUTY_TESTS_GOLDEN_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api.h"
+
+namespace deputy::golden {
+
+enum class Outcome : uint8_t {
+  kAnswered,
+  kRefusedCreate,
+  kRefusedResize,
+  kRefusedAllocate,
+  kRefusedInvoke,
+  kUndefined,  // died of a signal, or answered by chance: anything but a crash is right
+};
+
+// How an output is compared; see architecture.md, "Agreement".
+enum class Rule : uint8_t { kEqual, kElement, kSum, kSteps, kHalf };
+
+// What a row shows. Every claimed (operator, version, type) needs one row of each.
+enum Tag : uint8_t { kOrdinary = 1, kOdd = 2, kZeroPoint = 4, kSmall = 8 };
+
+constexpr size_t kHashBlock = 256;
+uint64_t Fnv1a(const uint8_t* data, size_t size);
+
+struct Input {
+  TfLiteType type;
+  bool resize;  // ResizeInputTensor to `dims` before allocating
+  std::vector<int> dims;
+  std::vector<uint8_t> data;
+};
+
+struct Output {
+  Rule rule;
+  TfLiteType type;
+  std::vector<int> dims;
+  // Empty where that resolver did not answer (or the output has no elements).
+  std::vector<uint8_t> reference, optimised;
+  // Instead of both, for big outputs that are compared for equality in reference mode only.
+  bool hashed = false;
+  std::vector<uint64_t> hashes;
+};
+
+struct Row {
+  std::string name, op;
+  int version;
+  TfLiteType type;  // of the first data input
+  uint8_t tags;
+  bool lenient;  // TensorFlow Lite answers, but ours may refuse
+  Outcome reference, optimised;
+  int steps;     // quantised steps allowed in default mode
+  float factor;  // of the float bounds
+  std::string message;
+  std::vector<uint8_t> model;
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+};
+
+// Reads a whole file. False and a reason in `error` when it is missing or damaged.
+bool ReadGolden(const std::string& path, std::vector<Row>* rows, std::string* error);
+
+}  // namespace deputy::golden
+
+#endif  // DEPUTY_TESTS_GOLDEN_READER_H_

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole models against what the real TensorFlow Lite answered, where the folder `shared` lies
+// beside the sources (or where DEPUTY_SHARED points): its README says how to compare. Without it
+// the tests skip and say so on one line. A model with an operator that we do not have yet is
+// skipped by name; the models that must run are listed here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "c_api/deputy.h"
+#include "tests/npy_reader.h"
+
+namespace deputy {
+namespace {
+
+const std::set<std::string> kMustRun = {"mobilenet_v2_like_int8.tflite"};
+
+std::string SharedFolder() {
+  const char* given = std::getenv("DEPUTY_SHARED");
+  return given != nullptr ? given : DEPUTY_SOURCE_DIR "/../shared";
+}
+
+struct Case {
+  std::string name, model, folder;
+  nlohmann::json outputs;
+  size_t inputs;
+};
+
+std::vector<Case> Cases() {
+  const std::string shared = SharedFolder();
+  std::ifstream index(shared + "/golden/models/index.json");
+  if (!index.is_open()) return {};
+  std::vector<Case> cases;
+  for (const auto& entry : nlohmann::json::parse(index)) {
+    Case one;
+    const std::string file = entry["model"], set = entry["set"];
+    const std::string stem = std::filesystem::path(file).stem().string();
+    one.name = stem + "_" + set;
+    one.model = file;
+    one.folder = shared + "/golden/models/" + stem + "/" + set;
+    one.outputs = entry["outputs"];
+    one.inputs = entry["inputs"].size();
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+struct Delete {
+  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
+  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
+};
+
+class Models : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    DeputySetDefaultReporter([](void*, const char*, va_list) {}, nullptr);
+    const Case& one = GetParam();
+    model_.reset(TfLiteModelCreateFromFile((SharedFolder() + "/models/" + one.model).c_str()));
+    ASSERT_NE(model_, nullptr) << DeputyLastError();
+  }
+  void TearDown() override { DeputySetDefaultReporter(nullptr, nullptr); }
+
+  // Null where an operator is missing and the model may be skipped.
+  std::unique_ptr<TfLiteInterpreter, Delete> Interpreter(DeputyArithmetic arithmetic, int threads) {
+    TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+    TfLiteInterpreterOptionsSetNumThreads(options, threads);
+    DeputyInterpreterOptionsSetArithmetic(options, arithmetic);
+    std::unique_ptr<TfLiteInterpreter, Delete> interpreter(
+        TfLiteInterpreterCreate(model_.get(), options));
+    TfLiteInterpreterOptionsDelete(options);
+    return interpreter;
+  }
+
+  void Feed(TfLiteInterpreter* interpreter) {
+    for (size_t i = 0; i < GetParam().inputs; ++i) {
+      NpyArray array;
+      std::string error;
+      ASSERT_TRUE(ReadNpy(GetParam().folder + "/in" + std::to_string(i) + ".npy", &array, &error))
+          << error;
+      TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, static_cast<int32_t>(i));
+      ASSERT_EQ(TfLiteTensorCopyFromBuffer(input, array.data.data(), array.data.size()), kTfLiteOk);
+    }
+  }
+
+  void CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithmetic arithmetic);
+
+  std::unique_ptr<TfLiteModel, Delete> model_;
+};
+
+void Models::CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithmetic arithmetic) {
+  NpyArray golden;
+  std::string error;
+  ASSERT_TRUE(
+      ReadNpy(GetParam().folder + "/out" + std::to_string(number) + ".npy", &golden, &error))
+      << error;
+  std::vector<int> dims;
+  for (int i = 0; i < TfLiteTensorNumDims(tensor); ++i) dims.push_back(TfLiteTensorDim(tensor, i));
+  ASSERT_EQ(dims, golden.dims);
+  ASSERT_EQ(TfLiteTensorByteSize(tensor), golden.data.size());
+  const auto* ours = static_cast<const uint8_t*>(TfLiteTensorData(tensor));
+  double greatest = 0;
+  if (golden.dtype == "f4") {
+    ASSERT_EQ(TfLiteTensorType(tensor), kTfLiteFloat32);
+    for (size_t i = 0; i < golden.data.size(); i += 4) {
+      float a, b;
+      std::memcpy(&a, golden.data.data() + i, 4);
+      std::memcpy(&b, ours + i, 4);
+      // A NaN must not pass for a small difference.
+      greatest = a == b ? greatest : std::fmax(greatest, std::fabs(static_cast<double>(a) - b));
+      ASSERT_EQ(std::isnan(a), std::isnan(b));
+    }
+    const nlohmann::json& said = GetParam().outputs[number];
+    const double spread = std::max(said["optimised_minus_reference"].get<double>(),
+                                   said["xnnpack_minus_reference"].get<double>());
+    EXPECT_LE(greatest, 4 * spread + 2e-6 * said["max_abs"].get<double>());
+    return;
+  }
+  ASSERT_EQ(golden.dtype, "i1");
+  ASSERT_EQ(TfLiteTensorType(tensor), kTfLiteInt8);
+  for (size_t i = 0; i < golden.data.size(); ++i) {
+    const int difference = static_cast<int8_t>(golden.data[i]) - static_cast<int8_t>(ours[i]);
+    greatest = std::max(greatest, static_cast<double>(std::abs(difference)));
+  }
+  EXPECT_LE(greatest, arithmetic == kDeputyArithmeticReference ? 0 : 2);
+}
+
+TEST_P(Models, agrees_with_tflite_at_any_number_of_threads) {
+  for (DeputyArithmetic arithmetic : {kDeputyArithmeticDefault, kDeputyArithmeticReference}) {
+    for (int threads : {1, 2, 4}) {
+      SCOPED_TRACE("arithmetic " + std::to_string(arithmetic) + ", threads " +
+                   std::to_string(threads));
+      const auto interpreter = Interpreter(arithmetic, threads);
+      if (interpreter == nullptr && !kMustRun.contains(GetParam().model) &&
+          std::strstr(DeputyLastError(), "Didn't find op") != nullptr) {
+        GTEST_SKIP() << GetParam().model
+                     << " needs an operator that is not here yet: " << DeputyLastError();
+      }
+      ASSERT_NE(interpreter, nullptr) << DeputyLastError();
+      ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter.get()), kTfLiteOk)
+          << DeputyInterpreterLastError(interpreter.get());
+      Feed(interpreter.get());
+      ASSERT_EQ(TfLiteInterpreterInvoke(interpreter.get()), kTfLiteOk)
+          << DeputyInterpreterLastError(interpreter.get());
+      for (size_t i = 0; i < GetParam().outputs.size(); ++i) {
+        SCOPED_TRACE("output " + std::to_string(i));
+        CheckOutput(TfLiteInterpreterGetOutputTensor(interpreter.get(), static_cast<int32_t>(i)), i,
+                    arithmetic);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, Models, testing::ValuesIn(Cases()),
+                         [](const auto& given) { return given.param.name; });
+// Without `shared` there are no cases, which is no mistake.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Models);
+
+TEST(SharedGolden, is_here_or_is_said_to_be_absent) {
+  const std::vector<Case> cases = Cases();
+  if (cases.empty())
+    GTEST_SKIP() << "no " << SharedFolder() << "/golden: whole models not compared";
+  for (const std::string& model : kMustRun) {
+    EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
+      return one.model == model;
+    })) << model;
+  }
+}
+
+}  // namespace
+}  // namespace deputy

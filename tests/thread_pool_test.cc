@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread pool's promises: every tile exactly once, results visible, no thread ever waited for
+// that is not there, no lost wake-up at start or shutdown. Spin time 0 is the hard case, since
+// every hand-over then goes through the futex. Run under ThreadSanitizer too (`make tsan`).
+#include "core/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "core/float_mode.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+
+namespace deputy {
+namespace {
+
+using std::chrono::microseconds;
+
+// Runs one job and returns whether every tile ran exactly once on a worker number in range. The
+// counters are plain ints on purpose: ThreadSanitizer then checks the hand-over itself.
+bool RunsEveryTileOnce(ThreadPool& pool, int tiles) {
+  std::vector<int> runs(tiles, 0);
+  std::vector<int> worker_of(tiles, -1);
+  pool.ParallelFor(tiles, [&](int tile, int worker) {
+    ++runs[tile];
+    worker_of[tile] = worker;
+  });
+  for (int tile = 0; tile < tiles; ++tile) {
+    if (runs[tile] != 1 || worker_of[tile] < 0 || worker_of[tile] >= pool.threads()) return false;
+  }
+  return true;
+}
+
+// `check` in a forked child; its verdict is the child's exit code.
+template <typename Check>
+bool HoldsInForkedChild(Check check) {
+  const pid_t child = fork();
+  if (child == 0) _exit(check() ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void CreateUseAndDestroy(int threads, int times) {
+  for (int i = 0; i < times; ++i) {
+    ThreadPool pool(threads, microseconds(0));
+    // Varying numbers of jobs, none among them: destruction meets workers that start, work, sleep.
+    for (int job = 0; job < i % 4; ++job) ASSERT_TRUE(RunsEveryTileOnce(pool, 2 + (i + job) % 7));
+  }
+}
+
+TEST(ThreadPool, survives_100000_lives_with_2_threads) { CreateUseAndDestroy(2, 100000); }
+TEST(ThreadPool, survives_2000_lives_with_1_thread) { CreateUseAndDestroy(1, 2000); }
+TEST(ThreadPool, survives_2000_lives_with_4_threads) { CreateUseAndDestroy(4, 2000); }
+TEST(ThreadPool, survives_2000_lives_with_17_threads) { CreateUseAndDestroy(17, 2000); }
+
+TEST(ThreadPool, runs_every_tile_exactly_once_for_every_number_of_tiles) {
+  for (const int threads : {1, 2, 3, 17}) {
+    for (const int spin : {0, 50}) {
+      ThreadPool pool(threads, microseconds(spin));
+      for (int tiles = 0; tiles < 100; ++tiles) ASSERT_TRUE(RunsEveryTileOnce(pool, tiles));
+      ASSERT_TRUE(RunsEveryTileOnce(pool, 20000));
+    }
+  }
+}
+
+TEST(ThreadPool, counts_the_caller_and_never_less_than_one) {
+  EXPECT_EQ(ThreadPool(4).threads(), 4);
+  EXPECT_EQ(ThreadPool(1).threads(), 1);
+  EXPECT_EQ(ThreadPool(0).threads(), 1);
+  EXPECT_EQ(ThreadPool(-1).threads(), 1);
+}
+
+TEST(ThreadPool, ignores_zero_and_negative_tile_counts) {
+  ThreadPool pool(2);
+  pool.ParallelFor(0, [](int, int) { FAIL(); });
+  pool.ParallelFor(-5, [](int, int) { FAIL(); });
+}
+
+// One tile waits for the other, so the job ends only if a sleeping worker is woken for it.
+TEST(ThreadPool, wakes_workers_that_have_gone_to_sleep) {
+  for (const int spin : {0, 100}) {
+    ThreadPool pool(2, microseconds(spin));
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> arrived{0};
+      std::atomic<bool> together{true};
+      pool.ParallelFor(2, [&](int, int) {
+        ++arrived;
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (arrived.load() < 2 && together.load()) {
+          if (std::chrono::steady_clock::now() > deadline) together = false;
+          std::this_thread::yield();
+        }
+      });
+      ASSERT_TRUE(together.load()) << "no worker came within a minute";
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
+TEST(ThreadPool, shows_the_caller_what_the_tiles_wrote_and_the_tiles_what_the_caller_wrote) {
+  ThreadPool pool(4, microseconds(20));
+  std::vector<int> values(1024, 1);
+  for (int round = 0; round < 500; ++round) {
+    for (int& value : values) value += round;
+    pool.ParallelFor(16, [&](int tile, int) {
+      for (int i = tile * 64; i < (tile + 1) * 64; ++i) values[i] = values[i] * 3 + tile;
+    });
+    for (int i = 0; i < 1024; ++i) values[i] = (values[i] - i / 64) / 3 - round;
+    ASSERT_EQ(std::accumulate(values.begin(), values.end(), 0), 1024) << "round " << round;
+  }
+}
+
+TEST(ThreadPool, serves_several_callers_at_once) {
+  ThreadPool pool(3, microseconds(10));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 2000; ++i) wrong += RunsEveryTileOnce(pool, 2 + (i + caller) % 9) ? 0 : 1;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(ThreadPool, runs_a_nested_job_inside_the_tile_that_asks_for_it) {
+  ThreadPool pool(4, microseconds(20));
+  std::atomic<int> inner_tiles{0};
+  std::atomic<int> strangers{0};
+  for (int i = 0; i < 200; ++i) {
+    pool.ParallelFor(8, [&](int, int) {
+      const std::thread::id outer = std::this_thread::get_id();
+      pool.ParallelFor(5, [&](int, int worker) {
+        ++inner_tiles;
+        strangers += std::this_thread::get_id() != outer || worker != 0;
+      });
+    });
+  }
+  EXPECT_EQ(inner_tiles.load(), 200 * 8 * 5);
+  EXPECT_EQ(strangers.load(), 0);
+}
+
+TEST(ThreadPool, computes_in_the_floating_point_mode_of_the_caller) {
+  if (kFloatFlushDenormals == 0) GTEST_SKIP() << "no flush mode on this machine";
+  ThreadPool pool(4, microseconds(50));
+  const volatile float tiny = 1e-30f;
+  for (int round = 0; round < 400; ++round) {
+    const bool flush = round % 2 == 1;
+    std::vector<float> products(64, -1.0f);
+    auto multiply = [&](int tile, int) { products[tile] = tiny * 1e-10f; };
+    if (flush) {
+      ScopedFlushDenormals guard;
+      pool.ParallelFor(64, multiply);
+    } else {
+      pool.ParallelFor(64, multiply);
+    }
+    for (const float product : products) ASSERT_EQ(product == 0.0f, flush) << "round " << round;
+  }
+}
+
+TEST(ThreadPool, works_in_a_forked_child_and_goes_on_in_the_parent) {
+#ifdef UNDER_SANITIZER
+  GTEST_SKIP() << "sanitizers forbid new threads after a fork with threads";
+#else
+  ThreadPool pool(4, microseconds(0));
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(RunsEveryTileOnce(pool, 32));
+    ASSERT_TRUE(HoldsInForkedChild([&] {
+      for (int i = 0; i < 50; ++i) {
+        if (!RunsEveryTileOnce(pool, 32)) return false;
+      }
+      return HoldsInForkedChild([&] { return RunsEveryTileOnce(pool, 32); });
+    }));
+  }
+  // Destroyed in the child without a single job there: no thread to join exists.
+  auto owned = std::make_unique<ThreadPool>(4, microseconds(0));
+  ASSERT_TRUE(RunsEveryTileOnce(*owned, 32));
+  ASSERT_TRUE(HoldsInForkedChild([&] {
+    owned.reset();
+    return true;
+  }));
+#endif
+}
+
+TEST(ThreadPool, works_in_a_child_forked_while_a_job_was_running) {
+#ifdef UNDER_SANITIZER
+  GTEST_SKIP() << "sanitizers forbid new threads after a fork with threads";
+#else
+  ThreadPool pool(3, microseconds(20));
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) pool.ParallelFor(64, [](int, int) { std::this_thread::yield(); });
+  });
+  for (int round = 0; round < 50; ++round) {
+    // No heap in the child: another thread may have held malloc's lock in the middle of the fork.
+    EXPECT_TRUE(HoldsInForkedChild([&] {
+      std::atomic<int> runs[32] = {};
+      pool.ParallelFor(32, [&](int tile, int) { ++runs[tile]; });
+      for (const auto& run : runs) {
+        if (run != 1) return false;
+      }
+      return true;
+    }));
+  }
+  stop = true;
+  busy.join();
+#endif
+}
+
+TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {
+#ifdef UNDER_SANITIZER
+  GTEST_SKIP() << "sanitizers need an unlimited address space";
+#else
+  EXPECT_TRUE(HoldsInForkedChild([] {
+    long pages = 0;
+    if (FILE* file = fopen("/proc/self/statm", "r")) {
+      if (fscanf(file, "%ld", &pages) != 1) pages = 0;
+      fclose(file);
+    }
+    // Room for the pool itself and for two thread stacks of 8 MiB, not for sixteen.
+    const rlim_t bytes = static_cast<rlim_t>(pages) * sysconf(_SC_PAGESIZE) + (20u << 20);
+    const rlimit limit = {bytes, bytes};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+    ThreadPool pool(17, microseconds(0));
+    for (int i = 0; i < 100; ++i) {
+      if (!RunsEveryTileOnce(pool, 40)) return false;
+    }
+    return true;
+  }));
+#endif
+}
+
+}  // namespace
+}  // namespace deputy
