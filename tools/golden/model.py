@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small .tflite models with the schema module inside ai_edge_litert, and describes cases.
+
+A `Model` collects tensors and operators; `Model.case` turns it into a `Case`: the bytes, where
+generated constants lie in them, what to feed, and how the answer is compared.
+"""
+import dataclasses
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from . import generator
+
+# name: (schema TensorType, TfLiteType, numpy type)
+TYPES = {
+    "f32": (0, 1, np.float32), "f16": (1, 10, np.float16), "i32": (2, 2, np.int32),
+    "u8": (3, 3, np.uint8), "i64": (4, 4, np.int64), "bool": (6, 6, np.bool_),
+    "i16": (7, 7, np.int16), "c64": (8, 8, np.complex64), "i8": (9, 9, np.int8),
+    "f64": (10, 11, np.float64), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
+    "u16": (16, 17, np.uint16),
+}
+TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()}
+
+# Fused activations, as in the schema.
+NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
+SAME, VALID = 0, 1
+
+# How an output is compared (architecture.md, "Agreement").
+EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
+
+# What a case shows; every claimed (operator, version, type) needs one of each of the first four.
+ORDINARY, ODD, ZERO_POINT, SMALL = 1, 2, 4, 8
+
+
+@dataclasses.dataclass
+class Quantization:
+    scale: object
+    zero: object = 0
+    axis: int = 0
+
+
+def q(scale, zero=0, axis=0):
+    """Per tensor with a number, per channel with a list of scales."""
+    return Quantization(scale, zero, axis)
+
+
+@dataclasses.dataclass
+class Feed:
+    type: str
+    shape: tuple           # what is fed
+    resize: bool           # whether ResizeInputTensor is called with that shape first
+    data: object           # Fill or numpy array
+
+    def values(self):
+        if isinstance(self.data, generator.Fill):
+            return self.data.values(self.shape, TYPES[self.type][2])
+        return np.asarray(self.data, TYPES[self.type][2]).reshape(self.shape)
+
+
+@dataclasses.dataclass
+class Patch:
+    offset: int
+    count: int
+    type: str
+    fill: generator.Fill
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    op: str
+    version: int
+    type: str
+    tags: int
+    model: bytes           # complete: constants are in it
+    patches: list
+    feeds: list
+    rules: list            # one per output
+    steps: int = 1         # quantised steps allowed in default mode
+    factor: float = 1.0    # widens the float bounds (only as architecture.md says)
+    exact: bool = False    # big: store hashes of the reference answer only
+    lenient: bool = False  # TFLite answers what nobody needs: ours may refuse, or must agree
+    undefined: str = ""    # why TFLite's answer counts for nothing: ours may do all but crash
+
+
+class _AlignedBuffer(schema.BufferT):
+    """The schema asks for 16-byte aligned buffers; the generated Python code forgets it."""
+
+    def Pack(self, builder):
+        vector = None
+        if self.data is not None:
+            builder.StartVector(1, len(self.data), 16)
+            builder.head -= len(self.data)
+            builder.Bytes[builder.head:builder.head + len(self.data)] = bytes(self.data)
+            vector = builder.EndVector()
+        schema.BufferStart(builder)
+        if vector is not None:
+            schema.BufferAddData(builder, vector)
+        return schema.BufferEnd(builder)
+
+
+class Model:
+    """A model with one subgraph. Tensors are numbered in the order in which they are made."""
+
+    def __init__(self, seed=1):
+        self.seed = seed
+        self.made = 0
+        self.tensors, self.inputs, self.outputs = [], [], []
+        self.operators, self.codes = [], []
+        self.buffers = [None]          # per buffer: None or (type, shape, data)
+        self.feeds = []
+        self.rules = []
+
+    def next_seed(self):
+        self.made += 1
+        return self.seed * 4096 + self.made
+
+    def fill(self, type, low=None, high=None):
+        """A generator for `type`: floats in [-2, 2), quantised and others over a full range."""
+        if type in ("f32", "f16"):
+            return generator.uniform(self.next_seed(), -2 if low is None else low,
+                                     2 if high is None else high)
+        if type == "bool":
+            return generator.integers(self.next_seed(), 0, 1)
+        info = np.iinfo(TYPES[type][2])
+        low = max(info.min, -2**31) if low is None else low
+        high = min(info.max, 2**31 - 1) if high is None else high
+        return generator.integers(self.next_seed(), low, high)
+
+    def tensor(self, type, shape, quant=None, data=None, signature=None, variable=False):
+        """`data` None: no buffer of its own. Returns the tensor's index."""
+        number = 0
+        if data is not None:
+            number = len(self.buffers)
+            self.buffers.append((type, tuple(shape), data))
+        params = None
+        if quant is not None:
+            scales = np.atleast_1d(np.asarray(quant.scale, np.float32))
+            zeros = np.atleast_1d(np.asarray(quant.zero, np.int64))
+            if len(zeros) == 1 and len(scales) > 1:
+                zeros = np.repeat(zeros, len(scales))
+            params = schema.QuantizationParametersT(
+                scale=scales, zeroPoint=zeros, quantizedDimension=quant.axis)
+        self.tensors.append(schema.TensorT(
+            shape=np.asarray(shape, np.int32), type=TYPES[type][0], buffer=number,
+            name=b"t%d" % len(self.tensors), quantization=params, isVariable=variable,
+            shapeSignature=None if signature is None else np.asarray(signature, np.int32)))
+        return len(self.tensors) - 1
+
+    def input(self, type, shape, quant=None, data=None, low=None, high=None, resize=None):
+        """A graph input. `resize` is a shape to resize it to before allocating."""
+        index = self.tensor(type, shape, quant)
+        self.inputs.append(index)
+        if data is None:
+            data = self.fill(type, low, high)
+        if type == "f16" and isinstance(data, generator.Fill):
+            data = data.values(shape if resize is None else resize, np.float32).astype(np.float16)
+        self.feeds.append(Feed(type, tuple(shape if resize is None else resize),
+                               resize is not None, data))
+        return index
+
+    def const(self, type, shape, quant=None, data=None, low=None, high=None):
+        if data is None:
+            data = self.fill(type, low, high)
+        if type == "f16" and isinstance(data, generator.Fill):
+            data = data.values(shape, np.float32).astype(np.float16)
+        return self.tensor(type, shape, quant, data)
+
+    def output(self, type, shape, quant=None, rule=ELEMENT):
+        index = self.tensor(type, shape, quant)
+        self.outputs.append(index)
+        self.rules.append(STEPS if rule != EQUAL and quant is not None and type != "f32" else rule)
+        return index
+
+    def op(self, code, inputs, outputs, version=1, **options):
+        """`options`: at most one, named after the schema's table, e.g. AddOptions=dict(...)."""
+        number = getattr(schema.BuiltinOperator, code)
+        key = (number, version)
+        if key not in self.codes:
+            self.codes.append(key)
+        operator = schema.OperatorT(opcodeIndex=self.codes.index(key),
+                                    inputs=np.asarray(inputs, np.int32),
+                                    outputs=np.asarray(outputs, np.int32))
+        for table, fields in options.items():
+            member = getattr(schema.BuiltinOptions, table, None)
+            value = getattr(schema, table + "T")(**fields)
+            if member is not None:
+                operator.builtinOptionsType, operator.builtinOptions = member, value
+            else:
+                operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, table)
+                operator.builtinOptions2 = value
+        self.operators.append(operator)
+        if not hasattr(self, "main"):
+            self.main = (code, version)
+
+    def pack(self):
+        """Returns (bytes, patches)."""
+        buffers = []
+        for content in self.buffers:
+            buffer = _AlignedBuffer()
+            if content is not None:
+                type, shape, data = content
+                dtype = TYPES[type][2]
+                if isinstance(data, generator.Fill):
+                    data = data.values(shape, dtype)
+                buffer.data = np.ascontiguousarray(data, dtype).tobytes()
+            buffers.append(buffer)
+        model = schema.ModelT(
+            version=3, buffers=buffers,
+            operatorCodes=[schema.OperatorCodeT(deprecatedBuiltinCode=min(code, 127), version=v,
+                                                builtinCode=code) for code, v in self.codes],
+            subgraphs=[schema.SubGraphT(
+                tensors=self.tensors, inputs=np.asarray(self.inputs, np.int32),
+                outputs=np.asarray(self.outputs, np.int32), operators=self.operators)])
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b"TFL3")
+        content = bytes(builder.Output())
+        return content, self._patches(content)
+
+    def _patches(self, content):
+        packed = schema.Model.GetRootAs(content)
+        patches = []
+        for number, stored in enumerate(self.buffers):
+            if stored is None or not isinstance(stored[2], generator.Fill):
+                continue
+            type, shape, fill = stored
+            count = int(np.prod(shape, dtype=np.int64))
+            if count * np.dtype(TYPES[type][2]).itemsize < 32:
+                continue  # a patch costs more than the bytes
+            table = packed.Buffers(number)._tab
+            patches.append(Patch(table.Vector(table.Offset(4)), count, type, fill))
+        return patches
+
+    def case(self, name, type, tags=0, main=None, **more):
+        op, version = main or self.main
+        content, patches = self.pack()
+        return Case(name=name, op=op, version=version, type=type, tags=tags, model=content,
+                    patches=patches, feeds=self.feeds, rules=self.rules, **more)

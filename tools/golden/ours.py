@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a case on our own library through ctypes: any library with the TFLite C API will do."""
+import ctypes
+import os
+
+import numpy as np
+
+from .tflite import (ANSWERED, REFUSED_ALLOCATE, REFUSED_CREATE, REFUSED_INVOKE, REFUSED_RESIZE,
+                     UNDEFINED, Answer, in_child)
+from .model import TYPES
+
+_NUMPY = {tflite: dtype for _, tflite, dtype in TYPES.values()}
+_POINTER, _INT, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
+_FUNCTIONS = {
+    "ModelCreate": (_POINTER, [ctypes.c_char_p, _SIZE]), "ModelDelete": (None, [_POINTER]),
+    "InterpreterOptionsCreate": (_POINTER, []),
+    "InterpreterOptionsSetNumThreads": (None, [_POINTER, _INT]),
+    "InterpreterOptionsDelete": (None, [_POINTER]),
+    "InterpreterCreate": (_POINTER, [_POINTER, _POINTER]),
+    "InterpreterDelete": (None, [_POINTER]),
+    "InterpreterGetInputTensor": (_POINTER, [_POINTER, _INT]),
+    "InterpreterGetOutputTensorCount": (_INT, [_POINTER]),
+    "InterpreterGetOutputTensor": (_POINTER, [_POINTER, _INT]),
+    "InterpreterResizeInputTensor": (_INT, [_POINTER, _INT, _POINTER, _INT]),
+    "InterpreterAllocateTensors": (_INT, [_POINTER]), "InterpreterInvoke": (_INT, [_POINTER]),
+    "TensorType": (_INT, [_POINTER]), "TensorNumDims": (_INT, [_POINTER]),
+    "TensorDim": (_INT, [_POINTER, _INT]), "TensorByteSize": (_SIZE, [_POINTER]),
+    "TensorCopyFromBuffer": (_INT, [_POINTER, _POINTER, _SIZE]),
+    "TensorCopyToBuffer": (_INT, [_POINTER, _POINTER, _SIZE]),
+}
+
+
+class Library:
+    def __init__(self, path):
+        library = ctypes.CDLL(path)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, "TfLite" + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+
+    def ask(self, case, reference_mode, threads=1):
+        fine, result = in_child(self._run, case, reference_mode, threads)
+        return result if fine else Answer(UNDEFINED, [], result)
+
+    def _run(self, case, reference_mode, threads):
+        os.environ["DEPUTY_ARITHMETIC"] = "reference" if reference_mode else "default"
+        model = self.ModelCreate(case.model, len(case.model))
+        if not model:
+            return Answer(REFUSED_CREATE, [], "model")
+        options = self.InterpreterOptionsCreate()
+        self.InterpreterOptionsSetNumThreads(options, threads)
+        interpreter = self.InterpreterCreate(model, options)
+        if not interpreter:
+            return Answer(REFUSED_CREATE, [], "interpreter")
+        for number, feed in enumerate(case.feeds):
+            dims = (ctypes.c_int * len(feed.shape))(*feed.shape)
+            if feed.resize and self.InterpreterResizeInputTensor(interpreter, number, dims,
+                                                                 len(dims)):
+                return Answer(REFUSED_RESIZE, [])
+        if self.InterpreterAllocateTensors(interpreter):
+            return Answer(REFUSED_ALLOCATE, [])
+        for number, feed in enumerate(case.feeds):
+            values = np.ascontiguousarray(feed.values())
+            tensor = self.InterpreterGetInputTensor(interpreter, number)
+            if self.TensorCopyFromBuffer(tensor, values.ctypes.data, values.nbytes):
+                return Answer(REFUSED_INVOKE, [], "input")
+        if self.InterpreterInvoke(interpreter):
+            return Answer(REFUSED_INVOKE, [])
+        outputs = [self._output(self.InterpreterGetOutputTensor(interpreter, i))
+                   for i in range(self.InterpreterGetOutputTensorCount(interpreter))]
+        return Answer(ANSWERED, outputs)
+
+    def _output(self, tensor):
+        shape = [self.TensorDim(tensor, d) for d in range(self.TensorNumDims(tensor))]
+        values = np.empty(shape, _NUMPY[self.TensorType(tensor)])
+        if values.nbytes and self.TensorCopyToBuffer(tensor, values.ctypes.data, values.nbytes):
+            raise RuntimeError("cannot copy an output")
+        return values

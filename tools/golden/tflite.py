@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the real TFLite, in a forked child, because it may die of a signal.
+
+Every answer is taken twice in the child, with the heap filled with other bytes, so that memory
+nobody wrote does not pass for an answer.
+"""
+import ctypes
+import dataclasses
+import os
+import pickle
+import select
+import signal
+import traceback
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+RESOLVERS = {
+    "reference": OpResolverType.BUILTIN_REF,
+    "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+}
+
+# Outcomes as stored. REFUSED_* name the step that refused.
+ANSWERED, REFUSED_CREATE, REFUSED_RESIZE, REFUSED_ALLOCATE, REFUSED_INVOKE, UNDEFINED = range(6)
+OUTCOME_NAMES = ["answered", "refused at create", "refused at resize", "refused at allocate",
+                 "refused at invoke", "undefined"]
+_M_PERTURB = -6
+_SECONDS = 60
+
+
+@dataclasses.dataclass
+class Answer:
+    outcome: int
+    outputs: list          # numpy arrays when ANSWERED
+    message: str = ""
+
+
+def in_child(function, *arguments):
+    """function(*arguments) in a forked child; (True, result) or (False, how it died)."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(read_end)
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 2)
+            try:
+                data = pickle.dumps((True, function(*arguments)))
+            except Exception:  # a mistake of ours, not an answer
+                data = pickle.dumps((False, traceback.format_exc()))
+            with os.fdopen(write_end, "wb") as pipe:
+                pipe.write(data)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(write_end)
+    chunks = []
+    while True:
+        ready, _, _ = select.select([read_end], [], [], _SECONDS)
+        chunk = os.read(read_end, 1 << 20) if ready else b""
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(read_end)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False, f"signal {os.WTERMSIG(status)}"
+    if os.WEXITSTATUS(status) != 0:
+        return False, f"exit {os.WEXITSTATUS(status)}"
+    fine, result = pickle.loads(b"".join(chunks))
+    if not fine:
+        raise RuntimeError(result)
+    return True, result
+
+
+def _once(case, resolver):
+    step = REFUSED_CREATE
+    try:
+        interpreter = Interpreter(model_content=case.model, num_threads=1,
+                                  experimental_op_resolver_type=RESOLVERS[resolver])
+        native = interpreter._interpreter
+        step = REFUSED_RESIZE
+        for index, feed in zip(native.InputIndices(), case.feeds):
+            if feed.resize:
+                native.ResizeInputTensor(index, np.asarray(feed.shape, np.int32), False)
+        step = REFUSED_ALLOCATE
+        native.AllocateTensors()
+        step = REFUSED_INVOKE
+        for index, feed in zip(native.InputIndices(), case.feeds):
+            values = feed.values()
+            if values.size:
+                native.SetTensor(index, values)
+        native.Invoke()
+        outputs = []
+        for index in native.OutputIndices():
+            shape = tuple(native.TensorSize(index, 0))
+            if 0 in shape:
+                outputs.append(np.zeros(shape, native.TensorType(index, 0)))
+            else:
+                outputs.append(np.array(native.GetTensor(index, 0)))
+        return Answer(ANSWERED, outputs)
+    except (RuntimeError, ValueError) as error:
+        return Answer(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")
+
+
+def _twice(case, resolver):
+    libc = ctypes.CDLL(None)
+    libc.mallopt(_M_PERTURB, 0x55)
+    first = _once(case, resolver)
+    if case.exact:
+        return first
+    libc.mallopt(_M_PERTURB, 0xAA)
+    second = _once(case, resolver)
+    same = first.outcome == second.outcome and all(
+        a.shape == b.shape and a.tobytes() == b.tobytes()
+        for a, b in zip(first.outputs, second.outputs))
+    return first if same else Answer(UNDEFINED, [], "two runs differ")
+
+
+def ask(case, resolver):
+    """The Answer of one resolver to a case; UNDEFINED where TFLite dies or answers by chance."""
+    if case.undefined:
+        return Answer(UNDEFINED, [], case.undefined)
+    fine, result = in_child(_twice, case, resolver)
+    return result if fine else Answer(UNDEFINED, [], result)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See image.h. This is the one file that holds stb's code. Pictures are untrusted like models: only
+// the two formats that are needed are compiled in, and their size is bounded before decoding.
+#include "tools/image.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "tools/npy.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_MAX_DIMENSIONS 16384
+#include <stb/stb_image.h>
+
+#define STB_IMAGE_RESIZE_IMPLEMENTATION
+#define STB_IMAGE_RESIZE_STATIC
+#include <stb/stb_image_resize.h>
+
+namespace deputy::tools {
+namespace {
+
+// What an input tensor makes of a picture.
+struct Geometry {
+  int height = 0, width = 0, channels = 1;
+  bool channels_first = false;
+};
+
+bool IsChannelCount(int n) { return n == 1 || n == 3 || n == 4; }
+
+// [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H, W].
+Geometry GeometryOf(const TfLiteTensor* tensor) {
+  const std::vector<int> shape = ShapeOf(tensor);
+  std::vector<int> dims = shape;
+  if (dims.size() >= 3 && dims[0] == 1 && !(dims.size() == 3 && IsChannelCount(dims[2]))) {
+    dims.erase(dims.begin());
+  }
+  Geometry geometry;
+  if (dims.size() == 2) {
+    geometry = {dims[0], dims[1], 1, false};
+  } else if (dims.size() == 3 && IsChannelCount(dims[2])) {
+    geometry = {dims[0], dims[1], dims[2], false};
+  } else if (dims.size() == 3 && IsChannelCount(dims[0])) {
+    geometry = {dims[1], dims[2], dims[0], true};
+  }
+  if (geometry.height <= 0 || geometry.width <= 0) {
+    const char* name = TfLiteTensorName(tensor);
+    FailUsage("input '%s' of shape %s cannot take a picture: expected [1, height, width, channels]",
+              name == nullptr ? "" : name, ShapeText(shape).c_str());
+  }
+  return geometry;
+}
+
+// Pixels of the file, interleaved, in the geometry's size and channels.
+std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometry) {
+  const std::vector<char> file = ReadFile(path);
+  int width = 0, height = 0, channels_in_file = 0;
+  const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
+      file.size() > INT32_MAX
+          ? nullptr
+          : stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
+                                  static_cast<int>(file.size()), &width, &height, &channels_in_file,
+                                  geometry.channels),
+      &stbi_image_free);
+  if (decoded == nullptr) FailUsage("%s: cannot be read as a PNG or JPEG picture", path.c_str());
+  const size_t bytes = static_cast<size_t>(geometry.height) * static_cast<size_t>(geometry.width) *
+                       static_cast<size_t>(geometry.channels);
+  std::vector<uint8_t> pixels(bytes);
+  if (width == geometry.width && height == geometry.height) {
+    std::memcpy(pixels.data(), decoded.get(), bytes);
+  } else if (!stbir_resize_uint8(decoded.get(), width, height, 0, pixels.data(), geometry.width,
+                                 geometry.height, 0, geometry.channels)) {
+    FailWork("%s: cannot resize %dx%d to %dx%d", path.c_str(), width, height, geometry.width,
+             geometry.height);
+  }
+  return pixels;
+}
+
+float OfChannel(const std::vector<float>& numbers, int channel, float otherwise) {
+  if (numbers.empty()) return otherwise;
+  return numbers.size() == 1 ? numbers[0] : numbers[static_cast<size_t>(channel)];
+}
+
+void CheckScaling(const PixelScaling& scaling, const Geometry& geometry) {
+  for (const auto* numbers : {&scaling.mean, &scaling.scale}) {
+    if (numbers->size() > 1 && numbers->size() != static_cast<size_t>(geometry.channels)) {
+      FailUsage("--mean and --scale: expected 1 or %d numbers, found %zu", geometry.channels,
+                numbers->size());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> FindPictures(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<std::string> pictures;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    std::string extension = it->path().extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (extension == ".png" || extension == ".jpg" || extension == ".jpeg") {
+      pictures.push_back(it->path().string());
+    }
+  }
+  if (error) FailUsage("%s: %s", path.c_str(), error.message().c_str());
+  if (pictures.empty()) FailUsage("%s: holds no .png, .jpg or .jpeg files", path.c_str());
+  std::sort(pictures.begin(), pictures.end());
+  return pictures;
+}
+
+void WritePicture(const std::string& path, const PixelScaling& scaling, TfLiteTensor* tensor) {
+  const Geometry geometry = GeometryOf(tensor);
+  CheckScaling(scaling, geometry);
+  const std::vector<uint8_t> pixels = LoadPixels(path, geometry);
+  const size_t channels = static_cast<size_t>(geometry.channels);
+  const size_t plane = pixels.size() / channels;
+  std::vector<float> values(pixels.size());
+  for (size_t i = 0; i < pixels.size(); ++i) {
+    const int channel = static_cast<int>(i % channels);
+    const float pixel = static_cast<float>(pixels[i]);
+    float value = pixel / 255.0f * (scaling.high - scaling.low) + scaling.low;
+    if (!scaling.scale.empty() || !scaling.mean.empty()) {
+      value = (pixel - OfChannel(scaling.mean, channel, 0)) * OfChannel(scaling.scale, channel, 1);
+    }
+    const size_t at =
+        geometry.channels_first ? static_cast<size_t>(channel) * plane + i / channels : i;
+    values[at] = value;
+  }
+  WriteReals(values, tensor);
+}
+
+}  // namespace deputy::tools

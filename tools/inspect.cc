@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `deputy inspect`: what is in a model, and where its tensors lie in memory. One JSON document is
+// built from the interpreter; the text is written from that document, so that the two agree.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/session.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InspectOptions {
+  SessionOptions session;
+  bool json = false;
+  bool operators = false, tensors = false, memory = false;  // none of them means all
+};
+
+// Width of the picture of a tensor's life.
+constexpr int64_t kLifeWidth = 24;
+
+const char* StorageText(TfLiteAllocationType type) {
+  switch (type) {
+    case kTfLiteMmapRo:
+      return "constant";
+    case kTfLiteArenaRw:
+      return "arena";
+    case kTfLiteArenaRwPersistent:
+      return "persistent";
+    case kTfLiteDynamic:
+      return "dynamic";
+    case kTfLitePersistentRo:
+      return "computed once";
+    case kTfLiteCustom:
+      return "caller's";
+    case kTfLiteMemNone:
+      return "none";
+    default:
+      return "other";
+  }
+}
+
+Json QuantizationJson(const TfLiteTensor* tensor) {
+  if (tensor->quantization.type != kTfLiteAffineQuantization ||
+      tensor->quantization.params == nullptr) {
+    return nullptr;
+  }
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params);
+  if (affine->scale == nullptr || affine->scale->size == 0) return nullptr;
+  Json scale = Json::array(), zero_point = Json::array();
+  for (int i = 0; i < affine->scale->size; ++i) scale.push_back(affine->scale->data[i]);
+  for (int i = 0; affine->zero_point != nullptr && i < affine->zero_point->size; ++i) {
+    zero_point.push_back(affine->zero_point->data[i]);
+  }
+  return {{"scale", scale}, {"zero_point", zero_point}, {"axis", affine->quantized_dimension}};
+}
+
+Json TensorsJson(const TfLiteInterpreter* interpreter, int subgraph) {
+  Json tensors = Json::array();
+  for (int t = 0; t < DeputyInterpreterGetTensorCount(interpreter, subgraph); ++t) {
+    const TfLiteTensor* tensor = DeputyInterpreterGetTensor(interpreter, subgraph, t);
+    if (tensor == nullptr) continue;
+    Json json = {{"index", t},
+                 {"name", tensor->name == nullptr ? "" : tensor->name},
+                 {"type", TfLiteTypeGetName(tensor->type)},
+                 {"shape", ShapeOf(tensor)},
+                 {"bytes", tensor->bytes},
+                 {"storage", StorageText(tensor->allocation_type)},
+                 {"constant", tensor->allocation_type == kTfLiteMmapRo}};
+    if (tensor->dims_signature != nullptr && tensor->dims_signature->size > 0) {
+      const TfLiteIntArray* dims = tensor->dims_signature;
+      json["shape_signature"] = std::vector<int>(dims->data, dims->data + dims->size);
+    }
+    if (tensor->is_variable) json["variable"] = true;
+    Json quantization = QuantizationJson(tensor);
+    if (!quantization.is_null()) json["quantization"] = std::move(quantization);
+    tensors.push_back(std::move(json));
+  }
+  return tensors;
+}
+
+Json NodesJson(const TfLiteInterpreter* interpreter, int subgraph) {
+  Json nodes = Json::array();
+  for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, subgraph); ++n) {
+    DeputyNodeInfo info = {};
+    info.struct_size = sizeof(info);
+    if (DeputyInterpreterGetNodeInfo(interpreter, subgraph, n, &info) != kTfLiteOk) continue;
+    nodes.push_back(
+        {{"index", n},
+         {"operator", info.operator_name},
+         {"version", info.version},
+         {"owner", info.owner},
+         {"plan_position", info.plan_position},
+         {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
+         {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)}});
+  }
+  return nodes;
+}
+
+Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
+  DeputyMemoryMap map = {};
+  map.struct_size = sizeof(map);
+  if (DeputyInterpreterGetMemoryMap(interpreter, subgraph, &map) != kTfLiteOk) return nullptr;
+  Json tensors = Json::array();
+  size_t unshared = 0;
+  // What must outlive the last operator (outputs, inputs) has a last use beyond it.
+  const int last_step = std::max(1, DeputyInterpreterGetNodeCount(interpreter, subgraph)) - 1;
+  for (size_t i = 0; i < map.tensor_count; ++i) {
+    DeputyTensorMemory memory = {};
+    memory.struct_size = sizeof(memory);
+    if (DeputyInterpreterGetTensorMemory(interpreter, subgraph, i, &memory) != kTfLiteOk) break;
+    if (memory.persistent == 0) unshared += memory.bytes;
+    tensors.push_back({{"tensor", memory.tensor_index},
+                       {"persistent", memory.persistent != 0},
+                       {"offset", memory.offset},
+                       {"bytes", memory.bytes},
+                       {"first_use", memory.first_use},
+                       {"last_use", std::min(memory.last_use, last_step)}});
+  }
+  std::stable_sort(tensors.begin(), tensors.end(), [](const Json& a, const Json& b) {
+    const bool a_persistent = a["persistent"], b_persistent = b["persistent"];
+    if (a_persistent != b_persistent) return b_persistent;
+    return a["offset"].get<size_t>() < b["offset"].get<size_t>();
+  });
+  return {{"arena_bytes", map.arena_bytes},
+          {"arena_bytes_without_sharing", unshared},
+          {"persistent_bytes", map.persistent_bytes},
+          {"tensors", tensors}};
+}
+
+Json SignaturesJson(TfLiteInterpreter* interpreter) {
+  Json signatures = Json::array();
+  for (int s = 0; s < TfLiteInterpreterGetSignatureCount(interpreter); ++s) {
+    const char* key = TfLiteInterpreterGetSignatureKey(interpreter, s);
+    const std::unique_ptr<TfLiteSignatureRunner, void (*)(TfLiteSignatureRunner*)> runner(
+        TfLiteInterpreterGetSignatureRunner(interpreter, key), &TfLiteSignatureRunnerDelete);
+    if (runner == nullptr) continue;
+    Json inputs = Json::array(), outputs = Json::array();
+    for (size_t i = 0; i < TfLiteSignatureRunnerGetInputCount(runner.get()); ++i) {
+      inputs.push_back(TfLiteSignatureRunnerGetInputName(runner.get(), static_cast<int32_t>(i)));
+    }
+    for (size_t i = 0; i < TfLiteSignatureRunnerGetOutputCount(runner.get()); ++i) {
+      outputs.push_back(TfLiteSignatureRunnerGetOutputName(runner.get(), static_cast<int32_t>(i)));
+    }
+    signatures.push_back({{"key", key}, {"inputs", inputs}, {"outputs", outputs}});
+  }
+  return signatures;
+}
+
+// Indices of subgraph 0's inputs or outputs.
+Json IndicesJson(const int* indices, int count) {
+  return indices == nullptr ? Json::array() : Json(std::vector<int>(indices, indices + count));
+}
+
+Json Describe(const InspectOptions& options, const Session& session) {
+  TfLiteInterpreter* interpreter = session.interpreter();
+  Json subgraphs = Json::array();
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    const char* name = DeputyInterpreterGetSubgraphName(interpreter, s);
+    subgraphs.push_back({{"index", s},
+                         {"name", name == nullptr ? "" : name},
+                         {"operators", NodesJson(interpreter, s)},
+                         {"tensors", TensorsJson(interpreter, s)},
+                         {"memory", MemoryJson(interpreter, s)}});
+  }
+  return {{"model", options.session.model},
+          {"inputs",
+           IndicesJson(TfLiteInterpreterInputTensorIndices(interpreter), session.input_count())},
+          {"outputs",
+           IndicesJson(TfLiteInterpreterOutputTensorIndices(interpreter), session.output_count())},
+          {"signatures", SignaturesJson(interpreter)},
+          {"subgraphs", subgraphs}};
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+std::string ListText(const Json& list) {
+  std::string text;
+  for (const Json& item : list) {
+    if (!text.empty()) text += ' ';
+    text += item.is_string() ? item.get<std::string>() : item.dump();
+  }
+  return text;
+}
+
+std::string QuantizationText(const Json& tensor) {
+  if (!tensor.contains("quantization")) return "";
+  const Json& quantization = tensor["quantization"];
+  const size_t scales = quantization["scale"].size();
+  if (scales > 1) {
+    return Format("%zu scales on axis %d", scales, quantization["axis"].get<int>());
+  }
+  const Json& zero = quantization["zero_point"];
+  return Format("%.6g, zero %d", quantization["scale"][0].get<double>(),
+                zero.empty() ? 0 : zero[0].get<int>());
+}
+
+// "....####....": when the tensor's bytes matter, from the first to the last operator.
+std::string LifeText(int64_t first, int64_t last, int64_t steps) {
+  std::string life(kLifeWidth, '.');
+  const auto column = [&](int64_t step) {
+    return std::clamp<int64_t>(step * kLifeWidth / std::max<int64_t>(1, steps), 0, kLifeWidth);
+  };
+  for (int64_t i = column(first); i <= std::max(column(first), column(last + 1) - 1); ++i)
+    life[static_cast<size_t>(i)] = '#';
+  return life;
+}
+
+void PrintOperators(const Json& subgraph) {
+  std::printf("\noperators\n");
+  Table table("><><<<", {"node", "operator", "version", "run by", "inputs", "outputs"});
+  for (const Json& node : subgraph["operators"]) {
+    table.Add({node["index"].dump(), Shorten(node["operator"], 28), node["version"].dump(),
+               node["plan_position"] == -1 ? "-" : Shorten(node["owner"], 16),
+               ListText(node["inputs"]), ListText(node["outputs"])});
+  }
+  table.Print();
+}
+
+void PrintTensors(const Json& subgraph) {
+  std::printf("\ntensors\n");
+  Table table("><<>><<", {"index", "type", "shape", "bytes", "storage", "quantisation", "name"});
+  for (const Json& tensor : subgraph["tensors"]) {
+    table.Add({tensor["index"].dump(), tensor["type"],
+               ShapeText(tensor["shape"].get<std::vector<int>>()), tensor["bytes"].dump(),
+               tensor["storage"], QuantizationText(tensor), Shorten(tensor["name"], 28)});
+  }
+  table.Print();
+}
+
+void PrintMemory(const Json& subgraph) {
+  const Json& memory = subgraph["memory"];
+  if (memory.is_null()) return;
+  std::printf("\nmemory: arena %s (%s without sharing), persistent %s\n",
+              BytesText(memory["arena_bytes"]).c_str(),
+              BytesText(memory["arena_bytes_without_sharing"]).c_str(),
+              BytesText(memory["persistent_bytes"]).c_str());
+  if (memory["tensors"].empty()) return;
+  Table table(">>><<<", {"offset", "bytes", "tensor", "block", "life", "name"});
+  const auto steps = static_cast<int64_t>(subgraph["operators"].size());
+  for (const Json& row : memory["tensors"]) {
+    const size_t tensor = row["tensor"];
+    const bool known = tensor < subgraph["tensors"].size();
+    table.Add({row["offset"].dump(), row["bytes"].dump(), row["tensor"].dump(),
+               row["persistent"].get<bool>() ? "persistent" : "arena",
+               LifeText(row["first_use"], row["last_use"], steps),
+               known ? Shorten(subgraph["tensors"][tensor]["name"], 30) : "added later"});
+  }
+  table.Print();
+}
+
+void PrintText(const InspectOptions& options, const Json& model) {
+  const bool all = !options.operators && !options.tensors && !options.memory;
+  std::printf("model %s\n", OneLine(model["model"]).c_str());
+  std::printf("inputs: tensors %s; outputs: tensors %s\n", ListText(model["inputs"]).c_str(),
+              ListText(model["outputs"]).c_str());
+  for (const Json& signature : model["signatures"]) {
+    std::printf("signature '%s': %s -> %s\n", OneLine(signature["key"]).c_str(),
+                OneLine(ListText(signature["inputs"])).c_str(),
+                OneLine(ListText(signature["outputs"])).c_str());
+  }
+  for (const Json& subgraph : model["subgraphs"]) {
+    std::printf("\nsubgraph %d '%s': %zu operators, %zu tensors\n", subgraph["index"].get<int>(),
+                OneLine(subgraph["name"]).c_str(), subgraph["operators"].size(),
+                subgraph["tensors"].size());
+    if (all || options.operators) PrintOperators(subgraph);
+    if (all || options.tensors) PrintTensors(subgraph);
+    if (all || options.memory) PrintMemory(subgraph);
+  }
+}
+
+}  // namespace
+
+void AddInspectCommand(CLI::App* app) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command =
+      app->add_subcommand("inspect", "Show operators, tensors, signatures, memory map");
+  AddSessionOptions(command, &options->session);
+  command->add_flag("--operators", options->operators, "Only the operators");
+  command->add_flag("--tensors", options->tensors, "Only the tensors");
+  command->add_flag("--memory", options->memory, "Only the memory map");
+  command->add_flag("--json", options->json, "Print everything as JSON");
+  command->footer("Nothing is run; memory is planned as for the first inference.");
+  command->callback([options] {
+    const Session session(options->session);
+    const Json model = Describe(*options, session);
+    if (options->json) {
+      // Names come out of the model and may be no UTF-8.
+      std::printf("%s\n", model.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    } else {
+      PrintText(*options, model);
+    }
+  });
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The format: "\x93NUMPY", version, header length, then a Python dictionary as text
+// ({'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }), then the data. The header is
+// searched for its three keys rather than parsed as Python; what is found is checked strictly, and
+// the data must have exactly the size that type and shape ask for.
+#include "tools/npy.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicBytes = 6;
+
+struct TypeCode {
+  const char* code;
+  TfLiteType type;
+};
+// The first row of a type is the one written. NumPy has no bfloat16: its bits go out as uint16.
+constexpr TypeCode kTypeCodes[] = {
+    {"<f4", kTfLiteFloat32},   {"<f8", kTfLiteFloat64},     {"<f2", kTfLiteFloat16},
+    {"|i1", kTfLiteInt8},      {"|u1", kTfLiteUInt8},       {"<i2", kTfLiteInt16},
+    {"<u2", kTfLiteUInt16},    {"<i4", kTfLiteInt32},       {"<u4", kTfLiteUInt32},
+    {"<i8", kTfLiteInt64},     {"<u8", kTfLiteUInt64},      {"|b1", kTfLiteBool},
+    {"<c8", kTfLiteComplex64}, {"<c16", kTfLiteComplex128}, {"<u2", kTfLiteBFloat16},
+};
+
+using File = std::unique_ptr<FILE, int (*)(FILE*)>;
+
+// The text behind 'key': in the header, or null.
+const char* FindKey(const std::string& header, const char* key) {
+  const size_t at = header.find("'" + std::string(key) + "'");
+  if (at == std::string::npos) return nullptr;
+  const size_t colon = header.find(':', at);
+  if (colon == std::string::npos) return nullptr;
+  const size_t value = header.find_first_not_of(' ', colon + 1);
+  return value == std::string::npos ? nullptr : header.c_str() + value;
+}
+
+bool ParseShape(const char* text, std::vector<int>* out_shape) {
+  if (text == nullptr || *text++ != '(') return false;
+  for (;;) {
+    while (*text == ' ' || *text == ',') ++text;
+    if (*text == ')') return true;
+    char* end = nullptr;
+    errno = 0;
+    const long dim = std::strtol(text, &end, 10);
+    if (end == text || errno != 0 || dim < 0 || dim > INT_MAX) return false;
+    out_shape->push_back(static_cast<int>(dim));
+    text = end;
+  }
+}
+
+}  // namespace
+
+std::vector<char> ReadFile(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  std::vector<char> bytes;
+  char buffer[1 << 16];
+  size_t got;
+  while ((got = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) {
+    bytes.insert(bytes.end(), buffer, buffer + got);
+  }
+  if (std::ferror(file.get())) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  return bytes;
+}
+
+NpyArray ReadNpy(const std::string& path) {
+  std::vector<char> file = ReadFile(path);
+  auto refuse = [&](const char* why) { FailUsage("%s: %s", path.c_str(), why); };
+  if (file.size() < 12 || std::memcmp(file.data(), kMagic, kMagicBytes) != 0) {
+    refuse("is not a .npy file");
+  }
+  const int version = file[kMagicBytes];
+  if (version < 1 || version > 3) refuse(".npy version is not 1, 2 or 3");
+  const size_t length_bytes = version == 1 ? 2 : 4;
+  uint32_t header_bytes = 0;
+  std::memcpy(&header_bytes, file.data() + kMagicBytes + 2, length_bytes);
+  const size_t start = kMagicBytes + 2 + length_bytes;
+  if (header_bytes > file.size() - start) refuse(".npy header is cut off");
+  const std::string header(file.data() + start, header_bytes);
+
+  NpyArray array;
+  const char* descr = FindKey(header, "descr");
+  if (descr == nullptr || *descr != '\'') refuse(".npy header names no simple type");
+  const std::string code(descr + 1, std::strcspn(descr + 1, "'"));
+  for (const TypeCode& row : kTypeCodes) {
+    if (code == row.code && array.type == kTfLiteNoType) array.type = row.type;
+  }
+  if (array.type == kTfLiteNoType) refuse(("cannot use .npy type '" + code + "'").c_str());
+  const char* fortran = FindKey(header, "fortran_order");
+  if (fortran == nullptr || std::strncmp(fortran, "False", 5) != 0) refuse("is not in C order");
+  if (!ParseShape(FindKey(header, "shape"), &array.shape)) refuse("cannot read the .npy shape");
+
+  size_t bytes = ElementBytes(array.type);
+  for (const int dim : array.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes)) refuse("shape overflows");
+  }
+  const size_t held = file.size() - start - header_bytes;
+  if (held != bytes) {
+    FailUsage("%s: type and shape ask for %zu bytes of data, the file holds %zu", path.c_str(),
+              bytes, held);
+  }
+  file.erase(file.begin(), file.begin() + static_cast<ptrdiff_t>(start + header_bytes));
+  array.bytes = std::move(file);
+  return array;
+}
+
+void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& shape,
+              const void* data, size_t bytes) {
+  const char* code = nullptr;
+  for (const TypeCode& row : kTypeCodes) {
+    if (row.type == type && code == nullptr) code = row.code;
+  }
+  if (code == nullptr) FailWork("%s: .npy cannot hold %s", path.c_str(), TfLiteTypeGetName(type));
+  std::string dims;
+  for (const int dim : shape) dims += std::to_string(dim) + ",";
+  if (shape.size() > 1) dims.pop_back();
+  std::string header =
+      "{'descr': '" + std::string(code) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+  // The data starts at a multiple of 64, the header ends in a line break.
+  const size_t before = kMagicBytes + 4;
+  header.append(63 - (before + header.size()) % 64, ' ');
+  header += '\n';
+  const char prefix[4] = {1, 0, static_cast<char>(header.size() & 0xff),
+                          static_cast<char>(header.size() >> 8)};
+  File file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (file == nullptr) FailWork("%s: %s", path.c_str(), std::strerror(errno));
+  const bool written = std::fwrite(kMagic, 1, kMagicBytes, file.get()) == kMagicBytes &&
+                       std::fwrite(prefix, 1, 4, file.get()) == 4 &&
+                       std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
+                       (bytes == 0 || std::fwrite(data, 1, bytes, file.get()) == bytes);
+  if (!written || std::fclose(file.release()) != 0) {
+    FailWork("%s: %s", path.c_str(), std::strerror(errno));
+  }
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See profile.h. The callback may not use the interpreter, hence names are looked up first and the
+// callback only adds numbers.
+#include "tools/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+std::string MsText(double nanoseconds, size_t inferences) {
+  return Format("%.4f", nanoseconds / 1e6 / static_cast<double>(std::max<size_t>(1, inferences)));
+}
+
+std::string ShareText(double part, double total) {
+  return Format("%.1f %%", total > 0 ? 100 * part / total : 0.0);
+}
+
+}  // namespace
+
+Profile::Profile(const Session& session) : interpreter_(session.interpreter()) {
+  rows_.resize(static_cast<size_t>(DeputyInterpreterGetSubgraphCount(interpreter_)));
+  for (int s = 0; s < static_cast<int>(rows_.size()); ++s) {
+    rows_[s].resize(static_cast<size_t>(DeputyInterpreterGetNodeCount(interpreter_, s)));
+    for (int n = 0; n < static_cast<int>(rows_[s].size()); ++n) {
+      DeputyNodeInfo info = {};
+      info.struct_size = sizeof(info);
+      if (DeputyInterpreterGetNodeInfo(interpreter_, s, n, &info) != kTfLiteOk) continue;
+      Row& row = rows_[s][n];
+      row.subgraph = s;
+      row.node = n;
+      row.operator_name = info.operator_name;
+      row.owner = info.owner;
+    }
+  }
+  DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
+}
+
+Profile::~Profile() { DeputyInterpreterSetProfileCallback(interpreter_, nullptr, nullptr); }
+
+void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
+  auto& rows = static_cast<Profile*>(profile)->rows_;
+  const auto s = static_cast<size_t>(event->subgraph_index);
+  const auto n = static_cast<size_t>(event->node_index);
+  if (s >= rows.size() || n >= rows[s].size()) return;
+  ++rows[s][n].calls;
+  rows[s][n].nanoseconds += event->duration_ns;
+}
+
+// Nodes that have run, the most expensive first.
+std::vector<Profile::Row> Profile::Nodes() const {
+  std::vector<Row> nodes;
+  for (const auto& subgraph : rows_) {
+    for (const Row& row : subgraph) {
+      if (row.calls > 0) nodes.push_back(row);
+    }
+  }
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const Row& a, const Row& b) { return a.nanoseconds > b.nanoseconds; });
+  return nodes;
+}
+
+std::vector<Profile::Row> Profile::Operators() const {
+  std::map<std::pair<std::string, std::string>, Row> groups;
+  for (const Row& node : Nodes()) {
+    Row& group = groups[{node.operator_name, node.owner}];
+    group.nodes = group.calls == 0 ? 1 : group.nodes + 1;
+    group.operator_name = node.operator_name;
+    group.owner = node.owner;
+    group.calls += node.calls;
+    group.nanoseconds += node.nanoseconds;
+  }
+  std::vector<Row> operators;
+  for (auto& [key, row] : groups) operators.push_back(std::move(row));
+  std::stable_sort(operators.begin(), operators.end(),
+                   [](const Row& a, const Row& b) { return a.nanoseconds > b.nanoseconds; });
+  return operators;
+}
+
+double Profile::TotalNanoseconds() const {
+  double total = 0;
+  for (const Row& node : Nodes()) total += static_cast<double>(node.nanoseconds);
+  return total;
+}
+
+void Profile::PrintByOperator(size_t inferences) const {
+  const double total = TotalNanoseconds();
+  Table table("<<>>>", {"operator", "run by", "nodes", "ms", "share"});
+  for (const Row& row : Operators()) {
+    const double ns = static_cast<double>(row.nanoseconds);
+    table.Add({Shorten(row.operator_name, 32), Shorten(row.owner, 20), std::to_string(row.nodes),
+               MsText(ns, inferences), ShareText(ns, total)});
+  }
+  table.Print();
+}
+
+void Profile::PrintByNode(size_t inferences, size_t limit) const {
+  const double total = TotalNanoseconds();
+  Table table("><<>>", {"node", "operator", "run by", "ms", "share"});
+  const std::vector<Row> nodes = Nodes();
+  for (size_t i = 0; i < std::min(limit, nodes.size()); ++i) {
+    const Row& row = nodes[i];
+    const double ns = static_cast<double>(row.nanoseconds);
+    const std::string where =
+        rows_.size() > 1 ? Format("%d.%d", row.subgraph, row.node) : std::to_string(row.node);
+    table.Add({where, Shorten(row.operator_name, 32), Shorten(row.owner, 20),
+               MsText(ns, inferences), ShareText(ns, total)});
+  }
+  table.Print();
+  if (nodes.size() > limit) std::printf("and %zu cheaper ones\n", nodes.size() - limit);
+}
+
+nlohmann::ordered_json Profile::ToJson(size_t inferences) const {
+  const double scale = 1e-6 / static_cast<double>(std::max<size_t>(1, inferences));
+  nlohmann::ordered_json operators = nlohmann::ordered_json::array(), nodes = operators;
+  for (const Row& row : Operators()) {
+    operators.push_back({{"operator", row.operator_name},
+                         {"owner", row.owner},
+                         {"nodes", row.nodes},
+                         {"ms", static_cast<double>(row.nanoseconds) * scale}});
+  }
+  for (const Row& row : Nodes()) {
+    nodes.push_back({{"subgraph", row.subgraph},
+                     {"node", row.node},
+                     {"operator", row.operator_name},
+                     {"owner", row.owner},
+                     {"ms", static_cast<double>(row.nanoseconds) * scale}});
+  }
+  return {{"operators", operators}, {"nodes", nodes}};
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who ran which operator and how long it took.
+#ifndef DEPUTY_TOOLS_PROFILE_H_
+#define DEPUTY_TOOLS_PROFILE_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/session.h"
+
+namespace deputy::tools {
+
+// Listens to an interpreter from construction to destruction. The graph must not change meanwhile.
+class Profile {
+ public:
+  explicit Profile(const Session& session);
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // Operator, owner, nodes, time per inference, share; the most expensive first.
+  void PrintByOperator(size_t inferences) const;
+  // The same for single nodes, at most `limit` of them.
+  void PrintByNode(size_t inferences, size_t limit) const;
+  nlohmann::ordered_json ToJson(size_t inferences) const;
+
+ private:
+  struct Row {
+    int subgraph = 0, node = 0;
+    std::string operator_name, owner;
+    int nodes = 1;
+    int64_t calls = 0, nanoseconds = 0;
+  };
+
+  static void OnEvent(void* profile, const DeputyOpEvent* event);
+  std::vector<Row> Nodes() const;
+  std::vector<Row> Operators() const;
+  double TotalNanoseconds() const;
+
+  TfLiteInterpreter* interpreter_;
+  std::vector<std::vector<Row>> rows_;  // by subgraph and node, names filled in beforehand
+};
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_PROFILE_H_

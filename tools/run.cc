@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `deputy run`: gives a model its inputs, runs it, shows the outputs. A folder of pictures makes
+// one inference per picture; pictures named "..._<label>.png" can be held against their names.
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/image.h"
+#include "tools/npy.h"
+#include "tools/profile.h"
+#include "tools/session.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+struct RunOptions {
+  SessionOptions session;
+  std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"
+  std::string image, image_input;
+  std::vector<float> range = {0, 1}, mean, scale;
+  bool random = false;
+  std::string labels, output_dir;
+  int top_k = 0;  // 0: not asked for
+  int max_values = 1000;
+  bool expect_from_name = false, progress = false, profile = false;
+};
+
+// A class and how sure the model is of it.
+struct Guess {
+  size_t index = 0;
+  double score = 0;
+};
+
+std::vector<std::string> ReadLabels(const std::string& path) {
+  std::vector<std::string> labels;
+  if (path.empty()) return labels;
+  std::string line;
+  for (const char c : ReadFile(path)) {
+    if (c == '\n') {
+      labels.push_back(OneLine(line));
+      line.clear();
+    } else {
+      line += c;
+    }
+  }
+  if (!line.empty()) labels.push_back(OneLine(line));
+  if (labels.empty()) FailUsage("%s: holds no labels", path.c_str());
+  return labels;
+}
+
+// The best `count` entries of the first output; the lower index first among equals.
+std::vector<Guess> BestGuesses(const Session& session, size_t count) {
+  const std::vector<double> scores = ReadReals(session.output(0));
+  if (scores.empty()) FailWork("output 0 is empty: nothing to choose from");
+  std::vector<Guess> guesses(scores.size());
+  for (size_t i = 0; i < scores.size(); ++i) guesses[i] = {i, scores[i]};
+  std::stable_sort(guesses.begin(), guesses.end(),
+                   [](const Guess& a, const Guess& b) { return a.score > b.score; });
+  guesses.resize(std::min(count, guesses.size()));
+  return guesses;
+}
+
+std::string LabelText(const std::vector<std::string>& labels, size_t index) {
+  return index < labels.size() ? labels[index] : std::to_string(index);
+}
+
+// "0123_7.png" expects "7".
+std::string ExpectedLabel(const std::string& path) {
+  const std::string stem = std::filesystem::path(path).stem().string();
+  const size_t underscore = stem.rfind('_');
+  if (underscore == std::string::npos || underscore + 1 == stem.size()) {
+    FailUsage("%s: --expect-from-name needs a name that ends in _<label>", path.c_str());
+  }
+  return stem.substr(underscore + 1);
+}
+
+std::string FileNameOf(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+// Tensor names hold slashes and colons.
+std::string SafeName(const std::string& name) {
+  std::string safe;
+  for (const char c : name) {
+    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_';
+  }
+  return safe;
+}
+
+// One run of the subcommand.
+class Runner {
+ public:
+  explicit Runner(const RunOptions& options)
+      : options_(options),
+        labels_(ReadLabels(options.labels)),
+        pictures_(options.image.empty() ? std::vector<std::string>{} : FindPictures(options.image)),
+        session_(options.session),
+        given_(static_cast<size_t>(session_.input_count()), false) {
+    scaling_.low = options.range[0];
+    scaling_.high = options.range[1];
+    scaling_.mean = options.mean;
+    scaling_.scale = options.scale;
+  }
+
+  void Run() {
+    FindPictureInput();
+    ReadInputFiles();
+    FillTheRest();
+    if (!options_.output_dir.empty()) MakeOutputDir();
+    if (options_.expect_from_name || options_.profile) profile_.emplace(session_);
+    if (pictures_.empty()) {
+      session_.Invoke();
+      ShowOutputs("");
+    } else if (options_.expect_from_name) {
+      JudgePictures();
+    } else {
+      ShowPictures();
+    }
+    if (profile_ && !options_.expect_from_name) PrintProfile();
+  }
+
+ private:
+  void FindPictureInput() {
+    if (pictures_.empty()) return;
+    if (!options_.image_input.empty()) {
+      picture_input_ = session_.FindInput(options_.image_input);
+    } else if (session_.input_count() == 0) {
+      FailUsage("--image: the model has no inputs");
+    }
+    given_[static_cast<size_t>(picture_input_)] = true;
+  }
+
+  void ReadInputFiles() {
+    for (const std::string& assignment : options_.inputs) {
+      const size_t equals = assignment.find('=');
+      int index = 0;
+      if (equals != std::string::npos) {
+        index = session_.FindInput(assignment.substr(0, equals));
+      } else if (session_.input_count() != 1) {
+        FailUsage("--input %s: the model has %d inputs, say which: NAME=FILE", assignment.c_str(),
+                  session_.input_count());
+      }
+      if (given_[static_cast<size_t>(index)]) FailUsage("input %d is given twice", index);
+      given_[static_cast<size_t>(index)] = true;
+      const std::string path =
+          equals == std::string::npos ? assignment : assignment.substr(equals + 1);
+      WriteFromFile(path, session_.input(index));
+    }
+  }
+
+  void FillTheRest() {
+    for (int i = 0; i < session_.input_count(); ++i) {
+      if (given_[static_cast<size_t>(i)]) continue;
+      TfLiteTensor* tensor = session_.input(i);
+      if (!options_.random) {
+        FailUsage("input %d '%s' (%s %s) is not given: use --input, --image or --random", i,
+                  TfLiteTensorName(tensor), TfLiteTypeGetName(TfLiteTensorType(tensor)),
+                  ShapeText(ShapeOf(tensor)).c_str());
+      }
+      WriteRandom(static_cast<uint32_t>(i), tensor);
+    }
+  }
+
+  void MakeOutputDir() {
+    std::error_code error;
+    std::filesystem::create_directories(options_.output_dir, error);
+    if (error) FailUsage("%s: %s", options_.output_dir.c_str(), error.message().c_str());
+  }
+
+  // Runs the model on one picture and keeps the time.
+  void RunPicture(const std::string& path) {
+    WritePicture(path, scaling_, session_.input(picture_input_));
+    times_.push_back(session_.Invoke());
+  }
+
+  bool wants_guesses() const {
+    return pictures_.size() > 1 || options_.top_k > 0 || !labels_.empty();
+  }
+
+  // As .npy files, as guesses or as numbers. `prefix` tells one picture's files from another's.
+  void ShowOutputs(const std::string& prefix) {
+    if (!options_.output_dir.empty()) {
+      SaveOutputs(prefix);
+    } else if (wants_guesses()) {
+      std::string line = prefix;
+      for (const Guess& guess : BestGuesses(session_, top_k())) {
+        line += Format("%s%s %.6f", line.empty() ? "" : " ",
+                       LabelText(labels_, guess.index).c_str(), guess.score);
+      }
+      std::printf("%s\n", line.c_str());
+    } else {
+      PrintOutputs();
+    }
+  }
+
+  void PrintOutputs() const {
+    for (int i = 0; i < session_.output_count(); ++i) {
+      const TfLiteTensor* tensor = session_.output(i);
+      const TfLiteQuantizationParams quantization = TfLiteTensorQuantizationParams(tensor);
+      std::string remark;
+      if (quantization.scale != 0) {
+        remark = Format(", real values, scale %g, zero point %d",
+                        static_cast<double>(quantization.scale), quantization.zero_point);
+      }
+      const char* name = TfLiteTensorName(tensor);
+      std::printf("output %d '%s' %s %s%s\n", i, OneLine(name == nullptr ? "" : name).c_str(),
+                  TfLiteTypeGetName(TfLiteTensorType(tensor)), ShapeText(ShapeOf(tensor)).c_str(),
+                  remark.c_str());
+      PrintTensor(tensor, static_cast<size_t>(options_.max_values));
+    }
+  }
+
+  void SaveOutputs(const std::string& prefix) const {
+    for (int i = 0; i < session_.output_count(); ++i) {
+      const TfLiteTensor* tensor = session_.output(i);
+      const char* name = TfLiteTensorName(tensor);
+      const std::string stem = std::filesystem::path(prefix).stem().string();
+      const std::string file = (stem.empty() ? "" : stem + "_") + std::to_string(i) + "_" +
+                               SafeName(name == nullptr ? "" : name) + ".npy";
+      WriteNpy((std::filesystem::path(options_.output_dir) / file).string(),
+               TfLiteTensorType(tensor), ShapeOf(tensor), TfLiteTensorData(tensor),
+               TfLiteTensorByteSize(tensor));
+    }
+  }
+
+  // One line per picture.
+  void ShowPictures() {
+    ProgressBar progress(pictures_.size(), shows_progress() && !isatty(STDOUT_FILENO));
+    for (size_t i = 0; i < pictures_.size(); ++i) {
+      RunPicture(pictures_[i]);
+      ShowOutputs(pictures_.size() > 1 ? OneLine(FileNameOf(pictures_[i])) : "");
+      progress.Show(i + 1);
+    }
+  }
+
+  // The wrong ones, accuracy, time, and who did the work.
+  void JudgePictures() {
+    std::vector<std::string> wrong;
+    {
+      ProgressBar progress(pictures_.size(), shows_progress());
+      for (size_t i = 0; i < pictures_.size(); ++i) {
+        const std::string expected = ExpectedLabel(pictures_[i]);
+        if (!labels_.empty() &&
+            std::find(labels_.begin(), labels_.end(), expected) == labels_.end()) {
+          FailUsage("%s: '%s' is not in %s", pictures_[i].c_str(), expected.c_str(),
+                    options_.labels.c_str());
+        }
+        RunPicture(pictures_[i]);
+        const Guess best = BestGuesses(session_, 1)[0];
+        const std::string answer = LabelText(labels_, best.index);
+        if (answer != expected) {
+          wrong.push_back(Format("%s: expected %s, answered %s (%.3f)",
+                                 FileNameOf(pictures_[i]).c_str(), expected.c_str(), answer.c_str(),
+                                 best.score));
+        }
+        progress.Show(i + 1);
+      }
+    }
+    const size_t right = pictures_.size() - wrong.size();
+    std::printf(
+        "%s, %s, %s\n", FileNameOf(options_.session.model).c_str(),
+        PluralText(pictures_.size(), "picture", "pictures").c_str(),
+        PluralText(static_cast<size_t>(options_.session.threads), "thread", "threads").c_str());
+    std::printf("accuracy  %.2f %% (%zu of %zu)\n",
+                100.0 * static_cast<double>(right) / static_cast<double>(pictures_.size()), right,
+                pictures_.size());
+    for (const std::string& line : wrong) std::printf("wrong     %s\n", OneLine(line).c_str());
+    PrintProfile();
+  }
+
+  void PrintProfile() {
+    if (!times_.empty()) {
+      const double median = Percentile(&times_, 0.5), p90 = Percentile(&times_, 0.9);
+      std::printf("latency   median %.3f ms, p90 %.3f ms\n", median, p90);
+    }
+    std::printf("\n");
+    profile_->PrintByOperator(std::max<size_t>(1, times_.size()));
+  }
+
+  size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
+  bool shows_progress() const {
+    return options_.progress || (pictures_.size() > 1 && isatty(STDERR_FILENO));
+  }
+
+  const RunOptions& options_;
+  std::vector<std::string> labels_;
+  std::vector<std::string> pictures_;
+  Session session_;
+  std::vector<bool> given_;  // per input
+  int picture_input_ = 0;
+  PixelScaling scaling_;
+  std::optional<Profile> profile_;
+  std::vector<double> times_;
+};
+
+void AddPictureOptions(CLI::App* command, RunOptions* options) {
+  command->add_option("--image", options->image, "Picture (PNG, JPEG) or a folder of pictures")
+      ->type_name("PATH");
+  command
+      ->add_option("--image-input", options->image_input,
+                   "Input that takes the picture (else the first)")
+      ->type_name("NAME");
+  command
+      ->add_option("--range", options->range,
+                   "Values that black and white become; 1,0 turns\n"
+                   "dark on light around")
+      ->type_name("LO,HI")
+      ->expected(2)
+      ->delimiter(',')
+      ->default_str("0,1");
+  command
+      ->add_option("--mean", options->mean,
+                   "Instead of --range: (pixel - mean) * scale, one\nnumber or one per channel")
+      ->type_name("M,..")
+      ->delimiter(',')
+      ->excludes("--range");
+  command->add_option("--scale", options->scale, "See --mean")
+      ->type_name("S,..")
+      ->delimiter(',')
+      ->excludes("--range");
+}
+
+void AddOutputOptions(CLI::App* command, RunOptions* options) {
+  command->add_option("--labels", options->labels, "Text file, one label per line")
+      ->type_name("FILE");
+  command->add_option("-k,--top-k", options->top_k, "Show the best N entries of the first output")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  command
+      ->add_option("-o,--output-dir", options->output_dir,
+                   "Write outputs there as .npy, one file each")
+      ->type_name("DIR");
+  command->add_option("--max-values", options->max_values, "Print no more values per output")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->capture_default_str();
+  command->add_flag("--expect-from-name", options->expect_from_name,
+                    "Pictures are named ..._<label>: print accuracy,\n"
+                    "the wrong ones, latency, who ran what");
+  command->add_flag("--profile", options->profile, "Print who ran which operator");
+  command->add_flag("--progress", options->progress,
+                    "Progress bar on standard error (the default on\na terminal)");
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
+  AddSessionOptions(command, &options->session);
+  command
+      ->add_option("-i,--input", options->inputs,
+                   "Raw bytes or .npy for an input, named or\n"
+                   "numbered; .npy values are quantised if need be")
+      ->type_name("[NAME=]FILE")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("--random", options->random, "Random values for inputs not given");
+  AddPictureOptions(command, options.get());
+  AddOutputOptions(command, options.get());
+  command->footer(
+      "Quantised inputs and outputs are given and shown as real values; .npy\n"
+      "outputs hold what the tensor holds.\n\n"
+      "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
+      "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
+  command->callback([options] {
+    if (options->expect_from_name && options->image.empty()) {
+      FailUsage("--expect-from-name needs --image");
+    }
+    Runner(*options).Run();
+  });
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conversions between tensors and real numbers, see tensor_data.h. Speed is no concern here; one
+// table of element types serves reading and writing.
+#include "tools/tensor_data.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "tools/npy.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+float FromHalf(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const float fraction = static_cast<float>(bits & 0x3ff);
+  float value = 0;
+  if (exponent == 0) {
+    value = std::ldexp(fraction, -24);
+  } else if (exponent == 31) {
+    value = fraction == 0 ? std::numeric_limits<float>::infinity()
+                          : std::numeric_limits<float>::quiet_NaN();
+  } else {
+    value = std::ldexp(fraction + 1024, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -value : value;
+}
+
+// Round to nearest even; overflow gives infinity.
+uint16_t ToHalf(float value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const float magnitude = std::fabs(value);
+  if (std::isnan(value)) return sign | 0x7e00;
+  if (magnitude >= 65520.0f) return sign | 0x7c00;
+  // Scaled so that one unit is one step of the half's own exponent (or of its denormals).
+  const int exponent = magnitude == 0 ? -14 : std::max(-14, std::ilogb(magnitude));
+  const int steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  // A normal number's leading bit adds 1 to the exponent field, and so does rounding up to 2048.
+  return static_cast<uint16_t>(sign + ((exponent + 14) << 10) + steps);
+}
+
+float FromBfloat(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof(value));
+  return value;
+}
+
+uint16_t ToBfloat(float value) {
+  uint32_t wide;
+  std::memcpy(&wide, &value, sizeof(wide));
+  if (std::isnan(value)) return 0x7fc0;
+  return static_cast<uint16_t>((wide + 0x7fff + ((wide >> 16) & 1)) >> 16);
+}
+
+template <typename T>
+double ReadAs(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(value));
+  return static_cast<double>(value);
+}
+
+template <typename T>
+void WriteAs(double value, char* at) {
+  T converted;
+  if constexpr (std::is_floating_point_v<T>) {
+    converted = static_cast<T>(value);
+  } else {
+    // The 64-bit limits are no doubles: compare before converting, never convert out of range.
+    const double rounded = std::isnan(value) ? 0 : std::round(value);
+    if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) {
+      converted = std::numeric_limits<T>::min();
+    } else if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) {
+      converted = std::numeric_limits<T>::max();
+    } else {
+      converted = static_cast<T>(rounded);
+    }
+  }
+  std::memcpy(at, &converted, sizeof(converted));
+}
+
+struct ElementType {
+  TfLiteType type;
+  size_t bytes;
+  double (*read)(const char* at);  // null: the type has no real values
+  void (*write)(double value, char* at);
+};
+
+constexpr ElementType kElementTypes[] = {
+    {kTfLiteFloat32, 4, ReadAs<float>, WriteAs<float>},
+    {kTfLiteFloat64, 8, ReadAs<double>, WriteAs<double>},
+    {kTfLiteInt8, 1, ReadAs<int8_t>, WriteAs<int8_t>},
+    {kTfLiteUInt8, 1, ReadAs<uint8_t>, WriteAs<uint8_t>},
+    {kTfLiteInt16, 2, ReadAs<int16_t>, WriteAs<int16_t>},
+    {kTfLiteUInt16, 2, ReadAs<uint16_t>, WriteAs<uint16_t>},
+    {kTfLiteInt32, 4, ReadAs<int32_t>, WriteAs<int32_t>},
+    {kTfLiteUInt32, 4, ReadAs<uint32_t>, WriteAs<uint32_t>},
+    {kTfLiteInt64, 8, ReadAs<int64_t>, WriteAs<int64_t>},
+    {kTfLiteUInt64, 8, ReadAs<uint64_t>, WriteAs<uint64_t>},
+    {kTfLiteBool, 1, [](const char* at) { return *at != 0 ? 1.0 : 0.0; },
+     [](double value, char* at) { *at = value != 0 ? 1 : 0; }},
+    {kTfLiteFloat16, 2,
+     [](const char* at) {
+       uint16_t bits;
+       std::memcpy(&bits, at, 2);
+       return static_cast<double>(FromHalf(bits));
+     },
+     [](double value, char* at) {
+       const uint16_t bits = ToHalf(static_cast<float>(value));
+       std::memcpy(at, &bits, 2);
+     }},
+    {kTfLiteBFloat16, 2,
+     [](const char* at) {
+       uint16_t bits;
+       std::memcpy(&bits, at, 2);
+       return static_cast<double>(FromBfloat(bits));
+     },
+     [](double value, char* at) {
+       const uint16_t bits = ToBfloat(static_cast<float>(value));
+       std::memcpy(at, &bits, 2);
+     }},
+    {kTfLiteComplex64, 8, nullptr, nullptr},
+    {kTfLiteComplex128, 16, nullptr, nullptr},
+};
+
+const ElementType* Find(TfLiteType type) {
+  for (const ElementType& row : kElementTypes) {
+    if (row.type == type) return &row;
+  }
+  return nullptr;
+}
+
+std::string NameOf(const TfLiteTensor* tensor) {
+  const char* name = TfLiteTensorName(tensor);
+  return name == nullptr ? "" : name;
+}
+
+std::vector<int> WithoutOnes(std::vector<int> shape) {
+  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  return shape;
+}
+
+// [count, offset 0..count] as int32, then the characters: how TFLite lays strings out.
+std::vector<std::string> ReadStrings(const TfLiteTensor* tensor) {
+  const char* data = static_cast<const char*>(TfLiteTensorData(tensor));
+  const size_t bytes = TfLiteTensorByteSize(tensor);
+  std::vector<std::string> strings;
+  int32_t count = 0;
+  if (data == nullptr || bytes < 4) return strings;
+  std::memcpy(&count, data, 4);
+  if (count < 0 || static_cast<size_t>(count) > bytes / 4) return strings;
+  for (int32_t i = 0; i < count; ++i) {
+    uint32_t ends[2] = {0, 0};
+    const size_t at = 4 + 4 * static_cast<size_t>(i);
+    if (at + 8 > bytes) break;
+    std::memcpy(ends, data + at, 8);
+    if (ends[0] > ends[1] || ends[1] > bytes) break;
+    strings.emplace_back(data + ends[0], ends[1] - ends[0]);
+  }
+  return strings;
+}
+
+std::string NumberText(double value, bool is_float) {
+  char buffer[32];
+  const auto end = is_float
+                       ? std::to_chars(buffer, buffer + sizeof(buffer), static_cast<float>(value))
+                       : std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, end.ptr);
+}
+
+}  // namespace
+
+size_t ElementBytes(TfLiteType type) {
+  const ElementType* row = Find(type);
+  return row == nullptr ? 0 : row->bytes;
+}
+
+bool IsNumeric(TfLiteType type) {
+  const ElementType* row = Find(type);
+  return row != nullptr && row->read != nullptr;
+}
+
+std::vector<int> ShapeOf(const TfLiteTensor* tensor) {
+  std::vector<int> shape;
+  for (int i = 0; i < TfLiteTensorNumDims(tensor); ++i) shape.push_back(TfLiteTensorDim(tensor, i));
+  return shape;
+}
+
+size_t ElementCount(const std::vector<int>& shape) {
+  size_t count = 1;
+  for (const int dim : shape) count *= static_cast<size_t>(std::max(dim, 0));
+  return count;
+}
+
+std::vector<double> ReadReals(TfLiteType type, std::span<const char> bytes,
+                              TfLiteQuantizationParams quantization) {
+  const ElementType* row = Find(type);
+  std::vector<double> values;
+  if (row == nullptr || row->read == nullptr) return values;
+  values.reserve(bytes.size() / row->bytes);
+  for (size_t at = 0; at + row->bytes <= bytes.size(); at += row->bytes) {
+    const double stored = row->read(bytes.data() + at);
+    values.push_back(quantization.scale == 0 ? stored
+                                             : (stored - quantization.zero_point) *
+                                                   static_cast<double>(quantization.scale));
+  }
+  return values;
+}
+
+std::vector<double> ReadReals(const TfLiteTensor* tensor) {
+  const TfLiteType type = TfLiteTensorType(tensor);
+  if (!IsNumeric(type)) {
+    FailWork("tensor '%s': no real values in type %s", NameOf(tensor).c_str(),
+             TfLiteTypeGetName(type));
+  }
+  const char* data = static_cast<const char*>(TfLiteTensorData(tensor));
+  const size_t bytes = data == nullptr ? 0 : TfLiteTensorByteSize(tensor);
+  return ReadReals(type, {data, bytes}, TfLiteTensorQuantizationParams(tensor));
+}
+
+void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
+  const TfLiteType type = TfLiteTensorType(tensor);
+  const ElementType* row = Find(type);
+  if (row == nullptr || row->write == nullptr) {
+    FailUsage("input '%s': cannot fill type %s with numbers", NameOf(tensor).c_str(),
+              TfLiteTypeGetName(type));
+  }
+  const TfLiteQuantizationParams quantization = TfLiteTensorQuantizationParams(tensor);
+  char* at = static_cast<char*>(TfLiteTensorData(tensor));
+  for (const float value : values) {
+    // In float and rounded half away from zero, as TFLite's own QUANTIZE does.
+    const float stored = quantization.scale == 0 ? value
+                                                 : std::round(value / quantization.scale) +
+                                                       static_cast<float>(quantization.zero_point);
+    row->write(static_cast<double>(stored), at);
+    at += row->bytes;
+  }
+}
+
+void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
+  const std::string name = NameOf(tensor);
+  const TfLiteType type = TfLiteTensorType(tensor);
+  const size_t bytes = TfLiteTensorByteSize(tensor);
+  if (!path.ends_with(".npy")) {
+    const std::vector<char> raw = ReadFile(path);
+    if (raw.size() != bytes) {
+      FailUsage("input '%s': expected %zu bytes (%s %s), %s holds %zu", name.c_str(), bytes,
+                TfLiteTypeGetName(type), ShapeText(ShapeOf(tensor)).c_str(), path.c_str(),
+                raw.size());
+    }
+    TfLiteTensorCopyFromBuffer(tensor, raw.data(), raw.size());
+    return;
+  }
+  const NpyArray array = ReadNpy(path);
+  if (WithoutOnes(array.shape) != WithoutOnes(ShapeOf(tensor))) {
+    FailUsage("input '%s': expected shape %s, %s has %s", name.c_str(),
+              ShapeText(ShapeOf(tensor)).c_str(), path.c_str(), ShapeText(array.shape).c_str());
+  }
+  if (array.type == type) {
+    TfLiteTensorCopyFromBuffer(tensor, array.bytes.data(), array.bytes.size());
+    return;
+  }
+  if (!IsNumeric(array.type)) {
+    FailUsage("input '%s': expected %s, %s holds %s", name.c_str(), TfLiteTypeGetName(type),
+              path.c_str(), TfLiteTypeGetName(array.type));
+  }
+  const std::vector<double> reals = ReadReals(array.type, array.bytes, {0, 0});
+  WriteReals(std::vector<float>(reals.begin(), reals.end()), tensor);
+}
+
+void WriteRandom(uint32_t seed, TfLiteTensor* tensor) {
+  std::mt19937 random(seed);
+  const TfLiteQuantizationParams quantization = TfLiteTensorQuantizationParams(tensor);
+  std::vector<float> values(ElementCount(ShapeOf(tensor)));
+  const bool is_integer = [&] {
+    const TfLiteType type = TfLiteTensorType(tensor);
+    return type != kTfLiteFloat32 && type != kTfLiteFloat16 && type != kTfLiteFloat64 &&
+           type != kTfLiteBFloat16;
+  }();
+  for (float& value : values) {
+    const float unit = static_cast<float>(random() >> 8) / 16777216.0f;
+    if (quantization.scale != 0) {
+      value = (std::floor(unit * 256) - 128 - static_cast<float>(quantization.zero_point)) *
+              quantization.scale;
+    } else {
+      // Unquantised integers are mostly indices: 0 and 1 are valid ones almost everywhere.
+      value = is_integer ? std::floor(unit * 2) : unit;
+    }
+  }
+  if (TfLiteTensorByteSize(tensor) != 0) WriteReals(values, tensor);
+}
+
+void PrintTensor(const TfLiteTensor* tensor, size_t limit) {
+  const TfLiteType type = TfLiteTensorType(tensor);
+  const std::vector<int> shape = ShapeOf(tensor);
+  std::vector<std::string> cells;
+  if (type == kTfLiteString) {
+    for (const std::string& text : ReadStrings(tensor)) cells.push_back('"' + OneLine(text) + '"');
+  } else if (IsNumeric(type)) {
+    const bool wide = type == kTfLiteFloat64 || type == kTfLiteInt64 || type == kTfLiteUInt64 ||
+                      type == kTfLiteInt32 || type == kTfLiteUInt32;
+    for (const double value : ReadReals(tensor)) cells.push_back(NumberText(value, !wide));
+  } else {
+    std::printf("  (type %s has no text form)\n", TfLiteTypeGetName(type));
+    return;
+  }
+  const size_t row = shape.empty() ? 1 : std::max<size_t>(1, static_cast<size_t>(shape.back()));
+  for (size_t i = 0; i < std::min(cells.size(), limit); ++i) {
+    const bool row_ends = (i + 1) % row == 0 || i + 1 == std::min(cells.size(), limit);
+    std::printf("%s%s%s", i % row == 0 ? "  " : " ", cells[i].c_str(), row_ends ? "\n" : "");
+  }
+  if (cells.size() > limit) std::printf("  ... %zu more\n", cells.size() - limit);
+}
+
+}  // namespace deputy::tools

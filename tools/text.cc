@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formatting for the `deputy` command, see text.h.
+#include "tools/text.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace deputy::tools {
+namespace {
+
+std::string FormatV(const char* format, va_list args) {
+  va_list copy;
+  va_copy(copy, args);
+  const int length = std::vsnprintf(nullptr, 0, format, copy);
+  va_end(copy);
+  if (length < 0) return format;
+  std::string text(static_cast<size_t>(length), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, args);
+  return text;
+}
+
+}  // namespace
+
+void FailUsage(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = FormatV(format, args);
+  va_end(args);
+  throw ToolError(kExitUsage, text);
+}
+
+void FailWork(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = FormatV(format, args);
+  va_end(args);
+  throw ToolError(kExitFailed, text);
+}
+
+std::string Format(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  std::string text = FormatV(format, args);
+  va_end(args);
+  return text;
+}
+
+std::string OneLine(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code == '\n' || code == '\r' || code == '\t') {
+      if (!line.empty() && line.back() != ' ') line += ' ';
+    } else if (code < 0x20 || code == 0x7f) {
+      line += '?';
+    } else {
+      line += c;
+    }
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+std::string ShapeText(const std::vector<int>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+std::string BytesText(size_t bytes) {
+  if (bytes < 1024) return Format("%zu B", bytes);
+  const double kib = static_cast<double>(bytes) / 1024;
+  if (kib < 1024) return Format("%.1f KiB", kib);
+  return Format("%.1f MiB", kib / 1024);
+}
+
+std::string PluralText(size_t count, const char* singular, const char* plural) {
+  return Format("%zu %s", count, count == 1 ? singular : plural);
+}
+
+std::string Shorten(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  const size_t head = (width - 2) / 2;
+  return text.substr(0, head) + ".." + text.substr(text.size() - (width - 2 - head));
+}
+
+Table::Table(const std::string& alignment, std::vector<std::string> headings)
+    : alignment_(alignment) {
+  Add(std::move(headings));
+}
+
+void Table::Add(std::vector<std::string> cells) {
+  cells.resize(alignment_.size());
+  for (std::string& cell : cells) cell = OneLine(cell);
+  rows_.push_back(std::move(cells));
+}
+
+void Table::Print() const {
+  std::vector<size_t> widths(alignment_.size(), 0);
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i != 0) line += "  ";
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      line += alignment_[i] == '>' ? padding + row[i] : row[i] + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+ProgressBar::~ProgressBar() {
+  if (visible_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressBar::Show(size_t done) {
+  if (!visible_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (done != total_ && now - last_ < std::chrono::milliseconds(50)) return;
+  last_ = now;
+  constexpr size_t kWidth = 40;
+  const size_t filled = total_ == 0 ? kWidth : done * kWidth / total_;
+  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+  std::fprintf(stderr, "\r[%s] %zu/%zu", bar.c_str(), done, total_);
+  std::fflush(stderr);
+}
+
+}  // namespace deputy::tools
