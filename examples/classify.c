@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Classifies pictures with a library that is opened by path at run time: the drop-in,
+// libdeputy.so.1 or TensorFlow Lite's own libtensorflowlite_c.so, the program cannot tell and need
+// not care.
+//
+//     classify LIBRARY MODEL LABELS PICTURE.png...
+//
+// Prints one line per picture, "name label probability". classify.py beside it does the same from
+// Python and prints the same bytes. Models: one greyscale picture in, one row of probabilities out,
+// float32 or int8. Exit status: 0 fine, 1 the model or a picture failed, 2 wrong usage.
+#include <dlfcn.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorflow/lite/c/c_api.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#define STBI_NO_HDR
+#define STBI_NO_LINEAR
+#include <stb/stb_image.h>
+
+enum { kMaxLabels = 1000, kMaxLabelLength = 64 };
+
+// Everything this program needs of the library.
+#define EACH_FUNCTION(X)              \
+  X(TfLiteModelCreateFromFile)        \
+  X(TfLiteModelDelete)                \
+  X(TfLiteInterpreterCreate)          \
+  X(TfLiteInterpreterDelete)          \
+  X(TfLiteInterpreterAllocateTensors) \
+  X(TfLiteInterpreterInvoke)          \
+  X(TfLiteInterpreterGetInputTensor)  \
+  X(TfLiteInterpreterGetOutputTensor) \
+  X(TfLiteTensorType)                 \
+  X(TfLiteTensorNumDims)              \
+  X(TfLiteTensorDim)                  \
+  X(TfLiteTensorByteSize)             \
+  X(TfLiteTensorData)                 \
+  X(TfLiteTensorQuantizationParams)   \
+  X(TfLiteTensorCopyFromBuffer)
+
+// The functions under their own names, with the types the header declares.
+typedef struct Api {
+#define FIELD(name) __typeof__(&name) name;
+  EACH_FUNCTION(FIELD)
+#undef FIELD
+} Api;
+
+typedef struct Labels {
+  int count;
+  char text[kMaxLabels][kMaxLabelLength];
+} Labels;
+
+// Fills `api` from the library at `path`; 0 and a message if something is missing.
+static int OpenApi(const char* path, Api* api) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 0;
+  }
+  // POSIX promises that a function's address survives the trip through void*; ISO C has no words
+  // for it, hence the copy.
+#define LOAD(name)                                          \
+  {                                                         \
+    void* address = dlsym(library, #name);                  \
+    if (address == NULL) {                                  \
+      fprintf(stderr, "%s: no function %s\n", path, #name); \
+      return 0;                                             \
+    }                                                       \
+    memcpy(&api->name, &address, sizeof(address));          \
+  }
+  EACH_FUNCTION(LOAD)
+#undef LOAD
+  return 1;
+}
+
+static int ReadLabels(const char* path, Labels* labels) {
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return 0;
+  labels->count = 0;
+  while (labels->count < kMaxLabels &&
+         fgets(labels->text[labels->count], kMaxLabelLength, file) != NULL) {
+    char* line = labels->text[labels->count];
+    line[strcspn(line, "\r\n")] = '\0';
+    ++labels->count;
+  }
+  fclose(file);
+  return labels->count > 0;
+}
+
+// Pixels 0..255 become 0..1, for an int8 input quantised with that tensor's scale and zero point.
+static TfLiteStatus FillInput(const Api* api, TfLiteTensor* input, const unsigned char* pixels,
+                              size_t count) {
+  TfLiteStatus status = kTfLiteError;
+  if (api->TfLiteTensorType(input) == kTfLiteFloat32) {
+    float* values = malloc(count * sizeof(float));
+    if (values == NULL) return kTfLiteError;
+    for (size_t i = 0; i < count; ++i) values[i] = (float)pixels[i] / 255.0f;
+    status = api->TfLiteTensorCopyFromBuffer(input, values, count * sizeof(float));
+    free(values);
+  } else if (api->TfLiteTensorType(input) == kTfLiteInt8) {
+    const TfLiteQuantizationParams quantization = api->TfLiteTensorQuantizationParams(input);
+    int8_t* values = malloc(count);
+    if (values == NULL) return kTfLiteError;
+    for (size_t i = 0; i < count; ++i) {
+      const double scaled = pixels[i] / 255.0 / quantization.scale;
+      const double value = floor(scaled + 0.5) + quantization.zero_point;
+      values[i] = (int8_t)(value < -128 ? -128 : value > 127 ? 127 : value);
+    }
+    status = api->TfLiteTensorCopyFromBuffer(input, values, count);
+    free(values);
+  }
+  return status;
+}
+
+// The i-th probability as a double, whatever the output's type.
+static double Probability(const Api* api, const TfLiteTensor* output, int i) {
+  const void* data = api->TfLiteTensorData(output);
+  if (api->TfLiteTensorType(output) == kTfLiteFloat32) return ((const float*)data)[i];
+  const TfLiteQuantizationParams quantization = api->TfLiteTensorQuantizationParams(output);
+  return (((const int8_t*)data)[i] - quantization.zero_point) * (double)quantization.scale;
+}
+
+static int Classify(const Api* api, TfLiteInterpreter* interpreter, const Labels* labels,
+                    const char* path) {
+  TfLiteTensor* input = api->TfLiteInterpreterGetInputTensor(interpreter, 0);
+  const int height = api->TfLiteTensorDim(input, 1);
+  const int width = api->TfLiteTensorDim(input, 2);
+  int picture_width = 0, picture_height = 0, channels = 0;
+  unsigned char* pixels = stbi_load(path, &picture_width, &picture_height, &channels, 1);
+  if (pixels == NULL) {
+    fprintf(stderr, "%s: %s\n", path, stbi_failure_reason());
+    return 0;
+  }
+  TfLiteStatus status = kTfLiteError;
+  if (picture_width == width && picture_height == height) {
+    status = FillInput(api, input, pixels, (size_t)width * (size_t)height);
+  } else {
+    fprintf(stderr, "%s: expected %dx%d, found %dx%d\n", path, width, height, picture_width,
+            picture_height);
+  }
+  stbi_image_free(pixels);
+  if (status != kTfLiteOk || api->TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return 0;
+
+  const TfLiteTensor* output = api->TfLiteInterpreterGetOutputTensor(interpreter, 0);
+  int best = 0;
+  for (int i = 1; i < labels->count; ++i) {
+    if (Probability(api, output, i) > Probability(api, output, best)) best = i;
+  }
+  const char* slash = strrchr(path, '/');
+  printf("%s %s %.4f\n", slash != NULL ? slash + 1 : path, labels->text[best],
+         Probability(api, output, best));
+  return 1;
+}
+
+// Whether the model is one that this program can feed and read.
+static int Fits(const Api* api, const TfLiteInterpreter* interpreter, const Labels* labels) {
+  const TfLiteTensor* input = api->TfLiteInterpreterGetInputTensor(interpreter, 0);
+  const TfLiteTensor* output = api->TfLiteInterpreterGetOutputTensor(interpreter, 0);
+  if (input == NULL || output == NULL || api->TfLiteTensorNumDims(input) != 4) return 0;
+  const TfLiteType type = api->TfLiteTensorType(output);
+  const size_t element = type == kTfLiteFloat32 ? sizeof(float) : sizeof(int8_t);
+  return (type == kTfLiteFloat32 || type == kTfLiteInt8) &&
+         api->TfLiteTensorByteSize(output) == (size_t)labels->count * element;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 5) {
+    fprintf(stderr, "usage: %s LIBRARY MODEL LABELS PICTURE.png...\n", argv[0]);
+    return 2;
+  }
+  Api api;
+  static Labels labels;
+  if (!OpenApi(argv[1], &api)) return 2;
+  if (!ReadLabels(argv[3], &labels)) {
+    fprintf(stderr, "%s: no labels\n", argv[3]);
+    return 2;
+  }
+  TfLiteModel* model = api.TfLiteModelCreateFromFile(argv[2]);
+  if (model == NULL) return 1;
+  TfLiteInterpreter* interpreter = api.TfLiteInterpreterCreate(model, NULL);
+  int fine = interpreter != NULL && api.TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk;
+  if (fine && !Fits(&api, interpreter, &labels)) {
+    fprintf(stderr, "%s: not a picture classifier with %d labels\n", argv[2], labels.count);
+    fine = 0;
+  }
+  for (int i = 4; fine && i < argc; ++i) fine = Classify(&api, interpreter, &labels, argv[i]);
+  if (interpreter != NULL) api.TfLiteInterpreterDelete(interpreter);
+  api.TfLiteModelDelete(model);
+  return fine ? 0 : 1;
+}
