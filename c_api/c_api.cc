@@ -163,8 +163,9 @@ TfLiteInterpreter* TfLiteInterpreterCreateWithSelectedOps(const TfLiteModel* mod
 void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter) { delete interpreter; }
 
 int32_t TfLiteInterpreterGetInputTensorCount(const TfLiteInterpreter* interpreter) {
-  return interpreter == nullptr ? 0
-                                : static_cast<int32_t>(interpreter->impl->primary().inputs().size());
+  return interpreter == nullptr
+             ? 0
+             : static_cast<int32_t>(interpreter->impl->primary().inputs().size());
 }
 
 const int* TfLiteInterpreterInputTensorIndices(const TfLiteInterpreter* interpreter) {
@@ -181,8 +182,8 @@ int32_t TfLiteInterpreterGetInputTensorIndex(const TfLiteInterpreter* interprete
 
 TfLiteTensor* TfLiteInterpreterGetInputTensor(const TfLiteInterpreter* interpreter,
                                               int32_t input_index) {
-  return TfLiteInterpreterGetTensor(
-      interpreter, TfLiteInterpreterGetInputTensorIndex(interpreter, input_index));
+  return TfLiteInterpreterGetTensor(interpreter,
+                                    TfLiteInterpreterGetInputTensorIndex(interpreter, input_index));
 }
 
 TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, int32_t input_index,
@@ -207,9 +208,8 @@ TfLiteStatus TfLiteInterpreterAllocateTensors(TfLiteInterpreter* interpreter) {
 
 TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
   if (interpreter == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError, [&] {
-    return interpreter->impl->Invoke(interpreter->allow_buffer_handle_output);
-  });
+  return Guard(kTfLiteError,
+               [&] { return interpreter->impl->Invoke(interpreter->allow_buffer_handle_output); });
 }
 
 int32_t TfLiteInterpreterGetOutputTensorCount(const TfLiteInterpreter* interpreter) {
@@ -254,8 +254,7 @@ int32_t TfLiteInterpreterGetSignatureCount(const TfLiteInterpreter* interpreter)
 
 const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpreter* interpreter,
                                              int32_t signature_index) {
-  if (signature_index < 0 ||
-      signature_index >= TfLiteInterpreterGetSignatureCount(interpreter)) {
+  if (signature_index < 0 || signature_index >= TfLiteInterpreterGetSignatureCount(interpreter)) {
     return nullptr;
   }
   return interpreter->impl->model().desc().signatures[signature_index].key;

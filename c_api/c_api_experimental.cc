@@ -199,9 +199,8 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   }
   tensor->delegate = owner;
   if (tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    if (owner == nullptr ||
-        !deputy::CallFreeBufferHandle(interpreter->impl->primary().context(), owner,
-                                      &tensor->buffer_handle)) {
+    if (owner == nullptr || !deputy::CallFreeBufferHandle(interpreter->impl->primary().context(),
+                                                          owner, &tensor->buffer_handle)) {
       return Fail(reporter, kTfLiteError,
                   "Cannot replace buffer handle %d of tensor '%s': expected a delegate with "
                   "FreeBufferHandle",

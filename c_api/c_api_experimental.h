@@ -65,8 +65,7 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOption
 // are back. What a found operator points to must outlive the interpreter; `op_resolver_user_data`
 // is handed to each callback.
 
-// Callbacks that return operator objects. One whose plain init, free, prepare and invoke are all
-// NULL counts as not found (for a builtin operator, a plain async kernel will do, too).
+// Callbacks that return operator objects. One without a single function counts as not found.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverExternal(
     TfLiteInterpreterOptions* options,
     const TfLiteOperator* (*find_builtin_op)(void* user_data, int op, int version),
@@ -92,7 +91,7 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolver(
     const TfLiteRegistration* (*find_custom_op)(void* user_data, const char* op, int version),
     void* op_resolver_user_data);
 
-// Callbacks that return registrations of 80 bytes.
+// Callbacks that return registrations of 80 bytes; their operator object is ignored.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverV3(
     TfLiteInterpreterOptions* options,
     const TfLiteRegistration_V3* (*find_builtin_op_v3)(void* user_data, TfLiteBuiltinOperator op,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Holders for a hardware buffer and for a synchronisation object of somebody else. Each carries one
-// pointer and gives it back; the pointer is never followed or freed here. Also the keys of attribute
-// maps, which describe such objects.
+// pointer and gives it back; the pointer is never followed or freed here. Also the keys of
+// attribute maps, which describe such objects.
 //
 // A holder is used by one thread at a time. NULL is accepted everywhere.
 #ifndef DEPUTY_C_API_INTEROP_TYPES_H_

@@ -25,11 +25,11 @@ TfLiteRegistration FromOpDef(const OpDef& def, int version) {
 // An operator without a single function is no kernel. (Upstream also ignores operators that have
 // only the functions with data; we take them.)
 bool IsKernel(const TfLiteOperator* op) {
-  return op != nullptr && (op->init != nullptr || op->free != nullptr || op->prepare != nullptr ||
-                           op->invoke != nullptr || op->async_kernel != nullptr ||
-                           op->init_with_data != nullptr || op->free_with_data != nullptr ||
-                           op->prepare_with_data != nullptr || op->invoke_with_data != nullptr ||
-                           op->async_kernel_with_data != nullptr);
+  return op != nullptr &&
+         (op->init != nullptr || op->free != nullptr || op->prepare != nullptr ||
+          op->invoke != nullptr || op->async_kernel != nullptr || op->init_with_data != nullptr ||
+          op->free_with_data != nullptr || op->prepare_with_data != nullptr ||
+          op->invoke_with_data != nullptr || op->async_kernel_with_data != nullptr);
 }
 
 TfLiteRegistration FromOperator(const TfLiteOperator& op) {

@@ -36,6 +36,8 @@ TfLiteStatus Subgraph::AllocateTensors() {
   }
   if (state_ != State::kUninvokable && !dynamic_input) return VerifyCustomAllocations();
 
+  const CallDepth depth(interpreter_);
+  if (!depth.allowed()) return kTfLiteError;
   state_ = State::kUninvokable;
   next_to_prepare_ = 0;
   arena_.Reset();

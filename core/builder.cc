@@ -50,6 +50,12 @@ TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, Erro
   if (model.subgraphs.empty()) {
     return Fail(reporter, kTfLiteError, "No subgraph in the model.");
   }
+  for (size_t i = 0; i < model.subgraphs.size(); ++i) {
+    if (!model.subgraphs[i].complete) {
+      return Fail(reporter, kTfLiteError,
+                  "subgraph %zu: expected tables of tensors, operators and buffers", i);
+    }
+  }
   for (const OperatorCodeDesc& code : model.operator_codes) {
     const bool custom = code.code == kTfLiteBuiltinCustom;
     const TfLiteRegistration* found =

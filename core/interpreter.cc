@@ -88,6 +88,16 @@ TfLiteStatus Interpreter::Cancel() {
   return kTfLiteOk;
 }
 
+bool Interpreter::EnterSubgraph() {
+  if (call_depth_ >= limits_.max_call_depth) {
+    reporter_.Report("Subgraphs call each other too deeply: expected at most %d calls",
+                     limits_.max_call_depth);
+    return false;
+  }
+  ++call_depth_;
+  return true;
+}
+
 SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
   const std::vector<SignatureDesc>& signatures = model_->desc().signatures;
   const SignatureDesc* wanted = nullptr;

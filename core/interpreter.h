@@ -70,6 +70,11 @@ class Interpreter {
     return cancellation_ && cancel_requested_.exchange(false, std::memory_order_acq_rel);
   }
 
+  // One subgraph's work inside another's. False, after a report, when the calls go deeper than the
+  // limits allow; every true is paired with LeaveSubgraph.
+  bool EnterSubgraph();
+  void LeaveSubgraph() { --call_depth_; }
+
   // Null for an unknown key. A null key means the signature over subgraph 0, or a placeholder
   // with tensor names when the model has no signatures. Owned by the interpreter, one per key.
   SignatureRunner* GetSignatureRunner(const char* key);
@@ -100,11 +105,30 @@ class Interpreter {
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
   std::atomic<bool> cancel_requested_{false};
+  int call_depth_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::vector<std::unique_ptr<SignatureRunner>> signature_runners_;
+};
+
+// A subgraph at work, for as long as this lives.
+class CallDepth {
+ public:
+  explicit CallDepth(Interpreter* interpreter)
+      : interpreter_(interpreter), allowed_(interpreter->EnterSubgraph()) {}
+  ~CallDepth() {
+    if (allowed_) interpreter_->LeaveSubgraph();
+  }
+  CallDepth(const CallDepth&) = delete;
+  CallDepth& operator=(const CallDepth&) = delete;
+
+  bool allowed() const { return allowed_; }
+
+ private:
+  Interpreter* const interpreter_;
+  const bool allowed_;
 };
 
 }  // namespace deputy

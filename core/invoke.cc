@@ -36,6 +36,8 @@ TfLiteStatus Subgraph::Invoke() {
   if (state_ == State::kUninvokable) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
   }
+  const CallDepth depth(interpreter_);
+  if (!depth.allowed()) return kTfLiteError;
   const ScopedFlushDenormals flush;
   for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
     if (position >= next_to_prepare_) {

@@ -10,6 +10,9 @@
 #ifndef DEPUTY_CORE_RUNTIME_H_
 #define DEPUTY_CORE_RUNTIME_H_
 
+#include <span>
+#include <vector>
+
 #include "c_api/common.h"
 #include "core/memory.h"
 #include "core/thread_pool.h"
@@ -20,6 +23,21 @@ namespace deputy {
 // gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
 enum class Arithmetic { kDefault, kReference };
 
+// Another subgraph of the model, as control flow operators call it. Its inputs are filled and its
+// outputs read through `tensor`; pointers move when a call adds tensors, so fetch them again.
+class CallableSubgraph {
+ public:
+  virtual const std::vector<int>& inputs() const = 0;
+  virtual const std::vector<int>& outputs() const = 0;
+  virtual TfLiteTensor* tensor(int index) = 0;
+  virtual TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims) = 0;
+  virtual TfLiteStatus AllocateTensors() = 0;
+  virtual TfLiteStatus Invoke() = 0;
+
+ protected:
+  ~CallableSubgraph() = default;
+};
+
 class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
@@ -28,6 +46,12 @@ class Runtime {
 
   // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
   virtual bool TensorIsRead(int tensor_index) const = 0;
+
+  // The subgraph of that number, null when there is none.
+  virtual CallableSubgraph* FindSubgraph(int index) = 0;
+
+  // True once per request to stop; then answer kTfLiteCancelled. For kernels that loop.
+  virtual bool TakeCancellation() = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

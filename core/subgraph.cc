@@ -56,6 +56,15 @@ void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
     tensor->quantization = {kTfLiteBlockwiseQuantization, params};
     return;
   }
+  if (desc.type == kTfLiteMultiAxisQuantization) {
+    auto* params = AllocateZeroed<TfLiteMultiAxisQuantization>();
+    tensor->quantization = {kTfLiteMultiAxisQuantization, params};
+    params->scales = desc.scales_tensor;
+    params->zero_points = desc.zero_points_tensor;
+    params->blocksize = desc.block_size;
+    params->quantized_dimensions = MakeArray(desc.dimensions).release();
+    return;
+  }
   if (desc.type != kTfLiteAffineQuantization || desc.scale.empty()) return;
   auto* params = AllocateZeroed<TfLiteAffineQuantization>();
   tensor->quantization = {kTfLiteAffineQuantization, params};
@@ -93,9 +102,7 @@ void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
   }
 }
 
-bool HasSideEffect(const Subgraph& subgraph, const TfLiteContext& context, const TfLiteNode& node,
-                   int builtin_code) {
-  (void)subgraph;
+bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int builtin_code) {
   if (builtin_code == kTfLiteBuiltinIf || builtin_code == kTfLiteBuiltinWhile ||
       builtin_code == kTfLiteBuiltinCallOnce) {
     return true;
@@ -240,7 +247,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   node.temporaries = temporaries.release();
   node.builtin_data = builtin_data.release();
   registration = new_node.registration;
-  node.might_have_side_effect = HasSideEffect(*this, context_, node, registration.builtin_code);
+  node.might_have_side_effect = HasSideEffect(context_, node, registration.builtin_code);
   const char* buffer = static_cast<const char*>(node.builtin_data);
   size_t length = 0;
   if (registration.builtin_code == kTfLiteBuiltinCustom) {
@@ -405,6 +412,13 @@ bool Subgraph::TensorIsRead(int tensor_index) const {
   return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
          read_[tensor_index];
 }
+
+CallableSubgraph* Subgraph::FindSubgraph(int index) {
+  return index >= 0 && index < interpreter_->subgraph_count() ? interpreter_->subgraph(index)
+                                                              : nullptr;
+}
+
+bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
 
 void Subgraph::NoteFailure(const char* text) { snprintf(failure_, sizeof failure_, "%s", text); }
 

@@ -33,7 +33,7 @@ struct TensorMemory {
   Lifetime lifetime;
 };
 
-class Subgraph final : public Runtime {
+class Subgraph final : public Runtime, public CallableSubgraph {
  public:
   // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
   Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc);
@@ -49,14 +49,14 @@ class Subgraph final : public Runtime {
   Interpreter* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
-  const std::vector<int>& inputs() const { return inputs_; }
-  const std::vector<int>& outputs() const { return outputs_; }
+  const std::vector<int>& inputs() const override { return inputs_; }
+  const std::vector<int>& outputs() const override { return outputs_; }
   const std::vector<int>& variables() const { return variables_; }
   const std::vector<int>& plan() const { return plan_; }
 
   int tensor_count() const { return static_cast<int>(tensors_.size()); }
   // Null when out of range. The pointer moves when tensors are added.
-  TfLiteTensor* tensor(int index);
+  TfLiteTensor* tensor(int index) override;
   int node_count() const { return static_cast<int>(nodes_.size()); }
   TfLiteNode* node(int index) { return &nodes_[index].first; }
   const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }
@@ -80,11 +80,11 @@ class Subgraph final : public Runtime {
   TfLiteStatus AddNode(const NewNode& node);
 
   // ---- Life ------------------------------------------------------------------------------------
-  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
+  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims) override;
   // Rank and all dims but those the signature leaves open must stay.
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
-  TfLiteStatus AllocateTensors();
-  TfLiteStatus Invoke();
+  TfLiteStatus AllocateTensors() override;
+  TfLiteStatus Invoke() override;
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
@@ -104,6 +104,8 @@ class Subgraph final : public Runtime {
   Arithmetic arithmetic() const override;
   const Limits& limits() const override;
   bool TensorIsRead(int tensor_index) const override;
+  CallableSubgraph* FindSubgraph(int index) override;
+  bool TakeCancellation() override;
   void NoteFailure(const char* text) override;
 
  private:

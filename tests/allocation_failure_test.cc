@@ -217,6 +217,77 @@ TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
   });
 }
 
+// Subgraph 0: z = a + b; subgraph 1: q = s * s; a signature over each.
+std::vector<uint8_t> TwoSignatures() {
+  deputy::ModelBuilder m;
+  const int a = m.AddTensor(kTfLiteFloat32, {2}, "a");
+  const int b = m.AddTensor(kTfLiteFloat32, {2}, "b");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {a, b}, {z}, deputy::schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({a, b});
+  m.SetOutputs({z});
+  m.AddSubgraph("square");
+  const int s = m.AddTensor(kTfLiteFloat32, {1, 2}, "s", {.signature = {-1, 2}});
+  const int q = m.AddTensor(kTfLiteFloat32, {1, 2}, "q");
+  m.AddOp(kTfLiteBuiltinMul, {s, s}, {q}, deputy::schema::CreateMulOptions(m.fbb()));
+  m.SetInputs({s});
+  m.SetOutputs({q});
+  m.AddSignature("sum", {{"left", 0}, {"right", 1}}, {{"total", 2}}, 0);
+  m.AddSignature("square", {{"value", 0}}, {{"result", 1}}, 1);
+  return m.Finish();
+}
+
+TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
+  const std::vector<uint8_t> bytes = TwoSignatures();
+  const float four[] = {1, 2, 3, 4};
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreter* interpreter = nullptr;
+    TfLiteSignatureRunner *sum = nullptr, *square = nullptr;
+    bool ok = life->Step([&] {
+      return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      return (sum = TfLiteInterpreterGetSignatureRunner(interpreter, "sum")) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      return (square = TfLiteInterpreterGetSignatureRunner(interpreter, "square")) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      const int dims[] = {2, 2};
+      return TfLiteSignatureRunnerResizeInputTensor(square, "value", dims, 2) == kTfLiteOk;
+    });
+    for (TfLiteSignatureRunner* runner : {sum, square}) {
+      ok = ok && life->Step([&] {
+        return TfLiteSignatureRunnerAllocateTensors(runner) == kTfLiteOk;
+      });
+    }
+    if (ok) {
+      TfLiteTensorCopyFromBuffer(TfLiteSignatureRunnerGetInputTensor(sum, "left"), four, 8);
+      TfLiteTensorCopyFromBuffer(TfLiteSignatureRunnerGetInputTensor(sum, "right"), four + 2, 8);
+      TfLiteTensorCopyFromBuffer(TfLiteSignatureRunnerGetInputTensor(square, "value"), four, 16);
+    }
+    for (TfLiteSignatureRunner* runner : {sum, square}) {
+      ok = ok && life->Step([&] { return TfLiteSignatureRunnerInvoke(runner) == kTfLiteOk; });
+    }
+    if (ok) {
+      const auto* total = static_cast<const float*>(
+          TfLiteTensorData(TfLiteSignatureRunnerGetOutputTensor(sum, "total")));
+      const auto* result = static_cast<const float*>(
+          TfLiteTensorData(TfLiteSignatureRunnerGetOutputTensor(square, "result")));
+      *right = total[0] == 4 && total[1] == 6 && result[0] == 1 && result[3] == 16;
+    }
+    TfLiteSignatureRunnerDelete(sum);
+    TfLiteSignatureRunnerDelete(square);
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+}
+
 }  // namespace
 
 #endif  // not under a sanitizer

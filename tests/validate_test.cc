@@ -233,7 +233,7 @@ struct Sparse {
   std::vector<int32_t> indices = {1, 0, 1};
   int32_t block_rows = 2, block_columns = 3;
   size_t values = 18;
-  size_t levels = 4;
+  bool last_level_described = true;
   int format = 1;
   TfLiteType type = kTfLiteFloat32;
 };
@@ -252,8 +252,7 @@ int AddSparse(ModelBuilder& m, const Sparse& s) {
       fbb, static_cast<schema::DimensionType>(s.format), 0, schema::SparseIndexVector::Int32Vector,
       segments.Union(), schema::SparseIndexVector::Uint8Vector, indices.Union()));
   levels.push_back(dense(s.block_rows));
-  levels.push_back(dense(s.block_columns));
-  levels.resize(s.levels);
+  if (s.last_level_described) levels.push_back(dense(s.block_columns));
   TensorExtras extras;
   extras.sparsity =
       schema::CreateSparsityParametersDirect(fbb, &s.traversal, &s.block_map, &levels);
@@ -275,7 +274,7 @@ const Case kSparsityRefusals[] = {
        s.traversal = {0, 1, 2};
      }),
      "sparsity: expected 4 levels, found 3 in the traversal order and 4 described"},
-    {"levels_missing", SparseWith([](Sparse& s) { s.levels = 3; }),
+    {"levels_missing", SparseWith([](Sparse& s) { s.last_level_described = false; }),
      "sparsity: expected 4 levels, found 4 in the traversal order and 3 described"},
     {"traversal_repeats", SparseWith([](Sparse& s) {
        s.traversal = {0, 0, 2, 3};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One model, many interpreters, many threads: with pools of their own, with one shared pool, and
+// cancelled from outside. Meant for ThreadSanitizer as much as for the answers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "c_api/c_api.h"
+#include "c_api/deputy.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kInterpreters = 4;
+constexpr int kRuns = 20;
+
+std::vector<char> DigitsModel() {
+  std::ifstream file(std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_int8.tflite",
+                     std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Runs one picture, made from `seed`, and answers the ten scores.
+std::vector<int8_t> Classify(TfLiteInterpreter* interpreter, int seed) {
+  TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+  auto* pixels = static_cast<int8_t*>(TfLiteTensorData(input));
+  for (size_t i = 0; i < TfLiteTensorByteSize(input); ++i) {
+    pixels[i] = static_cast<int8_t>(i * 31 + static_cast<size_t>(seed) * 17);
+  }
+  if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return {};
+  const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
+  const auto* scores = static_cast<const int8_t*>(TfLiteTensorData(output));
+  return {scores, scores + TfLiteTensorByteSize(output)};
+}
+
+class InterpreterThreads : public testing::Test {
+ protected:
+  void SetUp() override {
+    bytes_ = DigitsModel();
+    model_ = TfLiteModelCreate(bytes_.data(), bytes_.size());
+    ASSERT_NE(model_, nullptr);
+    TfLiteInterpreter* single = Make(1, nullptr);
+    for (int seed = 0; seed < kInterpreters; ++seed) expected_.push_back(Classify(single, seed));
+    TfLiteInterpreterDelete(single);
+  }
+  void TearDown() override { TfLiteModelDelete(model_); }
+
+  TfLiteInterpreter* Make(int threads, DeputyThreadPool* pool) {
+    TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+    TfLiteInterpreterOptionsSetNumThreads(options, threads);
+    TfLiteInterpreterOptionsEnableCancellation(options, true);
+    DeputyInterpreterOptionsSetThreadPool(options, pool);
+    TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model_, options);
+    TfLiteInterpreterOptionsDelete(options);
+    EXPECT_EQ(TfLiteInterpreterAllocateTensors(interpreter), kTfLiteOk);
+    return interpreter;
+  }
+
+  // Every thread makes, uses and deletes an interpreter of its own.
+  void RunTogether(int threads_each, DeputyThreadPool* pool) {
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int seed = 0; seed < kInterpreters; ++seed) {
+      threads.emplace_back([&, seed] {
+        TfLiteInterpreter* interpreter = Make(threads_each, pool);
+        for (int run = 0; run < kRuns; ++run) {
+          if (Classify(interpreter, seed) != expected_[seed]) ++wrong;
+        }
+        TfLiteInterpreterDelete(interpreter);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+  }
+
+  std::vector<char> bytes_;
+  TfLiteModel* model_ = nullptr;
+  std::vector<std::vector<int8_t>> expected_;
+};
+
+TEST_F(InterpreterThreads, share_one_model_with_a_thread_each) { RunTogether(1, nullptr); }
+
+TEST_F(InterpreterThreads, share_one_model_with_two_threads_each) { RunTogether(2, nullptr); }
+
+TEST_F(InterpreterThreads, share_one_pool) {
+  DeputyThreadPool* pool = DeputyThreadPoolCreate(3);
+  RunTogether(2, pool);
+  DeputyThreadPoolDelete(pool);
+}
+
+TEST_F(InterpreterThreads, pool_deleted_first_lives_as_long_as_its_users) {
+  DeputyThreadPool* pool = DeputyThreadPoolCreate(2);
+  TfLiteInterpreter* interpreter = Make(2, pool);
+  DeputyThreadPoolDelete(pool);
+  EXPECT_EQ(Classify(interpreter, 0), expected_[0]);
+  TfLiteInterpreterDelete(interpreter);
+}
+
+TEST_F(InterpreterThreads, cancel_from_another_thread_ends_an_invoke_or_comes_too_late) {
+  TfLiteInterpreter* interpreter = Make(1, nullptr);
+  std::atomic<bool> done{false};
+  std::thread canceller([&] {
+    while (!done) TfLiteInterpreterCancel(interpreter);
+  });
+  int cancelled = 0;
+  for (int run = 0; run < 200; ++run) {
+    const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter);
+    ASSERT_TRUE(status == kTfLiteOk || status == kTfLiteCancelled) << status;
+    cancelled += status == kTfLiteCancelled;
+  }
+  done = true;
+  canceller.join();
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(Classify(interpreter, 1), expected_[1]);
+  TfLiteInterpreterDelete(interpreter);
+}
+
+}  // namespace
+}  // namespace deputy
