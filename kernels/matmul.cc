@@ -6,6 +6,7 @@
 // int8 weights may have a zero point when they have one scale (the fast path wants 0 and leaves
 // the rest to the reference); with a scale per unit the zero points are ignored, as upstream does.
 #include <cmath>
+#include <cstring>
 
 #include "kernels/activation_range.h"
 #include "kernels/channel_scaling.h"
@@ -199,6 +200,12 @@ void FillInt8Row(const void* source, int64_t row, int, int16_t* out) {
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   if (data.shape.rows == 0 || data.shape.columns == 0) return kTfLiteOk;
+  if (data.shape.depth == 0) {
+    // Zeros and not the bias, also as int8: what upstream answers to an input without elements.
+    TfLiteTensor* output = Output(context, node, 0);
+    std::memset(output->data.raw, 0, output->bytes);
+    return kTfLiteOk;
+  }
   const CpuKernels& cpu = Cpu();
   if (cpu.gemm_f32 == nullptr || data.weights_zero_point != 0) {
     Reference(context, node);

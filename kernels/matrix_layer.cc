@@ -52,7 +52,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   const GemmPlan plan =
       PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows, cpu.f32_columns,
                row_values * sizeof(float), ThreadCount(context));
-  if (rows.direct == nullptr) {
+  if (rows.fill != nullptr) {
     DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
   }
   const int padded_columns = float_weights_.padded_columns();
@@ -69,7 +69,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
     job.bias = group_bias;
     ParallelFor(context, plan.tasks, [&](int task, int worker) {
       RunGemmF32(job, plan, task, [&](int64_t first, int count) -> RowBlock<float> {
-        if (rows.direct != nullptr) {
+        if (rows.fill == nullptr) {
           return {rows.direct + first * static_cast<int64_t>(rows.stride) +
                       int64_t{group} * shape.depth,
                   rows.stride};

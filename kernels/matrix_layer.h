@@ -37,7 +37,8 @@ class MatrixLayer {
   using FillRow = void (*)(const void* source, int64_t row, int group, T* out);
 
   // Where the rows of the input are. Either they lie in memory as they are (float only; `direct`
-  // is row 0 of group 0 and `stride` the distance of rows), or `fill` makes them.
+  // is row 0 of group 0 and `stride` the distance of rows), or `fill`, where it is not null, makes
+  // them.
   template <typename T>
   struct Rows {
     const T* direct = nullptr;

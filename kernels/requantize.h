@@ -72,10 +72,12 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
   return RoundingShiftRight(DoublingHighMultiply(WrappingShiftLeft(x, left), by.mantissa), right);
 }
 
-// The same with a single rounding, to nearest with ties upwards. `by` comes from ToFixedMultiplier.
+// The same with a single rounding, to nearest with ties away from zero. `by` comes from
+// ToFixedMultiplier.
 inline int64_t MultiplyRoundingOnce(int32_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
-  return (static_cast<int64_t>(x) * by.mantissa + (int64_t{1} << (shift - 1))) >> shift;
+  const int64_t product = static_cast<int64_t>(x) * by.mantissa;
+  return (product + (int64_t{1} << (shift - 1)) - (product < 0 ? 1 : 0)) >> shift;
 }
 
 // Both requantisers: real factor, zero point of the output and the range of its steps. A copyable

@@ -120,7 +120,8 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinReshape,
      .min_version = 1,
      .max_version = 1,
-     .types = kFloat32Bit | kInt8Bit,
+     .types = kFloat32Bit | kFloat16Bit | kInt8Bit | kInt32Bit | TypeBit(kTfLiteUInt8) |
+              TypeBit(kTfLiteInt16) | TypeBit(kTfLiteInt64) | TypeBit(kTfLiteBool),
      .options = {1, 17},
      .params_size = sizeof(TfLiteReshapeParams),
      .parse = &ParseOptions<17, TfLiteReshapeParams, &FillReshape>,

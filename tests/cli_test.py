@@ -7,6 +7,7 @@ arithmetic, tests/data/digits_int8_answers.txt), exit codes, and one clear line 
     tests/cli_test.py BUILD_FOLDER
 """
 import ast
+import base64
 import json
 import os
 import pathlib
@@ -23,6 +24,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
 PICTURES, LABELS = DIGITS / "pictures", DIGITS / "labels.txt"
+# pictures/0000_8.png as a JPEG.
+JPEG_OF_AN_8 = base64.b64decode("""
+/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R
+V19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAcABwBAREA/8QAGgAAAgIDAAAAAAAAAAAAAAAABAYDBQABAv/EACoQAAEDAwIFAgcA
+AAAAAAAAAAECAwQABRESMQYTFCFBFWEjMkJRgYLR/9oACAEBAAA/AEBKSpQSkEk7AeatYXD8iUCXpMOCM4HVvBsk4B+XfYjx
+5oe62iZZ3wzNa0FXdKgchQ+4NA0RBmv2+Y3Lir0PNnKTjNNERu3XoJXe4zVqJTqRIb+Gl/uPpP52oPjdMtN0Ql1IEMIAiaVa
+klAAGQd/Apboyz9L6tE65QTG5qS4SMjGfPtV3fLPd7tdHpkdPqDDiiGnWCCkJB7J9sVPfSzB4RiWuWtl25NubNuai0nucE/t
+jH8pRrKkakPMA8l5xvO+hRGa4UpS1FS1FSlHJJOSTWq//9k=
+""")
 DEPUTY = None  # set from the command line
 
 
@@ -321,6 +331,21 @@ class CliTest(unittest.TestCase):
         found = self.fine("run", FLOAT, "--image", path, "--top-k", 1).split()
         self.assertEqual(found[0], small[0])
         self.assertAlmostEqual(float(found[1]), float(small[1]), delta=0.05)
+
+    def test_jpeg_pictures_are_read_too(self):
+        path = self.folder / "8.JPG"
+        path.write_bytes(JPEG_OF_AN_8)
+        label, score = self.fine("run", FLOAT, "--image", path, "--top-k", 1).split()
+        self.assertEqual(label, "8")
+        self.assertGreater(float(score), 0.9)
+
+    def test_a_jpeg_with_overlong_huffman_tables_is_refused(self):
+        # Debian 12's stb writes past its table for these; seen under AddressSanitizer.
+        path = self.folder / "bad.jpg"
+        table = b"\xff\xc4\x0f\xff\x00" + b"\xff" * 16 + bytes(5000)
+        for start in (b"\xff\xd8", b"\xff\xff\xd8", b"\xff\xd8\xff\xe0\x00\x04ab"):
+            path.write_bytes(start + table)
+            self.refused(2, "PNG or JPEG", "run", FLOAT, "--image", path)
 
     def test_range_mean_and_scale_say_what_a_pixel_is_worth(self):
         path = self.folder / "inverted.png"

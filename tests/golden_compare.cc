@@ -242,6 +242,10 @@ std::string Compare(const Row& row, const Output& golden, const Tensor& ours,
   if (golden.hashed) {
     return reference_mode || golden.rule == Rule::kEqual ? CompareHashes(golden, ours) : "";
   }
+  if (golden.type == kTfLiteString) {
+    return ours.data == golden.reference || ours.data == golden.optimised ? ""
+                                                                          : "holds other strings";
+  }
   const bool exact = golden.rule == Rule::kEqual ||
                      (golden.rule == Rule::kSteps && reference_mode && !golden.reference.empty());
   std::vector<Bound> bounds;

@@ -72,6 +72,7 @@ size_t SizeOf(TfLiteType type) {
     case kTfLiteBool:
     case kTfLiteInt8:
     case kTfLiteUInt8:
+    case kTfLiteString:  // bytes whose number is stored
       return 1;
     case kTfLiteInt16:
     case kTfLiteUInt16:
@@ -89,6 +90,11 @@ size_t SizeOf(TfLiteType type) {
     default:
       throw std::runtime_error("unknown tensor type");
   }
+}
+
+// Contents stored as they are: strings tell their size first.
+std::vector<uint8_t> Contents(Cursor* cursor, TfLiteType type, size_t bytes) {
+  return cursor->Bytes(type == kTfLiteString ? cursor->Get<uint32_t>() : bytes);
 }
 
 size_t Elements(const std::vector<int>& dims) {
@@ -175,7 +181,7 @@ Input ReadInput(Cursor* cursor) {
   const size_t count = Elements(input.dims);
   const Generator kind = static_cast<Generator>(cursor->Get<uint8_t>());
   if (kind == kRaw) {
-    input.data = cursor->Bytes(count * SizeOf(input.type));
+    input.data = Contents(cursor, input.type, count * SizeOf(input.type));
   } else {
     input.data.resize(count * SizeOf(input.type));
     Fill(kind, input.type, count, cursor, input.data.data());
@@ -195,8 +201,12 @@ Output ReadOutput(Cursor* cursor, const Row& row) {
     for (uint64_t& hash : output.hashes) hash = cursor->Get<uint64_t>();
     return output;
   }
-  if (row.reference == Outcome::kAnswered) output.reference = cursor->Bytes(bytes);
-  if (row.optimised == Outcome::kAnswered) output.optimised = cursor->Bytes(bytes);
+  if (row.reference == Outcome::kAnswered) {
+    output.reference = Contents(cursor, output.type, bytes);
+  }
+  if (row.optimised == Outcome::kAnswered) {
+    output.optimised = Contents(cursor, output.type, bytes);
+  }
   return output;
 }
 

@@ -16,6 +16,7 @@
 //   u8 inputs: u8 TfLiteType, u8 resize first, dims, u8 generator, fill or raw bytes
 //   u8 outputs: u8 rule, u8 TfLiteType, dims, u8 form, then form 0: the bytes of each resolver that
 //     answered, reference first; form 1: per 256 bytes an FNV-1a hash of the reference's answer
+// Raw bytes of strings, as the tensor holds them, come with a u32 length in front.
 // dims = u8 rank, i32 each. fill = u64 seed, f64 low, f64 high, f64 step.
 #ifndef DEPUTY_TESTS_GOLDEN_READER_H_
 #define DEPUTY_TESTS_GOLDEN_READER_H_

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every operator against what the real TensorFlow Lite answered (tests/data/golden), in both
-// arithmetic modes and with 1 and 3 threads; and every claim of the kernels against the rows that
-// prove it. The rows come from tools/golden; see docs/golden.md.
+// arithmetic modes, with each table of CPU kernels that this machine can run, with 1 and 3 threads;
+// and every claim of the kernels against the rows that prove it. The rows come from tools/golden;
+// see docs/golden.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/op_def.h"
+#include "kernels/cpu.h"
 #include "kernels/registry.h"
 #include "tests/golden_compare.h"
 #include "tests/golden_reader.h"
@@ -43,14 +45,27 @@ std::vector<Row> Rows(const std::string& path) {
 // Refusals are expected here by the hundred: their reports would drown the failures.
 void Discard(void*, const char*, va_list) {}
 
-class Golden : public testing::TestWithParam<std::string> {
+// A golden file, and the name of a table of CPU kernels.
+using Parameter = std::tuple<std::string, std::string>;
+
+class Golden : public testing::TestWithParam<Parameter> {
  protected:
-  void SetUp() override { DeputySetDefaultReporter(Discard, nullptr); }
-  void TearDown() override { DeputySetDefaultReporter(nullptr, nullptr); }
+  void SetUp() override {
+    const std::string& table = std::get<1>(GetParam());
+    const CpuKernels* kernels = FindCpu(table.c_str());
+    if (kernels == nullptr) GTEST_SKIP() << "this machine cannot run the table " << table;
+    OverrideCpu(kernels);
+    DeputySetDefaultReporter(Discard, nullptr);
+  }
+  void TearDown() override {
+    DeputySetDefaultReporter(nullptr, nullptr);
+    OverrideCpu(nullptr);
+  }
+  std::vector<Row> FileRows() { return Rows(std::get<0>(GetParam())); }
 
   // Runs every row of the file in one mode; one failure per row that disagrees.
   void CheckRows(DeputyArithmetic arithmetic) {
-    for (const Row& row : Rows(GetParam())) {
+    for (const Row& row : FileRows()) {
       if (arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
           row.outputs[0].rule == Rule::kSteps) {
         continue;  // Hashes say nothing about answers that are one step away.
@@ -69,7 +84,7 @@ TEST_P(Golden, agrees_with_tflite_in_reference_arithmetic) {
 }
 
 TEST_P(Golden, answers_the_same_bytes_with_three_threads) {
-  for (const Row& row : Rows(GetParam())) {
+  for (const Row& row : FileRows()) {
     if (row.outputs.empty()) continue;
     const Result one = RunRow(row, kDeputyArithmeticDefault, 1);
     const Result three = RunRow(row, kDeputyArithmeticDefault, 3);
@@ -80,11 +95,15 @@ TEST_P(Golden, answers_the_same_bytes_with_three_threads) {
   }
 }
 
-std::string FileStem(const testing::TestParamInfo<std::string>& info) {
-  return std::filesystem::path(info.param).stem().string();
+std::string ParameterName(const testing::TestParamInfo<Parameter>& info) {
+  const auto& [file, table] = info.param;
+  return std::filesystem::path(file).stem().string() + "_on_" + table;
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, Golden, testing::ValuesIn(GoldenFiles()), FileStem);
+INSTANTIATE_TEST_SUITE_P(Operators, Golden,
+                         testing::Combine(testing::ValuesIn(GoldenFiles()),
+                                          testing::Values("reference", "generic", "avx2")),
+                         ParameterName);
 
 // (operator, version, type) -> the tags of all rows that TensorFlow Lite answered.
 std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {

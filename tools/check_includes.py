@@ -22,6 +22,7 @@ import tempfile
 FOLDERS = ('c_api', 'core', 'kernels', 'gpu_cl', 'npu_stub', 'tools', 'tests', 'examples')
 SUFFIXES = ('.c', '.cc', '.h')
 LICENCE = '// SPDX-License-Identifier: Apache-2.0'
+LICENCE_LINES = (LICENCE, '/* SPDX-License-Identifier: Apache-2.0')
 
 # What kernels may know of the core.
 CORE_FOR_KERNELS = ('error', 'memory', 'op_def', 'op_options', 'runtime', 'thread_pool')
@@ -74,7 +75,7 @@ def check_text(path, text, public):
                                            path.name.startswith('simd_')):
             if rule:
                 yield f'{path}: intrinsics ({name}) belong in kernels/simd_*'
-    if not text.startswith(LICENCE):
+    if not text.startswith(LICENCE_LINES):
         yield f'{path}: the first line must be {LICENCE}'
     if path.suffix == '.h':
         guard = 'DEPUTY_' + re.sub(r'\W', '_', str(path)).upper() + '_'

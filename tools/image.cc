@@ -7,14 +7,24 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <span>
 
 #include "tools/npy.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
 
+// Tables that a file forgets to define are zeros, not what the heap held before; and what stb would
+// assert about a file is the file's fault, not ours.
+#define STBI_MALLOC(bytes) std::calloc(1, bytes)
+#define STBI_REALLOC(block, bytes) std::realloc(block, bytes)
+#define STBI_FREE(block) std::free(block)
+#define STBI_ASSERT(condition) \
+  ((condition) ? (void)0 : deputy::tools::FailUsage("a picture is damaged"))
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
@@ -60,16 +70,48 @@ Geometry GeometryOf(const TfLiteTensor* tensor) {
   return geometry;
 }
 
+// stb trusts a JPEG's Huffman tables (as Debian 12 has it; found by fuzzing): one with more than
+// 256 codes is written past its end, and it takes the code number 255 for "no code". No real table
+// has more than 162, so files beyond 255 are refused here. Wherever stb may see a table's marker,
+// the two bytes FF C4 stand side by side, so looking at all of them misses none; only the metadata
+// that leads a file, which stb skips by length as we do, may hold them by chance.
+bool HuffmanTablesFit(std::span<const uint8_t> file) {
+  if (file.size() < 4 || file[0] != 0xff) return true;  // no JPEG
+  const auto length_at = [&](size_t at) {
+    return static_cast<size_t>(file[at] << 8 | file[at + 1]);
+  };
+  size_t at = 0;
+  if (file[1] == 0xd8) {  // stb takes FF FF D8, too
+    at = 2;
+    while (at + 4 <= file.size() && file[at] == 0xff &&
+           ((file[at + 1] & 0xf0) == 0xe0 || file[at + 1] == 0xfe)) {
+      at += 2 + std::max<size_t>(2, length_at(at + 2));
+    }
+  }
+  for (; at + 4 <= file.size(); ++at) {
+    if (file[at] != 0xff || file[at + 1] != 0xc4) continue;
+    const size_t end = at + 2 + length_at(at + 2);
+    for (size_t table = at + 4; table < end;) {
+      if (table + 17 > file.size()) return false;
+      const size_t codes =
+          std::accumulate(file.begin() + table + 1, file.begin() + table + 17, size_t{0});
+      if (codes > 255) return false;
+      table += 17 + codes;
+    }
+  }
+  return true;
+}
+
 // Pixels of the file, interleaved, in the geometry's size and channels.
 std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometry) {
   const std::vector<char> file = ReadFile(path);
   int width = 0, height = 0, channels_in_file = 0;
+  const auto* bytes_of_file = reinterpret_cast<const stbi_uc*>(file.data());
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
-      file.size() > INT32_MAX
+      file.size() > INT32_MAX || !HuffmanTablesFit({bytes_of_file, file.size()})
           ? nullptr
-          : stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
-                                  static_cast<int>(file.size()), &width, &height, &channels_in_file,
-                                  geometry.channels),
+          : stbi_load_from_memory(bytes_of_file, static_cast<int>(file.size()), &width, &height,
+                                  &channels_in_file, geometry.channels),
       &stbi_image_free);
   if (decoded == nullptr) FailUsage("%s: cannot be read as a PNG or JPEG picture", path.c_str());
   const size_t bytes = static_cast<size_t>(geometry.height) * static_cast<size_t>(geometry.width) *

@@ -211,8 +211,9 @@ std::string LifeText(int64_t first, int64_t last, int64_t steps) {
   const auto column = [&](int64_t step) {
     return std::clamp<int64_t>(step * kLifeWidth / std::max<int64_t>(1, steps), 0, kLifeWidth);
   };
-  for (int64_t i = column(first); i <= std::max(column(first), column(last + 1) - 1); ++i)
-    life[static_cast<size_t>(i)] = '#';
+  const int64_t begin = std::min(column(first), kLifeWidth - 1);
+  const int64_t end = std::max(begin + 1, column(last + 1));
+  std::fill(life.begin() + begin, life.begin() + end, '#');
   return life;
 }
 

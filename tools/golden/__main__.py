@@ -84,7 +84,7 @@ def list_cases(arguments):
             if describe(optimised) != describe(reference):
                 line += f" | optimised {describe(optimised)}"
             elif not case.exact and any(
-                    a.tobytes() != b.tobytes()
+                    not tflite.same_array(a, b)
                     for a, b in zip(reference.outputs, optimised.outputs)):
                 line += " | the resolvers differ"
             print(line)
@@ -158,7 +158,8 @@ def main():
     if "--check" in sys.argv[1:]:
         parser.add_argument("--check", metavar="LIBRARY", required=True)
         parser.add_argument("--draws", type=int, default=50, help="cases per operator")
-        parser.add_argument("--seed", type=int, default=int(np.random.SeedSequence().entropy % 10**6))
+        parser.add_argument("--seed", type=int,
+                            default=int(np.random.SeedSequence().entropy % 10**6))
         parser.add_argument("operators", nargs="*")
         sys.exit(check(parser.parse_args()))
     commands = parser.add_subparsers(required=True)

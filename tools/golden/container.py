@@ -105,7 +105,7 @@ def row(case, answers):
         if isinstance(feed.data, generator.Fill):
             out += struct.pack("<B", feed.data.kind) + _fill(feed.data)
         else:
-            out += struct.pack("<B", generator.RAW) + feed.values().tobytes()
+            out += struct.pack("<B", generator.RAW) + _contents(feed.type, feed.values())
     return out + _outputs(case, reference, optimised)
 
 
@@ -118,7 +118,8 @@ def _outputs(case, reference, optimised):
         arrays = [a.outputs[number] for a in given]
         if any(a.shape != first.shape or a.dtype != first.dtype for a in arrays):
             raise ValueError(f"{case.name}: the resolvers disagree about an output's shape")
-        kind = model.TYPES[model.TYPE_OF_NUMPY[first.dtype]][1]
+        type = model.TYPE_OF_NUMPY[first.dtype]
+        kind = model.TYPES[type][1]
         out += struct.pack("<BB", case.rules[number], kind) + _dims(first.shape)
         out += struct.pack("<B", HASHES if case.exact else BOTH)
         if case.exact:
@@ -126,8 +127,14 @@ def _outputs(case, reference, optimised):
             out += b"".join(struct.pack("<Q", fnv1a(data[i:i + HASH_BLOCK]))
                             for i in range(0, len(data), HASH_BLOCK))
         else:
-            out += b"".join(a.tobytes() for a in arrays)
+            out += b"".join(_contents(type, a) for a in arrays)
     return out
+
+
+def _contents(type, values):
+    """Strings tell their size first."""
+    data = model.to_bytes(type, values)
+    return struct.pack("<I", len(data)) + data if type == "str" else data
 
 
 def write(path, rows):

@@ -18,9 +18,30 @@ TYPES = {
     "u8": (3, 3, np.uint8), "i64": (4, 4, np.int64), "bool": (6, 6, np.bool_),
     "i16": (7, 7, np.int16), "c64": (8, 8, np.complex64), "i8": (9, 9, np.int8),
     "f64": (10, 11, np.float64), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
-    "u16": (16, 17, np.uint16),
+    "u16": (16, 17, np.uint16), "str": (5, 5, np.object_),
 }
 TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()}
+
+
+def to_bytes(type, values):
+    """The bytes of a tensor's contents; strings as abi.md appendix A lays them out."""
+    if type != "str":
+        return np.ascontiguousarray(values, TYPES[type][2]).tobytes()
+    texts = [bytes(text) for text in np.asarray(values, np.object_).reshape(-1)]
+    ends = 4 * (len(texts) + 2) + np.cumsum([0] + [len(text) for text in texts])
+    return np.int32([len(texts), *ends]).tobytes() + b"".join(texts)
+
+
+def from_bytes(type, shape, data):
+    """The inverse of to_bytes."""
+    if type != "str":
+        return np.frombuffer(data, TYPES[type][2]).reshape(shape).copy()
+    count = int(np.frombuffer(data, np.int32, 1)[0]) if data else 0
+    ends = np.frombuffer(data, np.int32, count + 1, 4) if data else []
+    values = np.empty(count, np.object_)
+    values[:] = [bytes(data[a:b]) for a, b in zip(ends[:-1], ends[1:])]
+    return values.reshape(shape)
+
 
 # Fused activations, as in the schema.
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
@@ -31,6 +52,13 @@ EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
 
 # What a case shows; every claimed (operator, version, type) needs one of each of the first four.
 ORDINARY, ODD, ZERO_POINT, SMALL = 1, 2, 4, 8
+
+
+def strings(shape, seed=1):
+    """A flat list of different short texts, empty ones among them."""
+    count = int(np.prod(shape, dtype=np.int64))
+    return [b"" if i % 7 == 3 else b"s%d" % ((seed * 31 + i * i) % 997) + b"x" * (i % 5)
+            for i in range(count)]
 
 
 @dataclasses.dataclass
@@ -55,6 +83,9 @@ class Feed:
     def values(self):
         if isinstance(self.data, generator.Fill):
             return self.data.values(self.shape, TYPES[self.type][2])
+        if self.type == "str":
+            return np.array([bytes(text) for text in self.data] + [None],
+                            np.object_)[:-1].reshape(self.shape)
         return np.asarray(self.data, TYPES[self.type][2]).reshape(self.shape)
 
 
@@ -101,7 +132,11 @@ class _AlignedBuffer(schema.BufferT):
 
 
 class Model:
-    """A model with one subgraph. Tensors are numbered in the order in which they are made."""
+    """A model. Tensors are numbered in the order in which they are made, per subgraph.
+
+    Everything goes to subgraph 0 until `next_subgraph`; only its inputs are fed and its outputs
+    compared.
+    """
 
     def __init__(self, seed=1):
         self.seed = seed
@@ -111,6 +146,18 @@ class Model:
         self.buffers = [None]          # per buffer: None or (type, shape, data)
         self.feeds = []
         self.rules = []
+        self.finished = []             # subgraphs before the current one
+
+    def next_subgraph(self):
+        """Starts another subgraph; returns its number."""
+        self.finished.append(self._subgraph())
+        self.tensors, self.inputs, self.outputs, self.operators = [], [], [], []
+        return len(self.finished)
+
+    def _subgraph(self):
+        return schema.SubGraphT(
+            tensors=self.tensors, inputs=np.asarray(self.inputs, np.int32),
+            outputs=np.asarray(self.outputs, np.int32), operators=self.operators)
 
     def next_seed(self):
         self.made += 1
@@ -123,6 +170,8 @@ class Model:
                                      2 if high is None else high)
         if type == "bool":
             return generator.integers(self.next_seed(), 0, 1)
+        if type == "str":
+            raise ValueError("strings are always given as data")
         info = np.iinfo(TYPES[type][2])
         low = max(info.min, -2**31) if low is None else low
         high = min(info.max, 2**31 - 1) if high is None else high
@@ -152,8 +201,11 @@ class Model:
         """A graph input. `resize` is a shape to resize it to before allocating."""
         index = self.tensor(type, shape, quant)
         self.inputs.append(index)
+        if self.finished:
+            return index
         if data is None:
-            data = self.fill(type, low, high)
+            data = (strings(shape if resize is None else resize, self.next_seed())
+                    if type == "str" else self.fill(type, low, high))
         if type == "f16" and isinstance(data, generator.Fill):
             data = data.values(shape if resize is None else resize, np.float32).astype(np.float16)
         self.feeds.append(Feed(type, tuple(shape if resize is None else resize),
@@ -162,7 +214,8 @@ class Model:
 
     def const(self, type, shape, quant=None, data=None, low=None, high=None):
         if data is None:
-            data = self.fill(type, low, high)
+            data = (strings(shape, self.next_seed()) if type == "str"
+                    else self.fill(type, low, high))
         if type == "f16" and isinstance(data, generator.Fill):
             data = data.values(shape, np.float32).astype(np.float16)
         return self.tensor(type, shape, quant, data)
@@ -170,6 +223,10 @@ class Model:
     def output(self, type, shape, quant=None, rule=ELEMENT):
         index = self.tensor(type, shape, quant)
         self.outputs.append(index)
+        if self.finished:
+            return index
+        if type == "str":
+            rule = EQUAL
         self.rules.append(STEPS if rule != EQUAL and quant is not None and type != "f32" else rule)
         return index
 
@@ -204,15 +261,13 @@ class Model:
                 dtype = TYPES[type][2]
                 if isinstance(data, generator.Fill):
                     data = data.values(shape, dtype)
-                buffer.data = np.ascontiguousarray(data, dtype).tobytes()
+                buffer.data = to_bytes(type, data)
             buffers.append(buffer)
         model = schema.ModelT(
             version=3, buffers=buffers,
             operatorCodes=[schema.OperatorCodeT(deprecatedBuiltinCode=min(code, 127), version=v,
                                                 builtinCode=code) for code, v in self.codes],
-            subgraphs=[schema.SubGraphT(
-                tensors=self.tensors, inputs=np.asarray(self.inputs, np.int32),
-                outputs=np.asarray(self.outputs, np.int32), operators=self.operators)])
+            subgraphs=[*self.finished, self._subgraph()])
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")
         content = bytes(builder.Output())

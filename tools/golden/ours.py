@@ -7,7 +7,7 @@ import numpy as np
 
 from .tflite import (ANSWERED, REFUSED_ALLOCATE, REFUSED_CREATE, REFUSED_INVOKE, REFUSED_RESIZE,
                      UNDEFINED, Answer, in_child)
-from .model import TYPES
+from .model import TYPES, TYPE_OF_NUMPY, from_bytes, to_bytes
 
 _NUMPY = {tflite: dtype for _, tflite, dtype in TYPES.values()}
 _POINTER, _INT, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
@@ -60,9 +60,9 @@ class Library:
         if self.InterpreterAllocateTensors(interpreter):
             return Answer(REFUSED_ALLOCATE, [])
         for number, feed in enumerate(case.feeds):
-            values = np.ascontiguousarray(feed.values())
+            values = to_bytes(feed.type, feed.values())
             tensor = self.InterpreterGetInputTensor(interpreter, number)
-            if self.TensorCopyFromBuffer(tensor, values.ctypes.data, values.nbytes):
+            if self.TensorCopyFromBuffer(tensor, values, len(values)):
                 return Answer(REFUSED_INVOKE, [], "input")
         if self.InterpreterInvoke(interpreter):
             return Answer(REFUSED_INVOKE, [])
@@ -72,7 +72,8 @@ class Library:
 
     def _output(self, tensor):
         shape = [self.TensorDim(tensor, d) for d in range(self.TensorNumDims(tensor))]
-        values = np.empty(shape, _NUMPY[self.TensorType(tensor)])
-        if values.nbytes and self.TensorCopyToBuffer(tensor, values.ctypes.data, values.nbytes):
+        data = ctypes.create_string_buffer(self.TensorByteSize(tensor))
+        if len(data) and self.TensorCopyToBuffer(tensor, data, len(data)):
             raise RuntimeError("cannot copy an output")
-        return values
+        type = TYPE_OF_NUMPY[np.dtype(_NUMPY[self.TensorType(tensor)])]
+        return from_bytes(type, shape, data.raw)

@@ -106,6 +106,13 @@ def _once(case, resolver):
         return Answer(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")
 
 
+def same_array(a, b):
+    """Same shape and same bits."""
+    if a.dtype == np.object_:
+        return a.shape == b.shape and bool((a == b).all())
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
 def _twice(case, resolver):
     libc = ctypes.CDLL(None)
     libc.mallopt(_M_PERTURB, 0x55)
@@ -115,8 +122,7 @@ def _twice(case, resolver):
     libc.mallopt(_M_PERTURB, 0xAA)
     second = _once(case, resolver)
     same = first.outcome == second.outcome and all(
-        a.shape == b.shape and a.tobytes() == b.tobytes()
-        for a, b in zip(first.outputs, second.outputs))
+        same_array(a, b) for a, b in zip(first.outputs, second.outputs))
     return first if same else Answer(UNDEFINED, [], "two runs differ")
 
 

@@ -135,5 +135,6 @@ def draw(op, random):
     if random.random() < 0.4:
         to[int(random.integers(0, len(to)))] = -1
     type = str(random.choice(["f32", "i8", "i32"]))
-    return reshape(type, x, tuple(to), str(random.choice(["options", "const", "input", "computed"])),
-                   seed=int(random.integers(1, 2**30)), name=f"draw_{type}_{x}_{to}")
+    how = str(random.choice(["options", "const", "input", "computed"]))
+    return reshape(type, x, tuple(to), how, seed=int(random.integers(1, 2**30)),
+                   name=f"draw_{type}_{x}_{to}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SOFTMAX over the last axis, float32 and int8 (whose output scale is 1/256 and zero point -128)."""
+"""SOFTMAX over the last axis, float32 and int8 (output scale 1/256, output zero point -128)."""
 import numpy as np
 
 from ..model import ODD, ORDINARY, SMALL, SUM, ZERO_POINT, Model, q

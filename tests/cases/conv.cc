@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CONV_2D and DEPTHWISE_CONV_2D: odd sizes around every tile edge, strides, dilations, paddings,
+// groups, and what is impossible.
+#include "tests/cases/case.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kSame = schema::Padding::SAME;
+constexpr auto kValid = schema::Padding::VALID;
+
+struct Row {
+  Shape input;   // [batch, height, width, channels]
+  Shape filter;  // CONV_2D [out, height, width, in]; DEPTHWISE [1, height, width, out]
+  schema::Padding padding = kSame;
+  int stride_y = 1, stride_x = 1;
+  int dilation_y = 1, dilation_x = 1;
+  schema::ActivationFunctionType activation = schema::ActivationFunctionType::NONE;
+  const char* refusal = "";
+};
+
+const Row kConvRows[] = {
+    {{1, 1, 1, 1}, {1, 1, 1, 1}},
+    {{1, 5, 5, 3}, {8, 3, 3, 3}},
+    {{1, 5, 5, 3}, {8, 3, 3, 3}, kValid},
+    {{2, 7, 6, 3}, {17, 3, 3, 3}, kSame, 2, 2},
+    {{1, 9, 8, 5}, {4, 5, 3, 5}, kValid, 2, 1},
+    {{1, 9, 9, 4}, {7, 3, 3, 4}, kSame, 1, 1, 2, 2},
+    {{1, 9, 12, 2}, {3, 2, 4, 2}, kSame, 2, 3, 1, 2},
+    {{1, 6, 6, 16}, {16, 1, 1, 16}},
+    {{1, 6, 6, 15}, {33, 1, 1, 15}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU6},
+    {{1, 7, 7, 8}, {9, 1, 1, 8}, kSame, 2, 2},
+    {{3, 4, 4, 8}, {12, 2, 2, 8}, kValid, 1, 1, 1, 1, schema::ActivationFunctionType::RELU},
+    {{1, 4, 4, 6}, {4, 3, 3, 3}},
+    {{2, 3, 3, 8}, {12, 2, 2, 2}},
+    {{1, 2, 2, 1}, {3, 4, 4, 1}},
+    {{1, 2, 2, 1}, {3, 3, 3, 1}, kValid},
+    {{0, 4, 4, 2}, {3, 3, 3, 2}},
+    {{1, 24, 24, 24}, {40, 3, 3, 24}},
+    {{1, 20, 21, 64}, {130, 1, 1, 64}},
+    {{1, 2, 2, 1}, {1, 4, 4, 1}, kValid, 1, 1, 1, 1, {}, "height: expected an input of 4"},
+    {{1, 4, 4, 5}, {2, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "divisor of the input's 5 channels"},
+    {{1, 4, 4, 4}, {3, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "output channels for 2 groups"},
+    {{1, 4, 4, 2}, {3, 3, 3, 2}, kSame, 0, 1, 1, 1, {}, "height: expected filter, stride"},
+    {{1, 4, 4, 2}, {3, 3, 3, 2}, kSame, 1, -1, 1, 1, {}, "width: expected filter, stride"},
+    {{1, 4, 4, 2}, {3, 3, 3, 2}, kSame, 1, 1, 0, 1, {}, "height: expected filter, stride"},
+    {{1, 4, 4, 2}, {3, 0, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected dimension 1"},
+    {{1, 0, 4, 2}, {3, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected dimension 1"},
+    {{4, 4, 2}, {3, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected 4 dimensions, found 3"},
+};
+
+const Row kDepthwiseRows[] = {
+    {{1, 1, 1, 1}, {1, 1, 1, 1}},
+    {{1, 5, 5, 3}, {1, 3, 3, 3}},
+    {{1, 5, 6, 8}, {1, 3, 3, 8}, kValid},
+    {{2, 7, 6, 16}, {1, 3, 3, 16}, kSame, 2, 2},
+    {{1, 9, 9, 33}, {1, 5, 5, 33}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU6},
+    {{1, 9, 8, 40}, {1, 2, 3, 40}, kSame, 2, 1},
+    {{1, 9, 9, 4}, {1, 3, 3, 4}, kSame, 1, 1, 2, 2},
+    {{1, 5, 5, 4}, {1, 3, 3, 8}},
+    {{1, 5, 5, 1}, {1, 3, 3, 5}, kValid, 1, 1, 1, 1, schema::ActivationFunctionType::RELU},
+    {{1, 1, 1, 70}, {1, 3, 3, 70}},
+    {{0, 4, 4, 2}, {1, 3, 3, 2}},
+    {{1, 40, 40, 48}, {1, 3, 3, 48}},
+    {{1, 4, 4, 2}, {1, 3, 3, 3}, kSame, 1, 1, 1, 1, {}, "multiple of the input's 2 channels"},
+    {{1, 4, 4, 2}, {2, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected dimension 0 to be 1"},
+    {{1, 4, 4, 2}, {1, 3, 3, 2}, kSame, 0, 1, 1, 1, {}, "height: expected filter, stride"},
+    {{1, 4, 4, 0}, {1, 3, 3, 0}, kSame, 1, 1, 1, 1, {}, "expected dimension 3"},
+};
+
+// The scale of the output is such that most sums fit and some saturate.
+float OutputScale(float product, size_t depth) {
+  float deviation = 1.0f;
+  while (deviation * deviation < static_cast<float>(depth)) deviation += 1.0f;
+  return product * deviation * 70.0f;
+}
+
+OpCase MakeCase(bool depthwise, TfLiteType type, bool per_channel, const Row& row) {
+  constexpr float kInputScale = 0.031f, kFilterScale = 0.0078f;
+  ModelBuilder builder;
+  const bool quantized = type == kTfLiteInt8;
+  const int channel_axis = depthwise ? 3 : 0;
+  const int channels = row.filter[static_cast<size_t>(channel_axis)];
+  TensorExtras input_extras, filter_extras, bias_extras, output_extras;
+  if (quantized) {
+    input_extras = PerTensor(kInputScale, -11);
+    filter_extras = per_channel ? PerChannel(kFilterScale, channels, channel_axis)
+                                : PerTensor(kFilterScale, 0);
+    bias_extras = filter_extras;
+    for (float& scale : bias_extras.scale) scale *= kInputScale;
+    bias_extras.quantized_dimension = 0;
+    const size_t depth = CountOf(row.filter) / static_cast<size_t>(std::max(channels, 1));
+    output_extras = PerTensor(OutputScale(kInputScale * kFilterScale, depth), 5);
+  }
+  const int input = builder.AddTensor(type, row.input, "input", input_extras);
+  const int filter = AddRandomConstant(&builder, type, row.filter, 1, filter_extras);
+  const int bias = AddRandomBias(&builder, type, channels, 2, bias_extras);
+  const int output = builder.AddTensor(type, {1}, "output", output_extras);
+  if (depthwise) {
+    builder.AddOp(kTfLiteBuiltinDepthwiseConv2d, {input, filter, bias}, {output},
+                  schema::CreateDepthwiseConv2DOptions(builder.fbb(), row.padding, row.stride_x,
+                                                       row.stride_y, 1, row.activation,
+                                                       row.dilation_x, row.dilation_y));
+  } else {
+    builder.AddOp(kTfLiteBuiltinConv2d, {input, filter, bias}, {output},
+                  schema::CreateConv2DOptions(builder.fbb(), row.padding, row.stride_x,
+                                              row.stride_y, row.activation, row.dilation_x,
+                                              row.dilation_y));
+  }
+  builder.SetInputs({input});
+  builder.SetOutputs({output});
+  std::string name = depthwise ? "DEPTHWISE_CONV_2D " : "CONV_2D ";
+  name += std::string(TfLiteTypeGetName(type)) + (per_channel ? " per channel " : " ") +
+          Text(row.input) + Text(row.filter) + " " + schema::EnumNamePadding(row.padding) +
+          " stride " + Text({row.stride_y, row.stride_x}) + " dilation " +
+          Text({row.dilation_y, row.dilation_x});
+  return {name, Closeness::kSum, builder.Finish(), row.refusal};
+}
+
+}  // namespace
+
+std::vector<OpCase> ConvCases() {
+  std::vector<OpCase> cases;
+  const auto add = [&](bool depthwise, const Row& row) {
+    cases.push_back(MakeCase(depthwise, kTfLiteFloat32, false, row));
+    cases.push_back(MakeCase(depthwise, kTfLiteInt8, false, row));
+    cases.push_back(MakeCase(depthwise, kTfLiteInt8, true, row));
+  };
+  for (const Row& row : kConvRows) add(false, row);
+  for (const Row& row : kDepthwiseRows) add(true, row);
+  return cases;
+}
+
+}  // namespace deputy

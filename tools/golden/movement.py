@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cases of operators that only move data have in common."""
+import numpy as np
+
+from .model import ODD, ORDINARY, SMALL, ZERO_POINT, q
+
+ALL = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str")
+QUANTISED = {"i8": q(0.05, 3), "u8": q(0.05, 131)}
+
+
+def quant_of(type, zero=None):
+    """Quantisation that models of this type usually carry; `zero` gives another zero point."""
+    if zero is not None:
+        return q(0.05, zero)
+    return QUANTISED.get(type, q(0.05, 0) if type == "i16" else None)
+
+
+def claims(build, versions, types, ordinary, odd, small):
+    """The rows that prove each (version, type): `build(type, **arguments)` with these arguments;
+    `small` is a list of them."""
+    for version in versions:
+        for type in types:
+            name = f"v{version}_{type}"
+            common = dict(version=version, quant=quant_of(type))
+            yield build(type, **common, **ordinary, name=f"{name}_plain", tags=ORDINARY)
+            yield build(type, **common, **odd, name=f"{name}_odd", tags=ODD)
+            if type in QUANTISED:
+                yield build(type, version=version, quant=quant_of(type, 11), **ordinary,
+                            name=f"{name}_zero_point", tags=ZERO_POINT)
+            for number, arguments in enumerate(small):
+                yield build(type, **common, **arguments, name=f"{name}_small_{number}", tags=SMALL)
+
+
+def refused(build, types, arguments):
+    """One row for each type that the operator does not take."""
+    for type in ALL:
+        if type not in types:
+            yield build(type, quant=quant_of(type), **arguments, name=f"refused_type_{type}")
+
+
+def indices(m, type, values, how="const", shape=None):
+    """Axes, shapes or indices as a constant or as a graph input (how="input")."""
+    values = np.asarray(values, np.int64)
+    shape = values.shape if shape is None else shape
+    if how == "const":
+        return m.const(type, shape, data=values)
+    return m.input(type, shape, data=values)
+
+
+def out_shape(m, type, shape, quant=None):
+    """The output tensor of an operator whose answer is always equal to TFLite's."""
+    from .model import EQUAL
+    return m.output(type, tuple(max(0, int(n)) for n in shape), quant, rule=EQUAL)
