@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "c_api/c_api_experimental.h"
-#include "c_api/noop_delegate_internal.h"
 #include "c_api/objects_internal.h"
 
 using deputy::ErrorReporter;
@@ -69,7 +68,7 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
       interpreter->delegate_fallback = options->delegate_fallback;
       interpreter->telemetry = options->telemetry;
       for (TfLiteDelegate* delegate : options->delegates) {
-        if (deputy::ApplyDelegate(interpreter->impl.get(), delegate) != kTfLiteOk) return nullptr;
+        if (interpreter->impl->ModifyGraphWithDelegate(delegate) != kTfLiteOk) return nullptr;
       }
     }
     return interpreter.release();
@@ -208,8 +207,12 @@ TfLiteStatus TfLiteInterpreterAllocateTensors(TfLiteInterpreter* interpreter) {
 
 TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
   if (interpreter == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError,
-               [&] { return interpreter->impl->Invoke(interpreter->allow_buffer_handle_output); });
+  return Guard(kTfLiteError, [&] {
+    deputy::Interpreter& impl = *interpreter->impl;
+    const TfLiteStatus status = impl.Invoke(interpreter->allow_buffer_handle_output);
+    const bool fall_back = interpreter->delegate_fallback && impl.HasDelegates();
+    return status != kTfLiteOk && fall_back ? impl.FallBackToCpu() : status;
+  });
 }
 
 int32_t TfLiteInterpreterGetOutputTensorCount(const TfLiteInterpreter* interpreter) {

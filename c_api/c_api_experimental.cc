@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "c_api/noop_delegate_internal.h"
 #include "c_api/objects_internal.h"
 #include "core/delegate_call.h"
 
@@ -164,7 +163,7 @@ TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* i
                                                       TfLiteDelegate* delegate) {
   if (interpreter == nullptr) return kTfLiteError;
   return Guard(kTfLiteError,
-               [&] { return deputy::ApplyDelegate(interpreter->impl.get(), delegate); });
+               [&] { return interpreter->impl->ModifyGraphWithDelegate(delegate); });
 }
 
 void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,

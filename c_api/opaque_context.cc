@@ -38,14 +38,6 @@ TfLiteStatus Expose(const std::vector<int>& indices, const int** out_data, int* 
   return kTfLiteOk;
 }
 
-// TODO: remove, with its callers' messages, when delegates can be applied.
-TfLiteStatus DelegationMissing(TfLiteOpaqueContext* context, const char* what) {
-  if (context != nullptr) {
-    TfLiteOpaqueContextReportError(context, "%s: applying delegates is not supported yet.", what);
-  }
-  return kTfLiteError;
-}
-
 // Storage that a tensor added by a kernel or delegate may have.
 bool HasProperStorage(const TfLiteOpaqueTensorBuilder& builder) {
   switch (builder.allocation_type) {
@@ -93,10 +85,8 @@ TfLiteStatus TfLiteOpaqueContextGetNodeAndRegistration(struct TfLiteOpaqueContex
   const TfLiteStatus status =
       context->GetNodeAndRegistration(context, node_index, &plain_node, &registration);
   if (status != kTfLiteOk) return status;
-  // In delegate mode every registration of ours will carry an operator.
-  if (registration->registration_external == nullptr) {
-    return DelegationMissing(opaque_context, "GetNodeAndRegistration");
-  }
+  // In delegate mode every registration of ours carries an operator.
+  if (registration->registration_external == nullptr) return kTfLiteError;
   *node = reinterpret_cast<TfLiteOpaqueNode*>(plain_node);
   *registration_external = registration->registration_external;
   return kTfLiteOk;
@@ -238,19 +228,37 @@ const char* TfLiteOpaqueContextGetName(const struct TfLiteOpaqueContext* opaque_
   return subgraph == nullptr ? "" : subgraph->name();
 }
 
-TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(struct TfLiteOpaqueContext* opaque_context,
-                                                       int, TfLiteOpaqueContext**) {
-  return DelegationMissing(opaque_context, "AcquireSubgraphContext");
+TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
+    struct TfLiteOpaqueContext* opaque_context, int subgraph_index,
+    TfLiteOpaqueContext** acquired_opaque_context) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  if (subgraph == nullptr || acquired_opaque_context == nullptr) return kTfLiteError;
+  TfLiteContext* acquired = nullptr;
+  const TfLiteStatus status =
+      subgraph->interpreter()->AcquireSubgraphContext(subgraph_index, &acquired);
+  if (status == kTfLiteOk) {
+    *acquired_opaque_context = reinterpret_cast<TfLiteOpaqueContext*>(acquired);
+  }
+  return status;
 }
 
 TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(struct TfLiteOpaqueContext* opaque_context,
-                                                       int) {
-  return DelegationMissing(opaque_context, "ReleaseSubgraphContext");
+                                                       int subgraph_index) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? kTfLiteError
+                             : subgraph->interpreter()->ReleaseSubgraphContext(subgraph_index);
 }
 
+// The first subgraph is what the client runs, so it cannot be skipped.
 TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
-    TfLiteOpaqueContext* opaque_context, int) {
-  return DelegationMissing(opaque_context, "MarkSubgraphAsDelegationSkippable");
+    TfLiteOpaqueContext* opaque_context, int subgraph_index) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  if (subgraph == nullptr || subgraph_index < 1 ||
+      subgraph_index >= subgraph->interpreter()->subgraph_count()) {
+    return kTfLiteError;
+  }
+  subgraph->interpreter()->subgraph(subgraph_index)->delegation().set_skippable(true);
+  return kTfLiteOk;
 }
 
 TfLiteStatus TfLiteOpaqueContextGetNodeInitDataMmapInfo(const TfLiteOpaqueContext* context,

@@ -18,24 +18,30 @@ bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
 
-const char* NameOf(const TfLiteTensor& tensor) {
-  return tensor.name == nullptr ? "" : tensor.name;
-}
+const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
 }  // namespace
 
 TfLiteStatus Subgraph::AllocateTensors() {
-  if (!consistent_) {
-    return Fail(interpreter_->reporter(), kTfLiteError,
-                "AllocateTensors() called on inconsistent model.; %s",
-                desc_->inconsistency.c_str());
-  }
+  if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
   bool dynamic_input = false;
   for (int index : inputs_) {
     if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) dynamic_input = true;
   }
   if (state_ != State::kUninvokable && !dynamic_input) return VerifyCustomAllocations();
 
+  const bool immutable = state_ == State::kInvokableAndImmutable;
+  const TfLiteStatus status = Reallocate();
+  if (status == kTfLiteOk && immutable) state_ = State::kInvokableAndImmutable;
+  return status;
+}
+
+TfLiteStatus Subgraph::Reallocate() {
+  if (!consistent_) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "AllocateTensors() called on inconsistent model.; %s",
+                desc_->inconsistency.c_str());
+  }
   const CallDepth depth(interpreter_);
   if (!depth.allowed()) return kTfLiteError;
   state_ = State::kUninvokable;
@@ -43,10 +49,36 @@ TfLiteStatus Subgraph::AllocateTensors() {
   arena_.Reset();
   persistent_.Reset();
   NoteReaders();
+  if (delegation_.requires_propagated_shapes()) {
+    bool ignored = false;
+    const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
+    if (status != kTfLiteOk) return status;
+  }
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
+  DropIdleTemporaries();
   state_ = State::kInvokable;
   return ResetVariableTensors();
+}
+
+TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
+  for (int node_index : plan) {
+    const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
+    if (status != kTfLiteOk || *out_dynamic) return status;
+  }
+  return kTfLiteOk;
+}
+
+// Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
+void Subgraph::DropIdleTemporaries() {
+  if (!delegation_.any_applied() && delegation_.original_plan().empty()) return;
+  std::vector<bool> planned(nodes_.size(), false);
+  for (int node_index : plan_) planned[node_index] = true;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (planned[i]) continue;
+    const TfLiteIntArray* temporaries = nodes_[i].first.temporaries;
+    for (int k = 0; k < temporaries->size; ++k) tensors_[temporaries->data[k]].bytes = 0;
+  }
 }
 
 TfLiteStatus Subgraph::PrepareAndAllocate() {
@@ -78,8 +110,8 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");
   }
-  *out_dynamic = status == kTfLiteOutputShapeNotKnown ||
-                 HasDynamicTensor(nodes_[node_index].first.outputs);
+  *out_dynamic =
+      status == kTfLiteOutputShapeNotKnown || HasDynamicTensor(nodes_[node_index].first.outputs);
   return kTfLiteOk;
 }
 
@@ -154,7 +186,8 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   }
   for (int index : variables_) lifetimes[index] = {0, kForever};
   for (int index : outputs_) {
-    if (index >= 0 && (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(plan_.size()))) {
+    if (index >= 0 &&
+        (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(plan_.size()))) {
       lifetimes[index] = {0, kForever};
     }
   }
@@ -195,8 +228,8 @@ std::vector<TensorMemory> Subgraph::MemoryMap() const {
     for (size_t i = 0; i < arena->slots().size(); ++i) {
       const Arena::Slot& slot = arena->slots()[i];
       if (slot.offset == kNoOffset) continue;
-      map.push_back({static_cast<int>(i), arena == &persistent_, slot.offset, slot.bytes,
-                     slot.lifetime});
+      map.push_back(
+          {static_cast<int>(i), arena == &persistent_, slot.offset, slot.bytes, slot.lifetime});
     }
   }
   return map;

@@ -35,9 +35,8 @@ TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIn
 }
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
-  return Contain(context, [&](Subgraph* subgraph) {
-    return subgraph->AddTensors(count, out_first_index);
-  });
+  return Contain(context,
+                 [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
 }
 
 TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
@@ -54,8 +53,7 @@ TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, co
   if (name == nullptr || out_data == nullptr || out_bytes == nullptr) return kTfLiteError;
   *out_data = nullptr;
   *out_bytes = 0;
-  const std::span<const uint8_t>* data =
-      SubgraphOf(context)->interpreter()->FindMetadata(name);
+  const std::span<const uint8_t>* data = SubgraphOf(context)->interpreter()->FindMetadata(name);
   if (data == nullptr) return kTfLiteError;
   *out_data = reinterpret_cast<const char*>(data->data());
   *out_bytes = data->size();
@@ -91,7 +89,63 @@ TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
   return Forbidden(context);
 }
 
+// ---- Functions of delegate mode, as delegates meet them -----------------------------------------
+
+TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().GetExecutionPlan(out_plan);
+  });
+}
+
+TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
+                                    TfLiteRegistration** out_registration) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
+  });
+}
+
+TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
+                                const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().Replace(registration, nodes, delegate);
+  });
+}
+
+TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
+                                         TfLiteDelegateParams** out_params, int* out_count) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().Preview(nodes, out_params, out_count);
+  });
+}
+
+TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
+                                    TfLiteContext** out_context) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->interpreter()->AcquireSubgraphContext(index, out_context);
+  });
+}
+
+TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->interpreter()->ReleaseSubgraphContext(index);
+  });
+}
+
 }  // namespace
+
+void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
+  context->GetExecutionPlan = delegate_mode ? &GetExecutionPlan : &ForbiddenGetExecutionPlan;
+  context->GetNodeAndRegistration =
+      delegate_mode ? &GetNodeAndRegistration : &ForbiddenGetNodeAndRegistration;
+  context->ReplaceNodeSubsetsWithDelegateKernels =
+      delegate_mode ? &ReplaceNodeSubsets : &ForbiddenReplaceNodeSubsets;
+  context->PreviewDelegatePartitioning =
+      delegate_mode ? &PreviewDelegatePartitioning : &ForbiddenPreviewDelegatePartitioning;
+  context->AcquireSubgraphContext =
+      delegate_mode ? &AcquireSubgraphContext : &ForbiddenAcquireSubgraphContext;
+  context->ReleaseSubgraphContext =
+      delegate_mode ? &ReleaseSubgraphContext : &ForbiddenReleaseSubgraphContext;
+}
 
 void InitContext(Subgraph* subgraph, TfLiteContext* context) {
   *context = TfLiteContext{};
@@ -103,12 +157,7 @@ void InitContext(Subgraph* subgraph, TfLiteContext* context) {
   context->GetExternalContext = &GetExternalContext;
   context->SetExternalContext = &SetExternalContext;
   context->GetModelMetadata = &GetModelMetadata;
-  context->GetExecutionPlan = &ForbiddenGetExecutionPlan;
-  context->GetNodeAndRegistration = &ForbiddenGetNodeAndRegistration;
-  context->ReplaceNodeSubsetsWithDelegateKernels = &ForbiddenReplaceNodeSubsets;
-  context->PreviewDelegatePartitioning = &ForbiddenPreviewDelegatePartitioning;
-  context->AcquireSubgraphContext = &ForbiddenAcquireSubgraphContext;
-  context->ReleaseSubgraphContext = &ForbiddenReleaseSubgraphContext;
+  SetContextFunctions(context, false);
 }
 
 bool IsOurContext(const TfLiteContext* context) {

@@ -8,9 +8,12 @@
 
 namespace deputy {
 
-// Fills the struct for kernel mode: the functions that only a delegate may call report and answer
+// Fills the struct, for kernel mode: the functions that only a delegate may call report and answer
 // Error, the seven of the micro runtime stay null (abi.md 4.1).
 void InitContext(Subgraph* subgraph, TfLiteContext* context);
+
+// Swaps the six functions that only a delegate may call between their stubs and the real ones.
+void SetContextFunctions(TfLiteContext* context, bool delegate_mode);
 
 // True when the context's callbacks are ours, so that impl_ is a Subgraph.
 bool IsOurContext(const TfLiteContext* context);

@@ -4,17 +4,30 @@
 namespace deputy {
 namespace {
 
+TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
+  return reinterpret_cast<TfLiteOpaqueContext*>(context);
+}
+
+}  // namespace
+
 const TfLiteOpaqueDelegateBuilder* BuilderOf(const TfLiteDelegate* delegate) {
   const bool opaque = delegate->Prepare == nullptr && delegate->CopyFromBufferHandle == nullptr &&
                       delegate->FreeBufferHandle == nullptr;
   return opaque ? delegate->opaque_delegate_builder : nullptr;
 }
 
-TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
-  return reinterpret_cast<TfLiteOpaqueContext*>(context);
+TfLiteStatus CallDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  try {
+    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
+      if (builder->Prepare == nullptr) return kTfLiteError;
+      return builder->Prepare(Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate),
+                              builder->data);
+    }
+    return delegate->Prepare == nullptr ? kTfLiteError : delegate->Prepare(context, delegate);
+  } catch (...) {
+    return kTfLiteError;
+  }
 }
-
-}  // namespace
 
 TfLiteStatus CallCopyFromBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
                                       TfLiteTensor* tensor) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/builder.h"
+#include "core/control_edges.h"
 
 namespace deputy {
 
@@ -34,14 +35,17 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
   }
   // All subgraphs exist before any kernel's init runs, since an init may look at another one.
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
-    interpreter->subgraphs_.push_back(std::make_unique<Subgraph>(
-        interpreter.get(), static_cast<int>(i), &desc.subgraphs[i]));
+    interpreter->subgraphs_.push_back(
+        std::make_unique<Subgraph>(interpreter.get(), static_cast<int>(i), &desc.subgraphs[i]));
   }
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
     if (BuildSubgraph(desc, desc.subgraphs[i], registrations, resolver,
                       interpreter->subgraph(static_cast<int>(i))) != kTfLiteOk) {
       return nullptr;
     }
+  }
+  if (const auto* edges = interpreter->FindMetadata(kControlDependenciesMetadata)) {
+    ParseControlEdges(*edges, desc.subgraphs.size(), &interpreter->control_edges_);
   }
   interpreter->SetNumThreads(config.num_threads);
   return interpreter;
@@ -80,6 +84,73 @@ TfLiteStatus Interpreter::ResetVariableTensors() {
     if (subgraph->ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   }
   return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
+  TfLiteStatus status = kTfLiteOk;
+  for (auto& subgraph : subgraphs_) {
+    const bool validation = strncmp(subgraph->name(), "VALIDATION:", 11) == 0;
+    if (validation || subgraph->delegation().skippable()) continue;
+    status = subgraph->delegation().Apply(delegate);
+    if (status != kTfLiteOk) break;
+  }
+  if (status != kTfLiteDelegateError) return status;
+  const TfLiteStatus removed = RemoveAllDelegates();
+  return removed == kTfLiteOk ? status : removed;
+}
+
+TfLiteStatus Interpreter::RemoveAllDelegates() {
+  for (auto& subgraph : subgraphs_) {
+    const TfLiteStatus status = subgraph->delegation().Remove();
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::FallBackToCpu() {
+  Subgraph& graph = primary();
+  // Removing delegates lays the memory out anew; what the caller wrote must come along.
+  std::vector<std::pair<int, std::vector<char>>> inputs;
+  for (int index : graph.inputs()) {
+    const TfLiteTensor* tensor = graph.tensor(index);
+    if (tensor == nullptr || tensor->data.raw == nullptr ||
+        tensor->allocation_type != kTfLiteArenaRw) {
+      continue;
+    }
+    inputs.emplace_back(index,
+                        std::vector<char>(tensor->data.raw, tensor->data.raw + tensor->bytes));
+  }
+  if (const TfLiteStatus status = RemoveAllDelegates(); status != kTfLiteOk) return status;
+  for (const auto& [index, bytes] : inputs) {
+    TfLiteTensor* tensor = graph.tensor(index);
+    if (tensor->data.raw != nullptr && tensor->bytes == bytes.size()) {
+      memcpy(tensor->data.raw, bytes.data(), bytes.size());
+    }
+  }
+  const TfLiteStatus status = Invoke(false);
+  return status == kTfLiteOk ? kTfLiteDelegateError : status;
+}
+
+bool Interpreter::HasDelegates() const {
+  return std::any_of(subgraphs_.begin(), subgraphs_.end(),
+                     [](const auto& subgraph) { return subgraph->delegation().any_applied(); });
+}
+
+TfLiteStatus Interpreter::AcquireSubgraphContext(int index, TfLiteContext** out_context) {
+  if (index < 0 || index >= subgraph_count() || out_context == nullptr) return kTfLiteError;
+  subgraphs_[index]->delegation().Enter();
+  *out_context = subgraphs_[index]->context();
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::ReleaseSubgraphContext(int index) {
+  if (index < 0 || index >= subgraph_count()) return kTfLiteError;
+  subgraphs_[index]->delegation().Leave();
+  return kTfLiteOk;
+}
+
+const std::vector<PartitionGraph::ControlEdge>* Interpreter::ControlEdges(int subgraph) const {
+  return control_edges_.empty() ? nullptr : &control_edges_[subgraph];
 }
 
 TfLiteStatus Interpreter::Cancel() {

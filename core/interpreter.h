@@ -31,8 +31,8 @@ using ProfileFunction = void (*)(void* user_data, const OpEvent& event);
 
 struct InterpreterConfig {
   ErrorReporter reporter;
-  int num_threads = -1;               // -1: not set, works like 1
-  std::shared_ptr<ThreadPool> pool;   // shared between interpreters; null: one of our own
+  int num_threads = -1;              // -1: not set, works like 1
+  std::shared_ptr<ThreadPool> pool;  // shared between interpreters; null: one of our own
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
   Limits limits;
@@ -43,8 +43,7 @@ class Interpreter {
   // Null after one report: schema version, unknown builtin, init failure, memory. Kernels' init
   // runs here. The model is shared; the resolver is used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
-                                             const InterpreterConfig& config,
-                                             OpResolver* resolver);
+                                             const InterpreterConfig& config, OpResolver* resolver);
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -60,6 +59,22 @@ class Interpreter {
   // Outputs that a delegate left on its device are brought back, unless `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
+
+  // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
+  // left anywhere.
+  TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
+  TfLiteStatus RemoveAllDelegates();
+  bool HasDelegates() const;
+  // After a failed Invoke of subgraph 0: removes every delegate and runs on the CPU from the same
+  // inputs. Success is kTfLiteDelegateError, since the result is right but not what was asked for.
+  TfLiteStatus FallBackToCpu();
+
+  // Puts the subgraph into delegate mode for another one's delegate; pairs with Release.
+  TfLiteStatus AcquireSubgraphContext(int index, TfLiteContext** out_context);
+  TfLiteStatus ReleaseSubgraphContext(int index);
+
+  // The edges of a subgraph in the model's metadata; null when there are none, or malformed ones.
+  const std::vector<PartitionGraph::ControlEdge>* ControlEdges(int subgraph) const;
 
   // May be called from another thread. Error when cancellation was not enabled.
   TfLiteStatus Cancel();
@@ -109,6 +124,7 @@ class Interpreter {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;
+  std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::vector<std::unique_ptr<SignatureRunner>> signature_runners_;
 };

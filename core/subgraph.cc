@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "core/context.h"
 #include "core/delegate_call.h"
@@ -119,7 +120,7 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 }  // namespace
 
 Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
-    : interpreter_(interpreter), index_(index), desc_(desc) {
+    : interpreter_(interpreter), index_(index), desc_(desc), delegation_(this) {
   InitContext(this, &context_);
   consistent_ = desc->inconsistency.empty();
 }
@@ -338,8 +339,8 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
                   tensor->name == nullptr ? "" : tensor->name);
   }
   if (sized) {
-    const bool heap = tensor->allocation_type == kTfLiteDynamic ||
-                      tensor->allocation_type == kTfLitePersistentRo;
+    const bool heap =
+        tensor->allocation_type == kTfLiteDynamic || tensor->allocation_type == kTfLitePersistentRo;
     if (heap && (bytes > limits().max_block_bytes ||
                  TfLiteTensorResizeMaybeCopy(bytes, tensor, false) != kTfLiteOk)) {
       return Fail(interpreter_->reporter(), kTfLiteError,
@@ -360,7 +361,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
 }
 
 TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> dims) {
-  if (state_ == State::kInvokableAndImmutable) {
+  if (state_ == State::kInvokableAndImmutable && !delegation_.any_applied()) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "ResizeInputTensor is disallowed when graph is immutable.");
   }
@@ -375,6 +376,7 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
     return kTfLiteOk;
   }
   IntArray new_dims = MakeArray(dims);
+  if (state_ == State::kInvokableAndImmutable) delegation_.Undo();
   const TfLiteStatus status = ResizeTensor(resized, new_dims.release());
   if (status == kTfLiteOk) state_ = State::kUninvokable;
   return status;
@@ -399,6 +401,45 @@ TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const
     }
   }
   return ResizeInputTensor(tensor_index, dims);
+}
+
+// ---- Control edges ------------------------------------------------------------------------------
+
+std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
+  // The model's own edges count positions of its first plan, which are node numbers. A node that a
+  // delegate has taken runs where the delegate's node does.
+  std::vector<int> position_of(nodes_.size(), -1);
+  const std::function<void(int, int)> place = [&](int node_index, int position) {
+    position_of[node_index] = position;
+    const auto& [node, registration] = nodes_[node_index];
+    if (node.delegate == nullptr) return;
+    const auto* params = static_cast<const TfLiteDelegateParams*>(node.builtin_data);
+    const TfLiteIntArray* taken =
+        BuilderOf(node.delegate) == nullptr
+            ? params->nodes_to_replace
+            : static_cast<const TfLiteOpaqueDelegateParams*>(node.builtin_data)->nodes_to_replace;
+    for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
+  };
+  for (size_t position = 0; position < plan_.size(); ++position) {
+    place(plan_[position], static_cast<int>(position));
+  }
+  std::vector<PartitionGraph::ControlEdge> edges;
+  if (const auto* model_edges = interpreter_->ControlEdges(index_)) {
+    for (const auto& [from, to] : *model_edges) {
+      const int count = static_cast<int>(desc_->operators.size());
+      if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later
+      const int a = position_of[from], b = position_of[to];
+      if (a >= 0 && b >= 0 && a != b) edges.emplace_back(a, b);
+    }
+    return edges;
+  }
+  int last = -1;
+  for (size_t position = 0; position < plan_.size(); ++position) {
+    if (!nodes_[plan_[position]].first.might_have_side_effect) continue;
+    if (last >= 0) edges.emplace_back(last, static_cast<int>(position));
+    last = static_cast<int>(position);
+  }
+  return edges;
 }
 
 // ---- Runtime ------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 
 #include "c_api/common.h"
 #include "core/arena.h"
+#include "core/delegation.h"
 #include "core/model.h"
 #include "core/runtime.h"
 
@@ -94,6 +95,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // abi.md 4.5: `new_dims` is always taken over.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
 
+  Delegation& delegation() { return delegation_; }
+  const Delegation& delegation() const { return delegation_; }
+
   // Where the tensors of the prepared plan lie.
   std::vector<TensorMemory> MemoryMap() const;
   size_t arena_bytes() const { return arena_.bytes(); }
@@ -109,6 +113,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteFailure(const char* text) override;
 
  private:
+  // Applying and undoing delegates rewrites nodes and plan as one transaction.
+  friend class Delegation;
+
   enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
 
   // subgraph.cc
@@ -119,6 +126,11 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
 
   // allocate.cc
+  // Prepares and lays out from scratch, whatever the state was.
+  TfLiteStatus Reallocate();
+  // Prepares the nodes of a plan up to the first dynamic output.
+  TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
+  void DropIdleTemporaries();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
@@ -133,6 +145,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus CheckInputs(int node_index);
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
+
+  // Orders between plan positions that no tensor expresses.
+  std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
   // The sentence a builtin kernel left about its failure; reading it clears it.
   std::string TakeFailure();
@@ -156,6 +171,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool tensor_resized_ = false;
   std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
   char failure_[512] = "";
+  Delegation delegation_;
 };
 
 }  // namespace deputy

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a delegate's kernel is told about its node: one malloc block with a struct and its arrays.
+#ifndef DEPUTY_CORE_DELEGATE_PARAMS_H_
+#define DEPUTY_CORE_DELEGATE_PARAMS_H_
+
+#include "c_api/common.h"
+#include "core/partition.h"
+
+namespace deputy {
+
+// A TfLiteDelegateParams, or a TfLiteOpaqueDelegateParams when there is a builder. One `free` frees
+// struct and arrays. Null when memory is refused.
+void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBuilder* builder,
+                         const NodeSubset& subset);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATE_PARAMS_H_

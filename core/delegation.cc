@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/context.h"
+#include "core/delegate_call.h"
+#include "core/delegate_params.h"
+#include "core/interpreter.h"
+#include "core/kernel_call.h"
+#include "core/op_names.h"
+#include "core/subgraph.h"
+
+namespace deputy {
+namespace {
+
+std::span<const int> Indices(const TfLiteIntArray* array) {
+  return {array->data, static_cast<size_t>(array->size)};
+}
+
+// The same tensor on both sides would be read after it was overwritten.
+bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b) {
+  std::vector<int> both;
+  std::set_intersection(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
+                        std::back_inserter(both));
+  return !both.empty();
+}
+
+}  // namespace
+
+int64_t DelegateFlags(const TfLiteDelegate* delegate) {
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
+  return builder != nullptr ? builder->flags : delegate->flags;
+}
+
+Delegation::~Delegation() {
+  FreePreviews();
+  TfLiteIntArrayFree(plan_array_);
+}
+
+// ---- Applying -----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
+  ErrorReporter* reporter = subgraph_->interpreter()->reporter();
+  if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
+  if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
+
+  const int64_t flags = DelegateFlags(delegate);
+  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool was_immutable = subgraph_->state_ == Subgraph::State::kInvokableAndImmutable;
+  const bool was_invokable = subgraph_->state_ == Subgraph::State::kInvokable;
+  if (was_immutable) {
+    subgraph_->state_ = Subgraph::State::kUninvokable;
+  } else if (!dynamic && !hint) {
+    if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
+  }
+  if (applied_.empty()) original_plan_ = subgraph_->plan_;
+
+  applied_.reserve(applied_.size() + 1);
+  if (CallPrepare(delegate) != kTfLiteOk) return Restore();
+  if (hint) {
+    for (int node : subgraph_->plan_) {
+      if (subgraph_->nodes_[node].first.delegate == nullptr) {
+        return Fail(reporter, kTfLiteApplicationError,
+                    "The delegate promised to take the whole graph; subgraph %d node %d %s: "
+                    "expected a delegate, found the CPU",
+                    subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
+      }
+    }
+  }
+  const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
+  if (status == kTfLiteOk) applied_.push_back(delegate);
+  return status;
+}
+
+// A static delegate needs to see every shape.
+TfLiteStatus Delegation::CheckStaticShapes() {
+  subgraph_->next_to_prepare_ = 0;
+  bool dynamic = false;
+  const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan_, &dynamic);
+  if (status != kTfLiteOk) return status;
+  if (!dynamic) return kTfLiteOk;
+  const TfLiteStatus allocated = subgraph_->Reallocate();
+  if (allocated != kTfLiteOk) return allocated;
+  if (!warned_about_dynamic_tensors_) {
+    warned_about_dynamic_tensors_ = true;
+    subgraph_->interpreter()->reporter()->Report(
+        "Attempting to use a delegate that only supports static-sized tensors with a graph that "
+        "has dynamic-sized tensors; subgraph %d stays on the CPU",
+        subgraph_->index());
+  }
+  return kTfLiteApplicationError;
+}
+
+TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
+  Enter();
+  const TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  Leave();
+  return status;
+}
+
+// Steps 8 to 11 of abi.md 5.3: when memory is planned depends on the delegate's flags and on what
+// the graph was before.
+TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immutable,
+                                       bool was_invokable) {
+  const int64_t flags = DelegateFlags(delegate);
+  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  if (!dynamic) {
+    if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
+    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    return kTfLiteOk;
+  }
+  if (was_immutable) {
+    bool dynamic_tensors = false;
+    if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
+    if (dynamic_tensors) {
+      const TfLiteStatus removed = Remove();
+      if (removed != kTfLiteOk) return removed;
+      return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+                  "Cannot allow dynamic tensors due to previous delegation, resetting to original "
+                  "execution plan.");
+    }
+    if (subgraph_->Reallocate() != kTfLiteOk) return Restore();
+    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    return kTfLiteOk;
+  }
+  if (was_invokable && subgraph_->Reallocate() != kTfLiteOk) return Restore();
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::Restore() {
+  const TfLiteStatus status = Remove();
+  if (status != kTfLiteOk) return status;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "Restored original execution plan after delegate application failure.");
+}
+
+// ---- Undo, redo, remove -------------------------------------------------------------------------
+
+void Delegation::Undo() {
+  if (original_plan_.empty()) return;
+  const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
+  // In plan order, as upstream frees them; then those that a later delegate swallowed.
+  for (int node : subgraph_->plan_) {
+    if (node >= kept) subgraph_->FreeNode(&subgraph_->nodes_[node]);
+  }
+  for (int node = kept; node < subgraph_->node_count(); ++node) {
+    subgraph_->FreeNode(&subgraph_->nodes_[node]);
+  }
+  subgraph_->nodes_.resize(static_cast<size_t>(kept));
+  subgraph_->plan_ = original_plan_;
+  RestoreHalfInputs();
+  for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(delegate);
+  for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
+    subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
+  }
+  original_plan_.clear();
+  subgraph_->state_ = Subgraph::State::kUninvokable;
+  undone_ = true;
+}
+
+// A delegate for float16 may have pointed a node past a DEQUANTIZE, at its constant. On the CPU the
+// node wants the float32 again.
+void Delegation::RestoreHalfInputs() {
+  for (int index : subgraph_->plan_) {
+    const auto& [dequantize, registration] = subgraph_->nodes_[index];
+    if (registration.builtin_code != kTfLiteBuiltinDequantize || dequantize.inputs->size != 1 ||
+        dequantize.outputs->size != 1) {
+      continue;
+    }
+    const int half = dequantize.inputs->data[0];
+    if (half < 0 || subgraph_->tensors_[half].type != kTfLiteFloat16) continue;
+    for (int other : subgraph_->plan_) {
+      if (other == index) continue;
+      TfLiteIntArray* inputs = subgraph_->nodes_[other].first.inputs;
+      for (int i = 0; i < inputs->size; ++i) {
+        if (inputs->data[i] == half) inputs->data[i] = dequantize.outputs->data[0];
+      }
+    }
+  }
+}
+
+// Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy
+// old device data over fresh CPU results, nor a claim that has nothing behind it.
+void Delegation::ForgetTensorsOf(TfLiteDelegate* delegate) {
+  for (TfLiteTensor& tensor : subgraph_->tensors_) {
+    if (tensor.delegate != delegate) continue;
+    tensor.data_is_stale = false;
+    if (tensor.buffer_handle == kTfLiteNullBufferHandle) tensor.delegate = nullptr;
+  }
+}
+
+TfLiteStatus Delegation::Redo() {
+  if (!undone_) return kTfLiteOk;
+  undone_ = false;
+  const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
+  applied_.clear();
+  for (TfLiteDelegate* delegate : delegates) {
+    if (const TfLiteStatus status = Apply(delegate); status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::Remove() {
+  Undo();
+  applied_.clear();
+  undone_ = false;
+  return subgraph_->Reallocate();
+}
+
+bool Delegation::requires_propagated_shapes() const {
+  return std::any_of(applied_.begin(), applied_.end(), [](const TfLiteDelegate* delegate) {
+    const int64_t flags = DelegateFlags(delegate);
+    return (flags & kTfLiteDelegateFlagsRequirePropagatedShapes) != 0;
+  });
+}
+
+// ---- Delegate mode ------------------------------------------------------------------------------
+
+void Delegation::Enter() {
+  if (mode_depth_++ == 0) SetContextMode(true);
+}
+
+void Delegation::Leave() {
+  if (mode_depth_ == 0) {
+    subgraph_->interpreter()->reporter()->Report("subgraph %d: released more often than acquired",
+                                                 subgraph_->index());
+    return;
+  }
+  if (--mode_depth_ > 0) return;
+  SetContextMode(false);
+  FreePreviews();
+}
+
+void Delegation::SetContextMode(bool delegate_mode) {
+  SetContextFunctions(subgraph_->context(), delegate_mode);
+}
+
+TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
+  if (out_plan == nullptr) return kTfLiteError;
+  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->plan_.size()));
+  if (plan == nullptr) return kTfLiteError;
+  std::copy(subgraph_->plan_.begin(), subgraph_->plan_.end(), plan->data);
+  TfLiteIntArrayFree(plan_array_);
+  plan_array_ = plan;
+  *out_plan = plan;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
+                                                TfLiteRegistration** out_registration) {
+  if (node_index < 0 || node_index >= subgraph_->node_count() || out_node == nullptr ||
+      out_registration == nullptr) {
+    return kTfLiteError;
+  }
+  auto& [node, registration] = subgraph_->nodes_[node_index];
+  // Plug-ins with accessors of their own look at the operator, so every registration has one.
+  if (registration.registration_external == nullptr) {
+    registration.registration_external = OperatorOf(node_index);
+  }
+  *out_node = &node;
+  *out_registration = &registration;
+  return kTfLiteOk;
+}
+
+// A stand-in for the registration of a node; one serves all nodes of the same operator.
+TfLiteOperator* Delegation::OperatorOf(int node_index) {
+  const TfLiteRegistration& registration = subgraph_->registration(node_index);
+  std::unique_ptr<TfLiteOperator>& op =
+      operators_[{registration.builtin_code, registration.custom_name, registration.version}];
+  if (op == nullptr) {
+    op = std::make_unique<TfLiteOperator>();
+    op->builtin_code = registration.builtin_code;
+    op->custom_name = registration.custom_name;
+    op->version = registration.version;
+    op->node_index = node_index;
+  }
+  return op.get();
+}
+
+// ---- Replacing ----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
+  PartitionGraph graph;
+  graph.tensor_count = subgraph_->tensor_count();
+  for (const auto& [node, registration] : subgraph_->nodes_) {
+    graph.nodes.push_back({Indices(node.inputs), Indices(node.outputs)});
+  }
+  graph.plan = subgraph_->plan_;
+  graph.outputs = subgraph_->outputs_;
+  graph.control_edges = subgraph_->ControlEdges();
+  std::string error;
+  if (Partition(graph, nodes, {}, out_subsets, &error)) return kTfLiteOk;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+              "subgraph %d: the graph cannot be partitioned: %s", subgraph_->index(),
+              error.c_str());
+}
+
+// Brings a registration that came by value, perhaps from a shorter struct, to what nodes keep.
+TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
+                                           TfLiteRegistration* registration) {
+  registration->builtin_code = kTfLiteBuiltinDelegate;
+  if (BuilderOf(delegate) == nullptr) {
+    // Behind the shorter structs of old headers lies whatever was on the caller's stack. An
+    // operator counts only where no function of the registration itself does.
+    registration->async_kernel = nullptr;
+    registration->inplace_operator = 0;
+    const bool has_functions = registration->init != nullptr || registration->free != nullptr ||
+                               registration->prepare != nullptr || registration->invoke != nullptr;
+    if (has_functions) registration->registration_external = nullptr;
+    if (registration->registration_external != nullptr) {
+      registration->registration_external->builtin_code = kTfLiteBuiltinDelegate;
+    }
+    return kTfLiteOk;
+  }
+  TfLiteOperator* op = registration->registration_external;
+  if (op == nullptr) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+                "subgraph %d: an opaque delegate must replace nodes with an operator",
+                subgraph_->index());
+  }
+  // The operator is the subgraph's from here on, whatever becomes of the replacement.
+  std::unique_ptr<TfLiteOperator> owned(op);
+  op->builtin_code = kTfLiteBuiltinDelegate;
+  auto& slot = operators_[{op->builtin_code, op->custom_name, op->version}];
+  if (slot == nullptr) slot = std::move(owned);
+  registration->registration_external = slot.get();
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLiteIntArray* nodes,
+                                 TfLiteDelegate* delegate) {
+  if (nodes == nullptr || delegate == nullptr) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+                "subgraph %d: expected nodes to replace and their delegate", subgraph_->index());
+  }
+  TfLiteRegistration registration = foreign;
+  const TfLiteStatus adopted = AdoptRegistration(delegate, &registration);
+  if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
+  std::vector<NodeSubset> subsets;
+  if (Cut(Indices(nodes), &subsets) != kTfLiteOk) return kTfLiteError;
+
+  const std::vector<int> old_plan = subgraph_->plan_;
+  const int old_nodes = subgraph_->node_count();
+  std::vector<TfLiteDelegate*> old_owners;
+  for (const TfLiteTensor& tensor : subgraph_->tensors_) old_owners.push_back(tensor.delegate);
+
+  subgraph_->plan_.clear();
+  TfLiteStatus status = kTfLiteOk;
+  for (const NodeSubset& subset : subsets) {
+    if (subset.taken) {
+      status = AddMacroOp(subset, registration, delegate);
+      if (status != kTfLiteOk) break;
+    } else {
+      subgraph_->plan_.insert(subgraph_->plan_.end(), subset.nodes.begin(), subset.nodes.end());
+    }
+  }
+  subgraph_->state_ = Subgraph::State::kUninvokable;
+  if (status == kTfLiteOk) return kTfLiteOk;
+
+  // Upstream leaves the plan half built here; a delegate that swallows the error would lose nodes.
+  for (int node = old_nodes; node < subgraph_->node_count(); ++node) {
+    subgraph_->FreeNode(&subgraph_->nodes_[node]);
+  }
+  subgraph_->nodes_.resize(static_cast<size_t>(old_nodes));
+  subgraph_->plan_ = old_plan;
+  for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
+  return kTfLiteError;
+}
+
+TfLiteStatus Delegation::AddMacroOp(const NodeSubset& subset,
+                                    const TfLiteRegistration& registration,
+                                    TfLiteDelegate* delegate) {
+  ErrorReporter* reporter = subgraph_->interpreter()->reporter();
+  if (Overlap(subset.inputs, subset.outputs)) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: a tensor is both input and output of a delegate's node",
+                subgraph_->index());
+  }
+  Subgraph::NewNode node;
+  node.inputs = subset.inputs;
+  node.outputs = subset.outputs;
+  node.registration = registration;
+  node.builtin_data = MakeDelegateParams(delegate, BuilderOf(delegate), subset);
+  if (node.builtin_data == nullptr) return Fail(reporter, kTfLiteError, "out of memory");
+  if (subgraph_->AddNode(node) != kTfLiteOk) return kTfLiteError;
+  for (int index : subset.outputs) {
+    TfLiteTensor& output = subgraph_->tensors_[index];
+    if (output.delegate != nullptr && output.delegate != delegate) {
+      return Fail(reporter, kTfLiteError, "subgraph %d: tensor %d '%s' belongs to another delegate",
+                  subgraph_->index(), index, output.name == nullptr ? "" : output.name);
+    }
+    output.delegate = delegate;
+  }
+  subgraph_->nodes_.back().first.delegate = delegate;
+  return kTfLiteOk;
+}
+
+// ---- Previews -----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
+                                 int* out_count) {
+  FreePreviews();
+  if (out_params == nullptr || out_count == nullptr) return kTfLiteError;
+  *out_params = nullptr;
+  *out_count = 0;
+  if (nodes == nullptr) return kTfLiteError;
+  if (nodes->size == 0) return kTfLiteOk;
+  std::vector<NodeSubset> subsets;
+  if (Cut(Indices(nodes), &subsets) != kTfLiteOk) return kTfLiteError;
+  preview_blocks_.reserve(subsets.size());
+  previews_.reserve(subsets.size());
+  for (const NodeSubset& subset : subsets) {
+    if (!subset.taken) continue;
+    auto* params = static_cast<TfLiteDelegateParams*>(MakeDelegateParams(nullptr, nullptr, subset));
+    if (params == nullptr) return kTfLiteError;
+    preview_blocks_.push_back(params);
+    previews_.push_back(*params);
+  }
+  *out_params = previews_.data();
+  *out_count = static_cast<int>(previews_.size());
+  return kTfLiteOk;
+}
+
+void Delegation::FreePreviews() {
+  for (TfLiteDelegateParams* block : preview_blocks_) free(block);
+  preview_blocks_.clear();
+  previews_.clear();
+}
+
+}  // namespace deputy

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delegates on one subgraph: applied, undone, redone and removed as wholes. What a delegate sees
+// while its Prepare runs (plan, nodes, replacement, previews) is here too.
+//
+// The words: *undo* puts the original plan back but remembers the delegates, *redo* applies the
+// remembered ones again, *remove* forgets them. A subgraph under a static delegate cannot change
+// shape, so a resize undoes and the next allocation redoes (abi.md 5).
+#ifndef DEPUTY_CORE_DELEGATION_H_
+#define DEPUTY_CORE_DELEGATION_H_
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "c_api/common.h"
+#include "core/operator_object.h"
+#include "core/partition.h"
+
+namespace deputy {
+
+class Subgraph;
+
+// Flags of a plain or opaque delegate (TfLiteDelegateFlags).
+int64_t DelegateFlags(const TfLiteDelegate* delegate);
+
+class Delegation {
+ public:
+  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph) {}
+  ~Delegation();
+  Delegation(const Delegation&) = delete;
+  Delegation& operator=(const Delegation&) = delete;
+
+  // abi.md 5.3. After kTfLiteDelegateError no delegate is left on this subgraph.
+  TfLiteStatus Apply(TfLiteDelegate* delegate);
+  void Undo();
+  // Applies what was undone; nothing if nothing was. The first failure is answered and the
+  // delegates behind it are forgotten.
+  TfLiteStatus Redo();
+  // Undoes, forgets, and allocates for the CPU.
+  TfLiteStatus Remove();
+
+  bool any_applied() const { return !applied_.empty(); }
+  const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
+  // The plan before the first delegate; empty when none was ever applied.
+  const std::vector<int>& original_plan() const { return original_plan_; }
+  bool requires_propagated_shapes() const;
+
+  // A delegate that has absorbed this subgraph's caller asks for it to be left alone.
+  bool skippable() const { return skippable_; }
+  void set_skippable(bool skippable) { skippable_ = skippable; }
+
+  // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
+  void Enter();
+  void Leave();
+
+  // The context's functions in delegate mode. Arrays belong to this object until the next call of
+  // the same function, previews until the mode ends.
+  TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan);
+  TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
+                                      TfLiteRegistration** out_registration);
+  TfLiteStatus Replace(const TfLiteRegistration& registration, const TfLiteIntArray* nodes,
+                       TfLiteDelegate* delegate);
+  TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
+                       int* out_count);
+
+ private:
+  // Operators are told apart as upstream does: by code, the name's address, and version.
+  using OperatorKey = std::tuple<int, const char*, int>;
+
+  TfLiteStatus CallPrepare(TfLiteDelegate* delegate);
+  TfLiteStatus CheckStaticShapes();
+  TfLiteStatus AllocateAfter(TfLiteDelegate* delegate, bool was_immutable, bool was_invokable);
+  TfLiteStatus Restore();
+  TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
+  TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
+                          TfLiteDelegate* delegate);
+  TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
+  TfLiteOperator* OperatorOf(int node_index);
+  void ForgetTensorsOf(TfLiteDelegate* delegate);
+  void RestoreHalfInputs();
+  void FreePreviews();
+  void SetContextMode(bool delegate_mode);
+
+  Subgraph* const subgraph_;
+  std::vector<TfLiteDelegate*> applied_;
+  std::vector<int> original_plan_;
+  bool undone_ = false;
+  bool skippable_ = false;
+  bool warned_about_dynamic_tensors_ = false;
+  int mode_depth_ = 0;
+  TfLiteIntArray* plan_array_ = nullptr;
+  std::vector<TfLiteDelegateParams*> preview_blocks_;
+  std::vector<TfLiteDelegateParams> previews_;
+  std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_H_

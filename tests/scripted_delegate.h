@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate in plain C that does what a test's script says: it claims chosen nodes, computes its
+// ADD and MUL nodes itself, counts every callback, and fails where it is told to. As a plain
+// delegate and, with the same results, as an opaque one.
+#ifndef DEPUTY_TESTS_SCRIPTED_DELEGATE_H_
+#define DEPUTY_TESTS_SCRIPTED_DELEGATE_H_
+
+#include <stdbool.h>
+
+#include "c_api/c_api_opaque.h"
+#include "c_api/common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { kScriptedMaxNodes = 256, kScriptedMaxPartitions = 128 };
+
+typedef enum ScriptedFailure {
+  kScriptedNoFailure = 0,
+  kScriptedErrorStatus,   // the callback answers an error
+  kScriptedNullInit,      // init answers NULL, which is no failure for the runtime
+  kScriptedInitSentinel,  // init answers (void*)-1
+  kScriptedBadIndex,      // Replace is called with a node that does not exist
+  kScriptedWrongShape,    // prepare gives its outputs another shape
+  kScriptedNoOutput,      // invoke answers Ok and writes nothing
+} ScriptedFailure;
+
+typedef enum ScriptedCallback {
+  kScriptedPrepareDelegate = 0,
+  kScriptedInit,
+  kScriptedPrepareKernel,
+  kScriptedInvoke,
+  kScriptedCallbackCount,
+} ScriptedCallback;
+
+typedef struct ScriptedDelegate {
+  TfLiteDelegate base;
+  TfLiteOpaqueDelegateBuilder builder;
+
+  // The script.
+  bool claim_all;
+  bool claims[kScriptedMaxNodes];
+  bool swallow_replace_error;  // Prepare answers Ok although Replace failed
+  bool outputs_on_device;      // outputs stay behind buffer handles, CPU bytes go stale
+  ScriptedCallback failing_callback;
+  int failing_call;  // counts from 0 over the delegate's life
+  ScriptedFailure failure;
+
+  // What happened.
+  int calls[kScriptedCallbackCount];
+  int frees;  // kernels freed
+  int nodes_computed;
+  int copies_from_handle;
+  int handles_freed;
+  int partition_count;  // of the last Prepare
+  int partition_sizes[kScriptedMaxPartitions];
+  TfLiteStatus replace_status;
+  bool failure_reached;
+  float device[64][1024];  // contents of buffer handles 0..63
+  int next_handle;
+} ScriptedDelegate;
+
+// Zeroed script: claims nothing, never fails. `flags` are TfLiteDelegateFlags.
+void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags);
+
+// The same delegate behind the opaque interface; delete with TfLiteOpaqueDelegateDelete.
+TfLiteOpaqueDelegate* ScriptedOpaqueDelegate(ScriptedDelegate* delegate);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_TESTS_SCRIPTED_DELEGATE_H_
