@@ -8,10 +8,11 @@ BUILD   ?= build/release
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Further arguments for cmake, ctest and the benchmark program.
+# Further arguments for cmake, ctest, the benchmark program and tools/bench/compare.py.
 CMAKE_ARGS ?=
 CTEST_ARGS ?=
 BENCH_ARGS ?=
+COMPARE_ARGS ?=
 
 # In CI a warning is an error.
 WERROR := $(if $(CI),ON,OFF)
@@ -61,13 +62,14 @@ test: setup
 	@$(MAKE) all
 	cd $(BUILD) && $(CTEST) $(CTEST_ARGS)
 
-## bench    speed of the kernels and of the shipped models
+## bench    speed of the kernels, of the shipped models, and against TensorFlow Lite where it is
 .PHONY: bench
 bench: setup
 	@$(MAKE) all
 	$(BUILD)/deputy_bench $(BENCH_ARGS)
 	$(BUILD)/deputy bench $(DIGITS)/digits_float.tflite
 	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
+	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 
 ## check    format, include rules, exported symbols, clang-tidy on the core, a build with clang
 .PHONY: check check-format check-includes check-symbols check-tidy check-clang
