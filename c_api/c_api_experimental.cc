@@ -162,8 +162,7 @@ void TfLiteInterpreterOptionsSetTelemetryProfiler(TfLiteInterpreterOptions* opti
 TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* interpreter,
                                                       TfLiteDelegate* delegate) {
   if (interpreter == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError,
-               [&] { return interpreter->impl->ModifyGraphWithDelegate(delegate); });
+  return Guard(kTfLiteError, [&] { return interpreter->impl->ModifyGraphWithDelegate(delegate); });
 }
 
 void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,

@@ -168,7 +168,9 @@ const TfLiteRegistration* ClientResolver::FindBuiltin(TfLiteBuiltinOperator code
 const TfLiteRegistration* ClientResolver::FindCustom(const char* name, int version) {
   if (operators_.callbacks.any()) return FindCustomByCallback(name, version);
   if (const auto* added = operators_.FindCustom(name, version)) return added;
-  return nullptr;
+  if (!with_builtins_) return nullptr;
+  const OpDef* def = FindCustomOp(name, version);
+  return def != nullptr ? Keep(FromOpDef(*def, version)) : nullptr;
 }
 
 const OpDef* ClientResolver::FindParser(TfLiteBuiltinOperator code) {

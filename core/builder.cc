@@ -20,9 +20,9 @@ bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size
   if (def.params_size == 0) return true;
   std::unique_ptr<void, decltype(&free)> params(calloc(1, def.params_size), &free);
   if (params == nullptr) throw std::bad_alloc();
-  // Options of another operator are not read as this one's: the struct then stays at its defaults.
-  const bool right_member = desc.options.present() && desc.options.kind() == def.options;
-  if (right_member && def.parse != nullptr && !def.parse(desc.options, params.get())) {
+  // Options of another operator are not read as this one's: they count as absent, and the struct
+  // then stays at its defaults, or the parser refuses the model.
+  if (def.parse != nullptr && !def.parse(desc.options.As(def.options), params.get())) {
     Fail(reporter, kTfLiteError, "subgraph %d node %zu %s: expected valid options, found others",
          subgraph, node, BuiltinOperatorName(def.code));
     return false;
@@ -58,9 +58,8 @@ TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, Erro
   }
   for (const OperatorCodeDesc& code : model.operator_codes) {
     const bool custom = code.code == kTfLiteBuiltinCustom;
-    const TfLiteRegistration* found =
-        custom ? resolver->FindCustom(code.custom_name, code.version)
-               : resolver->FindBuiltin(code.code, code.version);
+    const TfLiteRegistration* found = custom ? resolver->FindCustom(code.custom_name, code.version)
+                                             : resolver->FindBuiltin(code.code, code.version);
     if (found == nullptr && !custom) {
       return Fail(reporter, kTfLiteError,
                   "Didn't find op for builtin opcode '%s' version '%d'. This build does not know "

@@ -21,10 +21,10 @@ namespace deputy {
 constexpr uint32_t TypeBit(TfLiteType type) { return uint32_t{1} << type; }
 
 struct OpDef {
-  const char* name;               // schema name in capitals, or the custom operator's name
-  TfLiteBuiltinOperator code;     // kTfLiteBuiltinCustom for custom operators
-  int min_version, max_version;   // inclusive; what the kernel takes
-  uint32_t types;                 // TypeBit mask of the element types claimed (first data input)
+  const char* name;              // schema name in capitals, or the custom operator's name
+  TfLiteBuiltinOperator code;    // kTfLiteBuiltinCustom for custom operators
+  int min_version, max_version;  // inclusive; what the kernel takes
+  uint32_t types;                // TypeBit mask of the element types claimed (first data input)
 
   // builtin_data: size 0 means the operator carries none (node->builtin_data is NULL). `parse`
   // fills a zeroed struct of that size from the options; false refuses the model.

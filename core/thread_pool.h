@@ -21,8 +21,7 @@ class ThreadPool {
 
   // A pool of `threads` in all, the caller included; 1 or less starts none. Workers start at the
   // first Run. A thread that cannot be started means fewer threads, never a failure.
-  explicit ThreadPool(int threads,
-                      std::chrono::microseconds spin = std::chrono::microseconds(100));
+  explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100));
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -40,8 +39,7 @@ class ThreadPool {
   void ParallelFor(int tiles, Function&& function) noexcept {
     using F = std::remove_reference_t<Function>;
     Run(
-        tiles,
-        [](void* f, int tile, int worker) { (*static_cast<F*>(f))(tile, worker); },
+        tiles, [](void* f, int tile, int worker) { (*static_cast<F*>(f))(tile, worker); },
         const_cast<void*>(static_cast<const void*>(&function)));
   }
 

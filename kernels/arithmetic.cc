@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ADD and MUL on float32 and int8 with broadcasting. An operator of this family is two function
-// objects, one per element type, run through the same plan.
+// ADD, SUB, MUL and DIV with broadcasting and fused activations. An operator of this family is a
+// function of two numbers, and a function object per way of being quantised, run through one plan.
 //
-// The output takes the type of the inputs whatever the model says. int8 ADD uses TensorFlow Lite's
-// integer recipe in both arithmetic modes; int8 MUL requantises in float by default.
+// The output takes the type of the inputs whatever the model says. Integers wrap, except that DIV
+// of the smallest integer by -1 is the largest. Quantised ADD, SUB and DIV use TensorFlow Lite's
+// integer recipes in both arithmetic modes; 8-bit MUL requantises in float by default. int16
+// without scales is a plain integer in ADD and MUL. int16 ADD and SUB whose scales are powers of
+// two, zero points 0, and which do not opt out (pot_scale_int16), shift one input and saturate.
+//
+// ADD_N has no kernel here yet.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
 #include "kernels/activation_range.h"
 #include "kernels/broadcast.h"
+#include "kernels/element_type.h"
+#include "kernels/fixed_point.h"
 #include "kernels/kernel.h"
 #include "kernels/registry.h"
 #include "kernels/requantize.h"
@@ -14,97 +26,299 @@
 namespace deputy {
 namespace {
 
+constexpr uint32_t kQuantisedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
+
 // ---- Parameters -------------------------------------------------------------------------------
 
-bool FillAdd(const OpOptions& options, TfLiteAddParams* params) {
+// Of ADD and SUB.
+template <typename Params>
+bool FillSum(const OpOptions& options, Params* params) {
   params->activation = options.Activation(0);
   params->pot_scale_int16 = options.Bool(1, true);
   return true;
 }
 
-bool FillMul(const OpOptions& options, TfLiteMulParams* params) {
+// Of MUL and DIV.
+template <typename Params>
+bool FillProduct(const OpOptions& options, Params* params) {
   params->activation = options.Activation(0);
   return true;
 }
 
+// ---- Plain numbers ----------------------------------------------------------------------------
+
+// What float16 is computed in; other types compute as themselves.
+template <typename T>
+using Computed = std::conditional_t<std::is_same_v<T, Half>, float, T>;
+
+// Unsigned and wide enough that no arithmetic is promoted to int.
+template <typename T>
+using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
+// The activation as a range of numbers of type T.
+template <typename T>
+Range<Computed<T>> PlainRange(const FloatRange& real) {
+  if constexpr (std::is_same_v<T, float>) {
+    return real;
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return {std::max(real.low, -65504.0f), std::min(real.high, 65504.0f)};
+  } else {
+    const FloatRange unbounded;
+    Range<T> range;
+    if (real.low != unbounded.low) {
+      range.low = static_cast<T>(std::is_signed_v<T> ? real.low : std::max(real.low, 0.0f));
+    }
+    if (real.high != unbounded.high) range.high = static_cast<T>(real.high);
+    return range;
+  }
+}
+
+struct Sum {
+  static constexpr uint32_t kTypes = kFloat32Bit | kFloat16Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a + b;
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  }
+};
+
+struct Difference {
+  static constexpr uint32_t kTypes = kFloat32Bit | kInt32Bit | kInt64Bit;
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a - b;
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  }
+};
+
+struct Product {
+  static constexpr uint32_t kTypes =
+      kFloat32Bit | kFloat16Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit;
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) return a * b;
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+};
+
+struct Quotient {
+  static constexpr uint32_t kTypes = kFloat32Bit | kInt32Bit;
+  template <typename T>
+  static T Apply(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == -1) return a == std::numeric_limits<T>::min() ? std::numeric_limits<T>::max() : -a;
+    }
+    return a / b;
+  }
+};
+
 // ---- Prepare ----------------------------------------------------------------------------------
+
+enum class Steps { kPlain, kScaled, kShifted };
 
 struct ArithmeticData {
   BroadcastPlan plan;
   FloatRange float_range;
-  IntRange int_range;
+  IntRange int_range;  // of quantised outputs
+  Steps steps = Steps::kPlain;
+  int shift[2] = {0, 0};  // kShifted: by how many bits the inputs move to the right
 };
 
-template <typename Params>
+// The exponent of a scale that is a power of two, as closely as upstream wants it.
+bool IsPowerOfTwo(float scale, int* out_exponent) {
+  const double exponent = std::log2(static_cast<double>(scale));
+  *out_exponent = static_cast<int>(std::round(exponent));
+  return std::fabs(exponent - std::round(exponent)) < 1e-3;
+}
+
+// Whether int16 ADD or SUB shifts instead of multiplying.
+TfLiteStatus PrepareShift(TfLiteContext* context, const TfLiteTensor* const tensors[3],
+                          ArithmeticData* data) {
+  int exponents[3];
+  for (int i = 0; i < 3; ++i) {
+    if (!IsPowerOfTwo(tensors[i]->params.scale, &exponents[i])) return kTfLiteOk;
+  }
+  for (int i = 0; i < 2; ++i) {
+    data->shift[i] = exponents[2] - exponents[i];
+    if (data->shift[i] < 0) {
+      return TensorError(context, tensors[i],
+                         "expected a scale of at most the output's %g, found %g",
+                         static_cast<double>(tensors[2]->params.scale),
+                         static_cast<double>(tensors[i]->params.scale));
+    }
+  }
+  if (data->shift[0] != 0 && data->shift[1] != 0) {
+    return TensorError(context, tensors[2], "expected the scale of one of the inputs, found %g",
+                       static_cast<double>(tensors[2]->params.scale));
+  }
+  data->steps = Steps::kShifted;
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareQuantised(TfLiteContext* context, TfLiteFusedActivation activation,
+                              const TfLiteTensor* const tensors[3], bool int16_has_zero_points,
+                              bool may_shift, ArithmeticData* data) {
+  const bool is_int16 = tensors[0]->type == kTfLiteInt16;
+  for (int i = 0; i < 3; ++i) {
+    DEPUTY_TRY(CheckQuantized(context, tensors[i]));
+    if (is_int16 && !int16_has_zero_points && tensors[i]->params.zero_point != 0) {
+      return TensorError(context, tensors[i], "expected zero point 0, found %d",
+                         tensors[i]->params.zero_point);
+    }
+  }
+  data->steps = Steps::kScaled;
+  if (is_int16 && may_shift) DEPUTY_TRY(PrepareShift(context, tensors, data));
+  return QuantizedActivationRange(context, activation, tensors[2], &data->int_range);
+}
+
+// Operator is one of the function objects above.
+template <typename Operator, typename Params>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
-  const TfLiteFusedActivation activation = ParamsOf<Params>(node).activation;
+  const auto& params = ParamsOf<Params>(node);
   ArithmeticData& data = DataOf<ArithmeticData>(node);
   const TfLiteTensor* a = Input(context, node, 0);
   const TfLiteTensor* b = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, a, kFloat32Bit | kInt8Bit));
+  DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantisedTypes));
   DEPUTY_TRY(CheckSameType(context, b, a));
   output->type = a->type;
-  data.float_range = ActivationRange(activation);
-  if (a->type == kTfLiteInt8) {
-    DEPUTY_TRY(CheckQuantized(context, a));
-    DEPUTY_TRY(CheckQuantized(context, b));
-    DEPUTY_TRY(CheckQuantized(context, output));
-    DEPUTY_TRY(QuantizedActivationRange(context, activation, output, &data.int_range));
+  data.float_range = ActivationRange(params.activation);
+  data.steps = Steps::kPlain;
+  const TfLiteTensor* const tensors[] = {a, b, output};
+  const bool has_scale =
+      a->params.scale != 0.0f || b->params.scale != 0.0f || output->params.scale != 0.0f;
+  const bool may_be_plain = (Operator::kTypes & TypeBit(a->type)) != 0;
+  if ((kQuantisedTypes & TypeBit(a->type)) != 0 && (has_scale || !may_be_plain)) {
+    bool may_shift = false;
+    if constexpr (requires { params.pot_scale_int16; }) may_shift = params.pot_scale_int16;
+    DEPUTY_TRY(PrepareQuantised(context, params.activation, tensors,
+                                std::is_same_v<Operator, Quotient>, may_shift, &data));
   }
   return data.plan.Prepare(context, a, b, output);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Both inputs are brought to a common scale with 20 more bits, added there, and brought to the
-// scale of the output: every step is a rounding of its own.
-class AddInt8 {
+template <typename T>
+T Saturate(int64_t steps, const IntRange& range) {
+  return static_cast<T>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
+}
+
+// Both inputs are brought to a common scale with more bits, added there (sign 1) or subtracted
+// (-1), and brought to the scale of the output: every step is a rounding of its own.
+template <typename T, int sign>
+class ScaledSum {
  public:
-  AddInt8(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
-          const IntRange& range)
-      : zero_a_(a->params.zero_point), zero_b_(b->params.zero_point),
-        zero_out_(output->params.zero_point), range_(range) {
+  ScaledSum(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
+            const IntRange& range)
+      : zero_a_(a->params.zero_point),
+        zero_b_(b->params.zero_point),
+        zero_out_(output->params.zero_point),
+        range_(range) {
     const double common = 2.0 * static_cast<double>(std::max(a->params.scale, b->params.scale));
     from_a_ = ToFixedMultiplier(static_cast<double>(a->params.scale) / common);
     from_b_ = ToFixedMultiplier(static_cast<double>(b->params.scale) / common);
-    to_out_ = ToFixedMultiplier(
-        common / ((1 << kExtraBits) * static_cast<double>(output->params.scale)));
+    to_out_ =
+        ToFixedMultiplier(common / ((1 << kExtraBits) * static_cast<double>(output->params.scale)));
   }
 
-  int8_t operator()(int8_t a, int8_t b) const {
+  T operator()(T a, T b) const {
     const int32_t sum = Multiply((a - zero_a_) * (1 << kExtraBits), from_a_) +
-                        Multiply((b - zero_b_) * (1 << kExtraBits), from_b_);
-    const int64_t steps = int64_t{Multiply(sum, to_out_)} + zero_out_;
-    return static_cast<int8_t>(
-        std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
+                        sign * Multiply((b - zero_b_) * (1 << kExtraBits), from_b_);
+    return Saturate<T>(int64_t{Multiply(sum, to_out_)} + zero_out_, range_);
   }
 
  private:
-  static constexpr int kExtraBits = 20;
+  static constexpr int kExtraBits = sizeof(T) == 1 ? 20 : 15;
   int32_t zero_a_, zero_b_, zero_out_;
   FixedMultiplier from_a_, from_b_, to_out_;
   IntRange range_;
 };
 
-template <typename Requantizer>
-class MulInt8 {
+template <int sign>
+class ShiftedSum {
  public:
-  MulInt8(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
-          const IntRange& range)
-      : zero_a_(a->params.zero_point), zero_b_(b->params.zero_point),
+  explicit ShiftedSum(const ArithmeticData& data)
+      : shift_a_(std::min(data.shift[0], 31)),
+        shift_b_(std::min(data.shift[1], 31)),
+        range_(data.int_range) {}
+  int16_t operator()(int16_t a, int16_t b) const {
+    return Saturate<int16_t>(
+        RoundingShiftRight(a, shift_a_) + sign * RoundingShiftRight(b, shift_b_), range_);
+  }
+
+ private:
+  int shift_a_, shift_b_;
+  IntRange range_;
+};
+
+template <typename T, typename Requantizer>
+class ScaledProduct {
+ public:
+  ScaledProduct(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
+                const IntRange& range)
+      : zero_a_(a->params.zero_point),
+        zero_b_(b->params.zero_point),
         // The factor is computed in float, as upstream does: its last bits are visible.
         requantize_(static_cast<double>(a->params.scale * b->params.scale / output->params.scale),
                     output->params.zero_point, range) {}
 
-  int8_t operator()(int8_t a, int8_t b) const {
-    return static_cast<int8_t>(requantize_((a - zero_a_) * (b - zero_b_)));
+  T operator()(T a, T b) const {
+    return static_cast<T>(requantize_((a - zero_a_) * (b - zero_b_)));
   }
 
  private:
   int32_t zero_a_, zero_b_;
   Requantizer requantize_;
+};
+
+// Multiplies by the reciprocal of the divisor, with as many bits as fit into 32. Upstream shifts by
+// more than 31 bits where quotients are small, and gets whatever the processor makes of that; such
+// quotients are 0.
+template <typename T>
+class ScaledQuotient {
+ public:
+  ScaledQuotient(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
+                 const IntRange& range)
+      : zero_a_(a->params.zero_point),
+        zero_b_(b->params.zero_point),
+        zero_out_(output->params.zero_point),
+        factor_(ToFixedMultiplier(
+            static_cast<double>(a->params.scale / (b->params.scale * output->params.scale)))),
+        range_(range) {}
+
+  T operator()(T a, T b) const {
+    int32_t dividend = a - zero_a_, divisor = b - zero_b_;
+    if (divisor < 0) {
+      dividend = -dividend;
+      divisor = -divisor;
+    }
+    int excess_bits = 0;
+    const int32_t reciprocal = Reciprocal(divisor, 31, &excess_bits);
+    const int headroom = HeadroomOf(dividend);
+    const int32_t quotient =
+        DoublingHighMultiply(WrappingShiftLeft(dividend, headroom), reciprocal);
+    const int32_t scaled = DoublingHighMultiply(quotient, factor_.mantissa);
+    const int shift = excess_bits + headroom - factor_.shift;
+    int64_t steps = 0;
+    if (shift < 0) {
+      steps = SaturatingShiftLeft(scaled, -shift);
+    } else if (shift <= 31) {
+      steps = RoundingShiftRight(scaled, shift);
+    }
+    return Saturate<T>(steps + zero_out_, range_);
+  }
+
+ private:
+  // Copies of the sign bit below it.
+  static int HeadroomOf(int32_t x) {
+    return std::countl_zero(static_cast<uint32_t>(x < 0 ? ~x : x)) - 1;
+  }
+
+  int32_t zero_a_, zero_b_, zero_out_;
+  FixedMultiplier factor_;
+  IntRange range_;
 };
 
 // ---- Eval -------------------------------------------------------------------------------------
@@ -118,68 +332,111 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
-template <typename Int8Function>
-TfLiteStatus RunInt8(TfLiteContext* context, TfLiteNode* node) {
-  const Int8Function function(Input(context, node, 0), Input(context, node, 1),
-                              Output(context, node, 0), DataOf<ArithmeticData>(node).int_range);
-  return Run<int8_t>(context, node, function);
+template <typename Operator>
+TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<Operator::kTypes>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto range = PlainRange<T>(DataOf<ArithmeticData>(node).float_range);
+    return Run<T>(context, node, [range](Computed<T> a, Computed<T> b) {
+      return static_cast<T>(Clamp(Operator::template Apply<Computed<T>>(a, b), range));
+    });
+  });
 }
 
+// Function<T> of the tensors, for the quantised type T of the first input.
+template <template <typename> typename Function>
+TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* a = Input(context, node, 0);
+  return DispatchType<kQuantisedTypes>(context, a, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, node,
+                  Function<T>(a, Input(context, node, 1), Output(context, node, 0),
+                              DataOf<ArithmeticData>(node).int_range));
+  });
+}
+
+template <typename T>
+using Addition = ScaledSum<T, 1>;
+template <typename T>
+using Subtraction = ScaledSum<T, -1>;
+template <typename T>
+using ExactProduct = ScaledProduct<T, ExactRequantizer>;
+// XNNPACK has no 16-bit MUL, and float would lose bits of its products.
+template <typename T>
+using DefaultProduct =
+    ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;
+
 TfLiteStatus EvalAdd(TfLiteContext* context, TfLiteNode* node) {
-  const FloatRange range = DataOf<ArithmeticData>(node).float_range;
-  switch (Input(context, node, 0)->type) {
-    case kTfLiteFloat32:
-      return Run<float>(context, node, [&](float a, float b) { return Clamp(a + b, range); });
-    case kTfLiteInt8:
-      return RunInt8<AddInt8>(context, node);
-    default:
-      return UnexpectedType(context, Input(context, node, 0));
-  }
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<1>(data));
+  return data.steps == Steps::kScaled ? RunScaled<Addition>(context, node)
+                                      : RunPlain<Sum>(context, node);
+}
+
+TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<-1>(data));
+  return data.steps == Steps::kScaled ? RunScaled<Subtraction>(context, node)
+                                      : RunPlain<Difference>(context, node);
 }
 
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
-  const FloatRange range = DataOf<ArithmeticData>(node).float_range;
-  switch (Input(context, node, 0)->type) {
-    case kTfLiteFloat32:
-      return Run<float>(context, node, [&](float a, float b) { return Clamp(a * b, range); });
-    case kTfLiteInt8:
-      return ArithmeticOf(context) == Arithmetic::kReference
-                 ? RunInt8<MulInt8<ExactRequantizer>>(context, node)
-                 : RunInt8<MulInt8<FloatRequantizer>>(context, node);
-    default:
-      return UnexpectedType(context, Input(context, node, 0));
-  }
+  if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
+  return ArithmeticOf(context) == Arithmetic::kReference ? RunScaled<ExactProduct>(context, node)
+                                                         : RunScaled<DefaultProduct>(context, node);
+}
+
+// Divisors of 0, which integers cannot have.
+TfLiteStatus CheckDivisors(TfLiteContext* context, const TfLiteTensor* divisor) {
+  return DispatchType<kQuantisedTypes | kInt32Bit>(context, divisor, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int32_t zero = divisor->type == kTfLiteInt32 ? 0 : divisor->params.zero_point;
+    const T* values = Data<T>(divisor);
+    const int64_t count = ElementCount(divisor);
+    for (int64_t i = 0; i < count; ++i) {
+      if (values[i] == zero) {
+        return TensorError(context, divisor, "expected divisors other than 0, found element %lld",
+                           static_cast<long long>(i));
+      }
+    }
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus EvalDiv(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* divisor = Input(context, node, 1);
+  if (divisor->type != kTfLiteFloat32) DEPUTY_TRY(CheckDivisors(context, divisor));
+  return DataOf<ArithmeticData>(node).steps == Steps::kScaled
+             ? RunScaled<ScaledQuotient>(context, node)
+             : RunPlain<Quotient>(context, node);
 }
 
 // ---- Table ------------------------------------------------------------------------------------
 
+template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*),
+          uint8_t member, bool (*fill)(const OpOptions&, Params*)>
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = Operator::kTypes | kQuantisedTypes,
+          .options = {1, member},
+          .params_size = sizeof(Params),
+          .parse = &ParseOptions<member, Params, fill>,
+          .init = &GuardedInit<&NewData<ArithmeticData>>,
+          .free = &DeleteData<ArithmeticData>,
+          .prepare = &Guarded<&Prepare<Operator, Params>>,
+          .invoke = &Guarded<eval>,
+          .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared};
+}
+
 constexpr OpDef kTable[] = {
-    {.name = "ADD",
-     .code = kTfLiteBuiltinAdd,
-     .min_version = 1,
-     .max_version = 6,
-     .types = kFloat32Bit | kInt8Bit,
-     .options = {1, 11},
-     .params_size = sizeof(TfLiteAddParams),
-     .parse = &ParseOptions<11, TfLiteAddParams, &FillAdd>,
-     .init = &GuardedInit<&NewData<ArithmeticData>>,
-     .free = &DeleteData<ArithmeticData>,
-     .prepare = &Guarded<&Prepare<TfLiteAddParams>>,
-     .invoke = &Guarded<&EvalAdd>,
-     .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared},
-    {.name = "MUL",
-     .code = kTfLiteBuiltinMul,
-     .min_version = 1,
-     .max_version = 8,
-     .types = kFloat32Bit | kInt8Bit,
-     .options = {1, 21},
-     .params_size = sizeof(TfLiteMulParams),
-     .parse = &ParseOptions<21, TfLiteMulParams, &FillMul>,
-     .init = &GuardedInit<&NewData<ArithmeticData>>,
-     .free = &DeleteData<ArithmeticData>,
-     .prepare = &Guarded<&Prepare<TfLiteMulParams>>,
-     .invoke = &Guarded<&EvalMul>,
-     .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared},
+    Row<Sum, TfLiteAddParams, &EvalAdd, 11, &FillSum>("ADD", kTfLiteBuiltinAdd, 6),
+    Row<Difference, TfLiteSubParams, &EvalSub, 28, &FillSum>("SUB", kTfLiteBuiltinSub, 5),
+    Row<Product, TfLiteMulParams, &EvalMul, 21, &FillProduct>("MUL", kTfLiteBuiltinMul, 8),
+    Row<Quotient, TfLiteDivParams, &EvalDiv, 29, &FillProduct>("DIV", kTfLiteBuiltinDiv, 2),
+    ParserRow("ADD_N", kTfLiteBuiltinAddN),
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ TfLiteStatus BroadcastPlan::Prepare(TfLiteContext* context, const TfLiteTensor* 
   for (int back = 0; back < rank; ++back) {
     const int extent_a = FromBack(a, back), extent_b = FromBack(b, back);
     if (extent_a != extent_b && extent_a != 1 && extent_b != 1) {
-      return TensorError(context, b, "expected a shape that broadcasts with tensor %d, found %d "
+      return TensorError(context, b,
+                         "expected a shape that broadcasts with tensor %d, found %d "
                          "against %d in dimension %d from the end",
                          static_cast<int>(a - context->tensors), extent_b, extent_a, back + 1);
     }

@@ -41,8 +41,8 @@ class BroadcastPlan {
               function);
       }
     } else if (axis.step_a == 0) {
-      const A left = *a;
-      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(left, b[i * axis.step_b]);
+      const A left = *a;  // an axis longer than 1 moves along b by neighbours
+      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(left, b[i]);
     } else if (axis.step_b == 0) {
       const B right = *b;
       for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(a[i], right);

@@ -4,10 +4,26 @@
 namespace deputy {
 namespace {
 
-// Scales of the weights: one for all, or one per channel along `axis`. TensorFlow Lite takes a
-// single scale as "one for all" whatever the number of channels.
-TfLiteStatus WeightScales(TfLiteContext* context, const TfLiteTensor* weights, int axis,
-                          const TfLiteFloatArray** out_scales) {
+int32_t ClampToRange(int64_t steps, const IntRange& range) {
+  return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
+}
+
+// Plain code for all tables: fully connected layers have few outputs.
+void RequantizeOnce(const RequantizeTile& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      const int64_t steps = MultiplyRoundingOnce(sums[c], {tile.mantissas[c], tile.shifts[c]});
+      out[c] = static_cast<int8_t>(ClampToRange(steps + tile.zero_point, {tile.low, tile.high}));
+    }
+  }
+}
+
+}  // namespace
+
+TfLiteStatus WeightScales::Prepare(TfLiteContext* context, const TfLiteTensor* weights,
+                                   int channel_axis) {
   const auto* affine =
       weights->quantization.type == kTfLiteAffineQuantization
           ? static_cast<const TfLiteAffineQuantization*>(weights->quantization.params)
@@ -15,52 +31,55 @@ TfLiteStatus WeightScales(TfLiteContext* context, const TfLiteTensor* weights, i
   if (affine == nullptr || affine->scale == nullptr || affine->scale->size < 1) {
     return TensorError(context, weights, "expected affine quantisation, found none");
   }
-  const TfLiteFloatArray* scales = affine->scale;
-  if (scales->size > 1 && affine->quantized_dimension != axis) {
-    return TensorError(context, weights, "expected scales along dimension %d, found %d", axis,
-                       affine->quantized_dimension);
+  scales_ = affine->scale->data;
+  count_ = affine->scale->size;
+  if (count_ > 1 && affine->quantized_dimension != channel_axis) {
+    return TensorError(context, weights, "expected scales along dimension %d, found %d",
+                       channel_axis, affine->quantized_dimension);
   }
-  if (scales->size > 1 && scales->size != Dim(weights, axis)) {
-    return TensorError(context, weights, "expected 1 or %d scales, found %d", Dim(weights, axis),
-                       scales->size);
+  if (count_ > 1 && count_ != Dim(weights, channel_axis)) {
+    return TensorError(context, weights, "expected 1 or %d scales, found %d",
+                       Dim(weights, channel_axis), count_);
   }
-  for (int i = 0; i < scales->size; ++i) {
-    if (!(scales->data[i] >= 0.0f) || !std::isfinite(scales->data[i])) {
+  for (int i = 0; i < count_; ++i) {
+    if (!(scales_[i] >= 0.0f) || !std::isfinite(scales_[i])) {
       return TensorError(context, weights, "scale %d: expected a finite number, found %g", i,
-                         static_cast<double>(scales->data[i]));
+                         static_cast<double>(scales_[i]));
     }
   }
-  *out_scales = scales;
   return kTfLiteOk;
 }
 
-int8_t ClampToStep(int64_t steps, const IntRange& range) {
-  return static_cast<int8_t>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
+bool WeightScales::differ() const {
+  return std::any_of(scales_, scales_ + count_, [this](float s) { return s != scales_[0]; });
 }
 
-// Plain code for all tables: fully connected layers have few outputs.
-void RequantizeOnce(const RequantizeRow& row) {
-  for (int i = 0; i < row.count; ++i) {
-    const int64_t steps = MultiplyRoundingOnce(row.sums[i], {row.mantissas[i], row.shifts[i]});
-    row.out[i] = ClampToStep(steps + row.zero_point, {row.low, row.high});
+TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
+                            const TfLiteTensor* weights, const TfLiteTensor* bias,
+                            const TfLiteTensor* output) {
+  const double product =
+      static_cast<double>(input->params.scale) * static_cast<double>(weights->params.scale);
+  const double bias_scale = static_cast<double>(bias->params.scale);
+  if (std::fabs(product - bias_scale) / static_cast<double>(output->params.scale) <= 0.02) {
+    return kTfLiteOk;
   }
+  return TensorError(context, bias, "expected scale %g (input times weights), found %g", product,
+                     bias_scale);
 }
-
-}  // namespace
 
 TfLiteStatus ChannelScaling::Prepare(TfLiteContext* context, const TfLiteTensor* input,
                                      const TfLiteTensor* weights, int channel_axis,
-                                     const TfLiteTensor* output,
-                                     TfLiteFusedActivation activation,
+                                     const TfLiteTensor* output, TfLiteFusedActivation activation,
                                      ExactRounding exact_rounding) {
   DEPUTY_TRY(CheckQuantized(context, input));
   DEPUTY_TRY(CheckQuantized(context, output));
-  const TfLiteFloatArray* scales = nullptr;
-  DEPUTY_TRY(WeightScales(context, weights, channel_axis, &scales));
+  WeightScales scales;
+  DEPUTY_TRY(scales.Prepare(context, weights, channel_axis));
   DEPUTY_TRY(QuantizedActivationRange(context, activation, output, &range_));
   input_zero_point_ = input->params.zero_point;
   zero_point_ = output->params.zero_point;
-  per_channel_ = scales->size > 1;
+  output_offset_ = output->type == kTfLiteUInt8 ? 128 : 0;
+  per_channel_ = scales.per_channel();
   exact_rounding_ = exact_rounding;
 
   const int channels = Dim(weights, channel_axis);
@@ -70,7 +89,7 @@ TfLiteStatus ChannelScaling::Prepare(TfLiteContext* context, const TfLiteTensor*
   channels_ = channels;
   for (int c = 0; c < channels; ++c) {
     const double factor = static_cast<double>(input->params.scale) *
-                          static_cast<double>(scales->data[per_channel_ ? c : 0]) /
+                          static_cast<double>(scales[c]) /
                           static_cast<double>(output->params.scale);
     if (!(factor <= static_cast<double>(std::numeric_limits<float>::max()))) {
       return TensorError(context, output, "its scale is too small for its input and weights");
@@ -83,32 +102,43 @@ TfLiteStatus ChannelScaling::Prepare(TfLiteContext* context, const TfLiteTensor*
   return kTfLiteOk;
 }
 
-int8_t ChannelScaling::Requantize(Arithmetic arithmetic, int32_t sum, int channel) const {
+int32_t ChannelScaling::Requantize(Arithmetic arithmetic, int32_t sum, int channel) const {
   if (arithmetic == Arithmetic::kDefault) {
-    return static_cast<int8_t>(FloatRequantizer(factors()[channel], zero_point_, range_)(sum));
+    return FloatRequantizer(factors()[channel], zero_point_, range_)(sum);
   }
   const FixedMultiplier factor = {mantissas()[channel], shifts()[channel]};
   const int64_t steps = exact_rounding_ == ExactRounding::kTwice
                             ? Multiply(sum, factor)
                             : MultiplyRoundingOnce(sum, factor);
-  return ClampToStep(steps + zero_point_, range_);
+  return ClampToRange(steps + zero_point_, range_);
 }
 
-ChannelScaling::RowFunction ChannelScaling::RowFunctionOf(const CpuKernels& cpu,
-                                                          Arithmetic arithmetic) const {
+int16_t ChannelScaling::RequantizeInt16(int64_t sum, bool wide, int channel) const {
+  const FixedMultiplier factor = {mantissas()[channel], shifts()[channel]};
+  int64_t steps = 0;
+  if (exact_rounding_ == ExactRounding::kOnce) {
+    steps = MultiplyRoundingOnce(wide ? sum : static_cast<int32_t>(sum), factor);
+  } else {
+    steps = wide ? MultiplyWide(sum, factor) : Multiply(static_cast<int32_t>(sum), factor);
+  }
+  return static_cast<int16_t>(ClampToRange(steps + zero_point_, range_));
+}
+
+ChannelScaling::TileFunction ChannelScaling::TileFunctionOf(const CpuKernels& cpu,
+                                                            Arithmetic arithmetic) const {
   if (arithmetic == Arithmetic::kDefault) return cpu.requantize_float;
   return exact_rounding_ == ExactRounding::kTwice ? cpu.requantize_exact : &RequantizeOnce;
 }
 
-RequantizeRow ChannelScaling::Row(int first) const {
-  RequantizeRow row = {};
-  row.factors = factors() + first;
-  row.mantissas = mantissas() + first;
-  row.shifts = shifts() + first;
-  row.zero_point = zero_point_;
-  row.low = range_.low;
-  row.high = range_.high;
-  return row;
+RequantizeTile ChannelScaling::Tile(int first) const {
+  RequantizeTile tile = {};
+  tile.factors = factors() + first;
+  tile.mantissas = mantissas() + first;
+  tile.shifts = shifts() + first;
+  tile.zero_point = zero_point_ - output_offset_;
+  tile.low = range_.low - output_offset_;
+  tile.high = range_.high - output_offset_;
+  return tile;
 }
 
 }  // namespace deputy

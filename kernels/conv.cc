@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D on float32 and int8, NHWC. The fast path of CONV_2D is a matrix
-// product whose rows are the input patches under the filter; a 1x1 convolution with stride 1 needs
-// no patches, its rows lie in the input already.
+// CONV_2D and DEPTHWISE_CONV_2D in all the forms of weights_form.h, NHWC. The fast path of CONV_2D
+// is a matrix product whose rows are the input patches under the filter; a float 1x1 convolution
+// with stride 1 needs no patches, its rows lie in the input already. int16 stays with the plain
+// code.
 //
 // As in TensorFlow Lite: CONV_2D insists on a bias; the number of groups follows from the channels
 // of input and filter; DEPTHWISE_CONV_2D ignores depth_multiplier in the options (channels tell)
-// and the zero point of its filter.
+// and the zero point of an int8 filter. Hybrid CONV_2D quantises its input symmetrically when all
+// scales of the filter are the same, and otherwise, as DEPTHWISE_CONV_2D does, with a zero point.
 #include <cstring>
 
 #include "kernels/activation_range.h"
@@ -16,6 +18,7 @@
 #include "kernels/matrix_layer.h"
 #include "kernels/padding.h"
 #include "kernels/registry.h"
+#include "kernels/weights_form.h"
 
 namespace deputy {
 namespace {
@@ -62,8 +65,13 @@ struct ConvShape {
 
 struct ConvData {
   ConvShape shape;
+  WeightsForm form = WeightsForm::kFloat;
   FloatRange float_range;
   ChannelScaling scaling;
+  bool wide_sums = false;       // int16
+  WeightScales weight_scales;   // hybrid
+  bool asymmetric_rows = true;  // hybrid
+  HybridRows hybrid;
   MatrixLayer matrix;
   Block scratch;  // depthwise: pointers and sums of every thread
   Block bias;     // depthwise int8: with the input's zero point in it
@@ -80,21 +88,45 @@ TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
-// What both operators check and compute alike; `channel_axis` is the filter's output channel.
-// Both parameter structs name these fields the same.
+// The quantisation of every form; `channel_axis` is the filter's output channel.
+TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
+                                 TfLiteFusedActivation activation, int channel_axis) {
+  ConvData& data = DataOf<ConvData>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* filter = Input(context, node, 1);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (data.form == WeightsForm::kFloat) return kTfLiteOk;
+  if (data.form == WeightsForm::kHybrid) {
+    return data.weight_scales.Prepare(context, filter, channel_axis);
+  }
+  DEPUTY_TRY(data.scaling.Prepare(context, input, filter, channel_axis, output, activation,
+                                  ExactRounding::kTwice));
+  if (data.form == WeightsForm::kInt16) {
+    DEPUTY_TRY(CheckNoZeroPoint(context, input));
+    DEPUTY_TRY(CheckNoZeroPoint(context, output));
+  }
+  if (data.form == WeightsForm::kUInt8) {
+    if (data.scaling.per_channel()) {
+      return TensorError(context, filter, "expected one scale for uint8, found several");
+    }
+    DEPUTY_TRY(CheckQuantized(context, filter));
+    return CheckBiasScale(context, input, filter, Input(context, node, 2), output);
+  }
+  return kTfLiteOk;
+}
+
+// What both operators check and compute alike. Both parameter structs name these fields the same.
 template <typename Params>
 TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Params& params,
-                           int channel_axis) {
+                           TfLiteType bias_type, int channel_axis) {
   ConvData& data = DataOf<ConvData>(node);
   ConvShape& shape = data.shape;
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
   const TfLiteTensor* bias = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckSameType(context, filter, input));
-  DEPUTY_TRY(CheckSameType(context, output, input));
-  DEPUTY_TRY(CheckType(context, bias, input->type == kTfLiteFloat32 ? kFloat32Bit : kInt32Bit));
-  DEPUTY_TRY(CheckElementCount(context, bias, shape.output_channels));
+  DEPUTY_TRY(CheckBias(context, data.form, bias, bias_type, shape.output_channels));
+  data.wide_sums = HasWideSums(bias, bias_type);
 
   shape.batches = Dim(input, 0);
   shape.y = {Dim(input, 1), Dim(filter, 1), params.stride_height, params.dilation_height_factor};
@@ -102,23 +134,36 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kRefuse, &shape.y));
   DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kRefuse, &shape.x));
   data.float_range = ActivationRange(params.activation);
-  if (input->type == kTfLiteInt8) {
-    DEPUTY_TRY(data.scaling.Prepare(context, input, filter, channel_axis, output,
-                                    params.activation, ExactRounding::kTwice));
-  }
+  DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.matrix.Reset();
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
+}
+
+// All zero points of the filter are 0.
+TfLiteStatus CheckFilterZeroPoints(TfLiteContext* context, const TfLiteTensor* filter) {
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(filter->quantization.params);
+  const TfLiteIntArray* zero_points =
+      filter->quantization.type == kTfLiteAffineQuantization && affine != nullptr
+          ? affine->zero_point
+          : nullptr;
+  for (int i = 0; zero_points != nullptr && i < zero_points->size; ++i) {
+    if (zero_points->data[i] != 0) {
+      return TensorError(context, filter, "expected zero point 0, found %d", zero_points->data[i]);
+    }
+  }
+  return kTfLiteOk;
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
+  ConvData& data = DataOf<ConvData>(node);
+  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), &data.form));
   DEPUTY_TRY(PositiveDims(context, input, 1));
   DEPUTY_TRY(PositiveDims(context, filter, 0));
-  ConvShape& shape = DataOf<ConvData>(node).shape;
+  ConvShape& shape = data.shape;
   shape.input_channels = Dim(input, 3);
   shape.output_channels = Dim(filter, 0);
   shape.depth = Dim(filter, 3);
@@ -134,31 +179,28 @@ TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   if (int64_t{Dim(filter, 1)} * Dim(filter, 2) > (1 << 30) / shape.depth) {
     return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
   }
-  if (input->type == kTfLiteInt8) {
-    const auto* affine = static_cast<const TfLiteAffineQuantization*>(filter->quantization.params);
-    const TfLiteIntArray* zero_points =
-        filter->quantization.type == kTfLiteAffineQuantization && affine != nullptr
-            ? affine->zero_point
-            : nullptr;
-    for (int i = 0; zero_points != nullptr && i < zero_points->size; ++i) {
-      if (zero_points->data[i] != 0) {
-        return TensorError(context, filter, "expected zero point 0, found %d",
-                           zero_points->data[i]);
-      }
-    }
+  if (data.form != WeightsForm::kUInt8) DEPUTY_TRY(CheckFilterZeroPoints(context, filter));
+  const auto& params = ParamsOf<TfLiteConvParams>(node);
+  DEPUTY_TRY(PrepareShared(context, node, params, params.quantized_bias_type, 0));
+  if (data.form != WeightsForm::kHybrid) return kTfLiteOk;
+  data.asymmetric_rows = data.weight_scales.differ();
+  if (shape.groups > 1 && shape.output_channels > 1 && !data.weight_scales.per_channel()) {
+    return TensorError(context, filter, "expected a scale per channel for %d groups, found one",
+                       shape.groups);
   }
-  return PrepareShared(context, node, ParamsOf<TfLiteConvParams>(node), 0);
+  return kTfLiteOk;
 }
 
 TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
+  ConvData& data = DataOf<ConvData>(node);
+  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), &data.form));
   DEPUTY_TRY(PositiveDims(context, input, 1));
   DEPUTY_TRY(PositiveDims(context, filter, 1));
   DEPUTY_TRY(CheckDim(context, filter, 0, 1));
-  ConvShape& shape = DataOf<ConvData>(node).shape;
+  ConvShape& shape = data.shape;
   shape.input_channels = shape.groups = Dim(input, 3);
   shape.output_channels = Dim(filter, 3);
   shape.depth = 1;
@@ -166,79 +208,217 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, filter, "expected a multiple of the input's %d channels, found %d",
                        shape.input_channels, shape.output_channels);
   }
-  return PrepareShared(context, node, ParamsOf<TfLiteDepthwiseConvParams>(node), 3);
+  // int16 wants a bias of int64 here.
+  const TfLiteType bias_type = data.form == WeightsForm::kInt16 ? kTfLiteInt64 : kTfLiteFloat32;
+  DEPUTY_TRY(PrepareShared(context, node, ParamsOf<TfLiteDepthwiseConvParams>(node), bias_type, 3));
+  if (data.form == WeightsForm::kHybrid && shape.output_channels > 1 &&
+      !data.weight_scales.per_channel()) {
+    return TensorError(context, filter, "expected a scale for each of %d channels, found one",
+                       shape.output_channels);
+  }
+  return kTfLiteOk;
 }
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// out = finish(sum, channel) for every output, where sum is over the taps inside the input of
-// (input - zero_point) * weight. `weight` answers the weight of (channel, ky, kx, d).
-template <typename T, typename Sum, typename Weight, typename Finish>
-void ReferenceConv(const ConvShape& shape, const T* input, Sum zero_point, const Weight& weight,
-                   T* out, const Finish& finish) {
+// Types and zero points of one form. Zero points of the input are those of the batches,
+// `zero_stride` apart. Products of integers fit 32 bits, sums of them are of Sum.
+template <typename InT, typename WeightT, typename SumT>
+struct PlainConv {
+  using In = InT;
+  using Weight = WeightT;
+  using Sum = SumT;
+  using Product = std::conditional_t<std::is_same_v<In, float>, float, int32_t>;
+
+  const In* input;
+  const Weight* weights;
+  const Product* input_zeros;
+  int zero_stride;
+  Product weights_zero;
+
+  Product InputZero(int64_t batch) const { return input_zeros[batch * zero_stride]; }
+  Product Multiply(In a, Weight w, Product input_zero) const {
+    return (static_cast<Product>(a) - input_zero) * (static_cast<Product>(w) - weights_zero);
+  }
+};
+
+// One row of outputs: out = finish(sum, channel, batch), where sum is over the taps inside the
+// input. `sums` holds one per output channel.
+template <typename Conv, typename Finish>
+void PlainConvRow(const ConvShape& shape, const Conv& conv, int64_t row, const Finish& finish) {
+  const int oy = static_cast<int>(row % shape.y.output);
+  const int64_t b = row / shape.y.output;
   const int group_channels = shape.output_channels / shape.groups;
-  for (int b = 0; b < shape.batches; ++b) {
-    for (int oy = 0; oy < shape.y.output; ++oy) {
-      for (int ox = 0; ox < shape.x.output; ++ox) {
-        for (int channel = 0; channel < shape.output_channels; ++channel) {
-          const int first = channel / group_channels * shape.depth;
-          Sum sum = 0;
-          for (int ky = shape.y.FirstTap(oy); ky < shape.y.LastTap(oy); ++ky) {
-            const int64_t iy = shape.y.Start(oy) + int64_t{ky} * shape.y.dilation;
-            for (int kx = shape.x.FirstTap(ox); kx < shape.x.LastTap(ox); ++kx) {
-              const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
-              const T* pixel = shape.Pixel(input, b, iy, ix) + first;
-              for (int d = 0; d < shape.depth; ++d) {
-                Accumulate(&sum, (static_cast<Sum>(pixel[d]) - zero_point) *
-                                     static_cast<Sum>(weight(channel, ky, kx, d)));
-              }
-            }
+  const auto zero = conv.InputZero(b);
+  for (int ox = 0; ox < shape.x.output; ++ox) {
+    for (int channel = 0; channel < shape.output_channels; ++channel) {
+      const int first = channel / group_channels * shape.depth;
+      typename Conv::Sum sum = 0;
+      for (int ky = shape.y.FirstTap(oy); ky < shape.y.LastTap(oy); ++ky) {
+        const int64_t iy = shape.y.Start(oy) + int64_t{ky} * shape.y.dilation;
+        for (int kx = shape.x.FirstTap(ox); kx < shape.x.LastTap(ox); ++kx) {
+          const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
+          const auto* pixel = shape.Pixel(conv.input, b, iy, ix) + first;
+          const auto* weights =
+              conv.weights +
+              ((int64_t{channel} * shape.y.filter + ky) * shape.x.filter + kx) * shape.depth;
+          for (int d = 0; d < shape.depth; ++d) {
+            Accumulate(&sum, conv.Multiply(pixel[d], weights[d], zero));
           }
-          *out++ = finish(sum, channel);
         }
       }
+      finish(sum, row * shape.x.output + ox, channel, b);
     }
   }
 }
 
-// Runs the reference with the weights as CONV_2D ([channel][ky][kx][d]) or DEPTHWISE_CONV_2D
-// ([ky][kx][channel]) stores them.
-template <typename T, typename Sum, typename Finish>
-void ReferenceEither(bool depthwise, const ConvShape& shape, const T* input, Sum zero_point,
-                     const T* weights, T* out, const Finish& finish) {
-  const int64_t width = shape.x.filter;
-  if (depthwise) {
-    const auto weight = [&](int channel, int ky, int kx, int) {
-      return weights[(ky * width + kx) * shape.output_channels + channel];
-    };
-    ReferenceConv(shape, input, zero_point, weight, out, finish);
-  } else {
-    const auto weight = [&](int channel, int ky, int kx, int d) {
-      return weights[((int64_t{channel} * shape.y.filter + ky) * width + kx) * shape.depth + d];
-    };
-    ReferenceConv(shape, input, zero_point, weight, out, finish);
+// The same for depthwise weights, [ky][kx][channel]; `sums` holds one per output channel.
+template <typename Conv, typename Finish>
+void PlainDepthwiseRow(const ConvShape& shape, const Conv& conv, int64_t row,
+                       typename Conv::Sum* sums, const Finish& finish) {
+  const int oy = static_cast<int>(row % shape.y.output);
+  const int64_t b = row / shape.y.output;
+  const int multiplier = shape.output_channels / shape.input_channels;
+  const auto zero = conv.InputZero(b);
+  for (int ox = 0; ox < shape.x.output; ++ox) {
+    std::fill_n(sums, shape.output_channels, typename Conv::Sum{0});
+    for (int ky = shape.y.FirstTap(oy); ky < shape.y.LastTap(oy); ++ky) {
+      const int64_t iy = shape.y.Start(oy) + int64_t{ky} * shape.y.dilation;
+      for (int kx = shape.x.FirstTap(ox); kx < shape.x.LastTap(ox); ++kx) {
+        const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
+        const auto* pixel = shape.Pixel(conv.input, b, iy, ix);
+        const auto* weights =
+            conv.weights + (int64_t{ky} * shape.x.filter + kx) * shape.output_channels;
+        int channel = 0;
+        for (int c = 0; c < shape.input_channels; ++c) {
+          for (int m = 0; m < multiplier; ++m, ++channel) {
+            Accumulate(&sums[channel], conv.Multiply(pixel[c], weights[channel], zero));
+          }
+        }
+      }
+    }
+    for (int channel = 0; channel < shape.output_channels; ++channel) {
+      finish(sums[channel], row * shape.x.output + ox, channel, b);
+    }
   }
 }
 
-void Reference(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
-  const ConvData& data = DataOf<ConvData>(node);
-  const TfLiteTensor* input = Input(context, node, 0);
-  const TfLiteTensor* filter = Input(context, node, 1);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteFloat32) {
-    ReferenceEither(depthwise, data.shape, Data<float>(input), 0.0f, Data<float>(filter),
-                    Data<float>(output), [&](float sum, int channel) {
-                      return Clamp(sum + Data<float>(bias)[channel], data.float_range);
-                    });
-  } else {
-    const Arithmetic arithmetic = ArithmeticOf(context);
-    ReferenceEither(depthwise, data.shape, Data<int8_t>(input), data.scaling.input_zero_point(),
-                    Data<int8_t>(filter), Data<int8_t>(output), [&](int32_t sum, int channel) {
-                      Accumulate(&sum, Data<int32_t>(bias)[channel]);
-                      return data.scaling.Requantize(arithmetic, sum, channel);
-                    });
+// Rows are handed out in portions: a hand-over must not cost more than the work.
+template <typename Function>
+void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
+  const int64_t rows = int64_t{shape.batches} * shape.y.output;
+  const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
+                            shape.depth * shape.y.filter * shape.x.filter;
+  const int64_t portion =
+      std::max<int64_t>({1, static_cast<int64_t>(50e3 / std::max(operations, 1.0)), rows >> 20});
+  const int tasks = static_cast<int>((rows + portion - 1) / portion);
+  ParallelFor(context, tasks, [&](int task, int worker) {
+    const int64_t last = std::min(rows, (task + 1) * portion);
+    for (int64_t row = task * portion; row < last; ++row) function(row, worker);
+  });
+}
+
+template <typename Conv, typename Finish>
+TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node, bool depthwise, const Conv& conv,
+                      const Finish& finish) {
+  using Sum = typename Conv::Sum;
+  ConvData& data = DataOf<ConvData>(node);
+  const ConvShape& shape = data.shape;
+  if (!depthwise) {
+    ForEachOutputRow(context, shape,
+                     [&](int64_t row, int) { PlainConvRow(shape, conv, row, finish); });
+    return kTfLiteOk;
   }
+  const size_t channels = static_cast<size_t>(shape.output_channels);
+  if (!data.scratch.Reserve(channels * sizeof(Sum) * static_cast<size_t>(ThreadCount(context)), 0,
+                            LimitsOf(context))) {
+    return TensorError(context, Input(context, node, 1), "out of memory for its sums");
+  }
+  ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
+    Sum* sums =
+        reinterpret_cast<Sum*>(data.scratch.data()) + static_cast<size_t>(worker) * channels;
+    PlainDepthwiseRow(shape, conv, row, sums, finish);
+  });
+  return kTfLiteOk;
+}
+
+// int8 and uint8.
+template <typename T>
+TfLiteStatus PlainQuantized(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
+  const ConvData& data = DataOf<ConvData>(node);
+  const int32_t* bias = Data<int32_t>(Input(context, node, 2));
+  const TfLiteTensor* filter = Input(context, node, 1);
+  T* out = Data<T>(Output(context, node, 0));
+  const int32_t input_zero = data.scaling.input_zero_point();
+  const int32_t filter_zero = std::is_same_v<T, uint8_t> ? filter->params.zero_point : 0;
+  const PlainConv<T, T, int32_t> conv = {Data<T>(Input(context, node, 0)), Data<T>(filter),
+                                         &input_zero, 0, filter_zero};
+  const Arithmetic arithmetic = ArithmeticOf(context);
+  return RunPlain(context, node, depthwise, conv,
+                  [&](int32_t sum, int64_t pixel, int channel, int64_t) {
+                    Accumulate(&sum, bias[channel]);
+                    out[pixel * data.shape.output_channels + channel] =
+                        static_cast<T>(data.scaling.Requantize(arithmetic, sum, channel));
+                  });
+}
+
+TfLiteStatus PlainFloat(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
+  const ConvData& data = DataOf<ConvData>(node);
+  const float* bias = Data<float>(Input(context, node, 2));
+  float* out = Data<float>(Output(context, node, 0));
+  const float zero = 0.0f;
+  const PlainConv<float, float, float> conv = {
+      Data<float>(Input(context, node, 0)), Data<float>(Input(context, node, 1)), &zero, 0, 0.0f};
+  return RunPlain(context, node, depthwise, conv,
+                  [&](float sum, int64_t pixel, int channel, int64_t) {
+                    out[pixel * data.shape.output_channels + channel] =
+                        Clamp(sum + bias[channel], data.float_range);
+                  });
+}
+
+TfLiteStatus PlainInt16(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
+  const ConvData& data = DataOf<ConvData>(node);
+  const TfLiteTensor* bias = Input(context, node, 2);
+  int16_t* out = Data<int16_t>(Output(context, node, 0));
+  const int32_t zero = 0;
+  const PlainConv<int16_t, int8_t, int64_t> conv = {
+      Data<int16_t>(Input(context, node, 0)), Data<int8_t>(Input(context, node, 1)), &zero, 0, 0};
+  return RunPlain(
+      context, node, depthwise, conv, [&](int64_t sum, int64_t pixel, int channel, int64_t) {
+        out[pixel * data.shape.output_channels + channel] =
+            data.scaling.RequantizeInt16(AddInt16Bias(sum, bias, channel), data.wide_sums, channel);
+      });
+}
+
+// After the input has been quantised.
+TfLiteStatus PlainHybrid(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
+  const ConvData& data = DataOf<ConvData>(node);
+  const float* bias = Data<float>(Input(context, node, 2));
+  float* out = Data<float>(Output(context, node, 0));
+  const PlainConv<int8_t, int8_t, int32_t> conv = {
+      data.hybrid.values(), Data<int8_t>(Input(context, node, 1)), data.hybrid.zero_points(), 1, 0};
+  return RunPlain(context, node, depthwise, conv,
+                  [&](int32_t sum, int64_t pixel, int channel, int64_t batch) {
+                    const float scale = data.weight_scales[channel] * data.hybrid.scales()[batch];
+                    out[pixel * data.shape.output_channels + channel] =
+                        Clamp(static_cast<float>(sum) * scale + bias[channel], data.float_range);
+                  });
+}
+
+TfLiteStatus Plain(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
+  switch (DataOf<ConvData>(node).form) {
+    case WeightsForm::kFloat:
+      return PlainFloat(context, node, depthwise);
+    case WeightsForm::kInt8:
+      return PlainQuantized<int8_t>(context, node, depthwise);
+    case WeightsForm::kUInt8:
+      return PlainQuantized<uint8_t>(context, node, depthwise);
+    case WeightsForm::kInt16:
+      return PlainInt16(context, node, depthwise);
+    case WeightsForm::kHybrid:
+      return PlainHybrid(context, node, depthwise);
+  }
+  return kTfLiteError;
 }
 
 // ---- CONV_2D, fast path -----------------------------------------------------------------------
@@ -246,7 +426,8 @@ void Reference(TfLiteContext* context, TfLiteNode* node, bool depthwise) {
 struct PatchSource {
   const ConvShape* shape;
   const void* input;
-  int32_t zero_point;
+  const int32_t* zero_points;  // of the batches, `zero_stride` apart, as int8
+  int zero_stride;
   void (*widen)(const int8_t* values, size_t count, int16_t* out);
 
   void Copy(const float* from, int64_t count, float* to) const {
@@ -255,6 +436,7 @@ struct PatchSource {
   void Copy(const int8_t* from, int64_t count, int16_t* to) const {
     widen(from, static_cast<size_t>(count), to);
   }
+  void Copy(const uint8_t* from, int64_t count, int16_t* to) const { WidenUInt8(from, count, to); }
 };
 
 // The patch under the filter at one output pixel, taps outside the input as zero points.
@@ -269,7 +451,7 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const int64_t depth = shape.depth;
   const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
   const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
-  const Out outside = static_cast<Out>(source.zero_point);
+  const Out outside = static_cast<Out>(source.zero_points[b * source.zero_stride]);
   // Taps side by side in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
   for (int ky = 0; ky < shape.y.filter; ++ky, out += shape.x.filter * depth) {
@@ -302,9 +484,11 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
   const MatrixShape matrix = {shape.output_pixels(), shape.groups,
                               shape.output_channels / shape.groups,
                               shape.y.filter * shape.x.filter * shape.depth};
-  const PatchSource source = {&shape, input->data.data, data.scaling.input_zero_point(),
-                              cpu.widen_s8};
-  if (input->type == kTfLiteFloat32) {
+  const int32_t zero_point = data.form == WeightsForm::kFloat
+                                 ? 0
+                                 : data.scaling.input_zero_point() - data.scaling.output_offset();
+  PatchSource source = {&shape, input->data.data, &zero_point, 0, cpu.widen_s8};
+  if (data.form == WeightsForm::kFloat) {
     MatrixLayer::Rows<float> rows;
     if (shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1) {
       rows.direct = Data<float>(input);
@@ -317,10 +501,22 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
                                 Data<float>(output));
   }
   MatrixLayer::Rows<int16_t> rows;
-  rows.fill = &FillPatch<int8_t, int16_t>;
   rows.source = &source;
-  return data.matrix.RunInt8(context, cpu, matrix, rows, filter, bias, data.scaling,
-                             Data<int8_t>(output));
+  rows.fill = &FillPatch<int8_t, int16_t>;
+  if (data.form == WeightsForm::kHybrid) {
+    source.input = data.hybrid.values();
+    source.zero_points = data.hybrid.zero_points();
+    source.zero_stride = 1;
+    const int64_t rows_per_scale = int64_t{shape.y.output} * shape.x.output;
+    return data.matrix.RunHybrid(
+        context, cpu, matrix, rows, filter, bias,
+        {&data.hybrid, rows_per_scale, &data.weight_scales, data.float_range}, Data<float>(output));
+  }
+  const bool is_unsigned = data.form == WeightsForm::kUInt8;
+  if (is_unsigned) rows.fill = &FillPatch<uint8_t, int16_t>;
+  const int32_t filter_zero = is_unsigned ? filter->params.zero_point - 128 : 0;
+  return data.matrix.RunInt8(context, cpu, matrix, rows, {filter, is_unsigned, filter_zero}, bias,
+                             data.scaling, output->data.data);
 }
 
 // ---- DEPTHWISE_CONV_2D, fast path -------------------------------------------------------------
@@ -332,8 +528,8 @@ struct DepthwiseScratch {
 
   DepthwiseScratch(const ConvShape& shape)
       : pointers_bytes(2 * Taps(shape) * sizeof(void*)),
-        bytes((pointers_bytes + static_cast<size_t>(shape.output_channels) * 5 +
-               kTensorAlignment) / kTensorAlignment * kTensorAlignment) {}
+        bytes((pointers_bytes + static_cast<size_t>(shape.output_channels) * 5 + kTensorAlignment) /
+              kTensorAlignment * kTensorAlignment) {}
   static size_t Taps(const ConvShape& shape) {
     return static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter);
   }
@@ -346,8 +542,8 @@ void DepthwiseRowFloat(const ConvShape& shape, const CpuKernels& cpu, const floa
   const int64_t b = row / shape.y.output;
   const float** inputs = reinterpret_cast<const float**>(scratch);
   const float** rows = inputs + DepthwiseScratch::Taps(shape);
-  DepthwisePixelF32 pixel = {0,    shape.output_channels, inputs, rows, bias, range.low,
-                             range.high, out};
+  DepthwisePixelF32 pixel = {0,  shape.output_channels, inputs, rows, bias, range.low, range.high,
+                             out};
   for (int ox = 0; ox < shape.x.output; ++ox, pixel.out += shape.output_channels) {
     pixel.taps = 0;
     for (int ky = shape.y.FirstTap(oy); ky < shape.y.LastTap(oy); ++ky) {
@@ -355,8 +551,7 @@ void DepthwiseRowFloat(const ConvShape& shape, const CpuKernels& cpu, const floa
       for (int kx = shape.x.FirstTap(ox); kx < shape.x.LastTap(ox); ++kx) {
         const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
         inputs[pixel.taps] = shape.Pixel(input, b, iy, ix);
-        rows[pixel.taps++] =
-            weights + (int64_t{ky} * shape.x.filter + kx) * shape.output_channels;
+        rows[pixel.taps++] = weights + (int64_t{ky} * shape.x.filter + kx) * shape.output_channels;
       }
     }
     cpu.depthwise_f32(pixel);
@@ -373,11 +568,12 @@ void DepthwiseRowInt8(const ConvShape& shape, const CpuKernels& cpu, const int8_
   int32_t* sums = reinterpret_cast<int32_t*>(scratch + DepthwiseScratch(shape).pointers_bytes);
   int8_t* outside = reinterpret_cast<int8_t*>(sums + channels);
   std::fill_n(outside, channels, static_cast<int8_t>(scaling.input_zero_point()));
-  const DepthwisePixelS8 pixel = {static_cast<int>(DepthwiseScratch::Taps(shape)), channels,
-                                  inputs, weights, bias, sums};
-  const auto requantize = scaling.RowFunctionOf(cpu, arithmetic);
-  RequantizeRow finish = scaling.Row(0);
-  finish.count = channels;
+  const DepthwisePixelS8 pixel = {
+      static_cast<int>(DepthwiseScratch::Taps(shape)), channels, inputs, weights, bias, sums};
+  const auto requantize = scaling.TileFunctionOf(cpu, arithmetic);
+  RequantizeTile finish = scaling.Tile(0);
+  finish.rows = 1;
+  finish.columns = channels;
   finish.sums = sums;
   for (int ox = 0; ox < shape.x.output; ++ox, out += channels) {
     const int8_t** next = inputs;
@@ -427,28 +623,19 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
                             LimitsOf(context))) {
     return TensorError(context, filter, "out of memory for its taps");
   }
-  const bool is_float = input->type == kTfLiteFloat32;
+  const bool is_float = data.form == WeightsForm::kFloat;
   if (!is_float) DEPUTY_TRY(FoldZeroPoint(context, &data, filter, bias));
   const Arithmetic arithmetic = ArithmeticOf(context);
-  const int64_t rows = int64_t{shape.batches} * shape.y.output;
   const int64_t row_values = int64_t{shape.x.output} * shape.output_channels;
-  // Rows are handed out in portions: a hand-over must not cost more than the work.
-  const int64_t operations =
-      std::max<int64_t>(1, row_values * static_cast<int64_t>(DepthwiseScratch::Taps(shape)));
-  const int64_t portion = std::max<int64_t>({1, 50'000 / operations, rows >> 20});
-  const int tasks = static_cast<int>((rows + portion - 1) / portion);
-  ParallelFor(context, tasks, [&](int task, int worker) {
+  ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
     char* mine = data.scratch.data() + static_cast<size_t>(worker) * scratch.bytes;
-    const int64_t last = std::min(rows, (task + 1) * portion);
-    for (int64_t row = task * portion; row < last; ++row) {
-      if (is_float) {
-        DepthwiseRowFloat(shape, cpu, Data<float>(input), Data<float>(filter), Data<float>(bias),
-                          data.float_range, row, mine, Data<float>(output) + row * row_values);
-      } else {
-        DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), Data<int8_t>(filter),
-                         reinterpret_cast<const int32_t*>(data.bias.data()), data.scaling,
-                         arithmetic, row, mine, Data<int8_t>(output) + row * row_values);
-      }
+    if (is_float) {
+      DepthwiseRowFloat(shape, cpu, Data<float>(input), Data<float>(filter), Data<float>(bias),
+                        data.float_range, row, mine, Data<float>(output) + row * row_values);
+    } else {
+      DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), Data<int8_t>(filter),
+                       reinterpret_cast<const int32_t*>(data.bias.data()), data.scaling, arithmetic,
+                       row, mine, Data<int8_t>(output) + row * row_values);
     }
   });
   return kTfLiteOk;
@@ -456,23 +643,39 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
 
 // ---- Eval -------------------------------------------------------------------------------------
 
+// Hybrid only: a scale and a zero point for every picture.
+TfLiteStatus QuantizeInput(TfLiteContext* context, TfLiteNode* node) {
+  ConvData& data = DataOf<ConvData>(node);
+  if (data.form != WeightsForm::kHybrid) return kTfLiteOk;
+  const TfLiteTensor* input = Input(context, node, 0);
+  const int64_t values =
+      int64_t{data.shape.y.input} * data.shape.x.input * data.shape.input_channels;
+  return data.hybrid.Quantize(context, input, Data<float>(input), data.shape.batches, values,
+                              data.asymmetric_rows);
+}
+
 TfLiteStatus EvalConv(TfLiteContext* context, TfLiteNode* node) {
-  if (DataOf<ConvData>(node).shape.output_pixels() == 0) return kTfLiteOk;
+  const ConvData& data = DataOf<ConvData>(node);
+  if (data.shape.output_pixels() == 0) return kTfLiteOk;
+  DEPUTY_TRY(QuantizeInput(context, node));
   const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32 != nullptr) return FastConv(context, node, cpu);
-  Reference(context, node, false);
-  return kTfLiteOk;
+  if (cpu.gemm_f32 != nullptr && data.form != WeightsForm::kInt16) {
+    return FastConv(context, node, cpu);
+  }
+  return Plain(context, node, false);
 }
 
 TfLiteStatus EvalDepthwise(TfLiteContext* context, TfLiteNode* node) {
-  const ConvShape& shape = DataOf<ConvData>(node).shape;
-  if (shape.output_pixels() == 0) return kTfLiteOk;
+  const ConvData& data = DataOf<ConvData>(node);
+  if (data.shape.output_pixels() == 0) return kTfLiteOk;
+  DEPUTY_TRY(QuantizeInput(context, node));
   const CpuKernels& cpu = Cpu();
-  // Several outputs per input channel are rare and stay with the reference.
-  const bool plain = shape.input_channels == shape.output_channels;
-  if (cpu.depthwise_f32 != nullptr && plain) return FastDepthwise(context, node, cpu);
-  Reference(context, node, true);
-  return kTfLiteOk;
+  // Several outputs per input channel are rare and stay with the plain code, as uint8, int16 and
+  // hybrid do.
+  const bool usual = data.shape.input_channels == data.shape.output_channels &&
+                     (data.form == WeightsForm::kFloat || data.form == WeightsForm::kInt8);
+  if (cpu.depthwise_f32 != nullptr && usual) return FastDepthwise(context, node, cpu);
+  return Plain(context, node, true);
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -482,7 +685,7 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinConv2d,
      .min_version = 1,
      .max_version = 8,
-     .types = kFloat32Bit | kInt8Bit,
+     .types = kWeightsFormInputs,
      .options = {1, 1},
      .params_size = sizeof(TfLiteConvParams),
      .parse = &ParseOptions<1, TfLiteConvParams, &FillConv>,
@@ -495,7 +698,7 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinDepthwiseConv2d,
      .min_version = 1,
      .max_version = 7,
-     .types = kFloat32Bit | kInt8Bit,
+     .types = kWeightsFormInputs,
      .options = {1, 2},
      .params_size = sizeof(TfLiteDepthwiseConvParams),
      .parse = &ParseOptions<2, TfLiteDepthwiseConvParams, &FillDepthwiseConv>,

@@ -20,10 +20,17 @@ bool HasAvx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
 }
+
+bool HasAvx512() {
+  return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 const CpuKernels& Best() {
 #if defined(__x86_64__)
+  if (HasAvx512()) return kAvx512Kernels;
   if (HasAvx2()) return kAvx2Kernels;
 #endif
   return kGenericKernels;
@@ -46,6 +53,7 @@ const CpuKernels* FindCpu(const char* name) {
   if (std::strcmp(name, "generic") == 0) return &kGenericKernels;
 #if defined(__x86_64__)
   if (std::strcmp(name, "avx2") == 0 && HasAvx2()) return &kAvx2Kernels;
+  if (std::strcmp(name, "avx512") == 0 && HasAvx512()) return &kAvx512Kernels;
 #endif
   return nullptr;
 }

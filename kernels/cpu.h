@@ -30,10 +30,11 @@ struct GemmTileF32 {
   size_t out_stride;
 };
 
-// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. Depth comes in
-// pairs: panels are [pairs][s8_columns][2], and `a` holds 2 * pairs values per row.
+// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` and `b` hold
+// int8 values. Depth comes in runs: panels are [depth / s8_run][s8_columns][s8_run], and depth is
+// padded with zeros to a multiple of s8_run on both sides.
 struct GemmTileS8 {
-  int rows, columns, pairs;
+  int rows, columns, depth;
   const int16_t* a;
   size_t a_stride;
   const int8_t* b;
@@ -42,15 +43,17 @@ struct GemmTileS8 {
   size_t sums_stride;
 };
 
-// One row of sums to one row of outputs, every column with a factor of its own.
-struct RequantizeRow {
-  int count;
+// Rows of sums to rows of outputs, every column with a factor of its own.
+struct RequantizeTile {
+  int rows, columns;
   const int32_t* sums;
+  size_t sums_stride;
   const float* factors;      // for requantize_float
   const int32_t* mantissas;  // for requantize_exact: FixedMultiplier, taken apart
   const int32_t* shifts;
   int32_t zero_point, low, high;
   int8_t* out;
+  size_t out_stride;
 };
 
 // One output pixel of a depthwise convolution: `taps` input pixels against as many weight rows.
@@ -76,11 +79,11 @@ struct CpuKernels {
   const char* name = nullptr;
   int f32_rows = 0, f32_columns = 0;
   void (*gemm_f32)(const GemmTileF32& tile) = nullptr;
-  int s8_rows = 0, s8_columns = 0;
+  int s8_rows = 0, s8_columns = 0, s8_run = 0;
   void (*gemm_s8)(const GemmTileS8& tile) = nullptr;
   void (*widen_s8)(const int8_t* values, size_t count, int16_t* out) = nullptr;
-  void (*requantize_float)(const RequantizeRow& row) = nullptr;
-  void (*requantize_exact)(const RequantizeRow& row) = nullptr;
+  void (*requantize_float)(const RequantizeTile& tile) = nullptr;
+  void (*requantize_exact)(const RequantizeTile& tile) = nullptr;
   void (*depthwise_f32)(const DepthwisePixelF32& pixel) = nullptr;
   void (*depthwise_s8)(const DepthwisePixelS8& pixel) = nullptr;
   void (*half_to_float)(const uint16_t* values, size_t count, float* out) = nullptr;
@@ -92,6 +95,7 @@ extern const CpuKernels kReferenceKernels;
 extern const CpuKernels kGenericKernels;
 #if defined(__x86_64__)
 extern const CpuKernels kAvx2Kernels;
+extern const CpuKernels kAvx512Kernels;
 #endif
 
 // The table of that name if this machine can run it, else null.

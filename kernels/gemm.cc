@@ -10,14 +10,14 @@ namespace {
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // One panel: columns [first, first + panel_columns) of the group, depth in runs of `run` values
-// that stay together (1 for float, 2 for int8). What is outside the matrix becomes zero.
-template <typename T>
-void PackPanel(const T* weights, int columns, int depth, int first, int panel_columns, int run,
-               T* out) {
-  for (int d = 0; d < depth; d += run) {
+// that stay together. What is outside the matrix becomes zero.
+template <typename T, typename Weight>
+void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int panel_columns,
+               int run, T* out) {
+  for (int d = 0; d < layout.depth; d += run) {
     for (int c = first; c < first + panel_columns; ++c) {
       for (int i = d; i < d + run; ++i) {
-        *out++ = c < columns && i < depth ? weights[int64_t{c} * depth + i] : T{0};
+        *out++ = c < layout.columns && i < layout.depth ? weight(c, i) : T{0};
       }
     }
   }
@@ -26,12 +26,13 @@ void PackPanel(const T* weights, int columns, int depth, int first, int panel_co
 }  // namespace
 
 template <typename T>
-bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, int groups, int columns,
-                            int depth, const Limits& limits) {
+bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
+                            const Limits& limits, uint8_t flip) {
   Invalidate();
+  const int groups = layout.groups, columns = layout.columns, depth = layout.depth;
   constexpr bool is_float = std::is_same_v<T, float>;
   const int panel_columns = is_float ? cpu.f32_columns : cpu.s8_columns;
-  const int run = is_float ? 1 : 2;
+  const int run = is_float ? 1 : cpu.s8_run;
   const int64_t padded_depth = CeilDiv(depth, run) * run;
   const int64_t padded_columns = CeilDiv(columns, panel_columns) * panel_columns;
   if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
@@ -55,40 +56,58 @@ bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, int groups,
 
   T* out = reinterpret_cast<T*>(block_.data());
   for (int group = 0; group < groups; ++group) {
-    const T* source = weights + int64_t{group} * columns * depth;
+    const T* source = weights + group * layout.group_stride;
+    const auto weight = [&](int c, int d) -> T {
+      const T value = source[c * layout.column_stride + d * layout.depth_stride];
+      if constexpr (is_float) {
+        return value;
+      } else {
+        return static_cast<T>(value ^ static_cast<T>(flip));
+      }
+    };
     for (int first = 0; first < columns; first += panel_columns) {
-      PackPanel(source, columns, depth, first, panel_columns, run,
+      PackPanel(weight, layout, first, panel_columns, run,
                 out + group * group_stride_ + first / panel_columns * panel_stride_);
     }
     if constexpr (!is_float) {
       int32_t* sums = column_sums() + int64_t{group} * padded_columns_;
       for (int c = 0; c < columns; ++c) {
         uint32_t sum = 0;
-        for (int d = 0; d < depth; ++d) {
-          sum += static_cast<uint32_t>(source[int64_t{c} * depth + d]);
-        }
+        for (int d = 0; d < depth; ++d) sum += static_cast<uint32_t>(weight(c, d));
         sums[c] = static_cast<int32_t>(sum);
       }
     }
   }
   cpu_ = &cpu;
   source_ = weights;
-  groups_ = groups;
-  columns_ = columns;
-  depth_ = depth;
+  layout_ = layout;
   return true;
 }
 
 template class PackedWeights<float>;
 template class PackedWeights<int8_t>;
 
+void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const int16_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
+    uint32_t sum = 0;
+    for (int d = 0; d < job.depth; ++d) {
+      sum += static_cast<uint32_t>(a[d] - job.input_zero_point);
+    }
+    const uint32_t excess = sum * static_cast<uint32_t>(job.weights_zero_point);
+    int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) - excess);
+    }
+  }
+}
+
 GemmPlan::Cut GemmPlan::TaskCut(int task) const {
   const int64_t row_task = task / column_tasks;
   const int column_task = task % column_tasks;
   return {row_task * block_rows, std::min(rows, (row_task + 1) * block_rows),
           column_task * block_columns,
-          static_cast<int>(
-              std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
+          static_cast<int>(std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
 }
 
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
@@ -114,8 +133,8 @@ GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_
   // Four tasks a thread even out threads that are late.
   const int64_t wanted = threads <= 1 ? 1 : std::min<int64_t>(int64_t{threads} * 4, useful);
   if (CeilDiv(rows, block_rows) < wanted) {
-    block_rows = std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) *
-                 tile_rows;
+    block_rows =
+        std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) * tile_rows;
   }
   // Task numbers are ints, and nobody gains from millions of tasks.
   block_rows = std::max(block_rows, CeilDiv(CeilDiv(rows, kMaxRowTasks), tile_rows) * tile_rows);

@@ -18,6 +18,18 @@ namespace deputy {
 
 // ---- Packed weights ---------------------------------------------------------------------------
 
+// Where the weight of (group, column, depth) lies, in values.
+struct WeightsLayout {
+  int groups = 0, columns = 0, depth = 0;
+  int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
+
+  // As models hold them: [groups][columns][depth].
+  static WeightsLayout Rows(int groups, int columns, int depth) {
+    return {groups, columns, depth, int64_t{columns} * depth, depth, 1};
+  }
+  friend bool operator==(const WeightsLayout&, const WeightsLayout&) = default;
+};
+
 // Weights [columns][depth], as the model holds them, in the panels of a CpuKernels table; several
 // groups of the same size one after the other. T is float or int8_t. Remembers what was packed,
 // so that constant weights are packed once: see IsCurrent.
@@ -27,12 +39,19 @@ class PackedWeights {
   // Packs columns * groups rows of `depth` values. False when memory is refused; nothing is then
   // packed.
   bool Pack(const CpuKernels& cpu, const T* weights, int groups, int columns, int depth,
-            const Limits& limits);
+            const Limits& limits) {
+    return Pack(cpu, weights, WeightsLayout::Rows(groups, columns, depth), limits);
+  }
+  // The same from any layout. `flip` is XORed to int8 weights: 0x80 makes uint8 less 128 of them.
+  bool Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
+            const Limits& limits, uint8_t flip = 0);
   // Whether the last Pack was of these weights, by address and shape.
   bool IsCurrent(const CpuKernels& cpu, const T* weights, int groups, int columns,
                  int depth) const {
-    return source_ == weights && cpu_ == &cpu && groups_ == groups && columns_ == columns &&
-           depth_ == depth;
+    return IsCurrent(cpu, weights, WeightsLayout::Rows(groups, columns, depth));
+  }
+  bool IsCurrent(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout) const {
+    return source_ == weights && cpu_ == &cpu && layout_ == layout;
   }
   void Invalidate() { source_ = nullptr; }
 
@@ -41,21 +60,21 @@ class PackedWeights {
            panel * panel_stride_;
   }
   // Sum over depth of the weights of one column; int8 only.
-  int32_t ColumnSum(int group, int column) const { return column_sums()[group * padded_columns_ + column]; }
+  int32_t ColumnSum(int group, int column) const {
+    return column_sums()[group * padded_columns_ + column];
+  }
   // Columns of a group, padded to whole panels.
   int padded_columns() const { return padded_columns_; }
   // Depth padded to what a panel holds.
   int padded_depth() const { return padded_depth_; }
 
  private:
-  int32_t* column_sums() const {
-    return reinterpret_cast<int32_t*>(block_.data() + sums_offset_);
-  }
+  int32_t* column_sums() const { return reinterpret_cast<int32_t*>(block_.data() + sums_offset_); }
 
   Block block_;
   const CpuKernels* cpu_ = nullptr;
   const T* source_ = nullptr;
-  int groups_ = 0, columns_ = 0, depth_ = 0;
+  WeightsLayout layout_;
   int padded_columns_ = 0, padded_depth_ = 0;
   int64_t group_stride_ = 0, panel_stride_ = 0;  // in values
   size_t sums_offset_ = 0;
@@ -133,20 +152,24 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
   }
 }
 
-struct GemmS8 {
+struct GemmSums {
   const CpuKernels* cpu;
   const PackedWeights<int8_t>* weights;
   int group, depth;
-  const int32_t* bias;       // of the group, padded; the input's zero point is already in it
-  void (*requantize)(const RequantizeRow& row);
-  RequantizeRow scaling;  // of the group: factors, mantissas, shifts, zero point, range
-  int8_t* out;
-  size_t out_stride;
+  const int32_t* bias;  // of the group, padded
+  // What every input and every weight is less by. The former is in the bias already.
+  int32_t input_zero_point, weights_zero_point;
 };
 
-// get_rows as above, of int16_t, each row padded to an even number of values.
-template <typename GetRows>
-void RunGemmS8(const GemmS8& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+// Takes weights_zero_point times (input - its zero point) off the sums of a tile.
+void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
+
+// get_rows as above, of int16_t (with values of int8), each row padded with zeros to the weights'
+// padded_depth(). Then finish(first_row, rows, first_column, columns, sums, stride) for tiles of
+// sums, sums[r * stride + c].
+template <typename GetRows, typename Finish>
+void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,
+                 Finish&& finish) {
   const GemmPlan::Cut cut = plan.TaskCut(task);
   const int tile_rows = job.cpu->s8_rows, panel_columns = job.cpu->s8_columns;
   const int64_t rows = cut.last_row - cut.first_row;
@@ -156,29 +179,52 @@ void RunGemmS8(const GemmS8& job, const GemmPlan& plan, int task, GetRows&& get_
   for (int column = cut.first_column; column < cut.last_column; column += step) {
     GemmTileS8 tile;
     tile.columns = std::min(step, cut.last_column - column);
-    tile.pairs = (job.depth + 1) / 2;
+    tile.depth = job.weights->padded_depth();
     tile.a_stride = block.stride;
     tile.b = job.weights->Panel(job.group, column / panel_columns);
     tile.bias = job.bias + column;
     tile.sums = sums;
     tile.sums_stride = static_cast<size_t>(step);
-    RequantizeRow scale = job.scaling;
-    scale.count = tile.columns;
-    scale.factors += column;
-    scale.mantissas += column;
-    scale.shifts += column;
     for (int64_t row = 0; row < rows; row += tile_rows) {
       tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
       tile.a = block.data + row * static_cast<int64_t>(block.stride);
       job.cpu->gemm_s8(tile);
-      for (int r = 0; r < tile.rows; ++r) {
-        scale.sums = sums + r * step;
-        scale.out = job.out +
-                    (cut.first_row + row + r) * static_cast<int64_t>(job.out_stride) + column;
-        job.requantize(scale);
-      }
+      if (job.weights_zero_point != 0) SubtractWeightsZeroPoint(job, tile);
+      finish(cut.first_row + row, tile.rows, column, tile.columns, sums, tile.sums_stride);
     }
   }
+}
+
+struct GemmS8 {
+  const CpuKernels* cpu;
+  const PackedWeights<int8_t>* weights;
+  int group, depth;
+  const int32_t* bias;  // of the group, padded; the input's zero point is already in it
+  void (*requantize)(const RequantizeTile& tile);
+  RequantizeTile scaling;  // of the group: factors, mantissas, shifts, zero point, range
+  int8_t* out;
+  size_t out_stride;
+};
+
+// get_rows as above.
+template <typename GetRows>
+void RunGemmS8(const GemmS8& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+  const GemmSums sums_job = {job.cpu, job.weights, job.group, job.depth, job.bias, 0, 0};
+  RunGemmSums(
+      sums_job, plan, task, get_rows,
+      [&](int64_t row, int rows, int column, int columns, const int32_t* sums, size_t stride) {
+        RequantizeTile tile = job.scaling;
+        tile.rows = rows;
+        tile.columns = columns;
+        tile.sums = sums;
+        tile.sums_stride = stride;
+        tile.factors += column;
+        tile.mantissas += column;
+        tile.shifts += column;
+        tile.out = job.out + row * static_cast<int64_t>(job.out_stride) + column;
+        tile.out_stride = job.out_stride;
+        job.requantize(tile);
+      });
 }
 
 }  // namespace deputy

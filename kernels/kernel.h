@@ -22,9 +22,9 @@
 #include "core/runtime.h"
 
 // Passes on the status of `expression` unless it is Ok.
-#define DEPUTY_TRY(expression)                                 \
-  do {                                                         \
-    const TfLiteStatus deputy_try_status_ = (expression);      \
+#define DEPUTY_TRY(expression)                                      \
+  do {                                                              \
+    const TfLiteStatus deputy_try_status_ = (expression);           \
     if (deputy_try_status_ != kTfLiteOk) return deputy_try_status_; \
   } while (false)
 
@@ -37,7 +37,12 @@ inline constexpr int kMaxRank = 8;
 inline constexpr uint32_t kFloat32Bit = TypeBit(kTfLiteFloat32);
 inline constexpr uint32_t kFloat16Bit = TypeBit(kTfLiteFloat16);
 inline constexpr uint32_t kInt8Bit = TypeBit(kTfLiteInt8);
+inline constexpr uint32_t kInt16Bit = TypeBit(kTfLiteInt16);
 inline constexpr uint32_t kInt32Bit = TypeBit(kTfLiteInt32);
+inline constexpr uint32_t kInt64Bit = TypeBit(kTfLiteInt64);
+inline constexpr uint32_t kUInt8Bit = TypeBit(kTfLiteUInt8);
+inline constexpr uint32_t kUInt32Bit = TypeBit(kTfLiteUInt32);
+inline constexpr uint32_t kBoolBit = TypeBit(kTfLiteBool);
 
 // ---- Reading a node ---------------------------------------------------------------------------
 
@@ -80,6 +85,10 @@ inline int Rank(const TfLiteTensor* tensor) {
   return tensor->dims == nullptr ? 0 : tensor->dims->size;
 }
 inline int Dim(const TfLiteTensor* tensor, int axis) { return tensor->dims->data[axis]; }
+// The extent of the innermost dimension; 1 for a scalar.
+inline int LastDim(const TfLiteTensor* tensor) {
+  return Rank(tensor) == 0 ? 1 : tensor->dims->data[Rank(tensor) - 1];
+}
 inline std::span<const int> Dims(const TfLiteTensor* tensor) {
   return {Rank(tensor) == 0 ? nullptr : tensor->dims->data, static_cast<size_t>(Rank(tensor))};
 }
@@ -94,8 +103,7 @@ inline bool IsReadableConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo;
 }
 inline bool IsConstant(const TfLiteTensor* tensor) {
-  return tensor->allocation_type == kTfLiteMmapRo ||
-         tensor->allocation_type == kTfLitePersistentRo;
+  return tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
 }
 
 // Limits of the interpreter, or the defaults under a foreign context.
@@ -159,6 +167,26 @@ template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params
 bool ParseOptions(const OpOptions& options, void* params) {
   if (!options.present() || options.kind() != OptionsKind{1, member}) return true;
   return fill(options, static_cast<Params*>(params));
+}
+
+// A row for an operator without a kernel here: its options are read, so that a client or a delegate
+// can bring the kernel. No version of it is found among the builtin kernels.
+constexpr OpDef ParserRow(const char* name, TfLiteBuiltinOperator code, OptionsKind options = {},
+                          size_t params_size = 0,
+                          bool (*parse)(const OpOptions&, void*) = nullptr) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = 0,
+          .types = 0,
+          .options = options,
+          .params_size = params_size,
+          .parse = parse,
+          .init = nullptr,
+          .free = nullptr,
+          .prepare = nullptr,
+          .invoke = nullptr,
+          .inplace = kTfLiteInplaceOpNone};
 }
 
 }  // namespace deputy

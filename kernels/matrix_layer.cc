@@ -6,22 +6,40 @@
 namespace deputy {
 namespace {
 
-size_t RoundUp(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+// From int8 back to uint8 that is 128 more.
+void FlipSigns(const RequantizeTile& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      out[c] = static_cast<int8_t>(static_cast<uint8_t>(out[c]) ^ 0x80u);
+    }
+  }
+}
 
 }  // namespace
+
+void WidenUInt8(const uint8_t* values, int64_t count, int16_t* out) {
+  constexpr int kChunk = 16;
+  int64_t i = 0;
+  for (; i + kChunk <= count; i += kChunk) {
+    for (int j = 0; j < kChunk; ++j) out[i + j] = static_cast<int16_t>(values[i + j] - 128);
+  }
+  for (; i < count; ++i) out[i] = static_cast<int16_t>(values[i] - 128);
+}
 
 template <typename T>
 TfLiteStatus MatrixLayer::EnsurePacked(TfLiteContext* context, const CpuKernels& cpu,
                                        const MatrixShape& shape, const TfLiteTensor* weights,
-                                       PackedWeights<T>* packed) {
+                                       uint8_t flip, PackedWeights<T>* packed) {
+  const auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
   const T* data = Data<T>(weights);
   if (!IsConstant(weights)) packed->Invalidate();
-  if (!packed->IsCurrent(cpu, data, shape.groups, shape.columns, shape.depth) &&
-      !packed->Pack(cpu, data, shape.groups, shape.columns, shape.depth, LimitsOf(context))) {
+  if (!packed->IsCurrent(cpu, data, layout) &&
+      !packed->Pack(cpu, data, layout, LimitsOf(context), flip)) {
     return TensorError(context, weights, "out of memory for its packed copy");
   }
-  const size_t bias_values = static_cast<size_t>(packed->padded_columns()) *
-                             static_cast<size_t>(shape.groups);
+  const size_t bias_values =
+      static_cast<size_t>(packed->padded_columns()) * static_cast<size_t>(shape.groups);
   if (!bias_.Reserve(bias_values * sizeof(float), 0, LimitsOf(context))) {
     return TensorError(context, weights, "out of memory for its bias");
   }
@@ -47,18 +65,23 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                                    const MatrixShape& shape, const Rows<float>& rows,
                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
                                    const FloatRange& range, float* out) {
-  DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, &float_weights_));
+  DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, 0, &float_weights_));
   const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
-  const GemmPlan plan =
-      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows, cpu.f32_columns,
-               row_values * sizeof(float), ThreadCount(context));
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,
+                                 cpu.f32_columns, row_values * sizeof(float), ThreadCount(context));
   if (rows.fill != nullptr) {
     DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
   }
   const int padded_columns = float_weights_.padded_columns();
   float* ready_bias = reinterpret_cast<float*>(bias_.data());
   for (int group = 0; group < shape.groups; ++group) {
-    GemmF32 job = {&cpu, &float_weights_, group, shape.depth, nullptr, range.low, range.high,
+    GemmF32 job = {&cpu,
+                   &float_weights_,
+                   group,
+                   shape.depth,
+                   nullptr,
+                   range.low,
+                   range.high,
                    out + int64_t{group} * shape.columns,
                    static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
     float* group_bias = ready_bias + int64_t{group} * padded_columns;
@@ -74,8 +97,8 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                       int64_t{group} * shape.depth,
                   rows.stride};
         }
-        float* block = reinterpret_cast<float*>(
-            scratch_.data() + static_cast<size_t>(worker) * scratch_per_worker_);
+        float* block = reinterpret_cast<float*>(scratch_.data() +
+                                                static_cast<size_t>(worker) * scratch_per_worker_);
         for (int r = 0; r < count; ++r) {
           rows.fill(rows.source, first + r, group, block + static_cast<size_t>(r) * row_values);
         }
@@ -86,47 +109,79 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   return kTfLiteOk;
 }
 
-TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
-                                  const MatrixShape& shape, const Rows<int16_t>& rows,
-                                  const TfLiteTensor* weights, const TfLiteTensor* bias,
-                                  const ChannelScaling& scaling, int8_t* out) {
-  DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, &int8_weights_));
-  const size_t row_values = RoundUp(static_cast<size_t>(std::max(shape.depth, 1)), 2);
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows,
-                                 cpu.s8_columns, row_values * sizeof(int16_t),
-                                 ThreadCount(context));
-  DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(int16_t)));
-  const int padded_columns = int8_weights_.padded_columns();
-  int32_t* ready_bias = reinterpret_cast<int32_t*>(bias_.data());
+void MatrixLayer::FoldBias(const MatrixShape& shape, int32_t input_zero_point,
+                           const TfLiteTensor* bias) {
   for (int group = 0; group < shape.groups; ++group) {
-    const int first_channel = group * shape.columns;
-    int32_t* group_bias = ready_bias + int64_t{group} * padded_columns;
+    int32_t* group_bias =
+        reinterpret_cast<int32_t*>(bias_.data()) + int64_t{group} * int8_weights_.padded_columns();
     for (int c = 0; c < shape.columns; ++c) {
       // (a - z) * w summed is a * w summed, less z times the sum of w. Wraps like the sums.
       const uint32_t own =
-          bias == nullptr ? 0 : static_cast<uint32_t>(Data<int32_t>(bias)[first_channel + c]);
-      group_bias[c] = static_cast<int32_t>(
-          own - static_cast<uint32_t>(scaling.input_zero_point()) *
-                    static_cast<uint32_t>(int8_weights_.ColumnSum(group, c)));
+          bias == nullptr
+              ? 0
+              : static_cast<uint32_t>(Data<int32_t>(bias)[int64_t{group} * shape.columns + c]);
+      group_bias[c] =
+          static_cast<int32_t>(own - static_cast<uint32_t>(input_zero_point) *
+                                         static_cast<uint32_t>(int8_weights_.ColumnSum(group, c)));
     }
-    const GemmS8 job = {&cpu, &int8_weights_, group, shape.depth, group_bias,
-                        scaling.RowFunctionOf(cpu, ArithmeticOf(context)),
-                        scaling.Row(first_channel), out + first_channel,
-                        static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
-    ParallelFor(context, plan.tasks, [&](int task, int worker) {
-      RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<int16_t> {
-        int16_t* block = reinterpret_cast<int16_t*>(
-            scratch_.data() + static_cast<size_t>(worker) * scratch_per_worker_);
-        for (int r = 0; r < count; ++r) {
-          int16_t* row = block + static_cast<size_t>(r) * row_values;
-          rows.fill(rows.source, first + r, group, row);
-          if (shape.depth % 2 != 0) row[shape.depth] = 0;
-        }
-        return {block, row_values};
-      });
-    });
   }
-  return kTfLiteOk;
 }
+
+TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
+                                  const MatrixShape& shape, const Rows<int16_t>& rows,
+                                  const IntWeights& weights, const TfLiteTensor* bias,
+                                  const ChannelScaling& scaling, void* out) {
+  const auto requantize = scaling.TileFunctionOf(cpu, ArithmeticOf(context));
+  const size_t out_stride = static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns);
+  const int32_t zero_point = scaling.input_zero_point() - (weights.is_unsigned ? 128 : 0);
+  return RunSums(context, cpu, shape, rows, zero_point, weights, bias,
+                 [&](int group, int64_t row, int count, int column, int columns,
+                     const int32_t* sums, size_t stride) {
+                   const int channel = group * shape.columns + column;
+                   RequantizeTile tile = scaling.Tile(channel);
+                   tile.rows = count;
+                   tile.columns = columns;
+                   tile.sums = sums;
+                   tile.sums_stride = stride;
+                   tile.out =
+                       static_cast<int8_t*>(out) + row * static_cast<int64_t>(out_stride) + channel;
+                   tile.out_stride = out_stride;
+                   requantize(tile);
+                   if (scaling.output_offset() != 0) FlipSigns(tile);
+                 });
+}
+
+TfLiteStatus MatrixLayer::RunHybrid(TfLiteContext* context, const CpuKernels& cpu,
+                                    const MatrixShape& shape, const Rows<int16_t>& rows,
+                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
+                                    const HybridScaling& scaling, float* out) {
+  const int64_t out_stride = int64_t{shape.groups} * shape.columns;
+  return RunSums(
+      context, cpu, shape, rows, 0, {weights, false, 0}, nullptr,
+      [&](int group, int64_t row, int count, int column, int columns, const int32_t* sums,
+          size_t stride) {
+        for (int r = 0; r < count; ++r, sums += stride) {
+          const int64_t run = (row + r) / scaling.rows_per_scale;
+          const float scale = scaling.input->scales()[run];
+          const int32_t zero_point = scaling.input->zero_points()[run];
+          float* to = out + (row + r) * out_stride;
+          for (int c = 0; c < columns; ++c) {
+            const int channel = group * shape.columns + column + c;
+            const uint32_t excess =
+                static_cast<uint32_t>(zero_point) *
+                static_cast<uint32_t>(int8_weights_.ColumnSum(group, column + c));
+            const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) - excess);
+            float value = static_cast<float>(sum) * ((*scaling.weights)[channel] * scale);
+            if (bias != nullptr) value += Data<float>(bias)[channel];
+            to[channel] = Clamp(value, scaling.range);
+          }
+        }
+      });
+}
+
+// RunSums, a template of the header, needs it elsewhere.
+template TfLiteStatus MatrixLayer::EnsurePacked(TfLiteContext*, const CpuKernels&,
+                                                const MatrixShape&, const TfLiteTensor*, uint8_t,
+                                                PackedWeights<int8_t>*);
 
 }  // namespace deputy

@@ -11,17 +11,22 @@
 
 #include "kernels/channel_scaling.h"
 #include "kernels/gemm.h"
+#include "kernels/hybrid.h"
 #include "kernels/kernel.h"
 
 namespace deputy {
 
-// groups x [columns][depth] weights; `rows` rows of each group make rows x groups * columns outputs.
+// groups x [columns][depth] weights; `rows` rows of each group make rows x groups * columns
+// outputs.
 struct MatrixShape {
   int64_t rows = 0;
   int groups = 1;
   int columns = 0;
   int depth = 0;
 };
+
+// uint8 less 128, for rows.
+void WidenUInt8(const uint8_t* values, int64_t count, int16_t* out);
 
 class MatrixLayer {
  public:
@@ -50,16 +55,46 @@ class MatrixLayer {
   TfLiteStatus RunFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                         const Rows<float>& rows, const TfLiteTensor* weights,
                         const TfLiteTensor* bias, const FloatRange& range, float* out);
+
+  // Weights of int8, or of uint8 that become int8 when 128 is taken off.
+  struct IntWeights {
+    const TfLiteTensor* tensor;
+    bool is_unsigned;
+    int32_t zero_point;  // of the weights as int8
+  };
+
+  // finish(group, first_row, rows, first_column, columns, sums, stride) with tiles of sums over
+  // (input - zero point) * (weight - zero point), bias (int32) included if there is one. Called
+  // from several threads.
+  template <typename Finish>
+  TfLiteStatus RunSums(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
+                       const Rows<int16_t>& rows, int32_t input_zero_point,
+                       const IntWeights& weights, const TfLiteTensor* bias, const Finish& finish);
+
+  // The output is int8, or uint8 if the weights are.
   TfLiteStatus RunInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
-                       const Rows<int16_t>& rows, const TfLiteTensor* weights,
-                       const TfLiteTensor* bias, const ChannelScaling& scaling, int8_t* out);
+                       const Rows<int16_t>& rows, const IntWeights& weights,
+                       const TfLiteTensor* bias, const ChannelScaling& scaling, void* out);
+
+  // Rows that HybridRows made, `rows_per_scale` of them to each of its scales; float bias and
+  // output.
+  struct HybridScaling {
+    const HybridRows* input;
+    int64_t rows_per_scale;
+    const WeightScales* weights;
+    FloatRange range;
+  };
+  TfLiteStatus RunHybrid(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
+                         const Rows<int16_t>& rows, const TfLiteTensor* weights,
+                         const TfLiteTensor* bias, const HybridScaling& scaling, float* out);
 
  private:
   template <typename T>
-  TfLiteStatus EnsurePacked(TfLiteContext* context, const CpuKernels& cpu,
-                            const MatrixShape& shape, const TfLiteTensor* weights,
-                            PackedWeights<T>* packed);
+  TfLiteStatus EnsurePacked(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
+                            const TfLiteTensor* weights, uint8_t flip, PackedWeights<T>* packed);
   TfLiteStatus EnsureScratch(TfLiteContext* context, const GemmPlan& plan, size_t row_bytes);
+  // Bias of all groups with the input's zero point in it, padded.
+  void FoldBias(const MatrixShape& shape, int32_t input_zero_point, const TfLiteTensor* bias);
 
   PackedWeights<float> float_weights_;
   PackedWeights<int8_t> int8_weights_;
@@ -67,6 +102,45 @@ class MatrixLayer {
   Block scratch_;  // a block of rows for every thread
   size_t scratch_per_worker_ = 0;
 };
+
+template <typename Finish>
+TfLiteStatus MatrixLayer::RunSums(TfLiteContext* context, const CpuKernels& cpu,
+                                  const MatrixShape& shape, const Rows<int16_t>& rows,
+                                  int32_t input_zero_point, const IntWeights& weights,
+                                  const TfLiteTensor* bias, const Finish& finish) {
+  DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights.tensor, weights.is_unsigned ? 0x80 : 0,
+                          &int8_weights_));
+  const size_t row_values = static_cast<size_t>(std::max(int8_weights_.padded_depth(), 1));
+  const GemmPlan plan =
+      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows, cpu.s8_columns,
+               row_values * sizeof(int16_t), ThreadCount(context));
+  DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(int16_t)));
+  FoldBias(shape, input_zero_point, bias);
+  for (int group = 0; group < shape.groups; ++group) {
+    const int32_t* group_bias = reinterpret_cast<const int32_t*>(bias_.data()) +
+                                int64_t{group} * int8_weights_.padded_columns();
+    const GemmSums job = {
+        &cpu, &int8_weights_, group, shape.depth, group_bias, input_zero_point, weights.zero_point};
+    const auto fill = [&](int64_t first, int count, int worker) -> RowBlock<int16_t> {
+      int16_t* block = reinterpret_cast<int16_t*>(scratch_.data() + static_cast<size_t>(worker) *
+                                                                        scratch_per_worker_);
+      for (int r = 0; r < count; ++r) {
+        int16_t* row = block + static_cast<size_t>(r) * row_values;
+        rows.fill(rows.source, first + r, group, row);
+        std::fill(row + shape.depth, row + row_values, int16_t{0});
+      }
+      return {block, row_values};
+    };
+    ParallelFor(context, plan.tasks, [&](int task, int worker) {
+      RunGemmSums(
+          job, plan, task, [&](int64_t first, int count) { return fill(first, count, worker); },
+          [&](int64_t row, int count, int column, int columns, const int32_t* sums, size_t stride) {
+            finish(group, row, count, column, columns, sums, stride);
+          });
+    });
+  }
+  return kTfLiteOk;
+}
 
 }  // namespace deputy
 

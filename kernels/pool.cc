@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AVERAGE_POOL_2D and MAX_POOL_2D on float32 and int8, NHWC. Padding never counts: averages divide
-// by the number of taps inside the input.
+// AVERAGE_POOL_2D and MAX_POOL_2D on float32, int8, uint8 and int16, and L2_POOL_2D on float32,
+// NHWC. Padding never counts: averages divide by the number of taps inside the input.
 //
-// int8 values are averaged and compared as steps; as upstream, the output's scale is assumed to be
-// the input's and is only used for the fused activation.
+// Quantised values are averaged and compared as steps; as upstream, the output's scale is assumed
+// to be the input's and is only used for the fused activation.
 #include "kernels/activation_range.h"
 #include "kernels/kernel.h"
 #include "kernels/padding.h"
@@ -35,13 +35,16 @@ struct PoolData {
   IntRange int_range;
 };
 
+constexpr uint32_t kQuantizedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
+
+template <uint32_t types>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const auto& params = ParamsOf<TfLitePoolParams>(node);
   PoolData& data = DataOf<PoolData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
+  DEPUTY_TRY(CheckType(context, input, types));
   DEPUTY_TRY(CheckSameType(context, output, input));
   DEPUTY_TRY(CheckRank(context, input, 4));
   data.batches = Dim(input, 0);
@@ -56,7 +59,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
     data.y.output = 0;
   }
   data.float_range = ActivationRange(params.activation);
-  if (input->type == kTfLiteInt8) {
+  if (input->type != kTfLiteFloat32) {
     DEPUTY_TRY(QuantizedActivationRange(context, params.activation, output, &data.int_range));
   }
   const int dims[] = {data.batches, data.y.output, data.x.output, data.channels};
@@ -76,11 +79,12 @@ struct MaxFloat {
   Value Finish(Sum sum, int) const { return Clamp(sum, range); }
 };
 
-struct MaxInt8 {
-  using Value = int8_t;
-  using Sum = int8_t;
+template <typename T>
+struct MaxSteps {
+  using Value = T;
+  using Sum = T;
   IntRange range;
-  static constexpr Sum kFirst = std::numeric_limits<int8_t>::min();
+  static constexpr Sum kFirst = std::numeric_limits<T>::min();
   void Take(Sum* sum, Value value) const { *sum = std::max(*sum, value); }
   Value Finish(Sum sum, int) const { return static_cast<Value>(Clamp<int32_t>(sum, range)); }
 };
@@ -91,13 +95,23 @@ struct AverageFloat {
   FloatRange range;
   static constexpr Sum kFirst = 0.0f;
   void Take(Sum* sum, Value value) const { *sum += value; }
+  Value Finish(Sum sum, int count) const { return Clamp(sum / static_cast<float>(count), range); }
+};
+
+struct L2Float {
+  using Value = float;
+  using Sum = float;
+  FloatRange range;
+  static constexpr Sum kFirst = 0.0f;
+  void Take(Sum* sum, Value value) const { *sum += value * value; }
   Value Finish(Sum sum, int count) const {
-    return Clamp(sum / static_cast<float>(count), range);
+    return Clamp(std::sqrt(sum / static_cast<float>(count)), range);
   }
 };
 
-struct AverageInt8 {
-  using Value = int8_t;
+template <typename T>
+struct AverageSteps {
+  using Value = T;
   using Sum = int32_t;
   IntRange range;
   static constexpr Sum kFirst = 0;
@@ -152,17 +166,25 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
   return kTfLiteOk;
 }
 
-template <typename FloatPool, typename Int8Pool>
+template <typename FloatPool, template <typename> typename StepsPool>
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   const PoolData& data = DataOf<PoolData>(node);
   switch (Input(context, node, 0)->type) {
     case kTfLiteFloat32:
       return Run(context, node, FloatPool{data.float_range});
     case kTfLiteInt8:
-      return Run(context, node, Int8Pool{data.int_range});
+      return Run(context, node, StepsPool<int8_t>{data.int_range});
+    case kTfLiteUInt8:
+      return Run(context, node, StepsPool<uint8_t>{data.int_range});
+    case kTfLiteInt16:
+      return Run(context, node, StepsPool<int16_t>{data.int_range});
     default:
       return UnexpectedType(context, Input(context, node, 0));
   }
+}
+
+TfLiteStatus EvalL2(TfLiteContext* context, TfLiteNode* node) {
+  return Run(context, node, L2Float{DataOf<PoolData>(node).float_range});
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -172,27 +194,40 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinAveragePool2d,
      .min_version = 1,
      .max_version = 3,
-     .types = kFloat32Bit | kInt8Bit,
+     .types = kFloat32Bit | kQuantizedTypes,
      .options = {1, 5},
      .params_size = sizeof(TfLitePoolParams),
      .parse = &ParseOptions<5, TfLitePoolParams, &FillPool>,
      .init = &GuardedInit<&NewData<PoolData>>,
      .free = &DeleteData<PoolData>,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval<AverageFloat, AverageInt8>>,
+     .prepare = &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
+     .invoke = &Guarded<&Eval<AverageFloat, AverageSteps>>,
      .inplace = kTfLiteInplaceOpNone},
     {.name = "MAX_POOL_2D",
      .code = kTfLiteBuiltinMaxPool2d,
      .min_version = 1,
      .max_version = 3,
-     .types = kFloat32Bit | kInt8Bit,
+     .types = kFloat32Bit | kQuantizedTypes,
      .options = {1, 5},
      .params_size = sizeof(TfLitePoolParams),
      .parse = &ParseOptions<5, TfLitePoolParams, &FillPool>,
      .init = &GuardedInit<&NewData<PoolData>>,
      .free = &DeleteData<PoolData>,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval<MaxFloat, MaxInt8>>,
+     .prepare = &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
+     .invoke = &Guarded<&Eval<MaxFloat, MaxSteps>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "L2_POOL_2D",
+     .code = kTfLiteBuiltinL2Pool2d,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kFloat32Bit,
+     .options = {1, 5},
+     .params_size = sizeof(TfLitePoolParams),
+     .parse = &ParseOptions<5, TfLitePoolParams, &FillPool>,
+     .init = &GuardedInit<&NewData<PoolData>>,
+     .free = &DeleteData<PoolData>,
+     .prepare = &Guarded<&Prepare<kFloat32Bit>>,
+     .invoke = &Guarded<&EvalL2>,
      .inplace = kTfLiteInplaceOpNone},
 };
 

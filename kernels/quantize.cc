@@ -1,24 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE (float32 to int8, int8 to int8 of another scale) and DEQUANTIZE (int8 and float16 to
-// float32), with one scale or one per slice of the quantised dimension.
+// QUANTIZE (float32 to 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to float32,
+// DENSIFY (sparse constants to dense ones) and CAST. Scales are one per tensor or, between float32
+// and integers, one per slice of the quantised dimension.
 //
-// DEQUANTIZE of a constant is worked out once per interpreter, at the first invoke, and only if
-// some CPU node reads the result: a delegate may have taken all readers. The node stays in the plan
-// and does nothing afterwards.
+// DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, at the first invoke,
+// and only if some CPU node reads the result: a delegate may have taken all readers. The node stays
+// in the plan and does nothing afterwards.
 //
-// What upstream leaves to chance is defined here: numbers too large for the output saturate with
-// their sign (upstream's +infinity becomes the smallest step), NaN becomes the smallest step.
+// What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
+// saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
+// smallest step. CAST to integers saturates, and NaN becomes the largest, as upstream's does.
+//
+// FAKE_QUANT and BITCAST have no kernel here yet.
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/activation_range.h"
 #include "kernels/cpu.h"
+#include "kernels/element_type.h"
+#include "kernels/elements.h"
+#include "kernels/half.h"
 #include "kernels/kernel.h"
 #include "kernels/registry.h"
 #include "kernels/requantize.h"
 
 namespace deputy {
 namespace {
+
+constexpr uint32_t kStepTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
+constexpr uint32_t kQuantizeTypes = kFloat32Bit | kStepTypes | kInt32Bit;
+constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit;
+constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
+constexpr uint32_t kCastTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillCast(const OpOptions& options, TfLiteCastParams* params) {
+  params->in_data_type = options.Type(0);
+  params->out_data_type = options.Type(1);
+  return true;
+}
+
+bool FillFakeQuant(const OpOptions& options, TfLiteFakeQuantParams* params) {
+  params->min = options.Float(0);
+  params->max = options.Float(1);
+  params->num_bits = options.Int(2);
+  params->narrow_range = options.Bool(3);
+  return true;
+}
 
 // ---- Scales -----------------------------------------------------------------------------------
 
@@ -54,10 +87,10 @@ TfLiteStatus ReadSlices(TfLiteContext* context, const TfLiteTensor* tensor,
   Slices slices;
   slices.params = tensor->params;
   slices.inner = ElementCount(shaped);
-  const auto* affine = tensor->quantization.type == kTfLiteAffineQuantization
-                           ? static_cast<const TfLiteAffineQuantization*>(
-                                 tensor->quantization.params)
-                           : nullptr;
+  const auto* affine =
+      tensor->quantization.type == kTfLiteAffineQuantization
+          ? static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params)
+          : nullptr;
   if (affine != nullptr && affine->scale != nullptr && affine->scale->size > 1) {
     const int axis = affine->quantized_dimension;
     if (axis < 0 || axis >= Rank(shaped) || Dim(shaped, axis) != affine->scale->size) {
@@ -70,25 +103,32 @@ TfLiteStatus ReadSlices(TfLiteContext* context, const TfLiteTensor* tensor,
     slices.inner = ElementCount(Dims(shaped).subspan(static_cast<size_t>(axis) + 1));
     const TfLiteIntArray* zero_points = affine->zero_point;
     if (zero_points != nullptr && zero_points->size > 1 && zero_points->size != slices.slices) {
-      return TensorError(context, tensor, "expected %d zero points, found %d",
-                         affine->scale->size, zero_points->size);
+      return TensorError(context, tensor, "expected %d zero points, found %d", affine->scale->size,
+                         zero_points->size);
     }
   }
   *out_slices = slices;
   return kTfLiteOk;
 }
 
-TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor,
-                         const Slices& slices) {
+TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, const Slices& slices) {
+  int32_t low = 0, high = 0;
+  if (!QuantizedLimits(tensor->type, &low, &high)) return UnexpectedType(context, tensor);
   for (int64_t s = 0; s < slices.slices; ++s) {
-    if (!(slices.Scale(s) > 0.0f) || !std::isfinite(slices.Scale(s)) ||
-        slices.ZeroPoint(s) < -128 || slices.ZeroPoint(s) > 127) {
+    if (!(slices.Scale(s) > 0.0f) || !std::isfinite(slices.Scale(s)) || slices.ZeroPoint(s) < low ||
+        slices.ZeroPoint(s) > high) {
       return TensorError(context, tensor,
-                         "expected a positive scale and a zero point from -128 to 127, found "
-                         "%g and %d", static_cast<double>(slices.Scale(s)), slices.ZeroPoint(s));
+                         "expected a positive scale and a zero point from %d to %d, found %g "
+                         "and %d",
+                         low, high, static_cast<double>(slices.Scale(s)), slices.ZeroPoint(s));
     }
   }
   return kTfLiteOk;
+}
+
+TfLiteStatus CheckZeroPointIsZero(TfLiteContext* context, const TfLiteTensor* tensor) {
+  if (tensor->params.zero_point == 0) return kTfLiteOk;
+  return TensorError(context, tensor, "expected zero point 0, found %d", tensor->params.zero_point);
 }
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -98,21 +138,58 @@ struct QuantizeData {
   bool done = false;  // the constant result is there
 };
 
+// What each type can be quantised to.
+uint32_t TargetsOf(TfLiteType type) {
+  switch (type) {
+    case kTfLiteInt16:
+      return kInt8Bit | kInt16Bit | kInt32Bit;
+    case kTfLiteInt32:
+      return kInt8Bit | kInt16Bit;
+    default:
+      return kStepTypes;
+  }
+}
+
 TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
-  DEPUTY_TRY(CheckType(context, output, kInt8Bit));
-  if (input->type == kTfLiteInt8) {
-    DEPUTY_TRY(CheckQuantized(context, input));
-    DEPUTY_TRY(CheckQuantized(context, output));
-  } else {
+  DEPUTY_TRY(CheckType(context, input, kQuantizeTypes));
+  DEPUTY_TRY(CheckType(context, output, TargetsOf(input->type)));
+  if (input->type == kTfLiteFloat32) {
     Slices& slices = DataOf<QuantizeData>(node).slices;
     DEPUTY_TRY(ReadSlices(context, output, input, &slices));
     DEPUTY_TRY(CheckScales(context, output, slices));
+  } else {
+    DEPUTY_TRY(CheckQuantized(context, input));
+    DEPUTY_TRY(CheckQuantized(context, output));
+    if (input->type == kTfLiteInt16 && output->type == kTfLiteInt16) {
+      DEPUTY_TRY(CheckZeroPointIsZero(context, input));
+      DEPUTY_TRY(CheckZeroPointIsZero(context, output));
+    }
   }
   return ResizeLike(context, output, input);
+}
+
+// Gives the output of a node that works once the input's shape. What was worked out stays if it
+// still fits: resizing gives such a tensor new memory at once.
+TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, size_t element_bytes,
+                            TfLiteTensor* output, bool* done) {
+  const bool fits = output->allocation_type == kTfLitePersistentRo &&
+                    output->data.data != nullptr && output->dims != nullptr &&
+                    TfLiteIntArrayEqual(output->dims, input->dims) != 0 &&
+                    output->bytes == static_cast<size_t>(ElementCount(input)) * element_bytes;
+  if (fits) return kTfLiteOk;
+  *done = false;
+  output->allocation_type = kTfLitePersistentRo;
+  return ResizeLike(context, output, input);
+}
+
+// Whether such a node has nothing to do (any more).
+bool IsIdle(TfLiteContext* context, const TfLiteNode* node, bool done) {
+  if (Output(context, node, 0)->allocation_type != kTfLitePersistentRo) return false;
+  const Runtime* runtime = RuntimeOf(context);
+  return done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]));
 }
 
 TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
@@ -120,64 +197,77 @@ TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
   QuantizeData& data = DataOf<QuantizeData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kInt8Bit | kFloat16Bit));
-  if (input->type == kTfLiteInt8) DEPUTY_TRY(ReadSlices(context, input, input, &data.slices));
+  DEPUTY_TRY(CheckType(context, input, kDequantizeTypes));
+  if (input->type == kTfLiteInt16) DEPUTY_TRY(CheckZeroPointIsZero(context, input));
+  if (input->type != kTfLiteFloat16) DEPUTY_TRY(ReadSlices(context, input, input, &data.slices));
   output->type = kTfLiteFloat32;
-  if (!IsReadableConstant(input)) {
-    data.done = false;
-    return ResizeLike(context, output, input);
+  if (IsReadableConstant(input)) {
+    return ResizeConstant(context, input, sizeof(float), output, &data.done);
   }
-  // Resizing gives such a tensor new memory at once; what was worked out stays if it still fits.
-  const bool fits = output->allocation_type == kTfLitePersistentRo &&
-                    output->data.data != nullptr && output->dims != nullptr &&
-                    TfLiteIntArrayEqual(output->dims, input->dims) != 0 &&
-                    output->bytes == static_cast<size_t>(ElementCount(input)) * sizeof(float);
-  if (fits) return kTfLiteOk;
   data.done = false;
-  output->allocation_type = kTfLitePersistentRo;
   return ResizeLike(context, output, input);
 }
 
-// ---- Reference --------------------------------------------------------------------------------
-
-float HalfToFloat(uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const float mantissa = static_cast<float>(half & 0x3ff);
-  float value = 0.0f;
-  if (exponent == 31) {
-    value = mantissa == 0.0f ? std::numeric_limits<float>::infinity()
-                             : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(mantissa, -24);
-  } else {
-    value = std::ldexp(mantissa + 1024.0f, exponent - 25);
+TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kDensifyTypes));
+  if (!IsReadableConstant(input) || input->sparsity == nullptr) {
+    return TensorError(context, input, "expected a sparse constant, found %s",
+                       input->sparsity == nullptr ? "a dense tensor" : "no constant");
   }
-  return (half & 0x8000) != 0 ? -value : value;
+  output->type = input->type;
+  return ResizeConstant(context, input, static_cast<size_t>(ElementBytes(input->type)), output,
+                        &DataOf<QuantizeData>(node).done);
 }
 
+TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  DEPUTY_TRY(CheckType(context, Input(context, node, 0), kCastTypes));
+  DEPUTY_TRY(CheckType(context, Output(context, node, 0), kCastTypes));
+  return ResizeLike(context, Output(context, node, 0), Input(context, node, 0));
+}
+
+// ---- QUANTIZE ---------------------------------------------------------------------------------
+
 // A real number in steps. The exact mode rounds ties away from zero, the default to even.
-int8_t ToStep(float value, float scale, int32_t zero_point, Arithmetic arithmetic) {
+template <typename T>
+T ToStep(float value, float scale, int32_t zero_point, Arithmetic arithmetic) {
+  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
   const float steps = value / scale;
   const float rounded =
       arithmetic == Arithmetic::kReference ? std::round(steps) : std::nearbyint(steps);
   const float shifted = rounded + static_cast<float>(zero_point);
-  if (!(shifted > -128.0f)) return -128;
-  return static_cast<int8_t>(std::min(shifted, 127.0f));
+  if (!(shifted > kLow)) return std::numeric_limits<T>::min();
+  return static_cast<T>(std::min(shifted, kHigh));
 }
 
-// ---- Eval -------------------------------------------------------------------------------------
+template <typename T>
+void QuantizeFloats(const Slices& slices, Arithmetic arithmetic, const float* values, T* out) {
+  slices.ForEachRun([&](int64_t slice, int64_t first, int64_t count) {
+    const float scale = slices.Scale(slice);
+    const int32_t zero_point = slices.ZeroPoint(slice);
+    for (int64_t i = first; i < first + count; ++i) {
+      out[i] = ToStep<T>(values[i], scale, zero_point, arithmetic);
+    }
+  });
+}
 
-template <typename Requantizer>
+template <typename Requantizer, typename In, typename Out>
 void Requantize(const TfLiteTensor* input, TfLiteTensor* output) {
-  const double factor = static_cast<double>(input->params.scale) /
-                        static_cast<double>(output->params.scale);
-  const Requantizer requantize(factor, output->params.zero_point, IntRange{-128, 127});
-  const int32_t zero_point = input->params.zero_point;
-  const int8_t* values = Data<int8_t>(input);
-  int8_t* out = Data<int8_t>(output);
+  const double factor =
+      static_cast<double>(input->params.scale) / static_cast<double>(output->params.scale);
+  const IntRange range{std::numeric_limits<Out>::min(), std::numeric_limits<Out>::max()};
+  const Requantizer requantize(factor, output->params.zero_point, range);
+  const auto zero_point = static_cast<uint32_t>(input->params.zero_point);
+  const In* values = Data<In>(input);
+  Out* out = Data<Out>(output);
   const int64_t count = ElementCount(input);
   for (int64_t i = 0; i < count; ++i) {
-    out[i] = static_cast<int8_t>(requantize(values[i] - zero_point));
+    // Differences of int32 may wrap.
+    const uint32_t difference = static_cast<uint32_t>(values[i]) - zero_point;
+    out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
   }
 }
 
@@ -185,30 +275,37 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const Arithmetic arithmetic = ArithmeticOf(context);
-  if (input->type == kTfLiteInt8) {
-    if (arithmetic == Arithmetic::kReference) Requantize<ExactRequantizer>(input, output);
-    if (arithmetic == Arithmetic::kDefault) Requantize<FloatRequantizer>(input, output);
-    return kTfLiteOk;
+  if (input->type == kTfLiteFloat32) {
+    return DispatchType<kStepTypes>(context, output, [&](auto out_tag) {
+      QuantizeFloats(DataOf<QuantizeData>(node).slices, arithmetic, Data<float>(input),
+                     Data<typename decltype(out_tag)::type>(output));
+      return kTfLiteOk;
+    });
   }
-  const Slices& slices = DataOf<QuantizeData>(node).slices;
-  const float* values = Data<float>(input);
-  int8_t* out = Data<int8_t>(output);
+  return DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto in_tag) {
+    return DispatchType<kStepTypes | kInt32Bit>(context, output, [&](auto out_tag) {
+      using In = typename decltype(in_tag)::type;
+      using Out = typename decltype(out_tag)::type;
+      // Float cannot hold the steps of a 32-bit output.
+      if (arithmetic == Arithmetic::kReference || sizeof(Out) == 4) {
+        Requantize<ExactRequantizer, In, Out>(input, output);
+      } else {
+        Requantize<FloatRequantizer, In, Out>(input, output);
+      }
+      return kTfLiteOk;
+    });
+  });
+}
+
+// ---- DEQUANTIZE -------------------------------------------------------------------------------
+
+template <typename T>
+void DequantizeSteps(const Slices& slices, const T* values, float* out) {
   slices.ForEachRun([&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
     for (int64_t i = first; i < first + count; ++i) {
-      out[i] = ToStep(values[i], scale, zero_point, arithmetic);
-    }
-  });
-  return kTfLiteOk;
-}
-
-void DequantizeInt8(const Slices& slices, const int8_t* values, float* out) {
-  slices.ForEachRun([&](int64_t slice, int64_t first, int64_t count) {
-    const float scale = slices.Scale(slice);
-    const int64_t zero_point = slices.ZeroPoint(slice);
-    for (int64_t i = first; i < first + count; ++i) {
-      out[i] = scale * static_cast<float>(values[i] - zero_point);
+      out[i] = scale * static_cast<float>(int64_t{values[i]} - zero_point);
     }
   });
 }
@@ -223,57 +320,193 @@ void DequantizeHalf(const uint16_t* values, int64_t count, float* out) {
 
 TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
   QuantizeData& data = DataOf<QuantizeData>(node);
+  if (IsIdle(context, node, data.done)) return kTfLiteOk;
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (output->allocation_type == kTfLitePersistentRo) {
-    const Runtime* runtime = RuntimeOf(context);
-    if (data.done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]))) {
+  if (input->type == kTfLiteFloat16) {
+    DequantizeHalf(Data<uint16_t>(input), ElementCount(input), Data<float>(output));
+  } else {
+    DEPUTY_TRY(DispatchType<kStepTypes>(context, input, [&](auto tag) {
+      DequantizeSteps(data.slices, Data<typename decltype(tag)::type>(input), Data<float>(output));
       return kTfLiteOk;
-    }
-  }
-  switch (input->type) {
-    case kTfLiteInt8:
-      DequantizeInt8(data.slices, Data<int8_t>(input), Data<float>(output));
-      break;
-    case kTfLiteFloat16:
-      DequantizeHalf(Data<uint16_t>(input), ElementCount(input), Data<float>(output));
-      break;
-    default:
-      return UnexpectedType(context, input);
+    }));
   }
   data.done = output->allocation_type == kTfLitePersistentRo;
   return kTfLiteOk;
 }
 
+// ---- DENSIFY ----------------------------------------------------------------------------------
+
+// Walks the tree of a sparse tensor, whose numbers the loader has checked: one level per dimension
+// in traversal order, the dimensions of the block last.
+template <typename T>
+class Expansion {
+ public:
+  Expansion(const TfLiteTensor* tensor, T* out)
+      : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
+    const int rank = Rank(tensor);
+    const int levels = sparsity_.dim_metadata_size;
+    std::array<int64_t, 2 * kMaxRank> pitch;  // of the dimensions, those of the block last
+    int64_t elements = 1;
+    for (int d = rank - 1; d >= 0; --d) {
+      pitch[static_cast<size_t>(d)] = elements;
+      elements *= Dim(tensor, d);
+    }
+    for (int level = rank; level < levels; ++level) {
+      const int dimension = sparsity_.traversal_order->data[level];
+      const auto divided = static_cast<size_t>(sparsity_.block_map->data[dimension - rank]);
+      pitch[static_cast<size_t>(dimension)] = pitch[divided];
+    }
+    for (int level = rank; level < levels; ++level) {
+      const int dimension = sparsity_.traversal_order->data[level];
+      pitch[static_cast<size_t>(sparsity_.block_map->data[dimension - rank])] *=
+          sparsity_.dim_metadata[level].dense_size;
+    }
+    for (int level = 0; level < levels; ++level) {
+      pitch_[static_cast<size_t>(level)] =
+          pitch[static_cast<size_t>(sparsity_.traversal_order->data[level])];
+    }
+  }
+
+  // Writes what lies below `node` of a level; `offset` is where that begins in the output.
+  void Walk(int level, int64_t node, int64_t offset) const {
+    if (level == sparsity_.dim_metadata_size) {
+      out_[offset] = values_[node];
+      return;
+    }
+    const TfLiteDimensionMetadata& dimension = sparsity_.dim_metadata[level];
+    const int64_t pitch = pitch_[static_cast<size_t>(level)];
+    if (dimension.format == kTfLiteDimDense) {
+      for (int64_t i = 0; i < dimension.dense_size; ++i) {
+        Walk(level + 1, node * dimension.dense_size + i, offset + i * pitch);
+      }
+      return;
+    }
+    const int32_t end = dimension.array_segments->data[node + 1];
+    for (int64_t i = dimension.array_segments->data[node]; i < end; ++i) {
+      Walk(level + 1, i, offset + dimension.array_indices->data[i] * pitch);
+    }
+  }
+
+ private:
+  const TfLiteSparsity& sparsity_;
+  const T* values_;
+  T* out_;
+  std::array<int64_t, 2 * kMaxRank> pitch_;  // by level
+};
+
+TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
+  QuantizeData& data = DataOf<QuantizeData>(node);
+  if (IsIdle(context, node, data.done)) return kTfLiteOk;
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(MoveElements(context, input, output, [&](const auto*, auto* out) {
+    std::memset(output->data.data, 0, output->bytes);
+    Expansion(input, out).Walk(0, 0, 0);
+  }));
+  data.done = true;
+  return kTfLiteOk;
+}
+
+// ---- CAST -------------------------------------------------------------------------------------
+
+template <typename To, typename From>
+To CastNumber(From value) {
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<To, Half>) {
+    if constexpr (std::is_same_v<From, To>) {
+      return value;
+    } else if constexpr (std::is_same_v<From, Half>) {
+      return CastNumber<To>(static_cast<float>(value));
+    } else {
+      return Half(static_cast<float>(value));
+    }
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // The limits of wide integers round up to numbers that are just too large.
+    constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr From kHigh = static_cast<From>(std::numeric_limits<To>::max());
+    if (!(value < kHigh)) return std::numeric_limits<To>::max();
+    return value > kLow ? static_cast<To>(value) : std::numeric_limits<To>::min();
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename From, typename To>
+void CastElements(const TfLiteTensor* input, TfLiteTensor* output) {
+  const From* values = Data<From>(input);
+  To* out = Data<To>(output);
+  const int64_t count = ElementCount(input);
+  for (int64_t i = 0; i < count; ++i) out[i] = CastNumber<To>(values[i]);
+}
+
+// Anything but zero is true; NaN is.
+template <typename From>
+void CastToTruth(const TfLiteTensor* input, TfLiteTensor* output) {
+  const From* values = Data<From>(input);
+  uint8_t* out = Data<uint8_t>(output);
+  const int64_t count = ElementCount(input);
+  for (int64_t i = 0; i < count; ++i) out[i] = values[i] != 0;
+}
+
+TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  return DispatchType<kCastTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
+    using From = typename decltype(in_tag)::type;
+    if (output->type == kTfLiteBool) {
+      CastToTruth<From>(input, output);
+      return kTfLiteOk;
+    }
+    return DispatchType<kCastTypes>(context, output, [&](auto out_tag) {
+      CastElements<From, typename decltype(out_tag)::type>(input, output);
+      return kTfLiteOk;
+    });
+  });
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {},
+          .params_size = 0,
+          .parse = nullptr,
+          .init = &GuardedInit<&NewData<QuantizeData>>,
+          .free = &DeleteData<QuantizeData>,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
 constexpr OpDef kTable[] = {
-    {.name = "QUANTIZE",
-     .code = kTfLiteBuiltinQuantize,
-     .min_version = 1,
-     .max_version = 6,
-     .types = kFloat32Bit | kInt8Bit,
-     .options = {},
-     .params_size = 0,
-     .parse = nullptr,
-     .init = &GuardedInit<&NewData<QuantizeData>>,
-     .free = &DeleteData<QuantizeData>,
-     .prepare = &Guarded<&PrepareQuantize>,
-     .invoke = &Guarded<&EvalQuantize>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "DEQUANTIZE",
-     .code = kTfLiteBuiltinDequantize,
+    Row("QUANTIZE", kTfLiteBuiltinQuantize, 6, kQuantizeTypes, &Guarded<&PrepareQuantize>,
+        &Guarded<&EvalQuantize>),
+    Row("DEQUANTIZE", kTfLiteBuiltinDequantize, 9, kDequantizeTypes, &Guarded<&PrepareDequantize>,
+        &Guarded<&EvalDequantize>),
+    Row("DENSIFY", kTfLiteBuiltinDensify, 1, kDensifyTypes, &Guarded<&PrepareDensify>,
+        &Guarded<&EvalDensify>),
+    {.name = "CAST",
+     .code = kTfLiteBuiltinCast,
      .min_version = 1,
      .max_version = 9,
-     .types = kInt8Bit | kFloat16Bit,
-     .options = {},
-     .params_size = 0,
-     .parse = nullptr,
-     .init = &GuardedInit<&NewData<QuantizeData>>,
-     .free = &DeleteData<QuantizeData>,
-     .prepare = &Guarded<&PrepareDequantize>,
-     .invoke = &Guarded<&EvalDequantize>,
+     .types = kCastTypes,
+     .options = {1, 37},
+     .params_size = sizeof(TfLiteCastParams),
+     .parse = &ParseOptions<37, TfLiteCastParams, &FillCast>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareCast>,
+     .invoke = &Guarded<&EvalCast>,
      .inplace = kTfLiteInplaceOpNone},
+    ParserRow("FAKE_QUANT", kTfLiteBuiltinFakeQuant, {1, 58}, sizeof(TfLiteFakeQuantParams),
+              &ParseOptions<58, TfLiteFakeQuantParams, &FillFakeQuant>),
+    ParserRow("BITCAST", kTfLiteBuiltinBitcast),
 };
 
 }  // namespace

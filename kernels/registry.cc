@@ -4,12 +4,19 @@
 // adds a line here and one in registry.h.
 #include "kernels/registry.h"
 
+#include <cstring>
+
 namespace deputy {
 
 std::span<const std::span<const OpDef>> AllFamilies() {
   // Inside the function, because the tables of other files may not be initialised before it.
   static const std::span<const OpDef> families[] = {
-      kArithmeticOps, kConvOps, kMatmulOps, kPoolOps, kQuantizeOps, kShapeOps, kSoftmaxOps,
+      kActivationOps, kArithmeticOps, kBinaryOps,        kCompareOps,   kConcatOps,    kControlOps,
+      kConv3dOps,     kConvOps,       kConvTransposeOps, kCustomOps,    kDetectionOps, kFillOps,
+      kGatherOps,     kLstmOps,       kMatmulOps,        kNormalizeOps, kPadOps,       kPoolOps,
+      kQuantizeOps,   kRandomOps,     kRearrangeOps,     kReduceOps,    kResizeOps,    kResourceOps,
+      kRnnOps,        kSearchOps,     kSegmentOps,       kShapeOps,     kSignalOps,    kSliceOps,
+      kSoftmaxOps,    kStablehloOps,  kTextOps,          kUnaryOps,     kWindowOps,
   };
   return families;
 }
@@ -17,7 +24,7 @@ std::span<const std::span<const OpDef>> AllFamilies() {
 const OpDef* FindBuiltinAnyVersion(TfLiteBuiltinOperator code) {
   for (std::span<const OpDef> family : AllFamilies()) {
     for (const OpDef& op : family) {
-      if (op.code == code) return &op;
+      if (op.code == code && code != kTfLiteBuiltinCustom) return &op;
     }
   }
   return nullptr;
@@ -26,6 +33,15 @@ const OpDef* FindBuiltinAnyVersion(TfLiteBuiltinOperator code) {
 const OpDef* FindBuiltin(TfLiteBuiltinOperator code, int version) {
   const OpDef* op = FindBuiltinAnyVersion(code);
   return op != nullptr && op->min_version <= version && version <= op->max_version ? op : nullptr;
+}
+
+const OpDef* FindCustomOp(const char* name, int version) {
+  for (const OpDef& op : kCustomOps) {
+    if (std::strcmp(op.name, name) == 0 && op.min_version <= version && version <= op.max_version) {
+      return &op;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace deputy

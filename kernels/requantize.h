@@ -64,6 +64,9 @@ inline int32_t WrappingShiftLeft(int32_t x, int shift) {
 inline void Accumulate(int32_t* sum, int32_t value) {
   *sum = static_cast<int32_t>(static_cast<uint32_t>(*sum) + static_cast<uint32_t>(value));
 }
+inline void Accumulate(int64_t* sum, int64_t value) {
+  *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(value));
+}
 inline void Accumulate(float* sum, float value) { *sum += value; }
 
 inline int32_t Multiply(int32_t x, FixedMultiplier by) {
@@ -73,11 +76,28 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
 }
 
 // The same with a single rounding, to nearest with ties away from zero. `by` comes from
-// ToFixedMultiplier.
-inline int64_t MultiplyRoundingOnce(int32_t x, FixedMultiplier by) {
+// ToFixedMultiplier. The sum may have 63 bits; results that no 32 bits hold saturate somewhere
+// beyond them.
+inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
-  const int64_t product = static_cast<int64_t>(x) * by.mantissa;
-  return (product + (int64_t{1} << (shift - 1)) - (product < 0 ? 1 : 0)) >> shift;
+  const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
+  if (x >= -(int64_t{1} << 32) && x <= int64_t{1} << 32) return (x * by.mantissa + half) >> shift;
+  if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
+  // In two halves, because the product has up to 94 bits.
+  const int64_t high = x >> 31, low = x & 0x7fffffff;
+  return (high * by.mantissa + ((low * by.mantissa + half) >> 31)) >> (shift - 31);
+}
+
+// The recipe for 64-bit sums (int16 activations): the mantissa is cut to 15 bits first, and a
+// single rounding follows, ties upwards. Sums beyond 2^47 wrap.
+inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
+  const int64_t mantissa = by.mantissa < 0x7fff0000 ? (by.mantissa + (1 << 15)) >> 16 : 0x7fff;
+  const int shift = 15 - by.shift;
+  if (shift <= 0)
+    return static_cast<int64_t>((static_cast<uint64_t>(x) << -shift) *
+                                static_cast<uint64_t>(mantissa));
+  const uint64_t product = static_cast<uint64_t>(x) * static_cast<uint64_t>(mantissa);
+  return static_cast<int64_t>(product + (uint64_t{1} << (shift - 1))) >> shift;
 }
 
 // Both requantisers: real factor, zero point of the output and the range of its steps. A copyable

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESHAPE. The wanted shape comes from the second input if that is a vector of int32, else from the
-// options (a second input of any other form is ignored, as upstream does). If it is not a constant
-// the output's shape is known only while running, and the output is a dynamic tensor.
-#include <cstring>
-
+// RESHAPE, SQUEEZE and EXPAND_DIMS give the same elements another shape; SHAPE and RANK answer the
+// shape itself.
+//
+// RESHAPE's wanted shape comes from the second input if that is a vector of int32, else from the
+// options (a second input of any other form is ignored, as upstream does). If it is not known
+// before running, the output is a dynamic tensor. SHAPE and RANK are answered in prepare, so that
+// what is computed from shapes stays static.
+#include "kernels/elements.h"
 #include "kernels/kernel.h"
 #include "kernels/registry.h"
+#include "kernels/shape_input.h"
 
 namespace deputy {
 namespace {
@@ -21,7 +25,20 @@ bool FillReshape(const OpOptions& options, TfLiteReshapeParams* params) {
   return true;
 }
 
-// ---- Prepare ----------------------------------------------------------------------------------
+bool FillSqueeze(const OpOptions& options, TfLiteSqueezeParams* params) {
+  const std::span<const int32_t> dims = options.Ints(0);
+  if (dims.size() > std::size(params->squeeze_dims)) return false;
+  std::copy(dims.begin(), dims.end(), params->squeeze_dims);
+  params->num_squeeze_dims = static_cast<int>(dims.size());
+  return true;
+}
+
+bool FillShape(const OpOptions& options, TfLiteShapeParams* params) {
+  params->out_type = options.Type(0);
+  return true;
+}
+
+// ---- RESHAPE ----------------------------------------------------------------------------------
 
 // The second input if it counts.
 const TfLiteTensor* ShapeTensor(TfLiteContext* context, const TfLiteNode* node) {
@@ -56,8 +73,10 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
     if (wanted[i] == -1 && stretched < 0) {
       stretched = static_cast<int>(i);
     } else if (wanted[i] < 0) {
-      return TensorError(context, output, "expected dimensions of 0 or more and at most one -1, "
-                         "found %d in dimension %zu", wanted[i], i);
+      return TensorError(context, output,
+                         "expected dimensions of 0 or more and at most one -1, "
+                         "found %d in dimension %zu",
+                         wanted[i], i);
     } else if (!MultiplySizes(product, static_cast<size_t>(wanted[i]), &product)) {
       return TensorError(context, output, "its new size would overflow");
     }
@@ -72,46 +91,154 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
     product *= left_over;
   }
   if (product != count) {
-    return TensorError(context, output, "expected a shape of %zu elements like tensor %d, "
-                       "found one of %zu", count, static_cast<int>(input - context->tensors),
-                       product);
+    return TensorError(context, output,
+                       "expected a shape of %zu elements like tensor %d, "
+                       "found one of %zu",
+                       count, static_cast<int>(input - context->tensors), product);
   }
   return ResizeTo(context, output, {dims, wanted.size()});
 }
 
-TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus PrepareReshape(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* shape = ShapeTensor(context, node);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckSameType(context, output, input));
-  if (input->type == kTfLiteString || (shape != nullptr && !IsReadableConstant(shape))) {
+  if (input->type == kTfLiteString || (shape != nullptr && !IsKnown(shape))) {
     MakeDynamic(output);
     return kTfLiteOk;
   }
   return ResizeOutput(context, node);
 }
 
-// ---- Eval -------------------------------------------------------------------------------------
-
-TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
-  const TfLiteTensor* input = Input(context, node, 0);
+TfLiteStatus EvalReshape(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output)) DEPUTY_TRY(ResizeOutput(context, node));
-  if (output->type == kTfLiteString &&
-      TfLiteTensorRealloc(input->bytes, output) != kTfLiteOk) {
-    return TensorError(context, output, "out of memory for %zu bytes", input->bytes);
+  return CopyTensor(context, Input(context, node, 0), output);
+}
+
+// ---- SQUEEZE ----------------------------------------------------------------------------------
+
+// Which axes go: those named, or all of extent 1.
+TfLiteStatus SqueezedAxes(TfLiteContext* context, const TfLiteNode* node, bool* squeezed) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const auto& params = ParamsOf<TfLiteSqueezeParams>(node);
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    squeezed[axis] = params.num_squeeze_dims == 0 && Dim(input, axis) == 1;
   }
-  if (output->bytes != input->bytes) {
-    return TensorError(context, output, "expected %zu bytes, found %zu", input->bytes,
-                       output->bytes);
-  }
-  // The two may share their memory.
-  if (input->bytes > 0 && output->data.data != input->data.data) {
-    std::memcpy(output->data.data, input->data.data, input->bytes);
+  for (int i = 0; i < params.num_squeeze_dims; ++i) {
+    int axis = 0;
+    DEPUTY_TRY(ResolveAxis(context, input, params.squeeze_dims[i], Rank(input), &axis));
+    DEPUTY_TRY(CheckDim(context, input, axis, 1));
+    squeezed[axis] = true;
   }
   return kTfLiteOk;
 }
+
+TfLiteStatus ResizeSqueezed(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  bool squeezed[kMaxRank] = {};
+  DEPUTY_TRY(SqueezedAxes(context, node, squeezed));
+  int dims[kMaxRank];
+  size_t rank = 0;
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    if (!squeezed[axis]) dims[rank++] = Dim(input, axis);
+  }
+  return ResizeTo(context, Output(context, node, 0), {dims, rank});
+}
+
+TfLiteStatus PrepareSqueeze(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  if (input->type == kTfLiteString) MakeDynamic(output);
+  return ResizeSqueezed(context, node);
+}
+
+TfLiteStatus EvalCopy(TfLiteContext* context, TfLiteNode* node) {
+  return CopyTensor(context, Input(context, node, 0), Output(context, node, 0));
+}
+
+// ---- EXPAND_DIMS ------------------------------------------------------------------------------
+
+TfLiteStatus ResizeExpanded(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axis_input = Input(context, node, 1);
+  int axis = 0;
+  DEPUTY_TRY(ResolveAxis(context, axis_input, IntegerAt(axis_input, 0), Rank(input) + 1, &axis));
+  if (Rank(input) == kMaxRank) {
+    return TensorError(context, input, "expected fewer than %d dimensions", kMaxRank);
+  }
+  int dims[kMaxRank];
+  for (int from = 0, to = 0; to <= Rank(input); ++to) {
+    dims[to] = to == axis ? 1 : Dim(input, from++);
+  }
+  return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input) + 1)});
+}
+
+TfLiteStatus PrepareExpandDims(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axis = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckType(context, axis, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckElementCount(context, axis, 1));
+  DEPUTY_TRY(CheckExactQuantization(context, output, input));
+  output->type = input->type;
+  if (input->type == kTfLiteString || !IsKnown(axis)) MakeDynamic(output);
+  return IsKnown(axis) ? ResizeExpanded(context, node) : kTfLiteOk;
+}
+
+TfLiteStatus EvalExpandDims(TfLiteContext* context, TfLiteNode* node) {
+  if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeExpanded(context, node));
+  return EvalCopy(context, node);
+}
+
+// ---- SHAPE and RANK ---------------------------------------------------------------------------
+
+// Gives the output its type, shape and contents for good (until the next prepare).
+TfLiteStatus SetAnswer(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
+                       std::span<const int> dims, std::span<const int> values) {
+  if (output->allocation_type != kTfLitePersistentRo) {
+    TfLiteTensorDataFree(output);
+    output->allocation_type = kTfLitePersistentRo;
+  }
+  output->type = type;
+  DEPUTY_TRY(ResizeTo(context, output, dims));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (type == kTfLiteInt64) {
+      Data<int64_t>(output)[i] = values[i];
+    } else {
+      Data<int32_t>(output)[i] = values[i];
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareShape(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const TfLiteType type = ParamsOf<TfLiteShapeParams>(node).out_type;
+  if (type != kTfLiteInt32 && type != kTfLiteInt64) {
+    return TensorError(context, output, "expected the option out_type INT32 or INT64, found %s",
+                       TfLiteTypeGetName(type));
+  }
+  const int rank = Rank(input);
+  return SetAnswer(context, output, type, {&rank, 1}, Dims(input));
+}
+
+TfLiteStatus PrepareRank(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const int rank = Rank(Input(context, node, 0));
+  return SetAnswer(context, Output(context, node, 0), kTfLiteInt32, {}, {&rank, 1});
+}
+
+TfLiteStatus EvalNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
 
 // ---- Table ------------------------------------------------------------------------------------
 
@@ -120,16 +247,68 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinReshape,
      .min_version = 1,
      .max_version = 1,
-     .types = kFloat32Bit | kFloat16Bit | kInt8Bit | kInt32Bit | TypeBit(kTfLiteUInt8) |
-              TypeBit(kTfLiteInt16) | TypeBit(kTfLiteInt64) | TypeBit(kTfLiteBool),
+     .types = kAnyBits,
      .options = {1, 17},
      .params_size = sizeof(TfLiteReshapeParams),
      .parse = &ParseOptions<17, TfLiteReshapeParams, &FillReshape>,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval>,
+     .prepare = &Guarded<&PrepareReshape>,
+     .invoke = &Guarded<&EvalReshape>,
      .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified},
+    {.name = "SQUEEZE",
+     .code = kTfLiteBuiltinSqueeze,
+     .min_version = 1,
+     .max_version = 2,
+     .types = kAnyBits,
+     .options = {1, 30},
+     .params_size = sizeof(TfLiteSqueezeParams),
+     .parse = &ParseOptions<30, TfLiteSqueezeParams, &FillSqueeze>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareSqueeze>,
+     .invoke = &Guarded<&EvalCopy>,
+     .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified},
+    {.name = "EXPAND_DIMS",
+     .code = kTfLiteBuiltinExpandDims,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kAnyBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareExpandDims>,
+     .invoke = &Guarded<&EvalExpandDims>,
+     .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified},
+    {.name = "SHAPE",
+     .code = kTfLiteBuiltinShape,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kAnyBits,
+     .options = {1, 55},
+     .params_size = sizeof(TfLiteShapeParams),
+     .parse = &ParseOptions<55, TfLiteShapeParams, &FillShape>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareShape>,
+     .invoke = &Guarded<&EvalNothing>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "RANK",
+     .code = kTfLiteBuiltinRank,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kAnyBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareRank>,
+     .invoke = &Guarded<&EvalNothing>,
+     .inplace = kTfLiteInplaceOpNone},
+    ParserRow("BROADCAST_ARGS", kTfLiteBuiltinBroadcastArgs),
 };
 
 }  // namespace

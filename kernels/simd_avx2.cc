@@ -18,7 +18,7 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsF32 = 6, kColumnsF32 = 16;
-constexpr int kRowsS8 = 6, kColumnsS8 = 16;
+constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
 inline int Smaller(int a, int b) { return a < b ? a : b; }
 
@@ -107,7 +107,7 @@ void GemmF32(const GemmTileF32& tile) {
 template <int kRows, int kPanels>
 inline void GemmS8Block(const GemmTileS8& tile, int first) {
   constexpr int kVectors = 2 * kPanels;
-  const size_t panel_stride = static_cast<size_t>(tile.pairs) * 2 * kColumnsS8;
+  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsS8;
   const int8_t* b = tile.b + static_cast<size_t>(first / kColumnsS8) * panel_stride;
   __m256i sums[kRows][kVectors];
 #pragma GCC unroll 8
@@ -117,7 +117,7 @@ inline void GemmS8Block(const GemmTileS8& tile, int first) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
   }
-  for (int p = 0; p < tile.pairs; ++p) {
+  for (int d = 0; d < tile.depth; d += kRunS8) {
     __m256i weights[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
@@ -127,22 +127,22 @@ inline void GemmS8Block(const GemmTileS8& tile, int first) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       int32_t pair;
-      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * p, sizeof pair);
+      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + d, sizeof pair);
       const __m256i value = _mm256_set1_epi32(pair);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
         sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(value, weights[v]));
       }
     }
-    b += 2 * kColumnsS8;
+    b += kRunS8 * kColumnsS8;
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(tile.sums + static_cast<size_t>(r) * tile.sums_stride +
-                                     first + 8 * v),
+          reinterpret_cast<__m256i*>(tile.sums + static_cast<size_t>(r) * tile.sums_stride + first +
+                                     8 * v),
           sums[r][v]);
     }
   }
@@ -176,7 +176,7 @@ void WidenS8(const int8_t* values, size_t count, int16_t* out) {
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
-// Adds the zero point to 8 clamped steps and stores `count` of them.
+// Stores the first `count` of 8 steps, to which the zero point is added.
 inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count) {
   steps = _mm256_add_epi32(steps, zero_point);
   const __m128i words =
@@ -191,57 +191,72 @@ inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count
   }
 }
 
-void RequantizeFloat(const RequantizeRow& row) {
-  const __m256i zero_point = _mm256_set1_epi32(row.zero_point);
-  const __m256 low = _mm256_set1_ps(static_cast<float>(row.low - row.zero_point));
-  const __m256 high = _mm256_set1_ps(static_cast<float>(row.high - row.zero_point));
-  for (int i = 0; i < row.count; i += 8) {
-    const int count = Smaller(8, row.count - i);
+// Eight columns at a time; `Finish` is made for the factors of eight columns and turns eight sums
+// into clamped steps.
+template <typename Finish>
+inline void RequantizeColumns(const RequantizeTile& tile) {
+  const __m256i zero_point = _mm256_set1_epi32(tile.zero_point);
+  for (int c = 0; c < tile.columns; c += 8) {
+    const int count = Smaller(8, tile.columns - c);
     const __m256i lanes = FirstLanes(count);
-    const __m256i sums = _mm256_maskload_epi32(row.sums + i, lanes);
-    const __m256 factors = _mm256_maskload_ps(row.factors + i, lanes);
-    __m256 steps = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), factors);
-    steps = _mm256_min_ps(_mm256_max_ps(steps, low), high);
-    // Rounds to nearest even whatever the rounding mode of the thread is.
-    steps = _mm256_round_ps(steps, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    StoreSteps(_mm256_cvtps_epi32(steps), zero_point, row.out + i, count);
+    const Finish finish(tile, c, lanes);
+    const int32_t* sums = tile.sums + c;
+    int8_t* out = tile.out + c;
+    for (int r = 0; r < tile.rows; ++r, sums += tile.sums_stride, out += tile.out_stride) {
+      StoreSteps(finish(_mm256_maskload_epi32(sums, lanes)), zero_point, out, count);
+    }
   }
 }
+
+struct FinishFloat {
+  __m256 factors, low, high;
+
+  FinishFloat(const RequantizeTile& tile, int column, __m256i lanes)
+      : factors(_mm256_maskload_ps(tile.factors + column, lanes)),
+        low(_mm256_set1_ps(static_cast<float>(tile.low - tile.zero_point))),
+        high(_mm256_set1_ps(static_cast<float>(tile.high - tile.zero_point))) {}
+  __m256i operator()(__m256i sums) const {
+    const __m256 steps = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), factors);
+    return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(steps, low), high));
+  }
+};
 
 // (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
 inline __m256i DoublingHighMultiply(__m256i a, __m256i b) {
   const __m256i nudge = _mm256_set1_epi64x(int64_t{1} << 30);
   const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(a, b), nudge);
-  const __m256i odd = _mm256_add_epi64(
-      _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32)), nudge);
+  const __m256i odd =
+      _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32)), nudge);
   return _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xaa);
 }
 
-void RequantizeExact(const RequantizeRow& row) {
-  const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1);
-  const __m256i zero_point = _mm256_set1_epi32(row.zero_point);
-  const __m256i low = _mm256_set1_epi32(row.low - row.zero_point);
-  const __m256i high = _mm256_set1_epi32(row.high - row.zero_point);
-  for (int i = 0; i < row.count; i += 8) {
-    const int count = Smaller(8, row.count - i);
-    const __m256i lanes = FirstLanes(count);
-    const __m256i shifts = _mm256_maskload_epi32(row.shifts + i, lanes);
-    const __m256i left = _mm256_max_epi32(shifts, zero);
-    const __m256i right = _mm256_sub_epi32(left, shifts);
-    const __m256i sums = _mm256_sllv_epi32(_mm256_maskload_epi32(row.sums + i, lanes), left);
-    const __m256i product =
-        DoublingHighMultiply(sums, _mm256_maskload_epi32(row.mantissas + i, lanes));
-    // Rounding shift to the right, ties away from zero.
-    const __m256i mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, right), one);
-    const __m256i remainder = _mm256_and_si256(product, mask);
-    const __m256i threshold = _mm256_sub_epi32(_mm256_srli_epi32(mask, 1),
-                                               _mm256_cmpgt_epi32(zero, product));
-    __m256i steps = _mm256_sub_epi32(_mm256_srav_epi32(product, right),
-                                     _mm256_cmpgt_epi32(remainder, threshold));
-    steps = _mm256_min_epi32(_mm256_max_epi32(steps, low), high);
-    StoreSteps(steps, zero_point, row.out + i, count);
+struct FinishExact {
+  __m256i mantissas, left, right, mask, low, high;
+
+  FinishExact(const RequantizeTile& tile, int column, __m256i lanes)
+      : mantissas(_mm256_maskload_epi32(tile.mantissas + column, lanes)),
+        low(_mm256_set1_epi32(tile.low - tile.zero_point)),
+        high(_mm256_set1_epi32(tile.high - tile.zero_point)) {
+    const __m256i shifts = _mm256_maskload_epi32(tile.shifts + column, lanes);
+    const __m256i one = _mm256_set1_epi32(1);
+    left = _mm256_max_epi32(shifts, _mm256_setzero_si256());
+    right = _mm256_sub_epi32(left, shifts);
+    mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, right), one);
   }
-}
+  __m256i operator()(__m256i sums) const {
+    const __m256i product = DoublingHighMultiply(_mm256_sllv_epi32(sums, left), mantissas);
+    // Rounding shift to the right, ties away from zero.
+    const __m256i remainder = _mm256_and_si256(product, mask);
+    const __m256i negative = _mm256_cmpgt_epi32(_mm256_setzero_si256(), product);
+    const __m256i threshold = _mm256_sub_epi32(_mm256_srli_epi32(mask, 1), negative);
+    const __m256i steps = _mm256_sub_epi32(_mm256_srav_epi32(product, right),
+                                           _mm256_cmpgt_epi32(remainder, threshold));
+    return _mm256_min_epi32(_mm256_max_epi32(steps, low), high);
+  }
+};
+
+void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
+void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
 
 // ---- Depthwise --------------------------------------------------------------------------------
 
@@ -255,8 +270,8 @@ inline void DepthwiseF32Chunk(const DepthwisePixelF32& pixel, int first) {
     const float* weights = pixel.weights[tap] + first;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      sums[v] = _mm256_fmadd_ps(_mm256_loadu_ps(in + 8 * v), _mm256_loadu_ps(weights + 8 * v),
-                                sums[v]);
+      sums[v] =
+          _mm256_fmadd_ps(_mm256_loadu_ps(in + 8 * v), _mm256_loadu_ps(weights + 8 * v), sums[v]);
     }
   }
   const __m256 low = _mm256_set1_ps(pixel.low), high = _mm256_set1_ps(pixel.high);
@@ -306,12 +321,12 @@ inline void DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, int count
       weights1 = Load16(weights + pixel.channels, count);
       weights += 2 * static_cast<ptrdiff_t>(pixel.channels);
     }
-    sums_low = _mm256_add_epi32(
-        sums_low, _mm256_madd_epi16(_mm256_unpacklo_epi16(in0, in1),
-                                    _mm256_unpacklo_epi16(weights0, weights1)));
-    sums_high = _mm256_add_epi32(
-        sums_high, _mm256_madd_epi16(_mm256_unpackhi_epi16(in0, in1),
-                                     _mm256_unpackhi_epi16(weights0, weights1)));
+    sums_low =
+        _mm256_add_epi32(sums_low, _mm256_madd_epi16(_mm256_unpacklo_epi16(in0, in1),
+                                                     _mm256_unpacklo_epi16(weights0, weights1)));
+    sums_high =
+        _mm256_add_epi32(sums_high, _mm256_madd_epi16(_mm256_unpackhi_epi16(in0, in1),
+                                                      _mm256_unpackhi_epi16(weights0, weights1)));
   }
   const __m256i in_order[2] = {_mm256_permute2x128_si256(sums_low, sums_high, 0x20),
                                _mm256_permute2x128_si256(sums_low, sums_high, 0x31)};
@@ -319,8 +334,7 @@ inline void DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, int count
     const __m256i lanes = FirstLanes(count - 8 * v);
     if (count <= 8 * v) break;
     const __m256i bias = _mm256_maskload_epi32(pixel.bias + first + 8 * v, lanes);
-    _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes,
-                           _mm256_add_epi32(in_order[v], bias));
+    _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(in_order[v], bias));
   }
 }
 
@@ -350,6 +364,7 @@ constexpr CpuKernels kAvx2Kernels = {
     .gemm_f32 = &GemmF32,
     .s8_rows = kRowsS8,
     .s8_columns = kColumnsS8,
+    .s8_run = kRunS8,
     .gemm_s8 = &GemmS8,
     .widen_s8 = &WidenS8,
     .requantize_float = &RequantizeFloat,

@@ -3,6 +3,7 @@
 // The table for any machine: plain loops of constant length, which compilers turn into whatever
 // vectors the target always has. The unrolling is asked for, so that sums stay in registers.
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/cpu.h"
 #include "kernels/requantize.h"
@@ -11,7 +12,7 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsF32 = 4, kColumnsF32 = 8;
-constexpr int kRowsS8 = 4, kColumnsS8 = 8;
+constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 
 template <int kRows>
 void GemmF32Rows(const GemmTileF32& tile) {
@@ -44,17 +45,16 @@ void GemmF32(const GemmTileF32& tile) {
 template <int kRows>
 void GemmS8Rows(const GemmTileS8& tile) {
   for (int first = 0; first < tile.columns; first += kColumnsS8) {
-    const int8_t* b = tile.b + int64_t{first} * tile.pairs * 2;
+    const int8_t* b = tile.b + int64_t{first} * tile.depth;
     int32_t sums[kRows][kColumnsS8];
     for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], tile.bias + first, sizeof sums[r]);
-    for (int p = 0; p < tile.pairs; ++p, b += 2 * kColumnsS8) {
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsS8) {
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
-        const int16_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * p;
-        const int32_t a0 = a[0], a1 = a[1];
-#pragma GCC unroll 8
+        const int16_t a = tile.a[static_cast<size_t>(r) * tile.a_stride + static_cast<size_t>(d)];
         for (int c = 0; c < kColumnsS8; ++c) {
-          Accumulate(&sums[r][c], a0 * b[2 * c] + a1 * b[2 * c + 1]);
+          // Fits 16 bits, and 16-bit vector products exist everywhere.
+          Accumulate(&sums[r][c], static_cast<int16_t>(a * b[c]));
         }
       }
     }
@@ -66,8 +66,7 @@ void GemmS8Rows(const GemmTileS8& tile) {
 }
 
 void GemmS8(const GemmTileS8& tile) {
-  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>, &GemmS8Rows<3>,
-                                                    &GemmS8Rows<4>};
+  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>};
   kBySize[tile.rows - 1](tile);
 }
 
@@ -75,56 +74,73 @@ void WidenS8(const int8_t* values, size_t count, int16_t* out) {
   for (size_t i = 0; i < count; ++i) out[i] = values[i];
 }
 
-void RequantizeFloat(const RequantizeRow& row) {
-  const FloatRange bounds = {static_cast<float>(row.low - row.zero_point),
-                             static_cast<float>(row.high - row.zero_point)};
-  for (int i = 0; i < row.count; ++i) {
-    const float steps = Clamp(static_cast<float>(row.sums[i]) * row.factors[i], bounds);
-    row.out[i] = static_cast<int8_t>(RoundToNearestEven(steps) + row.zero_point);
+// function(sum, column) for every sum of the tile.
+template <typename Function>
+void ForEachSum(const RequantizeTile& tile, const Function& function) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      out[c] = static_cast<int8_t>(function(sums[c], c) + tile.zero_point);
+    }
   }
 }
 
-void RequantizeExact(const RequantizeRow& row) {
-  const IntRange bounds = {row.low - row.zero_point, row.high - row.zero_point};
-  for (int i = 0; i < row.count; ++i) {
-    const int32_t steps = Clamp(Multiply(row.sums[i], {row.mantissas[i], row.shifts[i]}), bounds);
-    row.out[i] = static_cast<int8_t>(steps + row.zero_point);
-  }
+void RequantizeFloat(const RequantizeTile& tile) {
+  const FloatRange bounds = {static_cast<float>(tile.low - tile.zero_point),
+                             static_cast<float>(tile.high - tile.zero_point)};
+  ForEachSum(tile, [&](int32_t sum, int c) {
+    return RoundToNearestEven(Clamp(static_cast<float>(sum) * tile.factors[c], bounds));
+  });
+}
+
+void RequantizeExact(const RequantizeTile& tile) {
+  const IntRange bounds = {tile.low - tile.zero_point, tile.high - tile.zero_point};
+  ForEachSum(tile, [&](int32_t sum, int c) {
+    return Clamp(Multiply(sum, {tile.mantissas[c], tile.shifts[c]}), bounds);
+  });
 }
 
 // Channels are taken in chunks of this many, so that a chunk's sums stay in registers.
 constexpr int kChunk = 16;
 
+// What is left of the channels has a count of its own; whole chunks have a constant one.
+template <typename Chunk>
+void ForEachChunk(int channels, const Chunk& chunk) {
+  int first = 0;
+  for (; first + kChunk <= channels; first += kChunk) {
+    chunk(first, std::integral_constant<int, kChunk>());
+  }
+  if (first < channels) chunk(first, channels - first);
+}
+
 void DepthwiseF32(const DepthwisePixelF32& pixel) {
   const FloatRange range = {pixel.low, pixel.high};
-  for (int first = 0; first < pixel.channels; first += kChunk) {
-    const int count = std::min(kChunk, pixel.channels - first);
+  ForEachChunk(pixel.channels, [&](int first, auto count) {
     float sums[kChunk];
-    std::memcpy(sums, pixel.bias + first, static_cast<size_t>(count) * sizeof(float));
+    for (int c = 0; c < count; ++c) sums[c] = pixel.bias[first + c];
     for (int tap = 0; tap < pixel.taps; ++tap) {
       const float* in = pixel.inputs[tap] + first;
       const float* weights = pixel.weights[tap] + first;
-      if (count == kChunk) {
-        for (int c = 0; c < kChunk; ++c) sums[c] += in[c] * weights[c];
-      } else {
-        for (int c = 0; c < count; ++c) sums[c] += in[c] * weights[c];
-      }
+      for (int c = 0; c < count; ++c) sums[c] += in[c] * weights[c];
     }
     for (int c = 0; c < count; ++c) pixel.out[first + c] = Clamp(sums[c], range);
-  }
+  });
 }
 
 void DepthwiseS8(const DepthwisePixelS8& pixel) {
-  for (int first = 0; first < pixel.channels; first += kChunk) {
-    const int count = std::min(kChunk, pixel.channels - first);
-    int32_t* sums = pixel.sums + first;
-    std::memcpy(sums, pixel.bias + first, static_cast<size_t>(count) * sizeof(int32_t));
+  ForEachChunk(pixel.channels, [&](int first, auto count) {
+    int32_t sums[kChunk];
+    for (int c = 0; c < count; ++c) sums[c] = pixel.bias[first + c];
     for (int tap = 0; tap < pixel.taps; ++tap) {
       const int8_t* in = pixel.inputs[tap] + first;
       const int8_t* weights = pixel.weights + int64_t{tap} * pixel.channels + first;
-      for (int c = 0; c < count; ++c) Accumulate(&sums[c], in[c] * weights[c]);
+      for (int c = 0; c < count; ++c) {
+        Accumulate(&sums[c], static_cast<int16_t>(in[c] * weights[c]));
+      }
     }
-  }
+    for (int c = 0; c < count; ++c) pixel.sums[first + c] = sums[c];
+  });
 }
 
 void HalfToFloat(const uint16_t* values, size_t count, float* out) {
@@ -156,6 +172,7 @@ constexpr CpuKernels kGenericKernels = {
     .gemm_f32 = &GemmF32,
     .s8_rows = kRowsS8,
     .s8_columns = kColumnsS8,
+    .s8_run = 1,
     .gemm_s8 = &GemmS8,
     .widen_s8 = &WidenS8,
     .requantize_float = &RequantizeFloat,

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SOFTMAX along the last dimension, on float32 and int8. int8 follows TensorFlow Lite's integer
-// recipe in both arithmetic modes; since a row's differences to its maximum have 256 values, their
-// exponentials are tabulated in prepare, which changes no bit.
+// SOFTMAX and LOG_SOFTMAX along the last dimension. Quantised types follow TensorFlow Lite's
+// integer recipes in both arithmetic modes; since an 8-bit row's differences to its maximum have
+// 256 values, their exponentials are tabulated in prepare, which changes no bit.
+//
+// Output scales are part of the recipes. Where upstream's reference kernel does not look at the
+// output's scale (uint8, and int16 from 8 bits), neither does this one.
 #include <cmath>
+#include <memory>
 
+#include "kernels/elementwise.h"
 #include "kernels/fixed_point.h"
+#include "kernels/float_math.h"
 #include "kernels/kernel.h"
 #include "kernels/registry.h"
 
@@ -21,12 +27,30 @@ bool FillSoftmax(const OpOptions& options, TfLiteSoftmaxParams* params) {
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-struct SoftmaxData {
-  // exp(-scale * beta * i) in Q0, for the differences that count: smaller ones are zero and do not
-  // even enter the sum.
-  int32_t exponentials[256];
-  int differences = 0;
+constexpr uint32_t kByteBits = kInt8Bit | kUInt8Bit;
+constexpr uint32_t kSoftmaxBits = kFloat32Bit | kFloat16Bit | kByteBits | kInt16Bit;
+constexpr uint32_t kLogSoftmaxBits = kFloat32Bit | kByteBits;
+
+// Tables of int16 SOFTMAX: exp on [-10, 0], and 1 / (1 + x) on [0, 1].
+struct ShortTables {
+  ShortTable<double> exponential, reciprocal;
 };
+
+struct SoftmaxData {
+  // For 8-bit types, for the differences i that count: smaller ones are zero and do not even enter
+  // the sum. exp(-scale * beta * i) in Q0, and its exponent in Q5.
+  int32_t exponentials[256];
+  int32_t exponents[256];
+  int differences = 0;
+  FixedMultiplier to_difference;  // from an exponent back to i, for LOG_SOFTMAX
+  // For int16.
+  FixedMultiplier to_exponent;
+  std::unique_ptr<ShortTables> shorts;
+};
+
+bool IsByte(const TfLiteTensor* tensor) {
+  return tensor->type == kTfLiteInt8 || tensor->type == kTfLiteUInt8;
+}
 
 // The exponent of the recipe has 5 integer bits; what lies below -31 counts as zero.
 TfLiteStatus Tabulate(TfLiteContext* context, const TfLiteTensor* input, float beta,
@@ -45,51 +69,136 @@ TfLiteStatus Tabulate(TfLiteContext* context, const TfLiteTensor* input, float b
                         static_cast<double>(int64_t{1} << multiplier.shift);
   data->differences = static_cast<int>(std::min(std::floor(radius), 255.0)) + 1;
   for (int i = 0; i < data->differences; ++i) {
-    data->exponentials[i] = ExpOfNegativeQ5(Multiply(-i, multiplier));
+    data->exponents[i] = Multiply(-i, multiplier);
+    data->exponentials[i] = ExpOfNegativeQ5(data->exponents[i]);
   }
+  data->to_difference =
+      ToFixedMultiplier(static_cast<double>(int64_t{1} << (31 - multiplier.shift)) /
+                        static_cast<double>(multiplier.mantissa));
   return kTfLiteOk;
 }
 
-TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus CheckOutputScale(TfLiteContext* context, const TfLiteTensor* output, float scale,
+                              int zero_point) {
+  if (output->params.zero_point == zero_point &&
+      std::fabs(output->params.scale - scale) <= 0.001f * scale) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, output, "expected scale %g and zero point %d, found %g and %d",
+                     static_cast<double>(scale), zero_point,
+                     static_cast<double>(output->params.scale), output->params.zero_point);
+}
+
+TfLiteStatus PrepareShorts(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  SoftmaxData& data = DataOf<SoftmaxData>(node);
+  const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
+  DEPUTY_TRY(CheckQuantized(context, input));
+  if (input->params.zero_point != 0) {
+    return TensorError(context, input, "expected zero point 0, found %d", input->params.zero_point);
+  }
+  DEPUTY_TRY(CheckOutputScale(context, Output(context, node, 0), 1.0f / 32768, 0));
+  if (!(beta >= 0.0f) || !std::isfinite(beta)) {
+    return KernelError(context, "beta: expected 0 or more, found %g", static_cast<double>(beta));
+  }
+  data.to_exponent =
+      ToFixedMultiplier(static_cast<double>(input->params.scale * beta) / (10.0 / 65535.0));
+  data.shorts = std::make_unique<ShortTables>();
+  data.shorts->exponential.Fill(10.0 / 65535, 32767, 2.0 / 65535, 0,
+                                [](double x) { return std::exp(x); });
+  data.shorts->reciprocal.Fill(1.0 / 65535, -32768, 2.0 / 65535, 0,
+                               [](double x) { return 1.0 / (1.0 + x); });
+  return kTfLiteOk;
+}
+
+// 8-bit tensors may have an int16 output.
+TfLiteStatus PrepareSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit));
+  DEPUTY_TRY(CheckType(context, input, kSoftmaxBits));
+  if (!IsByte(input) || output->type != kTfLiteInt16) {
+    DEPUTY_TRY(CheckSameType(context, output, input));
+  }
+  if (Rank(input) == 0) {
+    return TensorError(context, input, "expected 1 dimension or more, found 0");
+  }
+  if (IsByte(input)) {
+    DEPUTY_TRY(CheckQuantized(context, input));
+    if (output->type == kTfLiteInt8) {
+      DEPUTY_TRY(CheckOutputScale(context, output, 1.0f / 256, -128));
+    }
+    DEPUTY_TRY(Tabulate(context, input, ParamsOf<TfLiteSoftmaxParams>(node).beta,
+                        &DataOf<SoftmaxData>(node)));
+  }
+  if (input->type == kTfLiteInt16) DEPUTY_TRY(PrepareShorts(context, node));
+  return ResizeLike(context, output, input);
+}
+
+TfLiteStatus PrepareLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kLogSoftmaxBits));
   DEPUTY_TRY(CheckSameType(context, output, input));
   if (Rank(input) == 0) {
     return TensorError(context, input, "expected 1 dimension or more, found 0");
   }
-  if (input->type == kTfLiteInt8) {
+  if (IsByte(input)) {
+    const int zero_point = input->type == kTfLiteInt8 ? 127 : 255;
     DEPUTY_TRY(CheckQuantized(context, input));
-    if (output->params.zero_point != -128 ||
-        !(std::fabs(output->params.scale - 1.0f / 256) <= 0.001f / 256)) {
-      return TensorError(context, output,
-                         "expected scale 1/256 and zero point -128, found %g and %d",
-                         static_cast<double>(output->params.scale), output->params.zero_point);
+    if (output->params.scale != 16.0f / 256 || output->params.zero_point != zero_point) {
+      return TensorError(context, output, "expected scale 1/16 and zero point %d, found %g and %d",
+                         zero_point, static_cast<double>(output->params.scale),
+                         output->params.zero_point);
     }
-    DEPUTY_TRY(Tabulate(context, input, ParamsOf<TfLiteSoftmaxParams>(node).beta,
-                        &DataOf<SoftmaxData>(node)));
+    DEPUTY_TRY(Tabulate(context, input, 1.0f, &DataOf<SoftmaxData>(node)));
   }
   return ResizeLike(context, output, input);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
 
-void SoftmaxRow(const float* values, int depth, float beta, float* out) {
+float LargestOf(const float* values, int depth) {
   float largest = std::numeric_limits<float>::lowest();
   for (int c = 0; c < depth; ++c) largest = std::max(largest, values[c]);
+  return largest;
+}
+
+void SoftmaxRow(const float* values, int depth, float beta, float* out) {
+  const float largest = LargestOf(values, depth);
+  for (int c = 0; c < depth; ++c) out[c] = FastExp((values[c] - largest) * beta);
   float sum = 0.0f;
-  for (int c = 0; c < depth; ++c) {
-    out[c] = std::exp((values[c] - largest) * beta);
-    sum += out[c];
-  }
+  for (int c = 0; c < depth; ++c) sum += out[c];
   for (int c = 0; c < depth; ++c) out[c] /= sum;
 }
 
-void SoftmaxRow(const int8_t* values, int depth, const SoftmaxData& data, int8_t* out) {
-  constexpr int kSumIntegerBits = 12;
-  int largest = -128;
-  for (int c = 0; c < depth; ++c) largest = std::max<int>(largest, values[c]);
+void LogSoftmaxRow(const float* values, int depth, float* out) {
+  const float largest = LargestOf(values, depth);
+  float sum = 0.0f;
+  for (int c = 0; c < depth; ++c) sum += FastExp(values[c] - largest);
+  const float log_sum = std::log(sum);
+  for (int c = 0; c < depth; ++c) out[c] = values[c] - largest - log_sum;
+}
+
+// Each exponential is rounded to half precision before it is divided, as upstream keeps it in the
+// output.
+void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
+  float largest = -65504.0f;
+  for (int c = 0; c < depth; ++c) largest = std::max(largest, HalfToFloat(values[c]));
+  float sum = 0.0f;
+  for (int c = 0; c < depth; ++c) {
+    const float exponential = FastExp((HalfToFloat(values[c]) - largest) * beta);
+    out[c] = FloatToHalf(exponential);
+    sum += exponential;
+  }
+  for (int c = 0; c < depth; ++c) out[c] = FloatToHalf(HalfToFloat(out[c]) / sum);
+}
+
+// The sum of a row's exponentials in Q12.
+constexpr int kSumIntegerBits = 12;
+template <typename T>
+int32_t SumOfExponentials(const T* values, int depth, int largest, const SoftmaxData& data) {
   int32_t sum = 0;
   for (int c = 0; c < depth; ++c) {
     const int difference = largest - values[c];
@@ -97,42 +206,134 @@ void SoftmaxRow(const int8_t* values, int depth, const SoftmaxData& data, int8_t
       Accumulate(&sum, RoundingShiftRight(data.exponentials[difference], kSumIntegerBits));
     }
   }
+  return sum;
+}
+
+template <typename T, typename Out>
+void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
+  constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
+  const int largest = *std::max_element(values, values + depth);
+  const int32_t sum = SumOfExponentials(values, depth, largest, data);
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
-  // 31 fraction bits become the 8 of the output. Very long and flat rows shift everything out
+  // 31 fraction bits become those of the output. Very long and flat rows shift everything out
   // (upstream's debug checks end the process there).
-  const int shift = excess_bits + 31 - 8;
+  const int shift = excess_bits + 31 - 8 * static_cast<int>(sizeof(Out));
   for (int c = 0; c < depth; ++c) {
     const int difference = largest - values[c];
-    int32_t step = -128;
-    if (difference < data.differences && shift <= 31) {
+    int32_t step = kLow;
+    if (difference < data.differences && shift >= 0 && shift <= 31) {
       step += RoundingShiftRight(DoublingHighMultiply(scale, data.exponentials[difference]), shift);
     }
-    out[c] = static_cast<int8_t>(std::clamp(step, -128, 127));
+    out[c] = static_cast<Out>(std::clamp(step, kLow, kHigh));
+  }
+}
+
+template <typename T>
+void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) {
+  constexpr int kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  constexpr int kSurplusBits = 31 - 5 - 4;  // the output is in Q4
+  const int largest = *std::max_element(values, values + depth);
+  const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(values, depth, largest, data));
+  // Differences of this many steps and more would leave Q5 once the logarithm is subtracted.
+  const int32_t lowest =
+      Multiply(log_sum + std::numeric_limits<int32_t>::min(), data.to_difference);
+  const int limit = std::min<int64_t>(data.differences, -int64_t{lowest});
+  for (int c = 0; c < depth; ++c) {
+    const int difference = largest - values[c];
+    int32_t step = kLow;
+    if (difference < limit) {
+      step = RoundingShiftRight(data.exponents[difference] - log_sum, kSurplusBits) + kHigh;
+    }
+    out[c] = static_cast<T>(std::clamp(step, kLow, kHigh));
+  }
+}
+
+// exp by table; then 1 / sum by table, of the sum's leading 16 bits.
+void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
+  const int largest = *std::max_element(values, values + depth);
+  int64_t wide_sum = 0;  // Q15
+  for (int c = 0; c < depth; ++c) {
+    const int64_t exponent = int64_t{Multiply(values[c] - largest, data.to_exponent)} + 32767;
+    out[c] = data.shorts->exponential(
+        static_cast<int16_t>(std::clamp<int64_t>(exponent, -32768, 32767)));
+    wide_sum += out[c];
+  }
+  const auto sum =
+      static_cast<uint32_t>(std::clamp<int64_t>(wide_sum, 1, std::numeric_limits<int32_t>::max()));
+  const int zeros = std::countl_zero(sum);
+  const int64_t leading = ((int64_t{sum} << (zeros - 1)) + (1 << 13)) >> 14;
+  const auto argument =
+      static_cast<int16_t>(std::clamp<int64_t>(leading - (1 << 15) - (1 << 16), -32768, 32767));
+  const int64_t reciprocal = data.shorts->reciprocal(argument);
+  const int shift = std::max(31 - zeros, 1);
+  for (int c = 0; c < depth; ++c) {
+    const int64_t product = (out[c] * reciprocal + (int64_t{1} << (shift - 1))) >> shift;
+    out[c] = static_cast<int16_t>(std::clamp<int64_t>(product, 0, 32767));
   }
 }
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
+// row(in, depth, out) for every row.
+template <typename T, typename Out, typename Row>
+TfLiteStatus ForEachRow(const TfLiteTensor* input, TfLiteTensor* output, const Row& row) {
+  const int depth = LastDim(input);
+  const int64_t values = ElementCount(input);
+  for (int64_t i = 0; i < values; i += depth) {
+    row(Data<T>(input) + i, depth, Data<Out>(output) + i);
+  }
+  return kTfLiteOk;
+}
+
+// The rows of the types T and Out with what they need to know: beta or the tables.
+template <typename T, typename Out, typename Extra>
+TfLiteStatus SoftmaxRows(const TfLiteTensor* input, TfLiteTensor* output, const Extra& extra) {
+  return ForEachRow<T, Out>(
+      input, output, [&](const T* in, int depth, Out* out) { SoftmaxRow(in, depth, extra, out); });
+}
+
+TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  const int depth = Dim(input, Rank(input) - 1);
-  if (depth == 0) return kTfLiteOk;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
-  const int64_t values = ElementCount(input);
+  const SoftmaxData& data = DataOf<SoftmaxData>(node);
+  const bool shorts = output->type == kTfLiteInt16;
   switch (input->type) {
     case kTfLiteFloat32:
-      for (int64_t i = 0; i < values; i += depth) {
-        SoftmaxRow(Data<float>(input) + i, depth, beta, Data<float>(output) + i);
-      }
-      return kTfLiteOk;
+      return SoftmaxRows<float, float>(input, output, beta);
+    case kTfLiteFloat16:
+      return SoftmaxRows<uint16_t, uint16_t>(input, output, beta);
     case kTfLiteInt8:
-      for (int64_t i = 0; i < values; i += depth) {
-        SoftmaxRow(Data<int8_t>(input) + i, depth, DataOf<SoftmaxData>(node),
-                   Data<int8_t>(output) + i);
-      }
-      return kTfLiteOk;
+      return shorts ? SoftmaxRows<int8_t, int16_t>(input, output, data)
+                    : SoftmaxRows<int8_t, int8_t>(input, output, data);
+    case kTfLiteUInt8:
+      return shorts ? SoftmaxRows<uint8_t, int16_t>(input, output, data)
+                    : SoftmaxRows<uint8_t, uint8_t>(input, output, data);
+    case kTfLiteInt16:
+      return SoftmaxRows<int16_t, int16_t>(input, output, data);
+    default:
+      return UnexpectedType(context, input);
+  }
+}
+
+TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const SoftmaxData& data = DataOf<SoftmaxData>(node);
+  switch (input->type) {
+    case kTfLiteFloat32:
+      return ForEachRow<float, float>(input, output, [](const float* in, int depth, float* out) {
+        LogSoftmaxRow(in, depth, out);
+      });
+    case kTfLiteInt8:
+      return ForEachRow<int8_t, int8_t>(
+          input, output,
+          [&](const int8_t* in, int depth, int8_t* out) { LogSoftmaxRow(in, depth, data, out); });
+    case kTfLiteUInt8:
+      return ForEachRow<uint8_t, uint8_t>(
+          input, output,
+          [&](const uint8_t* in, int depth, uint8_t* out) { LogSoftmaxRow(in, depth, data, out); });
     default:
       return UnexpectedType(context, input);
   }
@@ -144,15 +345,28 @@ constexpr OpDef kTable[] = {
     {.name = "SOFTMAX",
      .code = kTfLiteBuiltinSoftmax,
      .min_version = 1,
-     .max_version = 3,
-     .types = kFloat32Bit | kInt8Bit,
+     .max_version = 4,
+     .types = kSoftmaxBits,
      .options = {1, 9},
      .params_size = sizeof(TfLiteSoftmaxParams),
      .parse = &ParseOptions<9, TfLiteSoftmaxParams, &FillSoftmax>,
      .init = &GuardedInit<&NewData<SoftmaxData>>,
      .free = &DeleteData<SoftmaxData>,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval>,
+     .prepare = &Guarded<&PrepareSoftmax>,
+     .invoke = &Guarded<&EvalSoftmax>,
+     .inplace = kTfLiteInplaceOpInput0Shared},
+    {.name = "LOG_SOFTMAX",
+     .code = kTfLiteBuiltinLogSoftmax,
+     .min_version = 1,
+     .max_version = 2,
+     .types = kLogSoftmaxBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = &GuardedInit<&NewData<SoftmaxData>>,
+     .free = &DeleteData<SoftmaxData>,
+     .prepare = &Guarded<&PrepareLogSoftmax>,
+     .invoke = &Guarded<&EvalLogSoftmax>,
      .inplace = kTfLiteInplaceOpInput0Shared},
 };
 

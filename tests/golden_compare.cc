@@ -11,6 +11,8 @@
 #include <memory>
 #include <sstream>
 
+#include "c_api/common.h"
+
 namespace deputy::golden {
 namespace {
 
@@ -37,6 +39,20 @@ Tensor CopyOut(const TfLiteTensor* tensor) {
   copy.data.resize(TfLiteTensorByteSize(tensor));
   if (!copy.data.empty()) TfLiteTensorCopyToBuffer(tensor, copy.data.data(), copy.data.size());
   return copy;
+}
+
+// Strings need as many bytes as they have characters: clients give their tensors memory of its own.
+TfLiteStatus SetInput(TfLiteTensor* tensor, const std::vector<uint8_t>& data) {
+  if (TfLiteTensorType(tensor) != kTfLiteString) {
+    return TfLiteTensorCopyFromBuffer(tensor, data.data(), data.size());
+  }
+  if (tensor->allocation_type != kTfLiteDynamic) {
+    TfLiteTensorDataFree(tensor);
+    tensor->allocation_type = kTfLiteDynamic;
+  }
+  if (TfLiteTensorRealloc(data.size(), tensor) != kTfLiteOk) return kTfLiteError;
+  std::memcpy(tensor->data.raw, data.data(), data.size());
+  return kTfLiteOk;
 }
 
 double HalfToDouble(uint16_t bits) {
@@ -218,7 +234,9 @@ Result RunRow(const Row& row, DeputyArithmetic arithmetic, int threads) {
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     const Input& input = row.inputs[i];
     TfLiteTensor* tensor = TfLiteInterpreterGetInputTensor(interpreter, static_cast<int32_t>(i));
-    if (TfLiteTensorCopyFromBuffer(tensor, input.data.data(), input.data.size()) != kTfLiteOk) {
+    // Strings bring their own size.
+    if (TfLiteTensorType(tensor) == kTfLiteString) TfLiteTensorRealloc(input.data.size(), tensor);
+    if (SetInput(tensor, input.data) != kTfLiteOk) {
       return Refused(Outcome::kRefusedInvoke, "an input has another size");
     }
   }

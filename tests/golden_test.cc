@@ -102,7 +102,8 @@ std::string ParameterName(const testing::TestParamInfo<Parameter>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Operators, Golden,
                          testing::Combine(testing::ValuesIn(GoldenFiles()),
-                                          testing::Values("reference", "generic", "avx2")),
+                                          testing::Values("reference", "generic", "avx2",
+                                                          "avx512")),
                          ParameterName);
 
 // (operator, version, type) -> the tags of all rows that TensorFlow Lite answered.

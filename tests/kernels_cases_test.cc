@@ -25,7 +25,7 @@ class ForcedCpu {
 
 std::vector<const CpuKernels*> Tables() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2"}) {
+  for (const char* name : {"generic", "avx2", "avx512"}) {
     if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
   }
   return tables;
@@ -35,7 +35,7 @@ std::vector<uint8_t> InputBytes(const TfLiteTensor* tensor, uint32_t seed) {
   std::vector<uint8_t> bytes(TfLiteTensorByteSize(tensor));
   if (TfLiteTensorType(tensor) == kTfLiteFloat32) {
     const std::vector<float> values = RandomFloats(bytes.size() / sizeof(float), seed);
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   } else {
     const std::vector<int8_t> values = RandomInt8(bytes.size(), seed);
     std::copy(values.begin(), values.end(), bytes.begin());
@@ -50,14 +50,14 @@ struct Answer {
   template <typename T>
   std::vector<T> As() const {
     std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
 };
 
 // Runs a case twice on one interpreter: packed weights must serve the second time as well.
 Answer RunCase(const OpCase& op_case, const CpuKernels* cpu, DeputyArithmetic arithmetic,
-           int threads) {
+               int threads) {
   const ForcedCpu forced(cpu);
   TestInterpreter interpreter(op_case.model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);

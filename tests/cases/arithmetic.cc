@@ -43,11 +43,12 @@ const Row kRows[] = {
 OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Row& row) {
   ModelBuilder builder;
   const bool quantized = type == kTfLiteInt8;
-  const int a = builder.AddTensor(type, row.a, "a", quantized ? PerTensor(0.05f, 3) : TensorExtras());
+  const int a =
+      builder.AddTensor(type, row.a, "a", quantized ? PerTensor(0.05f, 3) : TensorExtras());
   const int b =
       builder.AddTensor(type, row.b, "b", quantized ? PerTensor(0.021f, -7) : TensorExtras());
-  const int out = builder.AddTensor(type, {1}, "out",
-                                    quantized ? PerTensor(0.043f, -20) : TensorExtras());
+  const int out =
+      builder.AddTensor(type, {1}, "out", quantized ? PerTensor(0.043f, -20) : TensorExtras());
   if (code == kTfLiteBuiltinAdd) {
     builder.AddOp(code, {a, b}, {out}, schema::CreateAddOptions(builder.fbb(), row.activation));
   } else {

@@ -5,8 +5,11 @@ namespace deputy {
 
 std::vector<OpCase> AllCases() {
   std::vector<OpCase> all;
-  for (auto* family : {&ArithmeticCases, &ConvCases, &MatmulCases, &PoolCases, &QuantizeCases,
-                       &ShapeCases, &SoftmaxCases}) {
+  for (auto* family :
+       {&ActivationCases, &ArithmeticCases, &ConcatCases,    &ConvCases,      &ConvTransposeCases,
+        &CustomCases,     &GatherCases,     &MatmulCases,    &NormalizeCases, &PadCases,
+        &PoolCases,       &QuantizeCases,   &RearrangeCases, &ReduceCases,    &ResizeCases,
+        &SearchCases,     &ShapeCases,      &SliceCases,     &SoftmaxCases,   &UnaryCases}) {
     for (OpCase& op_case : (*family)()) all.push_back(std::move(op_case));
   }
   return all;
@@ -66,11 +69,10 @@ TensorExtras PerChannel(float scale, int count, int dimension) {
 
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras) {
-  return type == kTfLiteFloat32
-             ? builder->AddConstant<float>(type, shape, RandomFloats(CountOf(shape), seed), "c",
-                                           extras)
-             : builder->AddConstant<int8_t>(type, shape, RandomInt8(CountOf(shape), seed), "c",
-                                            extras);
+  return type == kTfLiteFloat32 ? builder->AddConstant<float>(
+                                      type, shape, RandomFloats(CountOf(shape), seed), "c", extras)
+                                : builder->AddConstant<int8_t>(
+                                      type, shape, RandomInt8(CountOf(shape), seed), "c", extras);
 }
 
 int AddRandomBias(ModelBuilder* builder, TfLiteType type, int count, uint32_t seed,

@@ -3,9 +3,10 @@
 // Operator cases: single-operator models that every executor must run alike, or refuse alike. The
 // same rows are run on the reference code, on each CPU table, and on delegates.
 //
-// A family file (cases/<family>.cc, mirroring kernels/<family>.cc) holds tables of plain rows (shapes
-// and options, nothing else) and one function that turns its rows into cases, each for every
-// element type it makes sense for. Weights and inputs are pseudo-random and the same in every run.
+// A family file (cases/<family>.cc, mirroring kernels/<family>.cc) holds tables of plain rows
+// (shapes and options, nothing else) and one function that turns its rows into cases, each for
+// every element type it makes sense for. Weights and inputs are pseudo-random and the same in every
+// run.
 #ifndef DEPUTY_TESTS_CASES_CASE_H_
 #define DEPUTY_TESTS_CASES_CASE_H_
 
@@ -38,13 +39,26 @@ struct OpCase {
 using Shape = std::vector<int32_t>;
 
 // The cases of one family, in the order of its rows.
+std::vector<OpCase> ActivationCases();
 std::vector<OpCase> ArithmeticCases();
+std::vector<OpCase> ConcatCases();
 std::vector<OpCase> ConvCases();
+std::vector<OpCase> ConvTransposeCases();
+std::vector<OpCase> CustomCases();
+std::vector<OpCase> GatherCases();
 std::vector<OpCase> MatmulCases();
+std::vector<OpCase> NormalizeCases();
+std::vector<OpCase> PadCases();
 std::vector<OpCase> PoolCases();
 std::vector<OpCase> QuantizeCases();
+std::vector<OpCase> RearrangeCases();
+std::vector<OpCase> ReduceCases();
+std::vector<OpCase> ResizeCases();
+std::vector<OpCase> SearchCases();
 std::vector<OpCase> ShapeCases();
+std::vector<OpCase> SliceCases();
 std::vector<OpCase> SoftmaxCases();
+std::vector<OpCase> UnaryCases();
 std::vector<OpCase> AllCases();
 
 // ---- For the family files ---------------------------------------------------------------------
@@ -62,7 +76,7 @@ TensorExtras PerTensor(float scale, int zero_point);
 // `count` different scales around `scale` along `dimension`, all zero points 0.
 TensorExtras PerChannel(float scale, int count, int dimension);
 
-// A random constant of the type (float32 or int8).
+// A random constant of the type (float32, int8 or uint8).
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras = {});
 // A bias: float32, or int32 with the quantisation given.

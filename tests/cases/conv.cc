@@ -2,7 +2,7 @@
 //
 // CONV_2D and DEPTHWISE_CONV_2D: odd sizes around every tile edge, strides, dilations, paddings,
 // groups, and what is impossible.
-#include "tests/cases/case.h"
+#include "tests/cases/weights_form.h"
 
 namespace deputy {
 namespace {
@@ -69,52 +69,33 @@ const Row kDepthwiseRows[] = {
     {{1, 4, 4, 0}, {1, 3, 3, 0}, kSame, 1, 1, 1, 1, {}, "expected dimension 3"},
 };
 
-// The scale of the output is such that most sums fit and some saturate.
-float OutputScale(float product, size_t depth) {
-  float deviation = 1.0f;
-  while (deviation * deviation < static_cast<float>(depth)) deviation += 1.0f;
-  return product * deviation * 70.0f;
-}
-
-OpCase MakeCase(bool depthwise, TfLiteType type, bool per_channel, const Row& row) {
-  constexpr float kInputScale = 0.031f, kFilterScale = 0.0078f;
+OpCase MakeCase(bool depthwise, CaseForm form, const Row& row) {
   ModelBuilder builder;
-  const bool quantized = type == kTfLiteInt8;
   const int channel_axis = depthwise ? 3 : 0;
   const int channels = row.filter[static_cast<size_t>(channel_axis)];
-  TensorExtras input_extras, filter_extras, bias_extras, output_extras;
-  if (quantized) {
-    input_extras = PerTensor(kInputScale, -11);
-    filter_extras = per_channel ? PerChannel(kFilterScale, channels, channel_axis)
-                                : PerTensor(kFilterScale, 0);
-    bias_extras = filter_extras;
-    for (float& scale : bias_extras.scale) scale *= kInputScale;
-    bias_extras.quantized_dimension = 0;
-    const size_t depth = CountOf(row.filter) / static_cast<size_t>(std::max(channels, 1));
-    output_extras = PerTensor(OutputScale(kInputScale * kFilterScale, depth), 5);
-  }
-  const int input = builder.AddTensor(type, row.input, "input", input_extras);
-  const int filter = AddRandomConstant(&builder, type, row.filter, 1, filter_extras);
-  const int bias = AddRandomBias(&builder, type, channels, 2, bias_extras);
-  const int output = builder.AddTensor(type, {1}, "output", output_extras);
+  const size_t depth = CountOf(row.filter) / static_cast<size_t>(std::max(channels, 1));
+  const FormTensors t = TensorsOf(form, channels, channel_axis, depth);
+  const int input = builder.AddTensor(t.data, row.input, "input", t.input_extras);
+  const int filter = AddRandomConstant(&builder, t.weights, row.filter, 1, t.weights_extras);
+  const int bias = AddFormBias(&builder, t, channels, 2);
+  const int output = builder.AddTensor(t.data, {1}, "output", t.output_extras);
   if (depthwise) {
-    builder.AddOp(kTfLiteBuiltinDepthwiseConv2d, {input, filter, bias}, {output},
-                  schema::CreateDepthwiseConv2DOptions(builder.fbb(), row.padding, row.stride_x,
-                                                       row.stride_y, 1, row.activation,
-                                                       row.dilation_x, row.dilation_y));
+    builder.AddOp(
+        kTfLiteBuiltinDepthwiseConv2d, {input, filter, bias}, {output},
+        schema::CreateDepthwiseConv2DOptions(builder.fbb(), row.padding, row.stride_x, row.stride_y,
+                                             1, row.activation, row.dilation_x, row.dilation_y));
   } else {
-    builder.AddOp(kTfLiteBuiltinConv2d, {input, filter, bias}, {output},
-                  schema::CreateConv2DOptions(builder.fbb(), row.padding, row.stride_x,
-                                              row.stride_y, row.activation, row.dilation_x,
-                                              row.dilation_y));
+    builder.AddOp(
+        kTfLiteBuiltinConv2d, {input, filter, bias}, {output},
+        schema::CreateConv2DOptions(builder.fbb(), row.padding, row.stride_x, row.stride_y,
+                                    row.activation, row.dilation_x, row.dilation_y));
   }
   builder.SetInputs({input});
   builder.SetOutputs({output});
   std::string name = depthwise ? "DEPTHWISE_CONV_2D " : "CONV_2D ";
-  name += std::string(TfLiteTypeGetName(type)) + (per_channel ? " per channel " : " ") +
-          Text(row.input) + Text(row.filter) + " " + schema::EnumNamePadding(row.padding) +
-          " stride " + Text({row.stride_y, row.stride_x}) + " dilation " +
-          Text({row.dilation_y, row.dilation_x});
+  name += std::string(t.name) + " " + Text(row.input) + Text(row.filter) + " " +
+          schema::EnumNamePadding(row.padding) + " stride " + Text({row.stride_y, row.stride_x}) +
+          " dilation " + Text({row.dilation_y, row.dilation_x});
   return {name, Closeness::kSum, builder.Finish(), row.refusal};
 }
 
@@ -123,9 +104,12 @@ OpCase MakeCase(bool depthwise, TfLiteType type, bool per_channel, const Row& ro
 std::vector<OpCase> ConvCases() {
   std::vector<OpCase> cases;
   const auto add = [&](bool depthwise, const Row& row) {
-    cases.push_back(MakeCase(depthwise, kTfLiteFloat32, false, row));
-    cases.push_back(MakeCase(depthwise, kTfLiteInt8, false, row));
-    cases.push_back(MakeCase(depthwise, kTfLiteInt8, true, row));
+    for (CaseForm form : kAllForms) {
+      // A scale per channel needs channels.
+      const int channels = row.filter[depthwise ? 3 : 0];
+      if (channels == 0 && form != CaseForm::kFloat && form != CaseForm::kInt8) continue;
+      cases.push_back(MakeCase(depthwise, form, row));
+    }
   };
   for (const Row& row : kConvRows) add(false, row);
   for (const Row& row : kDepthwiseRows) add(true, row);

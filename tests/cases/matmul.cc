@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FULLY_CONNECTED: one row and many, widths around the tiles, with and without bias and constant
-// weights, and weights with a zero point.
-#include "tests/cases/case.h"
+// weights, and weights with a zero point. BATCH_MATMUL: broadcasting, either operand transposed.
+#include "tests/cases/weights_form.h"
 
 namespace deputy {
 namespace {
@@ -39,34 +39,21 @@ const Row kRows[] = {
     {{2, 5}, {3, 4}, true, true, false, kNoActivation, "expected rows of 4 values"},
     {{2, 6}, {3, 4}, true, true, true, kNoActivation, "expected the last dimension to be 4"},
     {{2, 4}, {3, 4, 1}, true, true, false, kNoActivation, "expected 2 dimensions, found 3"},
-    {{2, 4}, {3, 4}, true, true, false, schema::ActivationFunctionType::TANH,
-     "fused activation"},
+    {{2, 4}, {3, 4}, true, true, false, schema::ActivationFunctionType::TANH, "fused activation"},
 };
 
-enum class Scales { kOne, kOneWithZeroPoint, kPerChannel };
-
-OpCase MakeCase(TfLiteType type, Scales scales, const Row& row) {
-  constexpr float kInputScale = 0.02f, kWeightScale = 0.01f;
+OpCase MakeCase(CaseForm form, bool weights_zero_point, const Row& row) {
   ModelBuilder builder;
-  TensorExtras input_extras, weights_extras, bias_extras, output_extras;
   const int units = row.weights[0];
-  if (type == kTfLiteInt8) {
-    input_extras = PerTensor(kInputScale, 9);
-    weights_extras = scales == Scales::kPerChannel
-                         ? PerChannel(kWeightScale, units, 0)
-                         : PerTensor(kWeightScale, scales == Scales::kOne ? 0 : -6);
-    bias_extras = weights_extras;
-    for (float& scale : bias_extras.scale) scale *= kInputScale;
-    bias_extras.zero_point.assign(bias_extras.scale.size(), 0);
-    output_extras = PerTensor(kInputScale * kWeightScale * 400.0f, -3);
-  }
-  const int input = builder.AddTensor(type, row.input, "input", input_extras);
-  const int weights =
-      row.constant_weights ? AddRandomConstant(&builder, type, row.weights, 3, weights_extras)
-                           : builder.AddTensor(type, row.weights, "weights", weights_extras);
+  FormTensors t = TensorsOf(form, units, 0, static_cast<size_t>(row.weights[1]));
+  if (weights_zero_point) t.weights_extras.zero_point = {-6};
+  const int input = builder.AddTensor(t.data, row.input, "input", t.input_extras);
+  const int weights = row.constant_weights
+                          ? AddRandomConstant(&builder, t.weights, row.weights, 3, t.weights_extras)
+                          : builder.AddTensor(t.weights, row.weights, "weights", t.weights_extras);
   std::vector<int32_t> inputs = {input, weights};
-  if (row.bias) inputs.push_back(AddRandomBias(&builder, type, units, 4, bias_extras));
-  const int output = builder.AddTensor(type, {1}, "output", output_extras);
+  if (row.bias) inputs.push_back(AddFormBias(&builder, t, units, 4));
+  const int output = builder.AddTensor(t.data, {1}, "output", t.output_extras);
   builder.AddOp(kTfLiteBuiltinFullyConnected, inputs, {output},
                 schema::CreateFullyConnectedOptions(
                     builder.fbb(), row.activation,
@@ -74,11 +61,70 @@ OpCase MakeCase(TfLiteType type, Scales scales, const Row& row) {
   builder.SetInputs(row.constant_weights ? std::vector<int32_t>{input} : inputs);
   if (!row.constant_weights) builder.SetInputs({input, weights});
   builder.SetOutputs({output});
-  const char* kind[] = {"", " zero point", " per channel"};
-  return {std::string("FULLY_CONNECTED ") + TfLiteTypeGetName(type) +
-              kind[static_cast<int>(scales)] + " " + Text(row.input) + Text(row.weights) +
-              (row.bias ? " bias" : "") + (row.constant_weights ? "" : " live weights") +
+  return {std::string("FULLY_CONNECTED ") + t.name + (weights_zero_point ? " zero point" : "") +
+              " " + Text(row.input) + Text(row.weights) + (row.bias ? " bias" : "") +
+              (row.constant_weights ? "" : " live weights") +
               (row.keep_num_dims ? " keep dims" : ""),
+          Closeness::kSum, builder.Finish(), row.refusal};
+}
+
+// ---- BATCH_MATMUL -----------------------------------------------------------------------------
+
+struct BatchRow {
+  Shape x, y;
+  bool adj_x = false, adj_y = false;
+  const char* refusal = "";
+};
+
+const BatchRow kBatchRows[] = {
+    {{1, 1}, {1, 1}},
+    {{3, 4}, {4, 5}},
+    {{2, 17, 33}, {2, 33, 65}},
+    {{2, 33, 17}, {2, 65, 33}, true, true},
+    {{2, 1, 5, 7}, {3, 7, 9}},
+    {{7, 5}, {3, 9, 7}, true, true},
+    {{2, 1, 2, 3, 4}, {3, 1, 5, 4}, false, true},
+    {{0, 3, 4}, {1, 4, 5}},
+    {{2, 3, 0}, {2, 0, 5}},
+    {{1, 120, 200}, {1, 200, 150}},
+    {{2, 3, 4}, {3, 4, 5}, false, false, "batches: expected 2 or 1, found 3"},
+    {{2, 3, 4}, {2, 5, 4}, false, false, "expected dimension 1 to be 4, found 5"},
+    {{4}, {4, 5}, false, false, "expected 2 to 5 dimensions, found 1"},
+    {{1, 1, 1, 1, 3, 4}, {4, 5}, false, false, "expected 2 to 5 dimensions, found 6"},
+};
+
+struct BatchTypes {
+  const char* name;
+  TfLiteType x, y, output;
+};
+
+const BatchTypes kBatchTypes[] = {
+    {"FLOAT32", kTfLiteFloat32, kTfLiteFloat32, kTfLiteFloat32},
+    {"INT8", kTfLiteInt8, kTfLiteInt8, kTfLiteInt8},
+    {"INT8 into INT32", kTfLiteInt8, kTfLiteInt8, kTfLiteInt32},
+    {"INT16", kTfLiteInt16, kTfLiteInt16, kTfLiteInt16},
+    {"INT16 with INT8", kTfLiteInt16, kTfLiteInt8, kTfLiteInt16},
+    {"hybrid", kTfLiteFloat32, kTfLiteInt8, kTfLiteFloat32},
+};
+
+TensorExtras BatchExtras(TfLiteType type, float scale, int zero_point) {
+  if (type == kTfLiteFloat32 || type == kTfLiteInt32) return {};
+  return PerTensor(scale, type == kTfLiteInt8 ? zero_point : 0);
+}
+
+OpCase MakeBatchCase(const BatchTypes& types, const BatchRow& row, bool asymmetric) {
+  ModelBuilder builder;
+  const bool same = types.x == types.y;
+  const int x = builder.AddTensor(types.x, row.x, "x", BatchExtras(types.x, 0.03f, 7));
+  const int y = builder.AddTensor(types.y, row.y, "y", BatchExtras(types.y, 0.02f, same ? -9 : 0));
+  const int output =
+      builder.AddTensor(types.output, {1}, "output", BatchExtras(types.output, 0.4f, 3));
+  builder.AddOp(kTfLiteBuiltinBatchMatmul, {x, y}, {output},
+                schema::CreateBatchMatMulOptions(builder.fbb(), row.adj_x, row.adj_y, asymmetric));
+  builder.SetInputs({x, y});
+  builder.SetOutputs({output});
+  return {std::string("BATCH_MATMUL ") + types.name + (asymmetric ? " asymmetric " : " ") +
+              Text(row.x) + Text(row.y) + (row.adj_x ? " adj x" : "") + (row.adj_y ? " adj y" : ""),
           Closeness::kSum, builder.Finish(), row.refusal};
 }
 
@@ -87,11 +133,21 @@ OpCase MakeCase(TfLiteType type, Scales scales, const Row& row) {
 std::vector<OpCase> MatmulCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) {
-    cases.push_back(MakeCase(kTfLiteFloat32, Scales::kOne, row));
-    cases.push_back(MakeCase(kTfLiteInt8, Scales::kOne, row));
-    cases.push_back(MakeCase(kTfLiteInt8, Scales::kOneWithZeroPoint, row));
-    // A scale per unit needs units.
-    if (row.weights[0] > 0) cases.push_back(MakeCase(kTfLiteInt8, Scales::kPerChannel, row));
+    for (CaseForm form : kAllForms) {
+      // A scale per unit needs units.
+      const bool several =
+          form != CaseForm::kFloat && form != CaseForm::kInt8 && form != CaseForm::kUInt8;
+      if (row.weights[0] == 0 && several) continue;
+      if (form == CaseForm::kHybrid && row.activation == schema::ActivationFunctionType::TANH) {
+        continue;  // the one form that takes it
+      }
+      cases.push_back(MakeCase(form, false, row));
+    }
+    cases.push_back(MakeCase(CaseForm::kInt8, true, row));
+  }
+  for (const BatchRow& row : kBatchRows) {
+    for (const BatchTypes& types : kBatchTypes) cases.push_back(MakeBatchCase(types, row, false));
+    cases.push_back(MakeBatchCase(kBatchTypes[5], row, true));
   }
   return cases;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AVERAGE_POOL_2D and MAX_POOL_2D.
+// AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -39,18 +39,19 @@ const Row kRows[] = {
 
 OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Row& row) {
   ModelBuilder builder;
-  const TensorExtras extras = type == kTfLiteInt8 ? PerTensor(0.05f, -4) : TensorExtras();
+  const int zero_point = type == kTfLiteInt8 ? -4 : type == kTfLiteUInt8 ? 120 : 0;
+  const TensorExtras extras =
+      type == kTfLiteFloat32 ? TensorExtras() : PerTensor(0.05f, zero_point);
   const int input = builder.AddTensor(type, row.input, "input", extras);
   const int output = builder.AddTensor(type, {1}, "output", extras);
   builder.AddOp(code, {input}, {output},
-                schema::CreatePool2DOptions(builder.fbb(), row.padding, row.stride_x,
-                                            row.stride_y, row.filter_x, row.filter_y,
-                                            row.activation));
+                schema::CreatePool2DOptions(builder.fbb(), row.padding, row.stride_x, row.stride_y,
+                                            row.filter_x, row.filter_y, row.activation));
   builder.SetInputs({input});
   builder.SetOutputs({output});
   return {std::string(name) + " " + TfLiteTypeGetName(type) + " " + Text(row.input) + " " +
-              Text({row.filter_y, row.filter_x}) + " stride " +
-              Text({row.stride_y, row.stride_x}) + " " + schema::EnumNamePadding(row.padding),
+              Text({row.filter_y, row.filter_x}) + " stride " + Text({row.stride_y, row.stride_x}) +
+              " " + schema::EnumNamePadding(row.padding),
           Closeness::kElement, builder.Finish(), row.refusal};
 }
 
@@ -59,10 +60,11 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
 std::vector<OpCase> PoolCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) {
-    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
+    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16}) {
       cases.push_back(MakeCase(kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", type, row));
       cases.push_back(MakeCase(kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", type, row));
     }
+    cases.push_back(MakeCase(kTfLiteBuiltinL2Pool2d, "L2_POOL_2D", kTfLiteFloat32, row));
   }
   return cases;
 }

@@ -30,10 +30,19 @@ const Row kRows[] = {
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {1}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {0}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {65, 1031}},
-    {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteFloat32, {4}, -1, "expected type INT8"},
-    {kTfLiteBuiltinQuantize, kTfLiteInt32, kTfLiteInt8, {4}, -1, "expected type FLOAT32 or INT8"},
-    {kTfLiteBuiltinDequantize, kTfLiteInt32, kTfLiteFloat32, {4}, -1,
-     "expected type INT8 or FLOAT16"},
+    {kTfLiteBuiltinQuantize,
+     kTfLiteFloat32,
+     kTfLiteFloat32,
+     {4},
+     -1,
+     "expected type UINT8 or INT16 or INT8"},
+    {kTfLiteBuiltinQuantize, kTfLiteInt32, kTfLiteInt8, {4}, -1, "expected a positive scale"},
+    {kTfLiteBuiltinDequantize,
+     kTfLiteInt32,
+     kTfLiteFloat32,
+     {4},
+     -1,
+     "expected type UINT8 or INT16 or INT8 or FLOAT16"},
 };
 
 OpCase MakeCase(const Row& row) {

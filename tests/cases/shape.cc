@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESHAPE: the shape from a constant, or from the options.
-#include "tests/cases/case.h"
+// RESHAPE: the shape from a constant, or from the options. SQUEEZE (options: the axes) and
+// EXPAND_DIMS. SHAPE and RANK have golden rows only: there is nothing to compute differently.
+#include "tests/cases/movement.h"
 
 namespace deputy {
 namespace {
@@ -27,6 +28,32 @@ const Row kRows[] = {
     {{2, 3}, {2147483647, 2147483647, 2147483647}, "overflow"},
 };
 
+const MoveRow kOtherRows[] = {
+    {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {}},
+    {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {-3}},
+    {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {0}, "expected dimension 0 to be 1"},
+    {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {4}, "expected an axis of -4 to 3"},
+    {kTfLiteBuiltinExpandDims, "EXPAND_DIMS", {{2, 3}}, {Scalar(-1)}, {}},
+    {kTfLiteBuiltinExpandDims, "EXPAND_DIMS", {{2, 0}}, {Scalar(1)}, {}},
+    {kTfLiteBuiltinExpandDims, "EXPAND_DIMS", {{2, 3}}, {Scalar(3)}, {}, "an axis of -3 to 2"},
+    {kTfLiteBuiltinExpandDims,
+     "EXPAND_DIMS",
+     {{2, 3}},
+     {Vector({0, 1})},
+     {},
+     "expected 1 elements"},
+};
+
+void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
+                 const std::vector<int32_t>& outputs) {
+  if (row.code == kTfLiteBuiltinSqueeze) {
+    const auto dims = builder->fbb().CreateVector(row.options);
+    builder->AddOp(row.code, inputs, outputs, schema::CreateSqueezeOptions(builder->fbb(), dims));
+  } else {
+    builder->AddOp(row.code, inputs, outputs);
+  }
+}
+
 OpCase MakeCase(TfLiteType type, bool shape_in_options, const Row& row) {
   ModelBuilder builder;
   const int input = builder.AddTensor(type, row.from, "input");
@@ -50,7 +77,7 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, const Row& row) {
 }  // namespace
 
 std::vector<OpCase> ShapeCases() {
-  std::vector<OpCase> cases;
+  std::vector<OpCase> cases = MoveCases(kOtherRows, AddOperator);
   for (const Row& row : kRows) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
       cases.push_back(MakeCase(type, false, row));

@@ -5,7 +5,7 @@
     python tools/golden list [OPERATOR…]             names the cases and what TFLite says to each
     python tools/golden show OPERATOR NAME [MODEL]   one case in full; MODEL: write its .tflite
     python tools/golden versions OPERATOR…           which versions each resolver knows
-    python tools/golden --check LIBRARY [--draws N] [--seed S] [OPERATOR…]
+    python tools/golden --check LIBRARY [--draws N] [--graphs N] [--seed S] [OPERATOR…]
                                                      freshly drawn cases against our library
 
 Needs tools/requirements-golden.txt in a virtual environment; see docs/golden.md.
@@ -20,7 +20,7 @@ sys.path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 
 import numpy as np  # noqa: E402
 
-from golden import agree, container, model, ops, ours, tflite  # noqa: E402
+from golden import agree, container, graphs, model, ops, ours, tflite  # noqa: E402
 
 DRAWN = 24  # random cases per operator's file
 FOLDER = HERE.parent.parent / "tests" / "data" / "golden"
@@ -135,7 +135,10 @@ def check(arguments):
                     bad += 1
                     mode = "reference" if reference_mode else "default"
                     print(f"{operator} {case.name} ({mode}): {why}")
-    print(f"{done - bad} of {done} drawn runs agree with TFLite (seed {arguments.seed})")
+    if done:
+        print(f"{done - bad} of {done} drawn runs agree with TFLite (seed {arguments.seed})")
+    if arguments.graphs:
+        bad += graphs.check(library, arguments.graphs, arguments.seed, _judge, arguments.keep)
     return 1 if bad else 0
 
 
@@ -158,6 +161,8 @@ def main():
     if "--check" in sys.argv[1:]:
         parser.add_argument("--check", metavar="LIBRARY", required=True)
         parser.add_argument("--draws", type=int, default=50, help="cases per operator")
+        parser.add_argument("--graphs", type=int, default=0, help="random graphs after them")
+        parser.add_argument("--keep", metavar="FOLDER", help="write graphs that disagree there")
         parser.add_argument("--seed", type=int,
                             default=int(np.random.SeedSequence().entropy % 10**6))
         parser.add_argument("operators", nargs="*")

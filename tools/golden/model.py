@@ -113,6 +113,7 @@ class Case:
     exact: bool = False    # big: store hashes of the reference answer only
     lenient: bool = False  # TFLite answers what nobody needs: ours may refuse, or must agree
     undefined: str = ""    # why TFLite's answer counts for nothing: ours may do all but crash
+    undefined_in: tuple = ("reference", "optimised")  # the resolvers `undefined` is about
 
 
 class _AlignedBuffer(schema.BufferT):

@@ -50,4 +50,4 @@ def indices(m, type, values, how="const", shape=None):
 def out_shape(m, type, shape, quant=None):
     """The output tensor of an operator whose answer is always equal to TFLite's."""
     from .model import EQUAL
-    return m.output(type, tuple(max(0, int(n)) for n in shape), quant, rule=EQUAL)
+    return m.output(type, tuple(min(max(0, int(n)), 4096) for n in shape), quant, rule=EQUAL)

@@ -27,6 +27,7 @@ _FUNCTIONS = {
     "TensorDim": (_INT, [_POINTER, _INT]), "TensorByteSize": (_SIZE, [_POINTER]),
     "TensorCopyFromBuffer": (_INT, [_POINTER, _POINTER, _SIZE]),
     "TensorCopyToBuffer": (_INT, [_POINTER, _POINTER, _SIZE]),
+    "TensorDataFree": (None, [_POINTER]), "TensorRealloc": (_INT, [_SIZE, _POINTER]),
 }
 
 
@@ -62,13 +63,22 @@ class Library:
         for number, feed in enumerate(case.feeds):
             values = to_bytes(feed.type, feed.values())
             tensor = self.InterpreterGetInputTensor(interpreter, number)
-            if self.TensorCopyFromBuffer(tensor, values, len(values)):
+            if feed.type == "str":
+                self._set_strings(tensor, values)
+            elif self.TensorCopyFromBuffer(tensor, values, len(values)):
                 return Answer(REFUSED_INVOKE, [], "input")
         if self.InterpreterInvoke(interpreter):
             return Answer(REFUSED_INVOKE, [])
         outputs = [self._output(self.InterpreterGetOutputTensor(interpreter, i))
                    for i in range(self.InterpreterGetOutputTensorCount(interpreter))]
         return Answer(ANSWERED, outputs)
+
+    def _set_strings(self, tensor, data):
+        """Gives a string tensor memory of its own (abi.md: allocation_type at 32, data at 8)."""
+        self.TensorDataFree(tensor)
+        ctypes.c_int.from_address(tensor + 32).value = 4
+        self.TensorRealloc(len(data), tensor)
+        ctypes.memmove(ctypes.c_void_p.from_address(tensor + 8).value, data, len(data))
 
     def _output(self, tensor):
         shape = [self.TensorDim(tensor, d) for d in range(self.TensorNumDims(tensor))]

@@ -97,10 +97,15 @@ def _once(case, resolver):
         outputs = []
         for index in native.OutputIndices():
             shape = tuple(native.TensorSize(index, 0))
+            type = np.dtype(native.TensorType(index, 0))
+            if type.kind == "S":  # strings of any length, whatever numpy makes of them
+                type = np.dtype(np.object_)
             if 0 in shape:
-                outputs.append(np.zeros(shape, native.TensorType(index, 0)))
+                outputs.append(np.zeros(shape, type))
             else:
-                outputs.append(np.array(native.GetTensor(index, 0)))
+                outputs.append(np.array(native.GetTensor(index, 0)).astype(type))
+                if type == np.object_ and any(text is None for text in outputs[-1].flat):
+                    return Answer(UNDEFINED, [], "fewer strings than the shape has elements")
         return Answer(ANSWERED, outputs)
     except (RuntimeError, ValueError) as error:
         return Answer(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")
@@ -128,7 +133,7 @@ def _twice(case, resolver):
 
 def ask(case, resolver):
     """The Answer of one resolver to a case; UNDEFINED where TFLite dies or answers by chance."""
-    if case.undefined:
+    if case.undefined and resolver in case.undefined_in:
         return Answer(UNDEFINED, [], case.undefined)
     fine, result = in_child(_twice, case, resolver)
     return result if fine else Answer(UNDEFINED, [], result)

@@ -8,9 +8,13 @@ A family module offers
     draw(operator, random)  one freshly drawn Case, for `golden --check`
 and is named in FAMILIES here. Adding an operator to an existing family touches that module only.
 """
-from . import arithmetic, conv, matmul, pool, quantize, shape, softmax
+from . import (activation, arithmetic, binary, compare, concat, control, conv, conv_transpose, fill, gather,
+               matmul, normalize, pad, pool, quantize, rearrange, reduce, resize, search,
+               shape, slice, softmax, unary)
 
-FAMILIES = [arithmetic, softmax, conv, matmul, pool, shape, quantize]
+FAMILIES = [arithmetic, control, softmax, conv, conv_transpose, matmul, pool, shape, quantize, binary, compare, concat,
+            gather, pad, rearrange, resize, slice, fill, activation, normalize,
+            reduce, search, unary]
 
 
 def family_of(operator):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CONV_2D and DEPTHWISE_CONV_2D: float32, int8 per tensor and per channel, fp16 constants."""
+"""CONV_2D and DEPTHWISE_CONV_2D: float32, int8 per tensor and per channel, uint8, int16 data with
+int8 weights, float32 data with int8 weights ("hybrid"), fp16 constants."""
 import numpy as np
 
 from .. import generator
@@ -15,6 +16,37 @@ def channel_scales(count, base):
     return (base * (0.5 + (np.arange(count) * 7 % 11) / 8)).astype(np.float32)
 
 
+# Of data, weights and bias, and of the case: what an operator with weights is said to be of.
+FORMS = {"f32": ("f32", "f32", "f32"), "i8": ("i8", "i8", "i32"), "u8": ("u8", "u8", "i32"),
+         "i16": ("i16", "i8", "i64"), "hybrid": ("f32", "i8", "f32")}
+QUANTISED = ("i8", "u8", "i16")
+DATA_SCALE = {"i8": q(0.03), "u8": q(0.03, 128), "i16": q(1.1e-4)}
+
+
+def form_of(type):
+    """Types of data, weights and bias; other types are plain types."""
+    return FORMS.get(type, (type, type, type))
+
+
+def quantisation(type, channels, terms, per_channel, axis, qx, qw, qo):
+    """Defaults for those of data, weights and output that are not given; `terms` are summed."""
+    if type == "hybrid":
+        return None, qw or (q(channel_scales(channels, 0.01), axis=axis) if per_channel
+                            else q(0.01)), None
+    if type not in QUANTISED:
+        return qx, qw, qo
+    qx = qx or DATA_SCALE[type]
+    if type == "u8":
+        qw = qw or q(0.01, 121)
+    qw = qw or (q(channel_scales(channels, 0.01), axis=axis) if per_channel else q(0.01))
+    data_spread = 18900 if type == "i16" else 73
+    spread = float(np.float32(qx.scale)) * float(np.max(qw.scale)) * data_spread * 73 * np.sqrt(
+        max(1, terms))
+    if type == "i16":
+        qo = qo or q(spread / 11500)
+    return qx, qw, qo or q(float(spread / 45), 120 if type == "u8" else 0)
+
+
 def bias_quant(qx, qw):
     scale = np.float32(qx.scale) * np.atleast_1d(np.asarray(qw.scale, np.float32))
     return q(scale if np.ndim(qw.scale) else float(scale[0]))
@@ -25,7 +57,7 @@ def conv(op, type="f32", x=(1, 6, 7, 3), kernel=(3, 3), channels=4, stride=(1, 1
          qx=None, qw=None, qo=None, version=1, bias="const", fp16=False, filter_shape=None,
          filter_type=None, filter_input=False, bias_shape=None, bias_type=None, out_type=None,
          seed=1, data_x=None, data_w=None, data_b=None, resize=None, options=True,
-         table_multiplier=None, **case):
+         table_multiplier=None, quantized_bias_type=None, **case):
     """`channels` is the output's; a depthwise operator takes `multiplier` instead.
 
     bias: "const", "input", "omitted" (two inputs) or "minus_one". fp16: weights and bias are
@@ -38,37 +70,35 @@ def conv(op, type="f32", x=(1, 6, 7, 3), kernel=(3, 3), channels=4, stride=(1, 1
         channels = depth * multiplier
     shape = (1, *kernel, channels) if deep else (channels, *kernel, depth // groups)
     shape = filter_shape or shape
-    axis = 3 if deep else 0
-    if type == "i8":
-        terms = max(1, int(np.prod(shape)) // max(1, channels))
-        qx = qx or q(0.03)
-        qw = qw or (q(channel_scales(channels, 0.01), axis=axis) if per_channel else q(0.01))
-        spread = np.float32(qx.scale) * float(np.max(qw.scale)) * 73 * 73 * np.sqrt(terms)
-        qo = qo or q(float(spread / 45))
+    terms = max(1, int(np.prod(shape)) // max(1, channels))
+    qx, qw, qo = quantisation(type, channels, terms, per_channel, 3 if deep else 0, qx, qw, qo)
+    data = form_of(type)[0]
     m = Model(seed)
-    source = m.input(type, x, qx, data=data_x, resize=resize)
+    source = m.input(data, x, qx, data=data_x, resize=resize)
     weights = _weights(m, type, shape, qw, fp16, filter_input, filter_type, data_w)
     inputs = [source, weights]
-    inputs += _bias(m, type, bias, bias_shape or (channels,), bias_type, qx, qw, fp16, data_b)
-    out = m.output(out_type or type, (1, 1, 1, channels), qo, rule=SUM)
+    inputs += add_bias(m, type, bias, bias_shape or (channels,), bias_type, qx, qw, fp16, data_b)
+    out = m.output(out_type or data, (1, 1, 1, channels), qo, rule=SUM)
     table = dict(padding=padding, strideH=stride[0], strideW=stride[1],
                  dilationHFactor=dilation[0], dilationWFactor=dilation[1],
                  fusedActivationFunction=act)
+    if quantized_bias_type is not None:
+        table["quantizedBiasType"] = quantized_bias_type
     if deep:
         table["depthMultiplier"] = multiplier if table_multiplier is None else table_multiplier
     name = "DepthwiseConv2DOptions" if deep else "Conv2DOptions"
     m.op(op, inputs, [out], version, **({name: table} if options else {}))
-    return m.case(type=type, main=(op, version), **case)
+    return m.case(type=data, main=(op, version), **case)
 
 
 def _weights(m, type, shape, qw, fp16, as_input, other_type, data):
     if fp16:
         half = m.const("f16", shape)
         return _dequantized(m, half, shape)
+    weights = other_type or form_of(type)[1]
     if as_input:
-        return m.input(other_type or type, shape, qw, data=data)
-    low = -127 if type == "i8" else None
-    return m.const(other_type or type, shape, qw, data=data, low=low)
+        return m.input(weights, shape, qw, data=data)
+    return m.const(weights, shape, qw, data=data, low=-127 if weights == "i8" else None)
 
 
 def _dequantized(m, half, shape):
@@ -77,7 +107,8 @@ def _dequantized(m, half, shape):
     return full
 
 
-def _bias(m, type, how, shape, other_type, qx, qw, fp16, data):
+def add_bias(m, type, how, shape, other_type, qx, qw, fp16=False, data=None):
+    """The inputs that a bias adds: none, -1, or a tensor."""
     if how == "omitted":
         return []
     if how == "minus_one":
@@ -85,18 +116,20 @@ def _bias(m, type, how, shape, other_type, qx, qw, fp16, data):
     if fp16:
         return [_dequantized(m, m.const("f16", shape), shape)]
     make = m.input if how == "input" else m.const
-    if type == "i8":
-        quant = bias_quant(qx, qw)
-        return [make(other_type or "i32", shape, quant, data=data, low=-3000, high=3000)]
-    return [make(other_type or "f32", shape, data=data)]
+    usual = other_type or form_of(type)[2]
+    if type in QUANTISED:
+        size = 400000 if type == "i16" else 3000
+        return [make(usual, shape, bias_quant(qx, qw), data=data, low=-size, high=size)]
+    return [make(usual, shape, data=data)]
 
 
 def cases(op):
     deep = op == "DEPTHWISE_CONV_2D"
     for version in range(1, VERSIONS[op] + 1):
-        for type in ("f32", "i8"):
+        for type in ("f32", *QUANTISED):
             yield from _claim(op, type, version)
         yield conv(op, version=version, fp16=True, name=f"v{version}_fp16_weights")
+        yield conv(op, "hybrid", per_channel=True, version=version, name=f"v{version}_hybrid")
     for type in ("f32", "i8"):
         yield from _windows(op, type)
         yield from _depths(op, type)
@@ -105,6 +138,9 @@ def cases(op):
     yield conv(op, fp16=True, x=(2, 7, 8, 6), stride=(2, 2), padding=SAME, act=RELU6,
                name="fp16_strided")
     yield conv(op, fp16=True, bias="minus_one", name="fp16_no_bias")
+    for type in ("u8", "i16", "hybrid"):
+        yield from _other_form(op, type)
+    yield from _other_types(op)
     yield from _special(op)
     yield from _scales(op)
     yield from _refused(op)
@@ -118,8 +154,10 @@ def _claim(op, type, version):
                version=version, name=f"{name}_odd", tags=ODD)
     if type == "i8":
         yield conv(op, type, per_channel=True, version=version, name=f"{name}_per_channel")
-        yield conv(op, type, (1, 5, 5, 4), (3, 3), 6, padding=SAME, qx=q(0.03, -17),
-                   qo=q(0.2, 23), per_channel=True, version=version,
+    if type in ("i8", "u8"):
+        yield conv(op, type, (1, 5, 5, 4), (3, 3), 6, padding=SAME,
+                   qx=q(0.03, -17 if type == "i8" else 17), qo=q(0.2, 23),
+                   per_channel=type == "i8", version=version,
                    name=f"{name}_zero_points", tags=ZERO_POINT)
     yield conv(op, type, (1, 1, 1, 1), (1, 1), 1, version=version, name=f"{name}_one", tags=SMALL)
     yield conv(op, type, (0, 4, 4, 2), version=version, name=f"{name}_empty", tags=SMALL)
@@ -165,7 +203,7 @@ def _forms(op, type):
     for act in (RELU, RELU_N1_TO_1, RELU6):
         yield conv(op, type, (1, 6, 6, 4), channels=6, act=act, **quant, name=f"{type}_act_{act}")
     for act in (TANH, SIGN_BIT):
-        yield conv(op, type, act=act, lenient=True, **quant, name=f"{type}_odd_act_{act}")
+        yield conv(op, type, act=act, **quant, name=f"{type}_odd_act_{act}")
     yield conv(op, type, bias="omitted", **quant, name=f"{type}_bias_omitted")
     yield conv(op, type, bias="minus_one", **quant, name=f"{type}_bias_minus_one")
     yield conv(op, type, bias="input", **quant, name=f"{type}_bias_from_outside")
@@ -173,6 +211,84 @@ def _forms(op, type):
     yield conv(op, type, resize=(2, 9, 8, 3), **quant, name=f"{type}_resized")
     yield conv(op, type, stride=(2, 2), resize=(1, 1, 1, 3), padding=SAME, **quant,
                name=f"{type}_resized_to_a_point")
+
+
+def _other_form(op, type):
+    """uint8, int16 and hybrid: fewer rows, the windows are everybody's."""
+    deep = op == "DEPTHWISE_CONV_2D"
+    quant = dict(per_channel=type != "u8", qx=q(0.03, 77) if type == "u8" else None)
+    number = 0
+    for kernel in ((1, 1), (3, 3), (2, 4)):
+        for stride, dilation in (((1, 1), (1, 1)), ((2, 3), (1, 1)), ((1, 1), (2, 3))):
+            for padding in (SAME, VALID):
+                yield conv(op, type, (2, 8, 9, 3), kernel, 5, stride, dilation, padding,
+                           act=RELU6 if number % 3 == 0 else NONE, seed=number + 2, **quant,
+                           name=f"{type}_windows_{number}")
+                number += 1
+    for number, (depth, channels) in enumerate([(1, 8), (7, 9), (17, 33), (64, 24)]):
+        yield conv(op, type, (1, 4, 5, depth), (1, 1), channels, **quant,
+                   name=f"{type}_depths_1x1_{number}")
+        yield conv(op, type, (1, 5, 5, depth), (3, 3), channels, padding=SAME, **quant,
+                   name=f"{type}_depths_3x3_{number}")
+    for act in (RELU, RELU_N1_TO_1, TANH):
+        yield conv(op, type, (1, 6, 6, 4), channels=6, act=act, **quant, name=f"{type}_act_{act}")
+    yield conv(op, type, bias="minus_one", **quant, name=f"refused_{type}_bias_minus_one")
+    yield conv(op, type, bias="omitted", lenient=True, **quant, name=f"{type}_bias_omitted")
+    yield conv(op, type, filter_input=True, bias="input", **quant,
+               name=f"{type}_constants_from_outside")
+    yield conv(op, type, resize=(2, 9, 8, 3), **quant, name=f"{type}_resized")
+    if deep:
+        for depth, multiplier in ((1, 2), (3, 3), (8, 2)):
+            yield conv(op, type, (1, 7, 6, depth), multiplier=multiplier, stride=(2, 1),
+                       padding=SAME, **quant, name=f"{type}_multiplier_{multiplier}_of_{depth}")
+    else:
+        for number, (depth, channels, groups) in enumerate([(4, 6, 2), (6, 3, 3)]):
+            yield conv(op, type, (1, 5, 6, depth), channels=channels, groups=groups, padding=SAME,
+                       **quant, name=f"{type}_groups_{number}")
+    yield conv(op, type, bias_type="i8", name=f"refused_{type}_bias_i8")
+    yield conv(op, type, bias_shape=(7,), name=f"refused_{type}_bias_size")
+    yield conv(op, type, filter_type="i16", qw=q(0.1), name=f"refused_{type}_filter_i16",
+               undefined="TFLite takes int16 weights for others" if type == "i16" or not deep
+               else "")
+    yield conv(op, type, stride=(0, 1), name=f"refused_{type}_zero_stride")
+
+
+def _other_types(op):
+    deep = op == "DEPTHWISE_CONV_2D"
+    axis = 3 if deep else 0
+    yield conv(op, "u8", qx=q(0.02, 255), qw=q(0.03, 0), qo=q(0.3, 3), padding=SAME,
+               name="u8_far_zero_points")
+    yield conv(op, "u8", qw=q([0.01, 0.02, 0.03], axis=axis), x=(1, 4, 4, 3), channels=3,
+               name="refused_u8_per_channel")
+    yield conv(op, "u8", bias_type="i64", name="refused_u8_bias_i64")
+    yield conv(op, "u8", filter_type="i8", qw=q(0.01), name="u8_filter_i8", lenient=True,
+               undefined="" if deep else "TFLite reads int8 weights as uint8")
+    yield conv(op, "i8", filter_type="u8", qw=q(0.01, 121), name="refused_i8_filter_u8")
+    yield conv(op, "hybrid", filter_type="u8", qw=q(0.01), name="hybrid_filter_u8",
+               undefined="" if deep else "TFLite reads uint8 weights as int8")
+    yield conv(op, "i16", qx=q(1e-4, 5), name="refused_i16_zero_point")
+    yield conv(op, "i16", qo=q(1e-2, 5), name="refused_i16_output_zero_point")
+    yield conv(op, "i16", qw=q(0.01, 5), name="i16_filter_zero_point")
+    yield conv(op, "hybrid", x=(0, 4, 4, 3), per_channel=True, lenient=True,
+               name="hybrid_no_pictures")
+    zeros = np.zeros(96, np.float32)
+    yield conv(op, "hybrid", (2, 4, 4, 3), data_x=zeros, per_channel=True, name="hybrid_zeros")
+    yield conv(op, "hybrid", (2, 4, 4, 3), data_x=zeros + np.float32(3), per_channel=True,
+               padding=SAME, name="hybrid_positive")
+    yield conv(op, "hybrid", name="hybrid_one_scale", lenient=deep)
+    same = q([0.01] * (3 if deep else 4), axis=axis)
+    yield conv(op, "hybrid", qw=same, padding=SAME, name="hybrid_equal_scales")
+    if deep:
+        yield conv(op, "i16", bias_type="i32", name="refused_i16_bias_i32")
+        return
+    misread = "TFLite reads an int32 bias as int64 unless the options say INT32"
+    yield conv(op, "i16", bias_type="i32", quantized_bias_type=2, per_channel=True,
+               name="i16_bias_i32_said")
+    yield conv(op, "i16", bias_type="i32", undefined=misread, name="i16_bias_i32_unsaid")
+    yield conv(op, "i16", quantized_bias_type=4, name="i16_bias_i64_said")
+    yield conv(op, "i16", bias_type="i32", quantized_bias_type=4, name="refused_i16_said_i64")
+    yield conv(op, "i16", quantized_bias_type=9, name="refused_i16_said_i8")
+    yield conv(op, "hybrid", (1, 5, 6, 4), channels=6, groups=2, name="refused_hybrid_groups")
 
 
 def _groups():
@@ -241,7 +357,7 @@ def _refused(op):
         yield conv(op, type, bias_type="i8", name=f"{name}_bias_i8")
         yield conv(op, type, options=False, name=f"{name}_no_options")
         yield conv(op, type, out_type="i16", qo=q(0.1), name=f"{name}_output_type")
-        yield conv(op, type, x=(1, 2, 2, 3), lenient=True, name=f"{type}_kernel_too_large")
+        yield conv(op, type, x=(1, 2, 2, 3), name=f"{type}_kernel_too_large")
     yield conv(op, "f32", filter_type="i16", qw=q(0.1), name="f32_filter_i16",
                undefined="TFLite reads int16 weights as floats" if op == "CONV_2D" else "")
     yield conv(op, "i8", filter_type="i16", qw=q(0.1), name="refused_i8_filter_i16")
@@ -275,6 +391,8 @@ def _exact(op):
                name="exact_per_channel", **common)
     yield conv(op, "i8", qx=q(0.0181, 31), per_channel=True, stride=(2, 2),
                name="exact_strided", **common)
+    yield conv(op, "u8", qx=q(0.0235, 140), act=RELU, name="exact_u8", **common)
+    yield conv(op, "i16", per_channel=True, name="exact_i16", **common)
     if deep:
         yield conv(op, "i8", (1, 40, 40, 9), (5, 5), multiplier=3, qx=q(0.02, -3),
                    per_channel=True, exact=True, name="exact_multiplier")
@@ -284,7 +402,7 @@ def _exact(op):
 
 
 def draw(op, random):
-    type = str(random.choice(["f32", "i8"]))
+    type = str(random.choice(["f32", "i8", "u8", "i16", "hybrid"]))
     x = tuple(int(n) for n in random.integers((1, 3, 3, 1), (3, 14, 14, 40)))
     kernel = tuple(int(n) for n in random.integers(1, 6, 2))
     dilation = tuple(int(n) for n in random.integers(1, 3, 2))
@@ -295,6 +413,10 @@ def draw(op, random):
     if type == "i8":
         more = dict(qx=q(float(10 ** random.uniform(-3, 0)), int(random.integers(-128, 128))),
                     per_channel=bool(random.random() < 0.7))
+    elif type == "u8":
+        more = dict(qx=q(float(10 ** random.uniform(-3, 0)), int(random.integers(0, 256))))
+    elif type != "f32":
+        more = dict(per_channel=True)
     elif random.random() < 0.2:
         more = dict(fp16=True)
     if op == "DEPTHWISE_CONV_2D":

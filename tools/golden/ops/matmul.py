@@ -1,53 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FULLY_CONNECTED: float32, int8 per tensor and per channel, fp16 constants."""
+"""FULLY_CONNECTED: float32, int8 per tensor and per channel, uint8, int16, hybrid, fp16 constants.
+BATCH_MATMUL: float32, int8, int16, int16 with int8, hybrid."""
 import numpy as np
 
-from ..model import (NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, SMALL, SUM, TANH,
+from ..model import (EQUAL, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, SMALL, SUM, TANH,
                      ZERO_POINT, Model, q)
-from .conv import bias_quant, channel_scales
+from .conv import QUANTISED, add_bias, form_of, quantisation
 
-OPERATORS = ["FULLY_CONNECTED"]
-VERSIONS = {"FULLY_CONNECTED": 14}
+OPERATORS = ["FULLY_CONNECTED", "BATCH_MATMUL"]
+VERSIONS = {"FULLY_CONNECTED": 14, "BATCH_MATMUL": 4}
 
 
 def full(type="f32", x=(2, 8), w=(5, 8), act=NONE, keep=False, per_channel=False, qx=None, qw=None,
          qo=None, version=1, bias="const", fp16=False, weights_input=False, weights_type=None,
          bias_shape=None, bias_type=None, out_type=None, weights_format=0, asymmetric=False,
          seed=1, data_x=None, data_w=None, data_b=None, resize=None, options=True, out_shape=None,
-         **case):
-    if type == "i8":
-        qx = qx or q(0.03)
-        qw = qw or (q(channel_scales(w[0], 0.01)) if per_channel else q(0.01))
-        depth = w[1] if len(w) > 1 else 1
-        spread = np.float32(qx.scale) * float(np.max(qw.scale)) * 73 * 73 * np.sqrt(max(1, depth))
-        qo = qo or q(float(spread / 45))
+         low_x=None, quantized_bias_type=None, **case):
+    qx, qw, qo = quantisation(type, w[0], w[1] if len(w) > 1 else 1, per_channel, 0, qx, qw, qo)
+    data, weights, _ = form_of(type)
+    weights = weights_type or weights
     m = Model(seed)
-    inputs = [m.input(type, x, qx, data=data_x, resize=resize)]
+    inputs = [m.input(data, x, qx, data=data_x, resize=resize, low=low_x)]
     if fp16:
         inputs.append(_dequantized(m, w))
     elif weights_input:
-        inputs.append(m.input(weights_type or type, w, qw, data=data_w))
+        inputs.append(m.input(weights, w, qw, data=data_w))
     else:
-        inputs.append(m.const(weights_type or type, w, qw, data=data_w,
-                              low=-127 if type == "i8" else None))
-    shape = bias_shape or (w[0],)
-    if bias == "minus_one":
-        inputs.append(-1)
-    elif bias != "omitted" and fp16:
-        inputs.append(_dequantized(m, shape))
-    elif bias != "omitted":
-        make = m.input if bias == "input" else m.const
-        if type == "i8":
-            inputs.append(make(bias_type or "i32", shape, bias_quant(qx, qw), data=data_b,
-                               low=-3000, high=3000))
-        else:
-            inputs.append(make(bias_type or "f32", shape, data=data_b))
-    out = m.output(out_type or type, out_shape or (1, w[0]), qo, rule=SUM)
+        inputs.append(m.const(weights, w, qw, data=data_w, low=-127 if weights == "i8" else None))
+    inputs += add_bias(m, type, bias, bias_shape or (w[0],), bias_type, qx, qw, fp16, data_b)
+    out = m.output(out_type or data, out_shape or (1, w[0]), qo, rule=SUM)
     table = dict(fusedActivationFunction=act, keepNumDims=keep, weightsFormat=weights_format,
                  asymmetricQuantizeInputs=asymmetric)
+    if quantized_bias_type is not None:
+        table["quantizedBiasType"] = quantized_bias_type
     m.op("FULLY_CONNECTED", inputs, [out], version,
          **({"FullyConnectedOptions": table} if options else {}))
-    return m.case(type=type, main=("FULLY_CONNECTED", version), **case)
+    return m.case(type=data, main=("FULLY_CONNECTED", version), **case)
 
 
 def _dequantized(m, shape):
@@ -58,14 +46,24 @@ def _dequantized(m, shape):
 
 
 def cases(op):
-    for version in range(1, VERSIONS[op] + 1):
-        for type in ("f32", "i8"):
+    return _full_cases() if op == "FULLY_CONNECTED" else _batch_cases()
+
+
+def _full_cases():
+    for version in range(1, VERSIONS["FULLY_CONNECTED"] + 1):
+        for type in ("f32", *QUANTISED):
             yield from _claim(type, version)
         yield full(version=version, fp16=True, name=f"v{version}_fp16_weights")
+        for number, how in enumerate([{}, dict(per_channel=True), dict(asymmetric=True)]):
+            yield full("hybrid", (2, 17), (5, 17), version=version, **how,
+                       name=f"v{version}_hybrid_{number}")
     for type in ("f32", "i8"):
         yield from _shapes(type)
         yield from _forms(type)
     yield full(fp16=True, x=(3, 17), w=(9, 17), bias="minus_one", act=RELU, name="fp16_no_bias")
+    for type in ("u8", "i16", "hybrid"):
+        yield from _other_form(type)
+    yield from _other_types()
     yield from _special()
     yield from _scales()
     yield from _refused()
@@ -79,7 +77,8 @@ def _claim(type, version):
                name=f"{name}_odd", tags=ODD)
     if type == "i8":
         yield full(type, per_channel=True, version=version, name=f"{name}_per_channel")
-        yield full(type, (3, 7), (4, 7), qx=q(0.03, -17), qo=q(0.2, 23), version=version,
+    if type in ("i8", "u8"):
+        yield full(type, (3, 7), (4, 7), qx=q(0.03, 17), qo=q(0.2, 23), version=version,
                    name=f"{name}_zero_points", tags=ZERO_POINT)
     yield full(type, (1, 1), (1, 1), version=version, name=f"{name}_one", tags=SMALL)
     yield full(type, (0, 4), (3, 4), version=version, name=f"{name}_empty", tags=SMALL)
@@ -114,6 +113,62 @@ def _forms(type):
     yield full(type, bias_shape=(1, 5), **quant, name=f"{type}_bias_rank_2")
 
 
+def _other_form(type):
+    quant = dict(per_channel=type != "u8", qx=q(0.03, 11) if type == "u8" else None)
+    for number, (x, w) in enumerate([((1, 1), (7, 1)), ((1, 33), (17, 33)), ((5, 31), (65, 31)),
+                                     ((17, 64), (33, 64)), ((1, 700), (9, 700)), ((8,), (3, 8)),
+                                     ((2, 2, 4), (3, 8))]):
+        yield full(type, x, w, **quant, name=f"{type}_shapes_{number}")
+    yield full(type, (2, 1, 3, 4), (5, 4), keep=True, **quant, name=f"{type}_keep_dims")
+    yield full(type, (2, 0), (3, 0), **quant, name=f"{type}_no_depth")
+    yield full(type, (2, 4), (0, 4), name=f"{type}_no_units")
+    yield full(type, (1, 8), (5, 8), resize=(6, 8), **quant, name=f"{type}_resized")
+    for act in (RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT):
+        yield full(type, (3, 12), (9, 12), act, **quant, name=f"{type}_act_{act}")
+    for bias in ("omitted", "minus_one", "input"):
+        yield full(type, bias=bias, **quant, name=f"{type}_bias_{bias}")
+    yield full(type, weights_input=True, **quant, name=f"{type}_weights_from_outside")
+    yield full(type, asymmetric=True, **quant, name=f"{type}_asymmetric_said")
+    yield full(type, (2, 8), (5, 7), lenient=True, name=f"{type}_depth_does_not_divide")
+    yield full(type, bias_shape=(4,), name=f"refused_{type}_bias_size")
+    yield full(type, bias_type="i8", name=f"refused_{type}_bias_i8")
+    yield full(type, out_type="i32", name=f"refused_{type}_output_type")
+
+
+def _other_types():
+    misread = "TFLite reads an int32 bias as int64 unless the options say INT32"
+    yield full("i16", bias_type="i32", quantized_bias_type=2, name="i16_bias_i32_said")
+    yield full("i16", bias_type="i32", quantized_bias_type=2, per_channel=True,
+               name="i16_bias_i32_said_per_channel")
+    yield full("i16", bias_type="i32", undefined=misread, name="i16_bias_i32_unsaid")
+    yield full("i16", quantized_bias_type=4, name="i16_bias_i64_said")
+    yield full("i16", bias="omitted", quantized_bias_type=2, name="i16_no_bias_i32_said")
+    yield full("i16", bias_type="i32", quantized_bias_type=4, name="refused_i16_said_i64")
+    yield full("i16", quantized_bias_type=9, name="refused_i16_said_i8")
+    yield full("i16", qx=q(1e-4, 5), name="refused_i16_zero_point")
+    yield full("i16", qo=q(1e-2, 5), name="refused_i16_output_zero_point")
+    yield full("i16", qw=q(0.01, 5), name="i16_weights_zero_point")
+    yield full("u8", qx=q(0.02, 255), qw=q(0.03, 0), qo=q(0.3, 3), name="u8_far_zero_points")
+    yield full("u8", (3, 40), (7, 40), out_type="i16", qo=q(1e-3), name="u8_to_i16")
+    yield full("u8", (3, 40), (7, 40), RELU6, out_type="i16", qo=q(1e-3), bias="minus_one",
+               name="u8_to_i16_relu6")
+    yield full("u8", qw=q([0.1, 0.2, 0.1, 0.1, 0.1]), name="refused_u8_per_channel")
+    reads = "TFLite reads bytes of another type than it was given"
+    yield full("u8", bias_type="i64", undefined=reads, name="u8_bias_i64")
+    yield full("u8", weights_type="i8", qw=q(0.01), undefined=reads, name="u8_weights_i8")
+    yield full("i16", weights_type="i16", qw=q(1e-3), undefined=reads, name="i16_weights_i16")
+    yield full("i8", out_type="i16", qo=q(1e-3), undefined=reads, name="i8_to_i16")
+    yield full("i16", out_type="i8", qo=q(0.1), undefined=reads, name="i16_to_i8")
+    yield full("hybrid", weights_type="u8", undefined=reads, name="hybrid_weights_u8")
+    for number, how in enumerate([{}, dict(asymmetric=True)]):
+        yield full("hybrid", data_x=np.zeros(16, np.float32), **how, name=f"hybrid_zeros_{number}")
+        yield full("hybrid", data_x=np.full(16, 3, np.float32), **how,
+                   name=f"hybrid_positive_{number}")
+        yield full("hybrid", (9, 50), (20, 50), per_channel=True, bias="minus_one", **how,
+                   name=f"hybrid_rows_{number}")
+        yield full("hybrid", (9, 50), (20, 50), RELU, **how, name=f"hybrid_relu_{number}")
+
+
 def _special():
     values = np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, 1])
     yield full(x=(8, 1), w=(2, 1), data_x=values, name="f32_special_values")
@@ -143,7 +198,7 @@ def _refused():
         yield full(type, (2, 8), (5, 7), keep=True, name=f"{name}_depth_keep_dims")
         yield full(type, (2, 8), (5, 8, 1), name=f"{name}_weights_rank_3")
         yield full(type, (2, 8), (8,), name=f"{name}_weights_rank_1")
-        yield full(type, (), (3, 1), lenient=True, name=f"{type}_scalar")
+        yield full(type, (), (3, 1), name=f"{type}_scalar")
         yield full(type, bias_shape=(4,), name=f"{name}_bias_size")
         yield full(type, bias_shape=(0,), name=f"{name}_bias_empty")
         yield full(type, bias_type="i64", name=f"{type}_bias_i64", lenient=True,
@@ -172,16 +227,161 @@ def _exact():
     yield full("i8", qx=q(0.0235, -128), per_channel=True, qo=q(0.31, -11), act=RELU6,
                name="exact_per_channel", **common)
     yield full("i8", qx=q(0.0235, 17), name="exact_usual", **common)
+    yield full("u8", qx=q(0.0235, 17), name="exact_u8", **common)
+    yield full("i16", per_channel=True, name="exact_i16", **common)
+    yield full("i16", bias_type="i32", quantized_bias_type=2, name="exact_i16_bias_i32", **common)
+
+
+# ---- BATCH_MATMUL
+
+BATCH_QUANT = {"i8": q(0.05, 3), "i16": q(1e-3)}
+
+
+def batch(type="f32", x=(2, 3, 4), y=(2, 4, 5), adj_x=False, adj_y=False, right=None, to=None,
+          asymmetric=False, qx=None, qy=None, qo=None, version=1, const=False, data_x=None,
+          resize=None, options=True, seed=1, **case):
+    """`x` and `y` are the stored shapes; `right` the right operand's type, `to` the output's."""
+    right, to = right or type, to or type
+    m = Model(seed)
+    a = m.input(type, x, qx or BATCH_QUANT.get(type), data=data_x, resize=resize)
+    mixed = right == "i8" and type != "i8"
+    b = (m.const if const else m.input)(right, y, qy or (q(0.01) if mixed else
+                                                         BATCH_QUANT.get(right)))
+    depth = max(1, x[-2 if adj_x else -1]) if len(x) > 1 else 1
+    scale = {"i8": 0.05 * 0.05 * 73 * 73 / 45, "i16": 1e-6 * 18900 * 18900 / 11500}.get(to, 0)
+    if mixed:
+        scale = 1e-5 * 18900 * 73 / 11500
+    if to in BATCH_QUANT:
+        qo = qo or q(float(scale * np.sqrt(depth)), -4 if to == "i8" else 0)
+    result = m.output(to, (1, 1, 1), qo, rule=EQUAL if to == "i32" else SUM)
+    table = dict(adjX=adj_x, adjY=adj_y, asymmetricQuantizeInputs=asymmetric)
+    m.op("BATCH_MATMUL", [a, b], [result], version,
+         **({"BatchMatMulOptions": table} if options else {}))
+    return m.case(type=type, main=("BATCH_MATMUL", version), **case)
+
+
+BATCH_FORMS = {"f32": {}, "i8": {}, "i16": {}, "i8_to_i32": dict(type="i8", to="i32"),
+               "i16_i8": dict(type="i16", right="i8"), "hybrid": dict(type="f32", right="i8"),
+               "hybrid_asymmetric": dict(type="f32", right="i8", asymmetric=True)}
+
+
+def _batch_cases():
+    forms = {name: dict(dict(type=name), **form) for name, form in BATCH_FORMS.items()}
+    for version in range(1, VERSIONS["BATCH_MATMUL"] + 1):
+        for name, form in forms.items():
+            yield from _batch_claim(f"v{version}_{name}", form, version)
+    for name, form in forms.items():
+        yield from _batch_shapes(name, form)
+    yield from _batch_scales()
+    yield from _batch_refused()
+    exact = dict(x=(3, 97, 61), y=(3, 61, 85), exact=True)
+    yield batch("i8", **exact, qx=q(0.05, -7), name="exact_i8")
+    yield batch("i8", **exact, qx=q(0.5), qy=q(0.5), qo=q(0.25 * 512, 5), name="exact_i8_ties")
+    yield batch("i16", **exact, name="exact_i16")
+    yield batch("i16", right="i8", **exact, name="exact_i16_i8")
+
+
+def _batch_claim(name, form, version):
+    yield batch(**form, version=version, name=f"{name}_plain", tags=ORDINARY)
+    yield batch(**form, x=(2, 1, 7, 3), y=(3, 7, 2), adj_x=True, version=version,
+                name=f"{name}_odd", tags=ODD)
+    if form["type"] == "i8" and "to" not in form:
+        yield batch(**form, qx=q(0.03, -17), qo=q(0.2, 23), version=version,
+                    name=f"{name}_zero_points", tags=ZERO_POINT)
+    yield batch(**form, x=(1, 1), y=(1, 1), version=version, name=f"{name}_one", tags=SMALL)
+    yield batch(**form, x=(2, 0, 4), y=(2, 4, 5), version=version, name=f"{name}_empty",
+                tags=SMALL)
+
+
+def _batch_shapes(name, form):
+    pairs = [((3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (3, 4, 5)),
+             ((2, 1, 2, 3, 4), (3, 1, 4, 5)), ((1, 17), (17, 33)), ((9, 64), (64, 17)),
+             ((4, 1, 70), (4, 70, 1)), ((0, 3, 4), (1, 4, 5)), ((2, 3, 4), (2, 4, 0))]
+    if not name.startswith("hybrid"):
+        pairs.append(((2, 3, 0), (2, 0, 5)))
+    for number, (x, y) in enumerate(pairs):
+        for adj_x, adj_y in ((False, False), (True, False), (False, True), (True, True)):
+            if number % 3 and adj_x != adj_y:
+                continue
+            turn = lambda s, adj: (*s[:-2], s[-1], s[-2]) if adj else s
+            wrong = ("TFLite scales later batches of a broadcast, transposed input by the first's"
+                     if name.startswith("hybrid") and number == 4 and adj_x else "")
+            yield batch(**form, undefined=wrong, x=turn(x, adj_x), y=turn(y, adj_y), adj_x=adj_x, adj_y=adj_y,
+                        const=number % 2 == 1, seed=number + 2,
+                        name=f"{name}_shapes_{number}_{int(adj_x)}{int(adj_y)}")
+    yield batch(**form, const=True, resize=(2, 6, 4), name=f"{name}_resized")
+    yield batch(**form, options=False, name=f"{name}_no_options")
+
+
+def _batch_scales():
+    scales = q([0.01, 0.02, 0.03, 0.04, 0.05], axis=2)
+    for number, asymmetric in enumerate((False, True)):
+        yield batch(right="i8", qy=scales, asymmetric=asymmetric, const=True,
+                    name=f"hybrid_per_channel_{number}")
+        yield batch(right="i8", y=(2, 5, 4), adj_y=True, qy=q(scales.scale, axis=1),
+                    asymmetric=asymmetric, name=f"hybrid_per_channel_adj_{number}")
+        yield batch(right="i8", data_x=np.zeros(24, np.float32), asymmetric=asymmetric,
+                    name=f"hybrid_zeros_{number}")
+        yield batch(right="i8", data_x=np.full(24, -2, np.float32), asymmetric=asymmetric,
+                    name=f"hybrid_negative_{number}")
+    wrong = "TFLite reads scales of the depth as scales of the columns"
+    yield batch(right="i8", qy=q([0.01, 0.02, 0.03, 0.04], axis=1), undefined=wrong,
+                name="hybrid_scales_of_depth")
+    yield batch("i8", qy=scales, undefined="TFLite uses one of several scales",
+                name="i8_per_channel")
+    yield batch("i8", qy=q(0.05, -9), qx=q(0.02, 100), qo=q(0.1, 50), name="i8_both_zero_points")
+    special = np.float32([0, -0.0, np.inf, -np.inf, np.nan, 1, 3e38, 2])
+    yield batch(x=(2, 2, 2), y=(2, 2, 3), data_x=special, name="f32_special_values")
+
+
+def _batch_refused():
+    yield batch(x=(4,), y=(4, 5), name="refused_rank_1")
+    yield batch(x=(1, 2, 1, 2, 3, 4), y=(4, 5), name="refused_rank_6")
+    yield batch(x=(2, 3, 4), y=(3, 4, 5), name="refused_batches")
+    yield batch(x=(2, 3, 4), y=(2, 5, 4), name="refused_depth")
+    yield batch(x=(2, 3, 4), y=(2, 4, 5), adj_x=True, name="refused_depth_adj")
+    yield batch("i16", qx=q(1e-3, 4), name="refused_i16_zero_point")
+    yield batch("i16", qy=q(1e-3, 4), name="refused_i16_right_zero_point")
+    yield batch("i16", qo=q(1e-1, 4), name="refused_i16_output_zero_point")
+    yield batch("i8", right="i16", name="refused_i8_i16")
+    other = "TFLite writes its own type into whatever the output is"
+    yield batch("f32", to="i8", undefined=other, name="f32_to_i8")
+    yield batch("i8", to="i16", undefined=other, name="i8_to_i16")
+    yield batch("i16", to="i32", undefined=other, name="i16_to_i32")
+    for type in ("u8", "i32", "i64", "f16", "bool"):
+        yield batch(type, qx=q(0.05), qy=q(0.05), qo=q(1.0), name=f"refused_type_{type}")
+
+
+def _draw_batch(random):
+    rank = int(random.integers(0, 3))
+    lead = tuple(int(n) for n in random.integers(1, 4, rank))
+    rows, depth, columns = (int(n) for n in random.integers(1, 40, 3))
+    adj_x, adj_y = bool(random.integers(0, 2)), bool(random.integers(0, 2))
+    name = str(random.choice(list(BATCH_FORMS)))
+    form = dict(dict(type=name), **BATCH_FORMS[name])
+    x = (*lead, depth, rows) if adj_x else (*lead, rows, depth)
+    y = (columns, depth) if adj_y else (depth, columns)
+    if rank and random.random() < 0.5:
+        y = (*(n if random.random() < 0.5 else 1 for n in lead), *y)
+    return batch(**form, x=x, y=y, adj_x=adj_x, adj_y=adj_y, const=bool(random.integers(0, 2)),
+                 version=int(random.integers(1, 5)), seed=int(random.integers(1, 2**30)),
+                 name=f"draw_{name}_{x}_{y}")
 
 
 def draw(op, random):
-    type = str(random.choice(["f32", "i8"]))
+    if op == "BATCH_MATMUL":
+        return _draw_batch(random)
+    type = str(random.choice(["f32", "i8", "u8", "i16", "hybrid"]))
     depth, units = int(random.integers(1, 80)), int(random.integers(1, 70))
     lead = tuple(int(n) for n in random.integers(1, 6, random.integers(1, 4)))
     more = {}
     if type == "i8":
         more = dict(qx=q(float(10 ** random.uniform(-3, 0)), int(random.integers(-128, 128))),
                     per_channel=bool(random.random() < 0.5))
+    elif type == "u8":
+        more = dict(qx=q(float(10 ** random.uniform(-3, 0)), int(random.integers(0, 256))))
+    elif type != "f32":
+        more = dict(per_channel=bool(random.random() < 0.5), asymmetric=bool(random.integers(0, 2)))
     elif random.random() < 0.2:
         more = dict(fp16=True)
     return full(type, (*lead, depth), (units, depth), int(random.integers(0, 4)),

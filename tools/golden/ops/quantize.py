@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QUANTIZE (float32 to int8, int8 to int8) and DEQUANTIZE (int8 and float16 to float32)."""
+"""QUANTIZE, DEQUANTIZE, DENSIFY of sparse constants, and CAST."""
 import numpy as np
+from ai_edge_litert import schema_py_generated as schema
 
 from .. import generator
-from ..model import ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
+from ..model import EQUAL, HALF, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
 
-OPERATORS = ["QUANTIZE", "DEQUANTIZE"]
-VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9}
+OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST"]
+VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9}
+# What QUANTIZE makes of what, and the middle of each type's range.
+TARGETS = {"f32": ["i8", "u8", "i16"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
+           "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
+MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0}
+CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64"]
 
 
 def convert(op, source="f32", target="i8", x=(3, 7), qx=None, qo=None, version=1, data=None,
@@ -22,31 +28,46 @@ def convert(op, source="f32", target="i8", x=(3, 7), qx=None, qo=None, version=1
 
 
 def cases(op):
-    yield from (_quantize() if op == "QUANTIZE" else _dequantize())
+    yield from {"QUANTIZE": _quantize, "DEQUANTIZE": _dequantize, "DENSIFY": _densify,
+                "CAST": _cast}[op]()
 
 
 def _quantize():
     op = "QUANTIZE"
     for version in range(1, VERSIONS[op] + 1):
-        for type in ("f32", "i8"):
-            qx = dict(qx=q(0.02)) if type == "i8" else {}
-            name = f"v{version}_{type}"
-            yield convert(op, type, qo=q(0.02 if type == "f32" else 0.03), version=version, **qx,
-                          name=f"{name}_plain", tags=ORDINARY)
-            yield convert(op, type, x=(2, 3, 1, 5), qo=q(0.013), version=version, **qx,
-                          name=f"{name}_saturating", tags=ODD)
-            if type == "i8":
-                qx = dict(qx=q(0.02, 31))
-            yield convert(op, type, qo=q(0.021, -17), version=version, **qx,
-                          name=f"{name}_zero_point", tags=ZERO_POINT)
-            yield convert(op, type, x=(1,), qo=q(0.02), version=version, **qx,
-                          name=f"{name}_one", tags=SMALL)
-            yield convert(op, type, x=(0, 2), qo=q(0.02), version=version, **qx,
-                          name=f"{name}_empty", tags=SMALL)
+        for type in TARGETS:
+            yield from _quantize_claim(type, version)
     yield from _quantize_floats()
     yield from _requantize()
     yield from _quantize_refused()
     yield from _quantize_exact()
+
+
+def _some(type, scale, shift=0):
+    """A scale for a type, the zero point `shift` off its middle where there may be one."""
+    if type in ("f32", "f16"):
+        return None
+    return q(scale, MIDDLE[type] + (shift if type in ("i8", "u8") else 0))
+
+
+def _quantize_claim(type, version):
+    more = dict(op="QUANTIZE", source=type, version=version)
+    if type in ("i16", "i32"):
+        more.update(low=-300, high=300)
+    for target in TARGETS[type]:
+        name = f"v{version}_{type}" + ("" if target == "i8" else f"_{target}")
+        yield convert(target=target, qx=_some(type, 0.02), qo=_some(target, 0.03),
+                      name=f"{name}_plain", tags=ORDINARY, **more)
+        if target != "i8" and version > 1:
+            continue
+        yield convert(target=target, x=(2, 3, 1, 5), qx=_some(type, 0.02), qo=_some(target, 0.013),
+                      name=f"{name}_saturating", tags=ODD, **more)
+        yield convert(target=target, qx=_some(type, 0.02, 31), qo=_some(target, 0.021, -17),
+                      name=f"{name}_zero_point", tags=ZERO_POINT, **more)
+        yield convert(target=target, x=(1,), qx=_some(type, 0.02), qo=_some(target, 0.02),
+                      name=f"{name}_one", tags=SMALL, **more)
+        yield convert(target=target, x=(0, 2), qx=_some(type, 0.02), qo=_some(target, 0.02),
+                      name=f"{name}_empty", tags=SMALL, **more)
 
 
 def _quantize_floats():
@@ -81,6 +102,41 @@ def _requantize():
             yield convert("QUANTIZE", "i8", x=(256,), data=every, qx=q(sx, zx), qo=q(so, zo),
                           name=f"i8_scales_{number}")
             number += 1
+    yield from _requantize_others()
+
+
+def _requantize_others():
+    values = {"i8": [-128, -127, -3, 0, 1, 5, 126, 127], "u8": [0, 1, 5, 127, 128, 129, 254, 255],
+              "i16": [-32768, -32767, -129, -3, 0, 5, 300, 32767],
+              "i32": [-10**8, -70000, -129, -3, 0, 5, 40000, 10**8]}
+    for type in ("u8", "i16", "i32", "i8"):
+        for target in TARGETS[type]:
+            if (type, target) == ("i8", "i8"):
+                continue
+            for number, (sx, so) in enumerate(((1, 2), (2, 1), (0.5, 0.5), (0.02, 0.0201),
+                                               (1e-3, 1), (0.3, 0.7))):
+                for shift in (0, 13):
+                    yield convert("QUANTIZE", type, target, (8,), _some(type, sx, shift),
+                                  _some(target, so, -3 * shift), data=values[type],
+                                  name=f"{type}_{target}_scales_{number}_{shift}")
+    yield convert("QUANTIZE", "i16", "i8", (40,), q(0.02, 500), q(0.03, 5), name="i16_i8_zero")
+    yield convert("QUANTIZE", "i16", "i32", (40,), q(0.02, 500), q(0.03, 7000),
+                  name="i16_i32_zero")
+    yield convert("QUANTIZE", "i8", "i16", (40,), q(0.02, 5), q(0.003, 700), name="i8_i16_zero")
+    yield convert("QUANTIZE", "i32", "i16", (40,), q(2e-6, 70000), q(0.3, 7), name="i32_i16_zero")
+    yield convert("QUANTIZE", "f32", "i16", (40,), None, q(1e-4, 700), name="f32_i16_zero")
+    yield convert("QUANTIZE", "i32", "i8", (2,), q(2), q(1), data=[-2**31, 2**31 - 1],
+                  name="i32_far", undefined="int32 values are shifted out of 32 bits")
+    for zx, zo in ((3, 0), (0, 3)):
+        yield convert("QUANTIZE", "i16", "i16", (4,), q(0.02, zx), q(0.03, zo),
+                      name=f"refused_i16_zero_{zx}")
+    special = np.float32([0, 0.5, -0.5, 1.5, 2.5, -1.5, 127.5, 255.5, 300, -300, 40000, -40000])
+    for target in ("u8", "i16"):
+        for scale, shift in ((1, 0), (0.5, 100), (2, -100)):
+            yield convert("QUANTIZE", "f32", target, (12,), None, _some(target, scale, shift),
+                          data=special, name=f"f32_{target}_special_{scale}")
+        yield convert("QUANTIZE", "f32", target, (3, 4), None,
+                      q([0.01, 0.02, 0.05], MIDDLE[target]), name=f"f32_{target}_per_channel")
 
 
 def _quantize_refused():
@@ -88,6 +144,11 @@ def _quantize_refused():
     yield convert(op, target="f32", name="refused_to_f32")
     yield convert(op, target="i8", name="refused_without_quantisation")
     yield convert(op, "i8", target="f32", qx=q(0.1), name="refused_i8_to_f32")
+    yield convert(op, "i8", target="i32", qx=q(0.1), qo=q(0.1), name="refused_i8_to_i32")
+    yield convert(op, "i32", target="u8", qx=q(0.1), qo=q(0.1), name="refused_i32_to_u8")
+    yield convert(op, "i16", target="u8", qx=q(0.1), qo=q(0.1), name="refused_i16_to_u8")
+    yield convert(op, target="i32", qo=q(0.1), name="refused_to_i32")
+    yield convert(op, "f16", qo=q(0.1), name="refused_from_f16")
     yield convert(op, "i64", qo=q(0.1), name="refused_from_i64")
     yield convert(op, "bool", qo=q(0.1), name="refused_from_bool")
     yield convert(op, target="i64", qo=q(0.1), name="refused_to_i64")
@@ -108,13 +169,17 @@ def _quantize_exact():
                   exact=True)
     yield convert("QUANTIZE", "i8", x=big, qx=q(0.031, 3), qo=q(0.0117, -9),
                   name="exact_i8_saturating", exact=True)
+    yield convert("QUANTIZE", "i16", "i8", x=(100, 1024), qx=q(0.00031), qo=q(0.0817, -9),
+                  name="exact_i16_i8", exact=True)
+    yield convert("QUANTIZE", "u8", x=(100, 1024), qx=q(0.031, 130), qo=q(0.047, -9),
+                  name="exact_u8_i8", exact=True)
 
 
 def _dequantize():
     op = "DEQUANTIZE"
     for version in range(1, VERSIONS[op] + 1):
-        for type in ("i8", "f16"):
-            qx = dict(qx=q(0.02)) if type == "i8" else {}
+        for type in ("i8", "u8", "i16", "f16"):
+            qx = dict(qx=_some(type, 0.02))
             name = f"v{version}_{type}"
             for const in (False, True):
                 how = "constant" if const else "plain"
@@ -122,8 +187,8 @@ def _dequantize():
                               name=f"{name}_{how}", tags=ORDINARY)
             yield convert(op, type, "f32", (2, 3, 1, 5), version=version, **qx,
                           name=f"{name}_odd", tags=ODD)
-            if type == "i8":
-                yield convert(op, type, "f32", qx=q(0.02, -77), version=version,
+            if type in ("i8", "u8"):
+                yield convert(op, type, "f32", qx=_some(type, 0.02, -77), version=version,
                               name=f"{name}_zero_point", tags=ZERO_POINT)
             yield convert(op, type, "f32", (1,), version=version, **qx, name=f"{name}_one",
                           tags=SMALL)
@@ -175,10 +240,12 @@ def _dequantize_refused():
     op = "DEQUANTIZE"
     yield convert(op, "f32", "f32", name="refused_from_f32")
     yield convert(op, "i32", "f32", name="refused_from_i32")
+    yield convert(op, "u16", "f32", name="refused_from_u16")
+    yield convert(op, "i16", "f32", qx=q(0.1, 3), name="refused_i16_zero_point")
     yield convert(op, "i64", "f32", name="refused_from_i64")
     yield convert(op, "bool", "f32", name="refused_from_bool")
-    yield convert(op, "i8", "i8", qx=q(0.1), qo=q(0.1), lenient=True, name="to_i8")
-    yield convert(op, "i8", "f16", qx=q(0.1), lenient=True, name="to_f16")
+    yield convert(op, "i8", "i8", qx=q(0.1), qo=q(0.1), name="to_i8")
+    yield convert(op, "i8", "f16", qx=q(0.1), name="to_f16")
     yield convert(op, "i8", "f32", name="i8_without_quantisation")
     yield convert(op, "i8", "f32", (3, 4), qx=q([0.1, 0.2]), name="refused_scale_count")
     for count in (0, 2):
@@ -188,16 +255,175 @@ def _dequantize_refused():
         yield m.case(f"refused_{count}_inputs", "i8")
 
 
+class Sparse:
+    """A small sparse tensor: what its levels say, its values, and the type they have."""
+
+    def __init__(self, shape, order, blocks, levels, count):
+        self.shape, self.order, self.blocks, self.levels, self.count = (
+            shape, order, blocks, levels, count)
+
+    def add(self, m, type, quant=None, seed=1):
+        if type == "f32":
+            values = np.arange(1, self.count + 1) / 4 - 1
+        else:
+            values = np.arange(1, self.count + 1) * 3 % 100 + 1
+        index = m.const(type, self.shape, quant, data=values)
+        m.tensors[index].sparsity = schema.SparsityParametersT(
+            traversalOrder=np.int32(self.order),
+            blockMap=np.int32(self.blocks) if self.blocks else None,
+            dimMetadata=[self.level(level) for level in self.levels])
+        return index
+
+    @staticmethod
+    def level(level):
+        if isinstance(level, int):
+            return schema.DimensionMetadataT(format=0, denseSize=level)
+        width, segments, indices = level
+        dtype, table, kind = {8: (np.uint8, schema.Uint8VectorT, "Uint8Vector"),
+                              16: (np.uint16, schema.Uint16VectorT, "Uint16Vector"),
+                              32: (np.int32, schema.Int32VectorT, "Int32Vector")}[width]
+        kind = getattr(schema.SparseIndexVector, kind)
+        return schema.DimensionMetadataT(
+            format=1, denseSize=0, arraySegmentsType=kind,
+            arraySegments=table(values=np.asarray(segments, dtype)), arrayIndicesType=kind,
+            arrayIndices=table(values=np.asarray(indices, dtype)))
+
+
+SPARSE = {
+    "rows": Sparse((3, 4), [0, 1], [], [3, (32, [0, 2, 2, 5], [0, 3, 1, 2, 3])], 5),
+    "bytes": Sparse((3, 4), [0, 1], [], [3, (8, [0, 2, 2, 5], [0, 3, 1, 2, 3])], 5),
+    "columns": Sparse((3, 4), [1, 0], [], [4, (16, [0, 1, 1, 3, 4], [2, 0, 1, 2])], 4),
+    "dense": Sparse((2, 3), [0, 1], [], [2, 3], 6),
+    "both": Sparse((4, 4), [0, 1], [], [(32, [0, 2], [1, 3]), (32, [0, 1, 3], [2, 0, 3])], 3),
+    "blocks": Sparse((4, 8), [0, 1, 2], [1], [4, (32, [0, 1, 1, 2, 3], [1, 0, 1]), 4], 12),
+    "both_blocks": Sparse((4, 4), [0, 1, 2, 3], [0, 1],
+                          [2, (32, [0, 1, 3], [1, 0, 1]), 2, 2], 12),
+    "turned_blocks": Sparse((4, 4), [1, 0, 3, 2], [0, 1],
+                            [2, (32, [0, 1, 3], [1, 0, 1]), 2, 2], 12),
+    "cube": Sparse((2, 3, 4), [0, 1, 2], [],
+                   [2, (32, [0, 1, 3], [2, 0, 1]), (8, [0, 2, 3, 5], [0, 3, 1, 0, 2])], 5),
+    "vector": Sparse((7,), [0], [], [(32, [0, 3], [1, 4, 6])], 3),
+    "one": Sparse((1,), [0], [], [(32, [0, 1], [0])], 1),
+}
+
+
+def sparse(form, type="f32", read=True, quant=None, **case):
+    """DENSIFY of a sparse constant; `read`: an ADD reads the result, else it is an output."""
+    m, tensor = Model(), SPARSE[form]
+    x = tensor.add(m, type, quant)
+    if not read:
+        m.op("DENSIFY", [x], [m.output(type, tensor.shape, quant, EQUAL)])
+        return m.case(type=type, **case)
+    wide = m.tensor(type, tensor.shape, quant)
+    m.op("DENSIFY", [x], [wide])
+    y = m.input(type, tensor.shape, quant)
+    m.op("MAXIMUM", [wide, y], [m.output(type, tensor.shape, quant, EQUAL)])
+    return m.case(type=type, **case)
+
+
+def _densify():
+    for type in ("f32", "f16", "i8"):
+        for form in SPARSE:
+            tags = {"rows": ORDINARY, "both_blocks": ODD, "one": SMALL}.get(form, 0)
+            yield sparse(form, type, name=f"{type}_{form}", tags=tags)
+            yield sparse(form, type, False, name=f"{type}_{form}_output")
+    yield sparse("rows", "i8", quant=q(0.1, 7), name="i8_zero_point", tags=ZERO_POINT)
+    yield sparse("rows", "i8", False, quant=q(0.1, 7), name="i8_zero_point_output")
+    for type in ("u8", "i16", "i32", "i64", "bool"):
+        yield sparse("rows", type, False, name=f"refused_{type}")
+    m = Model()
+    m.op("DENSIFY", [m.const("f32", (2, 3))], [m.output("f32", (2, 3))])
+    yield m.case("refused_dense_constant", "f32")
+    m = Model()
+    m.op("DENSIFY", [m.input("f32", (2, 3))], [m.output("f32", (2, 3))])
+    yield m.case("refused_input", "f32")
+
+
+def cast(source, target, x=(2, 3), version=1, data=None, seed=1, resize=None, options=False,
+         **case):
+    m = Model(seed)
+    low, high = (0, 100) if source[0] == "u" else (-100, 100)
+    if source == "f64":
+        data = np.arange(np.prod(resize or x)) / 3 - 1 if data is None else data
+    if source in ("f32", "f16") and data is None:
+        if target[0] == "u":
+            low = 0
+    rule = HALF if target == "f16" else EQUAL
+    tables = dict(CastOptions=dict(inDataType=0, outDataType=2)) if options else {}
+    m.op("CAST", [m.input(source, x, data=data, low=None if source == "bool" else low,
+                          high=None if source == "bool" else high, resize=resize)],
+         [m.output(target, x, rule=rule)], version, **tables)
+    return m.case(type=source, **case)
+
+
+def _cast():
+    for version in range(1, VERSIONS["CAST"] + 1):
+        for number, source in enumerate(CASTS):
+            name, target = f"v{version}_{source}", CASTS[(number + version) % len(CASTS)]
+            yield cast(source, target, version=version, name=f"{name}_plain", tags=ORDINARY)
+            yield cast(source, "f32", (3, 1, 5), version, name=f"{name}_odd", tags=ODD)
+            yield cast(source, "i32", (1,), version, name=f"{name}_one", tags=SMALL)
+            yield cast(source, "i8", (0, 2), version, name=f"{name}_empty", tags=SMALL)
+            if source in ("i8", "u8"):  # no scale counts, but the tag is wanted of every such type
+                yield cast(source, "i64", (7,), version, name=f"{name}_zero_point",
+                           tags=ZERO_POINT)
+    special = [0, -0.0, 0.5, -0.5, 1.7, -1.7, 126.99, 255.9, 256, -129, 70000, 3e9, -3e9, 1e20,
+               -1e20, np.inf, -np.inf, np.nan, 2147483520, 1e-3]
+    whole = {"i8": [-128, -1, 0, 1, 127], "u8": [0, 1, 127, 128, 255],
+             "i16": [-32768, -129, -1, 0, 128, 300, 32767], "u16": [0, 129, 32768, 65535],
+             "i32": [-2**31, -70000, -129, -1, 0, 300, 2**24 + 1, 2**31 - 1],
+             "u32": [0, 300, 2**24 + 1, 2**31, 2**32 - 1],
+             "i64": [-2**63, -2**40 - 5, -1, 0, 300, 2**31, 2**53 + 1, 2**63 - 1],
+             "bool": [0, 1], "f32": special, "f64": special + [1e300, 2**53 + 1, 2**63],
+             "f16": np.clip(np.nan_to_num(special, nan=3, posinf=np.inf, neginf=-np.inf),
+                            -np.inf, np.inf)}
+    for source in CASTS:
+        with np.errstate(over="ignore"):
+            data = np.asarray(whole[source])
+            if source == "f16":
+                data = data.astype(np.float16)
+        for target in CASTS:
+            yield cast(source, target, data.shape, data=data, name=f"{source}_to_{target}")
+    for type in ("str", "u64"):
+        m = Model()
+        m.op("CAST", [m.input(type, (2,))], [m.output("f32", (2,))])
+        yield m.case(f"refused_from_{type}", type)
+        m = Model()
+        m.op("CAST", [m.input("f32", (2,))], [m.output(type, (2,))])
+        yield m.case(f"refused_to_{type}", "f32")
+    yield cast("f32", "i32", (1, 3), resize=(4, 3), name="resized")
+    yield cast("f32", "i32", (), name="scalar")
+    yield cast("f32", "i16", (5,), options=True, name="options_of_other_types")
+    for count in (0, 2):
+        m = Model()
+        m.op("CAST", [m.input("f32", (3,)) for _ in range(count)], [m.output("i32", (3,))])
+        yield m.case(f"refused_{count}_inputs", "f32")
+
+
 def draw(op, random):
     shape = tuple(int(n) for n in random.integers(1, 12, random.integers(1, 5)))
     def some():
         return q(float(10 ** random.uniform(-3, 0)), int(random.integers(-128, 128)))
     seed = int(random.integers(1, 2**30))
+    if op == "DENSIFY":
+        form, type = str(random.choice(list(SPARSE))), str(random.choice(["f32", "f16", "i8"]))
+        return sparse(form, type, bool(random.integers(0, 2)), name=f"draw_{type}_{form}")
+    if op == "CAST":
+        source, target = (str(t) for t in random.choice(CASTS, 2))
+        return cast(source, target, shape, int(random.integers(1, 10)), seed=seed,
+                    name=f"draw_{source}_{target}_{shape}")
+    def fit(type):
+        quant = some()
+        quant.zero = 0 if type == "i16" or type == "i32" else quant.zero + MIDDLE.get(type, 0)
+        return None if type in ("f32", "f16") else quant
     if op == "QUANTIZE":
-        source = str(random.choice(["f32", "i8"]))
-        return convert(op, source, "i8", shape, some() if source == "i8" else None, some(),
-                       int(random.integers(1, 7)), seed=seed, name=f"draw_{source}_{shape}")
-    source = str(random.choice(["i8", "f16"]))
-    return convert(op, source, "f32", shape, some() if source == "i8" else None, None,
+        source = str(random.choice(list(TARGETS)))
+        target = str(random.choice(TARGETS[source]))
+        small = dict(low=-20000, high=20000) if source == "i32" else {}
+        return convert(op, source, target, shape, fit(source), fit(target),
+                       int(random.integers(1, 7)), seed=seed, **small,
+                       name=f"draw_{source}_{target}_{shape}")
+    source = str(random.choice(["i8", "u8", "i16", "f16"]))
+    return convert(op, source, "f32", shape, fit(source), None,
                    int(random.integers(1, 10)), const=bool(random.integers(0, 2)), seed=seed,
                    name=f"draw_{source}_{shape}")

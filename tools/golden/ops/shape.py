@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESHAPE: from the options, from a constant and from a shape that is only known at run time."""
+"""RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE and RANK, with shapes and axes known early and late."""
 import numpy as np
 
-from .. import generator
+from .. import generator, movement
 from ..model import EQUAL, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
+from ..movement import ALL, indices, out_shape, quant_of
 
-OPERATORS = ["RESHAPE"]
-VERSIONS = {"RESHAPE": 1}
+OPERATORS = ["RESHAPE", "SQUEEZE", "EXPAND_DIMS", "SHAPE", "RANK"]
+VERSIONS = {"RESHAPE": 1, "SQUEEZE": 2, "EXPAND_DIMS": 1, "SHAPE": 1, "RANK": 1}
 
 
 def reshape(type="f32", x=(2, 3, 4), to=(6, 4), how="const", version=1, qx=None, qo=None,
@@ -36,7 +37,14 @@ def reshape(type="f32", x=(2, 3, 4), to=(6, 4), how="const", version=1, qx=None,
 
 
 def cases(op):
-    for type in ("f32", "i8", "u8", "i16", "i32", "i64", "bool", "f16"):
+    if op == "RESHAPE":
+        yield from _reshapes()
+    else:
+        yield from _others(op)
+
+
+def _reshapes():
+    for type in ("f32", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "f16", "str"):
         quant = q(0.05, 3) if type == "i8" else None
         name = f"v1_{type}"
         yield reshape(type, name=f"{name}_plain", tags=ORDINARY)
@@ -124,7 +132,105 @@ def _refused():
     yield m.case("refused_three_inputs", "f32")
 
 
+# ---- SQUEEZE, EXPAND_DIMS, SHAPE, RANK ----------------------------------------------------------
+
+
+def other(op, type="f32", x=(2, 1, 3), dims=(), axis=1, how="const", index="i32", version=1,
+          quant=None, qo=None, out=None, out_type=None, options=True, resize=None, const_x=False,
+          axis_dims=(), seed=1, **case):
+    """`dims` for SQUEEZE, `axis` for EXPAND_DIMS, `out` for the type that SHAPE answers in."""
+    m = Model(seed)
+    inputs = [m.const(type, x, quant) if const_x else m.input(type, x, quant, resize=resize)]
+    table = {}
+    if op == "EXPAND_DIMS":
+        inputs.append(indices(m, index, np.full(axis_dims, axis), how, axis_dims))
+    elif op == "SQUEEZE":
+        table = dict(SqueezeOptions=dict(squeezeDims=np.asarray(dims, np.int32)))
+    elif op == "SHAPE":
+        table = dict(ShapeOptions=dict(outType=SHAPE_TYPES[out or "i32"]))
+        out_type = out_type or out or "i32"
+    else:
+        out_type = out_type or "i32"
+    keep = out_type is None
+    result = out_shape(m, out_type or type, x, (qo or quant) if keep else None)
+    m.op(op, inputs, [result], version, **(table if options else {}))
+    return m.case(type=type, **case)
+
+
+SHAPE_TYPES = {"f32": 0, "i32": 2, "i64": 4, "i16": 7}
+ODD_ONES = {"SQUEEZE": dict(x=(1, 3, 1, 2), dims=(-2,)), "EXPAND_DIMS": dict(x=(3, 1, 5), axis=-1),
+            "SHAPE": dict(x=(3, 1, 5, 2), out="i64"), "RANK": dict(x=(3, 1, 5, 2))}
+
+
+def _others(op):
+    def build(type, **arguments):
+        return other(op, type, **arguments)
+
+    small = [dict(x=(1,), axis=0), dict(x=(0, 1), axis=0)]
+    yield from movement.claims(build, range(1, VERSIONS[op] + 1), ALL, {}, ODD_ONES[op], small)
+    for number, x in enumerate(((), (5,), (1, 1, 1), (2, 0, 1), (1, 2) * 3, (1,) * 7, (1, 2) * 4)):
+        # EXPAND_DIMS of the last form makes nine dimensions, more than ours take.
+        yield build("f32", x=x, axis=0, name=f"forms_{number}",
+                    lenient=op == "EXPAND_DIMS" and len(x) == 8)
+    if op != "RANK":
+        yield build("f32", options=False, name="no_options")
+    yield build("f32", x=(2, 1, 3), resize=(5, 1, 4), name="resized")
+    yield build("f32", const_x=True, name="constant")
+    yield build("f32", out_type="i16", name="output_type",
+                undefined="the output's type in the file is not the operator's")
+    if op in ("SQUEEZE", "EXPAND_DIMS"):
+        yield build("i8", quant=q(0.1, 1), qo=q(0.2, 2), name="i8_other_output_scale")
+        yield build("i8", x=(60, 1, 33, 40), axis=2, quant=q(0.1, 2), exact=True, name="exact_i8")
+    if op == "SQUEEZE":
+        for number, (x, dims) in enumerate((((1, 1, 2), (0,)), ((1, 1, 2), (0, 1)), ((1, 2), (-2,)),
+                                            ((1, 1, 2), (1, 1)), ((1, 1, 2), (0, -3)), ((1,), (0,)))):
+            yield build("f32", x=x, dims=dims, name=f"dims_{number}")
+        for number, (x, dims) in enumerate((((2, 1), (0,)), ((2, 1), (2,)), ((2, 1), (-3,)),
+                                            ((), (0,)), ((1,) * 8, range(9)), ((0, 1), (0,)),
+                                            ((2, 1), (2**31 - 1,)))):
+            yield build("f32", x=x, dims=list(dims), name=f"refused_{number}")
+    elif op == "EXPAND_DIMS":
+        for how in ("const", "input"):
+            for index in ("i32", "i64"):
+                for axis in (0, 1, 2, -1, -3):
+                    yield build("f32", x=(2, 3), axis=axis, how=how, index=index,
+                                name=f"axis_{how}_{index}_{axis}")
+                for axis in (3, -4, 2**31 - 1, -2**31):
+                    yield build("f32", x=(2, 3), axis=axis, how=how, index=index,
+                                name=f"refused_axis_{how}_{index}_{axis}")
+            yield build("str", how=how, name=f"str_axis_{how}")
+            yield build("f32", index="i16", how=how, name=f"refused_axis_i16_{how}")
+            yield build("f32", axis_dims=(1,), how=how, name=f"axis_vector_{how}")
+            yield build("f32", axis_dims=(2,), how=how, name=f"refused_axis_2_{how}", lenient=True)
+    elif op == "SHAPE":
+        yield build("f32", out="i64", name="out_i64")
+        yield build("f32", out="f32", name="refused_out_f32")
+        yield build("f32", out="i16", name="refused_out_i16")
+    yield from _followed(op)
+
+
+def _followed(op):
+    """What comes out decides a shape: RESHAPE of a resized input to what SHAPE says, and so on."""
+    if op != "SHAPE":
+        return
+    for how in ("const", "input"):
+        m = Model()
+        x, y = m.input("f32", (2, 6), resize=(4, 6)), m.input("f32", (2, 3), resize=(8, 3))
+        shape = m.tensor("i32", (2,))
+        m.op("SHAPE", [y], [shape], ShapeOptions=dict(outType=2))
+        if how == "input":
+            # Through a run-time RESHAPE the shape is not known while preparing.
+            flat = m.tensor("i32", (2,))
+            m.op("RESHAPE", [shape, m.input("i32", (1,), data=np.int32([2]))], [flat],
+                 ReshapeOptions={})
+            shape = flat
+        m.op("RESHAPE", [x, shape], [m.output("f32", (1,), rule=EQUAL)], ReshapeOptions={})
+        yield m.case(f"decides_a_reshape_{how}", "f32")
+
+
 def draw(op, random):
+    if op != "RESHAPE":
+        return _draw_other(op, random)
     x = tuple(int(n) for n in random.integers(1, 6, random.integers(1, 6)))
     left, to = int(np.prod(x)), []
     while left > 1 and len(to) < 6:
@@ -138,3 +244,14 @@ def draw(op, random):
     how = str(random.choice(["options", "const", "input", "computed"]))
     return reshape(type, x, tuple(to), how, seed=int(random.integers(1, 2**30)),
                    name=f"draw_{type}_{x}_{to}")
+
+
+def _draw_other(op, random):
+    type = str(random.choice(ALL))
+    x = tuple(int(n) for n in random.choice([1, 1, 2, 3, 5], random.integers(1, 6)))
+    dims = [i if random.random() < 0.5 else i - len(x) for i, n in enumerate(x)
+            if n == 1 and random.random() < 0.5]
+    axis = int(random.integers(-len(x) - 1, len(x) + 1))
+    return other(op, type, x, dims, axis, str(random.choice(["const", "input"])),
+                 str(random.choice(["i32", "i64"])), quant=quant_of(type),
+                 seed=int(random.integers(1, 2**30)), name=f"draw_{type}_{x}_{dims}_{axis}")

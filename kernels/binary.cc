@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV and FLOOR_MOD with broadcasting. Quantised
+// MAXIMUM and MINIMUM compare steps as they are, whatever the scales: converters make these alike.
+// int8 SQUARED_DIFFERENCE uses TensorFlow Lite's integer recipe in both arithmetic modes.
+//
+// What upstream leaves to chance is defined here: integer POW saturates, FLOOR_DIV and FLOOR_MOD of
+// the smallest integer by -1 are the smallest integer and 0. ATAN2,
+// BITWISE_XOR and RIGHT_SHIFT have no kernels here yet.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/activation_range.h"
+#include "kernels/broadcast.h"
+#include "kernels/element_type.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/requantize.h"
+
+namespace deputy {
+namespace {
+
+constexpr uint32_t kExtremeTypes =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kPowTypes = kFloat32Bit | kInt32Bit;
+constexpr uint32_t kSquaredDifferenceTypes = kFloat32Bit | kInt32Bit | kInt8Bit;
+constexpr uint32_t kFloorDivTypes = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
+constexpr uint32_t kFloorModTypes = kFloorDivTypes | kInt64Bit;
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+struct BinaryData {
+  BroadcastPlan plan;
+};
+
+// The output takes the type of the inputs whatever the model says.
+template <uint32_t types>
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, a, types));
+  DEPUTY_TRY(CheckSameType(context, b, a));
+  output->type = a->type;
+  return DataOf<BinaryData>(node).plan.Prepare(context, a, b, output);
+}
+
+TfLiteStatus PrepareSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<kSquaredDifferenceTypes>(context, node));
+  if (Input(context, node, 0)->type != kTfLiteInt8) return kTfLiteOk;
+  DEPUTY_TRY(CheckQuantized(context, Input(context, node, 0)));
+  DEPUTY_TRY(CheckQuantized(context, Input(context, node, 1)));
+  return CheckQuantized(context, Output(context, node, 0));
+}
+
+// ---- Reference --------------------------------------------------------------------------------
+
+int32_t IntegerPower(int32_t base, int32_t exponent) {
+  const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+  return static_cast<int32_t>(std::clamp(power, -2147483648.0, 2147483647.0));
+}
+
+template <typename T>
+T FloorDivide(T a, T b) {
+  const double floor = std::floor(static_cast<double>(a) / static_cast<double>(b));
+  if constexpr (!std::is_floating_point_v<T>) {
+    // One quotient does not fit; upstream's conversion makes the smallest integer of it.
+    if (floor > static_cast<double>(std::numeric_limits<T>::max())) {
+      return std::numeric_limits<T>::min();
+    }
+  }
+  return static_cast<T>(floor);
+}
+
+template <typename T>
+T FloorModulo(T a, T b) {
+  T remainder;
+  if constexpr (std::is_floating_point_v<T>) {
+    remainder = std::fmod(a, b);
+  } else {
+    remainder = b == -1 ? T{0} : static_cast<T>(a % b);  // min % -1 traps
+  }
+  const bool signs_differ = (b < 0) != (remainder < 0);
+  return remainder != 0 && signs_differ ? static_cast<T>(remainder + b) : remainder;
+}
+
+// Both inputs are brought to a common scale with 7 more bits, so that the square still fits.
+class SquaredDifferenceInt8 {
+ public:
+  SquaredDifferenceInt8(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output)
+      : zero_a_(a->params.zero_point),
+        zero_b_(b->params.zero_point),
+        zero_out_(output->params.zero_point) {
+    const double common = 2.0 * static_cast<double>(std::max(a->params.scale, b->params.scale));
+    from_a_ = ToFixedMultiplier(static_cast<double>(a->params.scale) / common);
+    from_b_ = ToFixedMultiplier(static_cast<double>(b->params.scale) / common);
+    to_out_ = ToFixedMultiplier(
+        common * common / static_cast<double>((1 << (2 * kExtraBits)) * output->params.scale));
+  }
+
+  int8_t operator()(int8_t a, int8_t b) const {
+    const int32_t difference = Multiply((a - zero_a_) * (1 << kExtraBits), from_a_) -
+                               Multiply((b - zero_b_) * (1 << kExtraBits), from_b_);
+    const int64_t steps = int64_t{Multiply(difference * difference, to_out_)} + zero_out_;
+    return static_cast<int8_t>(std::clamp<int64_t>(steps, -128, 127));
+  }
+
+ private:
+  static constexpr int kExtraBits = 7;
+  int32_t zero_a_, zero_b_, zero_out_;
+  FixedMultiplier from_a_, from_b_, to_out_;
+};
+
+// ---- Eval -------------------------------------------------------------------------------------
+
+template <typename T, typename Function>
+TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+  DataOf<BinaryData>(node).plan.Run(Data<T>(Input(context, node, 0)),
+                                    Data<T>(Input(context, node, 1)),
+                                    Data<T>(Output(context, node, 0)), function);
+  return kTfLiteOk;
+}
+
+// fine(element) for every element of the tensor.
+template <typename T, typename Predicate>
+TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
+                       const Predicate& fine) {
+  const T* values = Data<T>(tensor);
+  const int64_t count = ElementCount(tensor);
+  for (int64_t i = 0; i < count; ++i) {
+    if (!fine(values[i])) {
+      return TensorError(context, tensor, "expected %s, found %g in element %lld", expected,
+                         static_cast<double>(values[i]), static_cast<long long>(i));
+    }
+  }
+  return kTfLiteOk;
+}
+
+template <typename T>
+TfLiteStatus CheckDivisor(TfLiteContext* context, const TfLiteTensor* divisor) {
+  return CheckEach<T>(context, divisor, "divisors other than 0",
+                      [](T value) { return value != 0; });
+}
+
+// A NaN on either side gives the right one, as in TensorFlow Lite.
+TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, node, [](T a, T b) { return a > b ? a : b; });
+  });
+}
+
+TfLiteStatus EvalMinimum(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, node, [](T a, T b) { return a < b ? a : b; });
+  });
+}
+
+TfLiteStatus EvalPow(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* exponent = Input(context, node, 1);
+  if (exponent->type == kTfLiteFloat32) {
+    return Run<float>(context, node, [](float a, float b) { return std::pow(a, b); });
+  }
+  DEPUTY_TRY(CheckEach<int32_t>(context, exponent, "exponents of 0 or more",
+                                [](int32_t value) { return value >= 0; }));
+  return Run<int32_t>(context, node, &IntegerPower);
+}
+
+TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* a = Input(context, node, 0);
+  switch (a->type) {
+    case kTfLiteFloat32:
+      return Run<float>(context, node, [](float x, float y) { return (x - y) * (x - y); });
+    case kTfLiteInt32:
+      return Run<int32_t>(context, node, [](int32_t x, int32_t y) {
+        const uint32_t difference = static_cast<uint32_t>(x) - static_cast<uint32_t>(y);
+        return static_cast<int32_t>(difference * difference);
+      });
+    case kTfLiteInt8:
+      return Run<int8_t>(
+          context, node,
+          SquaredDifferenceInt8(a, Input(context, node, 1), Output(context, node, 0)));
+    default:
+      return UnexpectedType(context, a);
+  }
+}
+
+// Zeros are refused in float32 too.
+TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* divisor = Input(context, node, 1);
+  return DispatchType<kFloorDivTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    DEPUTY_TRY(CheckDivisor<T>(context, divisor));
+    return Run<T>(context, node, &FloorDivide<T>);
+  });
+}
+
+TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* divisor = Input(context, node, 1);
+  return DispatchType<kFloorModTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    if constexpr (!std::is_floating_point_v<T>) DEPUTY_TRY(CheckDivisor<T>(context, divisor));
+    return Run<T>(context, node, &FloorModulo<T>);
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {},
+          .params_size = 0,
+          .parse = nullptr,
+          .init = &GuardedInit<&NewData<BinaryData>>,
+          .free = &DeleteData<BinaryData>,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
+constexpr OpDef kTable[] = {
+    Row("MAXIMUM", kTfLiteBuiltinMaximum, 4, kExtremeTypes, &Guarded<&Prepare<kExtremeTypes>>,
+        &Guarded<&EvalMaximum>),
+    Row("MINIMUM", kTfLiteBuiltinMinimum, 4, kExtremeTypes, &Guarded<&Prepare<kExtremeTypes>>,
+        &Guarded<&EvalMinimum>),
+    Row("POW", kTfLiteBuiltinPow, 1, kPowTypes, &Guarded<&Prepare<kPowTypes>>, &Guarded<&EvalPow>),
+    Row("SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2, kSquaredDifferenceTypes,
+        &Guarded<&PrepareSquaredDifference>, &Guarded<&EvalSquaredDifference>),
+    Row("FLOOR_DIV", kTfLiteBuiltinFloorDiv, 3, kFloorDivTypes, &Guarded<&Prepare<kFloorDivTypes>>,
+        &Guarded<&EvalFloorDiv>),
+    Row("FLOOR_MOD", kTfLiteBuiltinFloorMod, 2, kFloorModTypes, &Guarded<&Prepare<kFloorModTypes>>,
+        &Guarded<&EvalFloorMod>),
+    ParserRow("ATAN2", kTfLiteBuiltinAtan2),
+    ParserRow("BITWISE_XOR", kTfLiteBuiltinBitwiseXor),
+    ParserRow("RIGHT_SHIFT", kTfLiteBuiltinRightShift),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kBinaryOps = kTable;
+
+}  // namespace deputy

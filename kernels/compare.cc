@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Comparisons, logic and selection. Quantised values are compared as real numbers: int8 and uint8
+// in all six comparisons, int16 in EQUAL and NOT_EQUAL only (upstream orders int16 by steps). Both
+// sides are brought to fixed point with 8 more bits, so values closer than the last of these bits
+// count as equal. int8 and uint8 without a scale, where upstream ends the process, compare by
+// steps.
+//
+// SELECT takes a condition of the shape of its values, a scalar, or one truth per row; SELECT_V2
+// broadcasts all three inputs.
+#include <algorithm>
+#include <functional>
+
+#include "kernels/broadcast.h"
+#include "kernels/element_type.h"
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/requantize.h"
+
+namespace deputy {
+namespace {
+
+constexpr uint32_t kOrderedTypes =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kEqualTypes = kOrderedTypes | kBoolBit | kStringBit;
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+struct CompareData {
+  BroadcastPlan plan;
+  bool quantised = false;  // compare real numbers, not steps
+};
+
+bool HasScale(const TfLiteTensor* tensor) { return tensor->params.scale != 0.0f; }
+
+template <uint32_t types, bool int16_by_value>
+TfLiteStatus PrepareComparison(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  CompareData& data = DataOf<CompareData>(node);
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, a, types));
+  DEPUTY_TRY(CheckSameType(context, b, a));
+  output->type = kTfLiteBool;
+  const bool can_be_quantised = a->type == kTfLiteInt8 || a->type == kTfLiteUInt8 ||
+                                (int16_by_value && a->type == kTfLiteInt16);
+  data.quantised = can_be_quantised && (HasScale(a) || HasScale(b));
+  if (data.quantised) {
+    DEPUTY_TRY(CheckQuantized(context, a));
+    DEPUTY_TRY(CheckQuantized(context, b));
+  }
+  return data.plan.Prepare(context, a, b, output);
+}
+
+TfLiteStatus PrepareLogic(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, a, kBoolBit));
+  DEPUTY_TRY(CheckSameType(context, b, a));
+  output->type = kTfLiteBool;
+  return DataOf<CompareData>(node).plan.Prepare(context, a, b, output);
+}
+
+TfLiteStatus PrepareNot(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kBoolBit));
+  output->type = kTfLiteBool;
+  return ResizeLike(context, output, input);
+}
+
+// ---- Comparisons ------------------------------------------------------------------------------
+
+// A quantised value in fixed point. Differences of less than 2^-8 of a unit may vanish.
+template <typename T>
+class FixedValue {
+ public:
+  explicit FixedValue(const TfLiteTensor* tensor)
+      : zero_point_(tensor->params.zero_point),
+        scale_(ToFixedMultiplier(static_cast<double>(tensor->params.scale))) {}
+  int32_t operator()(T step) const { return Multiply((step - zero_point_) * (1 << 8), scale_); }
+
+ private:
+  int32_t zero_point_;
+  FixedMultiplier scale_;
+};
+
+template <typename T, typename Comparison>
+TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
+                             const Comparison& comparison) {
+  const CompareData& data = DataOf<CompareData>(node);
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  uint8_t* out = Data<uint8_t>(Output(context, node, 0));
+  if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
+    if (data.quantised) {
+      const FixedValue<T> value_a(a), value_b(b);
+      data.plan.Run(Data<T>(a), Data<T>(b), out,
+                    [&](T x, T y) { return comparison(value_a(x), value_b(y)); });
+      return kTfLiteOk;
+    }
+  }
+  data.plan.Run(Data<T>(a), Data<T>(b), out, [&](T x, T y) { return comparison(x, y); });
+  return kTfLiteOk;
+}
+
+// Truth is any byte but 0; two truths are equal.
+template <typename Comparison>
+TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& comparison) {
+  DataOf<CompareData>(node).plan.Run(
+      Data<uint8_t>(Input(context, node, 0)), Data<uint8_t>(Input(context, node, 1)),
+      Data<uint8_t>(Output(context, node, 0)),
+      [&](uint8_t a, uint8_t b) { return comparison(a != 0, b != 0); });
+  return kTfLiteOk;
+}
+
+template <typename Comparison>
+TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node,
+                            const Comparison& comparison) {
+  ElementAccess<std::string_view> access(context);
+  const std::string_view *a = nullptr, *b = nullptr;
+  DEPUTY_TRY(access.Read(Input(context, node, 0), &a));
+  DEPUTY_TRY(access.Read(Input(context, node, 1), &b));
+  DataOf<CompareData>(node).plan.Run(a, b, Data<uint8_t>(Output(context, node, 0)), comparison);
+  return kTfLiteOk;
+}
+
+template <typename Comparison>
+TfLiteStatus EvalOrder(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kOrderedTypes>(context, Input(context, node, 0), [&](auto tag) {
+    return CompareElements<typename decltype(tag)::type>(context, node, Comparison());
+  });
+}
+
+template <typename Comparison>
+TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
+  switch (Input(context, node, 0)->type) {
+    case kTfLiteBool:
+      return CompareTruths(context, node, Comparison());
+    case kTfLiteString:
+      return CompareStrings(context, node, Comparison());
+    default:
+      return EvalOrder<Comparison>(context, node);
+  }
+}
+
+// ---- Logic ------------------------------------------------------------------------------------
+
+TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
+  return CompareTruths(context, node, [](bool a, bool b) { return a && b; });
+}
+
+TfLiteStatus EvalOr(TfLiteContext* context, TfLiteNode* node) {
+  return CompareTruths(context, node, [](bool a, bool b) { return a || b; });
+}
+
+TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const uint8_t* values = Data<uint8_t>(input);
+  uint8_t* out = Data<uint8_t>(Output(context, node, 0));
+  const int64_t count = ElementCount(input);
+  for (int64_t i = 0; i < count; ++i) out[i] = values[i] == 0;
+  return kTfLiteOk;
+}
+
+// ---- Selection --------------------------------------------------------------------------------
+
+// Three inputs that broadcast; axes from the outermost, the output dense.
+struct SelectData {
+  struct Axis {
+    int extent = 1;
+    int64_t step[3] = {0, 0, 0};  // of condition, x and y, in elements
+  };
+  std::array<Axis, kMaxRank> axes;
+  int rank = 0;
+};
+
+// The shape that all three broadcast to.
+TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs[3],
+                        TfLiteTensor* output, SelectData* data) {
+  data->rank = std::max({Rank(inputs[0]), Rank(inputs[1]), Rank(inputs[2])});
+  int dims[kMaxRank];
+  int64_t pitch[3] = {1, 1, 1};
+  for (int axis = data->rank - 1; axis >= 0; --axis) {
+    SelectData::Axis& place = data->axes[static_cast<size_t>(axis)];
+    place = {};
+    for (int i = 0; i < 3; ++i) {
+      const int at = axis - (data->rank - Rank(inputs[i]));
+      const int extent = at < 0 ? 1 : Dim(inputs[i], at);
+      if (extent == 1) continue;
+      if (place.extent != 1 && place.extent != extent) {
+        return TensorError(context, inputs[i],
+                           "expected a shape that broadcasts with the other inputs, found %d "
+                           "against %d in dimension %d from the end",
+                           extent, place.extent, data->rank - axis);
+      }
+      place.extent = extent;
+      place.step[i] = pitch[i];
+      pitch[i] *= extent;
+    }
+    dims[axis] = place.extent;
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(data->rank)});
+}
+
+// SELECT's condition for rows of x and y: a condition of rank 0 or 1 in front of them.
+void PlanRows(const TfLiteTensor* condition, const TfLiteTensor* x, SelectData* data) {
+  const int rows = Rank(condition) == 0 ? 1 : Dim(x, 0);
+  const int row = static_cast<int>(ElementCount(x) / std::max(rows, 1));
+  data->rank = 2;
+  data->axes[0] = {rows, {1, row, row}};
+  data->axes[1] = {row, {0, 1, 1}};
+}
+
+bool SameShape(const TfLiteTensor* a, const TfLiteTensor* b) {
+  return std::ranges::equal(Dims(a), Dims(b));
+}
+
+template <bool broadcasts>
+TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  const TfLiteTensor* inputs[3];
+  for (int i = 0; i < 3; ++i) inputs[i] = Input(context, node, i);
+  TfLiteTensor* output = Output(context, node, 0);
+  SelectData& data = DataOf<SelectData>(node);
+  DEPUTY_TRY(CheckType(context, inputs[0], kBoolBit));
+  DEPUTY_TRY(CheckType(context, inputs[1], kNumberBits));
+  DEPUTY_TRY(CheckSameType(context, inputs[2], inputs[1]));
+  output->type = inputs[1]->type;
+  // Of four tensors of one element each, the output keeps the shape that it has in the model.
+  const TfLiteTensor* const four[] = {inputs[0], inputs[1], inputs[2], output};
+  if (std::ranges::all_of(four, [](const TfLiteTensor* t) { return ElementCount(t) == 1; })) {
+    data.rank = 0;
+    return ResizeLike(context, output, output);
+  }
+  if (broadcasts || (SameShape(inputs[0], inputs[1]) && SameShape(inputs[1], inputs[2]))) {
+    return PlanSelect(context, inputs, output, &data);
+  }
+  if (!SameShape(inputs[1], inputs[2])) {
+    return TensorError(context, inputs[2], "expected the shape of tensor %d, found another",
+                       static_cast<int>(inputs[1] - context->tensors));
+  }
+  if (Rank(inputs[0]) > 1 ||
+      (Rank(inputs[0]) == 1 && (Rank(inputs[1]) == 0 || Dim(inputs[0], 0) != Dim(inputs[1], 0)))) {
+    return TensorError(context, inputs[0],
+                       "expected a scalar, one truth per row, or the shape of tensor %d",
+                       static_cast<int>(inputs[1] - context->tensors));
+  }
+  PlanRows(inputs[0], inputs[1], &data);
+  return ResizeLike(context, output, inputs[1]);
+}
+
+// Writes the elements of one level and answers the place after them.
+template <typename T>
+T* SelectLevel(const SelectData& data, int level, const uint8_t* condition, const T* x, const T* y,
+               T* out) {
+  if (level == data.rank) {
+    *out = *condition != 0 ? *x : *y;
+    return out + 1;
+  }
+  const SelectData::Axis& axis = data.axes[static_cast<size_t>(level)];
+  const int64_t step_c = axis.step[0], step_x = axis.step[1], step_y = axis.step[2];
+  if (level + 1 < data.rank) {
+    for (int64_t i = 0; i < axis.extent; ++i) {
+      out =
+          SelectLevel(data, level + 1, condition + i * step_c, x + i * step_x, y + i * step_y, out);
+    }
+  } else if (step_c == 0 && (*condition != 0 ? step_x : step_y) == 1) {
+    std::copy_n(*condition != 0 ? x : y, axis.extent, out);
+    out += axis.extent;
+  } else if (step_c == 1 && step_x == 1 && step_y == 1) {
+    for (int64_t i = 0; i < axis.extent; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
+    out += axis.extent;
+  } else {
+    for (int64_t i = 0; i < axis.extent; ++i) {
+      *out++ = condition[i * step_c] != 0 ? x[i * step_x] : y[i * step_y];
+    }
+  }
+  return out;
+}
+
+TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* x = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  return WithElements(context, x, [&](auto& access) {
+    using T = typename std::remove_reference_t<decltype(access)>::Element;
+    SelectLevel(DataOf<SelectData>(node), 0, Data<uint8_t>(Input(context, node, 0)), Data<T>(x),
+                Data<T>(Input(context, node, 2)), Data<T>(output));
+    return kTfLiteOk;
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+template <typename OpData>
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {},
+          .params_size = 0,
+          .parse = nullptr,
+          .init = &GuardedInit<&NewData<OpData>>,
+          .free = &DeleteData<OpData>,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
+template <typename Comparison>
+constexpr OpDef OrderRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
+  return Row<CompareData>(name, code, max_version, kOrderedTypes,
+                          &Guarded<&PrepareComparison<kOrderedTypes, false>>,
+                          &Guarded<&EvalOrder<Comparison>>);
+}
+
+template <typename Comparison>
+constexpr OpDef EqualityRow(const char* name, TfLiteBuiltinOperator code, int max_version,
+                            uint32_t types) {
+  return Row<CompareData>(name, code, max_version, types,
+                          &Guarded<&PrepareComparison<kEqualTypes, true>>,
+                          &Guarded<&EvalEquality<Comparison>>);
+}
+
+constexpr OpDef kTable[] = {
+    EqualityRow<std::equal_to<>>("EQUAL", kTfLiteBuiltinEqual, 5, kEqualTypes),
+    EqualityRow<std::not_equal_to<>>("NOT_EQUAL", kTfLiteBuiltinNotEqual, 4, kEqualTypes),
+    OrderRow<std::less<>>("LESS", kTfLiteBuiltinLess, 3),
+    OrderRow<std::less_equal<>>("LESS_EQUAL", kTfLiteBuiltinLessEqual, 2),
+    OrderRow<std::greater<>>("GREATER", kTfLiteBuiltinGreater, 2),
+    OrderRow<std::greater_equal<>>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
+    Row<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit, &Guarded<&PrepareLogic>,
+                     &Guarded<&EvalAnd>),
+    Row<CompareData>("LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, kBoolBit, &Guarded<&PrepareLogic>,
+                     &Guarded<&EvalOr>),
+    Row<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit, &Guarded<&PrepareNot>,
+                     &Guarded<&EvalNot>),
+    Row<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kNumberBits, &Guarded<&PrepareSelect<false>>,
+                    &Guarded<&EvalSelect>),
+    Row<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kNumberBits,
+                    &Guarded<&PrepareSelect<true>>, &Guarded<&EvalSelect>),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kCompareOps = kTable;
+
+}  // namespace deputy

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors put together along an axis and taken apart: CONCATENATION and PACK, SPLIT, SPLIT_V and
+// UNPACK. Both ways each part is, per element of the axes in front, one run of memory.
+//
+// Only uint8 CONCATENATION may bring its parts to another scale. The axis of SPLIT and the axis
+// and sizes of SPLIT_V may be known at run time only.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillConcatenation(const OpOptions& options, TfLiteConcatenationParams* params) {
+  params->axis = options.Int(0);
+  params->activation = options.Activation(1);
+  return true;
+}
+
+bool FillPack(const OpOptions& options, TfLitePackParams* params) {
+  params->values_count = options.Int(0);
+  params->axis = options.Int(1);
+  return true;
+}
+
+bool FillUnpack(const OpOptions& options, TfLiteUnpackParams* params) {
+  params->num = options.Int(0);
+  params->axis = options.Int(1);
+  return true;
+}
+
+template <typename Params>
+bool FillSplit(const OpOptions& options, Params* params) {
+  params->num_splits = options.Int(0);
+  return true;
+}
+
+// ---- Common parts -----------------------------------------------------------------------------
+
+// out = for each of `outer`: a run of every part after the other.
+template <typename T>
+struct Part {
+  const T* data;
+  int64_t run;
+};
+
+template <typename T>
+void Join(const std::vector<Part<T>>& parts, int64_t outer, T* out) {
+  for (int64_t i = 0; i < outer; ++i) {
+    for (const Part<T>& part : parts) out = std::copy_n(part.data + i * part.run, part.run, out);
+  }
+}
+
+// Elements of a tensor from `axis` on.
+int64_t RunOf(const TfLiteTensor* tensor, int axis) {
+  return ElementCount(Dims(tensor).subspan(static_cast<size_t>(axis)));
+}
+
+// Joins all inputs of the node, `run(part)` elements of each at a time.
+template <typename Run>
+TfLiteStatus JoinInputs(TfLiteContext* context, TfLiteNode* node, int64_t outer, const Run& run) {
+  TfLiteTensor* output = Output(context, node, 0);
+  return WithElements(context, output, [&](auto& access) -> TfLiteStatus {
+    using T = typename std::remove_reference_t<decltype(access)>::Element;
+    std::vector<Part<T>> parts(static_cast<size_t>(node->inputs->size));
+    for (int i = 0; i < node->inputs->size; ++i) {
+      Part<T>& part = parts[static_cast<size_t>(i)];
+      part.run = run(Input(context, node, i));
+      DEPUTY_TRY(access.Read(Input(context, node, i), &part.data));
+    }
+    T* out = nullptr;
+    DEPUTY_TRY(access.Write(output, &out));
+    Join(parts, outer, out);
+    return kTfLiteOk;
+  });
+}
+
+// Takes `input` apart into the node's outputs along `axis`.
+TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTensor* input,
+                       int axis) {
+  const AxisSplit split = SplitAt(Dims(input), axis);
+  return WithElements(context, input, [&](auto& access) -> TfLiteStatus {
+    using T = typename std::remove_reference_t<decltype(access)>::Element;
+    const T* in = nullptr;
+    DEPUTY_TRY(access.Read(input, &in));
+    for (int o = 0; o < node->outputs->size; ++o) {
+      TfLiteTensor* output = Output(context, node, o);
+      T* out = nullptr;
+      DEPUTY_TRY(access.Write(output, &out));
+      const int64_t run = split.outer == 0 ? 0 : ElementCount(output) / split.outer;
+      if (run == 0) continue;
+      for (int64_t i = 0; i < split.outer; ++i) {
+        out = std::copy_n(in + i * split.extent * split.inner, run, out);
+      }
+      in += run;
+    }
+    return kTfLiteOk;
+  });
+}
+
+// ---- CONCATENATION ----------------------------------------------------------------------------
+
+constexpr uint32_t kConcatenationTypes = kNumberBits;
+
+// The parts' quantisation, where the type has one that matters.
+TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
+                                   const TfLiteTensor* output) {
+  if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
+  if (output->type == kTfLiteInt16 && part->params.zero_point != 0) {
+    return TensorError(context, part, "expected zero point 0, found %d", part->params.zero_point);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, INT32_MAX, 1));
+  const auto& params = ParamsOf<TfLiteConcatenationParams>(node);
+  const TfLiteTensor* first = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  int axis = 0;
+  DEPUTY_TRY(ResolveAxis(context, first, params.axis, Rank(first), &axis));
+  if (params.activation != kTfLiteActNone) {
+    return KernelError(context, "expected no fused activation, found %d", params.activation);
+  }
+  DEPUTY_TRY(CheckType(context, first, kConcatenationTypes));
+  DEPUTY_TRY(CheckSameType(context, output, first));
+  int dims[kMaxRank];
+  std::copy_n(first->dims->data, Rank(first), dims);
+  int64_t extent = 0;
+  for (int i = 0; i < node->inputs->size; ++i) {
+    const TfLiteTensor* part = Input(context, node, i);
+    if (part == nullptr) return KernelError(context, "input %d: expected a tensor, found none", i);
+    DEPUTY_TRY(CheckSameType(context, part, first));
+    DEPUTY_TRY(CheckRank(context, part, Rank(first)));
+    for (int d = 0; d < Rank(first); ++d) {
+      if (d != axis) DEPUTY_TRY(CheckDim(context, part, d, dims[d]));
+    }
+    DEPUTY_TRY(CheckPartQuantization(context, part, output));
+    extent += Dim(part, axis);
+  }
+  DEPUTY_TRY(CheckPartQuantization(context, output, output));
+  DEPUTY_TRY(SetExtent(context, output, axis, extent, &dims[axis]));
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first))});
+}
+
+// What each uint8 of a part is at the output's scale.
+using StepTable = std::array<uint8_t, 256>;
+
+StepTable RescaledSteps(const TfLiteTensor* part, const TfLiteTensor* output) {
+  const float scale = part->params.scale * (1.0f / output->params.scale);
+  const float bias = static_cast<float>(-part->params.zero_point) * scale;
+  StepTable table;
+  for (size_t step = 0; step < table.size(); ++step) {
+    const float steps = std::round(static_cast<float>(step) * scale + bias);
+    const float placed = steps + static_cast<float>(output->params.zero_point);
+    table[step] = placed >= 255.0f ? 255 : placed > 0.0f ? static_cast<uint8_t>(placed) : 0;
+  }
+  return table;
+}
+
+void JoinRescaled(TfLiteContext* context, TfLiteNode* node, int64_t outer, int axis) {
+  TfLiteTensor* output = Output(context, node, 0);
+  const int64_t outer_step = RunOf(output, axis);
+  uint8_t* out = Data<uint8_t>(output);
+  for (int p = 0; p < node->inputs->size; ++p) {
+    const TfLiteTensor* part = Input(context, node, p);
+    const bool same = part->params.scale == output->params.scale &&
+                      part->params.zero_point == output->params.zero_point;
+    StepTable table{};
+    if (!same) table = RescaledSteps(part, output);
+    const int64_t run = RunOf(part, axis);
+    for (int64_t i = 0; i < outer; ++i) {
+      const uint8_t* in = Data<uint8_t>(part) + i * run;
+      uint8_t* to = out + i * outer_step;
+      if (same) {
+        std::copy_n(in, run, to);
+      } else {
+        for (int64_t k = 0; k < run; ++k) to[k] = table[in[k]];
+      }
+    }
+    out += run;
+  }
+}
+
+bool NeedsRescaling(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (output->type != kTfLiteUInt8) return false;
+  for (int i = 0; i < node->inputs->size; ++i) {
+    const TfLiteTensor* part = Input(context, node, i);
+    if (part->params.scale != output->params.scale ||
+        part->params.zero_point != output->params.zero_point) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TfLiteStatus EvalConcatenation(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* output = Output(context, node, 0);
+  int axis = 0;
+  DEPUTY_TRY(ResolveAxis(context, output, ParamsOf<TfLiteConcatenationParams>(node).axis,
+                         Rank(output), &axis));
+  const int64_t outer = SplitAt(Dims(output), axis).outer;
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  if (NeedsRescaling(context, node)) {
+    JoinRescaled(context, node, outer, axis);
+    return kTfLiteOk;
+  }
+  return JoinInputs(context, node, outer, [axis](const TfLiteTensor* t) { return RunOf(t, axis); });
+}
+
+// ---- PACK and UNPACK --------------------------------------------------------------------------
+
+constexpr uint32_t kPackTypes =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit;
+constexpr uint32_t kUnpackTypes =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kBoolBit;
+
+TfLiteStatus PackAxis(TfLiteContext* context, const TfLiteNode* node, int* axis) {
+  const TfLiteTensor* first = Input(context, node, 0);
+  return ResolveAxis(context, first, ParamsOf<TfLitePackParams>(node).axis, Rank(first) + 1, axis);
+}
+
+TfLiteStatus PreparePack(TfLiteContext* context, TfLiteNode* node) {
+  const int count = ParamsOf<TfLitePackParams>(node).values_count;
+  if (count < 1) return KernelError(context, "expected values_count of 1 or more, found %d", count);
+  DEPUTY_TRY(CheckNode(context, node, count, count, 1));
+  const TfLiteTensor* first = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  int axis = 0;
+  DEPUTY_TRY(PackAxis(context, node, &axis));
+  DEPUTY_TRY(CheckType(context, first, kPackTypes));
+  if (Rank(first) == kMaxRank) {
+    return TensorError(context, first, "expected fewer than %d dimensions", kMaxRank);
+  }
+  for (int i = 1; i < count; ++i) {
+    const TfLiteTensor* part = Input(context, node, i);
+    DEPUTY_TRY(CheckSameType(context, part, first));
+    DEPUTY_TRY(CheckRank(context, part, Rank(first)));
+    for (int d = 0; d < Rank(first); ++d) DEPUTY_TRY(CheckDim(context, part, d, Dim(first, d)));
+  }
+  DEPUTY_TRY(CheckSameType(context, output, first));
+  for (int i = 0; i < count; ++i) {
+    DEPUTY_TRY(CheckExactQuantization(context, Input(context, node, i), output));
+  }
+  int dims[kMaxRank];
+  for (int from = 0, to = 0; to <= Rank(first); ++to) {
+    dims[to] = to == axis ? count : Dim(first, from++);
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first) + 1)});
+}
+
+TfLiteStatus EvalPack(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* output = Output(context, node, 0);
+  int axis = 0;
+  DEPUTY_TRY(PackAxis(context, node, &axis));
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  return JoinInputs(context, node, SplitAt(Dims(output), axis).outer,
+                    [axis](const TfLiteTensor* t) { return RunOf(t, axis); });
+}
+
+TfLiteStatus UnpackAxis(TfLiteContext* context, const TfLiteNode* node, int* axis) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return ResolveAxis(context, input, ParamsOf<TfLiteUnpackParams>(node).axis, Rank(input), axis);
+}
+
+TfLiteStatus PrepareUnpack(TfLiteContext* context, TfLiteNode* node) {
+  const int count = ParamsOf<TfLiteUnpackParams>(node).num;
+  if (count < 0) return KernelError(context, "expected num of 0 or more, found %d", count);
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, count));
+  const TfLiteTensor* input = Input(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kUnpackTypes));
+  int axis = 0;
+  DEPUTY_TRY(UnpackAxis(context, node, &axis));
+  DEPUTY_TRY(CheckDim(context, input, axis, count));
+  if (ElementCount(input) == 0) {
+    return TensorError(context, input, "expected elements, found none");
+  }
+  int dims[kMaxRank];
+  for (int from = 0, to = 0; from < Rank(input); ++from) {
+    if (from != axis) dims[to++] = Dim(input, from);
+  }
+  for (int o = 0; o < count; ++o) {
+    TfLiteTensor* output = Output(context, node, o);
+    DEPUTY_TRY(CheckSameType(context, output, input));
+    DEPUTY_TRY(CheckExactQuantization(context, output, input));
+    DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(input) - 1)}));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalUnpack(TfLiteContext* context, TfLiteNode* node) {
+  int axis = 0;
+  DEPUTY_TRY(UnpackAxis(context, node, &axis));
+  return TakeApart(context, node, Input(context, node, 0), axis);
+}
+
+// ---- SPLIT and SPLIT_V ------------------------------------------------------------------------
+
+constexpr uint32_t kSplitTypes =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
+// Where an operator of the two finds its inputs. `sizes` is -1 for equal parts.
+struct SplitInputs {
+  int input, axis, sizes;
+};
+constexpr SplitInputs kSplit = {1, 0, -1};
+constexpr SplitInputs kSplitV = {0, 2, 1};
+
+TfLiteStatus SplitAxis(TfLiteContext* context, const TfLiteNode* node, const SplitInputs& at,
+                       int* axis) {
+  const TfLiteTensor* tensor = Input(context, node, at.axis);
+  return ResolveAxis(context, tensor, IntegerAt(tensor, 0), Rank(Input(context, node, at.input)),
+                     axis);
+}
+
+// The extents of the outputs along the axis; with SPLIT_V one size may be -1, for what is left.
+TfLiteStatus PartSizes(TfLiteContext* context, const TfLiteNode* node, const SplitInputs& at,
+                       int extent, std::vector<int>* parts) {
+  const int count = node->outputs->size;
+  const TfLiteTensor* input = Input(context, node, at.input);
+  if (at.sizes < 0) {
+    if (extent % count != 0) {
+      return TensorError(context, input, "expected an extent that %d divides, found %d", count,
+                         extent);
+    }
+    parts->assign(static_cast<size_t>(count), extent / count);
+    return kTfLiteOk;
+  }
+  const TfLiteTensor* sizes = Input(context, node, at.sizes);
+  int64_t sum = 0;
+  int rest = -1;
+  parts->resize(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const int64_t size = IntegerAt(sizes, i);
+    if (size == -1 && rest < 0) {
+      rest = i;
+    } else if (size < 0 || size > extent - sum) {
+      return TensorError(context, sizes,
+                         "expected parts of %d elements with at most one -1, found "
+                         "%lld after %lld",
+                         extent, static_cast<long long>(size), static_cast<long long>(sum));
+    } else {
+      sum += size;
+      (*parts)[static_cast<size_t>(i)] = static_cast<int>(size);
+    }
+  }
+  if (rest >= 0) {
+    (*parts)[static_cast<size_t>(rest)] = static_cast<int>(extent - sum);
+  } else if (sum != extent) {
+    return TensorError(context, sizes, "expected parts of %d elements, found %lld", extent,
+                       static_cast<long long>(sum));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus ResizeParts(TfLiteContext* context, TfLiteNode* node, const SplitInputs& at) {
+  const TfLiteTensor* input = Input(context, node, at.input);
+  int axis = 0;
+  DEPUTY_TRY(SplitAxis(context, node, at, &axis));
+  std::vector<int> parts;
+  DEPUTY_TRY(PartSizes(context, node, at, Dim(input, axis), &parts));
+  int dims[kMaxRank];
+  std::copy_n(input->dims->data, Rank(input), dims);
+  for (int o = 0; o < node->outputs->size; ++o) {
+    dims[axis] = parts[static_cast<size_t>(o)];
+    DEPUTY_TRY(
+        ResizeTo(context, Output(context, node, o), {dims, static_cast<size_t>(Rank(input))}));
+  }
+  return kTfLiteOk;
+}
+
+bool AreSizesKnown(TfLiteContext* context, const TfLiteNode* node, const SplitInputs& at) {
+  return IsKnown(Input(context, node, at.axis)) &&
+         (at.sizes < 0 || IsKnown(Input(context, node, at.sizes)));
+}
+
+template <const SplitInputs& at, typename Params>
+TfLiteStatus PrepareSplit(TfLiteContext* context, TfLiteNode* node) {
+  const int count = ParamsOf<Params>(node).num_splits;
+  const int inputs = at.sizes < 0 ? 2 : 3;
+  if (count < 1) return KernelError(context, "expected num_splits of 1 or more, found %d", count);
+  DEPUTY_TRY(CheckNode(context, node, inputs, inputs, count));
+  const TfLiteTensor* input = Input(context, node, at.input);
+  const TfLiteTensor* axis = Input(context, node, at.axis);
+  DEPUTY_TRY(CheckType(context, input, kSplitTypes));
+  DEPUTY_TRY(CheckType(context, axis, kInt32Bit));
+  DEPUTY_TRY(CheckElementCount(context, axis, 1));
+  if (at.sizes >= 0) {
+    const TfLiteTensor* sizes = Input(context, node, at.sizes);
+    DEPUTY_TRY(CheckType(context, sizes, kInt32Bit | kInt64Bit));
+    DEPUTY_TRY(CheckRank(context, sizes, 1));
+    DEPUTY_TRY(CheckDim(context, sizes, 0, count));
+  }
+  const bool known = AreSizesKnown(context, node, at);
+  for (int o = 0; o < count; ++o) {
+    TfLiteTensor* output = Output(context, node, o);
+    output->type = input->type;
+    if (!known) MakeDynamic(output);
+  }
+  return known ? ResizeParts(context, node, at) : kTfLiteOk;
+}
+
+template <const SplitInputs& at>
+TfLiteStatus EvalSplit(TfLiteContext* context, TfLiteNode* node) {
+  if (!AreSizesKnown(context, node, at)) DEPUTY_TRY(ResizeParts(context, node, at));
+  int axis = 0;
+  DEPUTY_TRY(SplitAxis(context, node, at, &axis));
+  return TakeApart(context, node, Input(context, node, at.input), axis);
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+using Kernel = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
+
+template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    Kernel prepare, Kernel invoke) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {1, member},
+          .params_size = sizeof(Params),
+          .parse = &ParseOptions<member, Params, fill>,
+          .init = nullptr,
+          .free = nullptr,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
+constexpr OpDef kTable[] = {
+    Row<10, TfLiteConcatenationParams, &FillConcatenation>(
+        "CONCATENATION", kTfLiteBuiltinConcatenation, 7, kConcatenationTypes,
+        &Guarded<&PrepareConcatenation>, &Guarded<&EvalConcatenation>),
+    Row<59, TfLitePackParams, &FillPack>("PACK", kTfLiteBuiltinPack, 5, kPackTypes,
+                                         &Guarded<&PreparePack>, &Guarded<&EvalPack>),
+    Row<64, TfLiteUnpackParams, &FillUnpack>("UNPACK", kTfLiteBuiltinUnpack, 6, kUnpackTypes,
+                                             &Guarded<&PrepareUnpack>, &Guarded<&EvalUnpack>),
+    Row<35, TfLiteSplitParams, &FillSplit<TfLiteSplitParams>>(
+        "SPLIT", kTfLiteBuiltinSplit, 5, kSplitTypes,
+        &Guarded<&PrepareSplit<kSplit, TfLiteSplitParams>>, &Guarded<&EvalSplit<kSplit>>),
+    Row<79, TfLiteSplitVParams, &FillSplit<TfLiteSplitVParams>>(
+        "SPLIT_V", kTfLiteBuiltinSplitV, 3, kSplitTypes,
+        &Guarded<&PrepareSplit<kSplitV, TfLiteSplitVParams>>, &Guarded<&EvalSplit<kSplitV>>),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kConcatOps = kTable;
+
+}  // namespace deputy

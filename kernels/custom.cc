@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Custom operators that ship with us, found by name.
+//
+// Convolution2DTransposeBias is MediaPipe's: a transposed convolution with bias, float32, in files
+// written before TRANSPOSE_CONV took a bias. Its options are the first bytes of a
+// TfLiteTransposeConvParams as C lays it out: padding and both strides. The size of its output
+// follows from them.
+#include <cstring>
+
+#include "kernels/conv_transpose.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+
+namespace deputy {
+namespace {
+
+struct BiasedTransposeData {
+  size_t options_size = 0;
+  TfLiteTransposeConvParams params = {};
+  TransposeConv conv;
+};
+
+constexpr size_t kOptionsSize = offsetof(TfLiteTransposeConvParams, activation);
+
+void* Init(TfLiteContext*, const char* options, size_t length) {
+  auto* data = new BiasedTransposeData();
+  data->options_size = options == nullptr ? 0 : length;
+  if (data->options_size >= kOptionsSize) std::memcpy(&data->params, options, kOptionsSize);
+  return data;
+}
+
+TransposeConv::Tensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), Input(context, node, 1), Input(context, node, 2),
+          Output(context, node, 0)};
+}
+
+int64_t OutputExtent(TfLitePadding padding, int input, int filter, int stride) {
+  return padding == kTfLitePaddingSame ? int64_t{input} * stride
+                                       : int64_t{input - 1} * stride + filter;
+}
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  BiasedTransposeData& data = DataOf<BiasedTransposeData>(node);
+  if (data.options_size < kOptionsSize) {
+    return KernelError(context, "options: expected %zu bytes or more, found %zu", kOptionsSize,
+                       data.options_size);
+  }
+  const TransposeConv::Tensors tensors = TensorsOf(context, node);
+  DEPUTY_TRY(CheckType(context, tensors.input, kFloat32Bit));
+  DEPUTY_TRY(CheckType(context, tensors.weights, kFloat32Bit));
+  DEPUTY_TRY(data.conv.Prepare(context, tensors, data.params));
+  const int64_t height = OutputExtent(data.params.padding, Dim(tensors.input, 1),
+                                      Dim(tensors.weights, 1), data.params.stride_height);
+  const int64_t width = OutputExtent(data.params.padding, Dim(tensors.input, 2),
+                                     Dim(tensors.weights, 2), data.params.stride_width);
+  if (height > (1 << 30) || width > (1 << 30)) {
+    return TensorError(context, tensors.output, "its picture would be %lld x %lld",
+                       static_cast<long long>(height), static_cast<long long>(width));
+  }
+  const int dims[] = {Dim(tensors.input, 0), static_cast<int>(height), static_cast<int>(width),
+                      Dim(tensors.weights, 0)};
+  return data.conv.SetOutput(context, tensors, data.params, dims);
+}
+
+TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<BiasedTransposeData>(node).conv.Run(context, TensorsOf(context, node));
+}
+
+constexpr OpDef kTable[] = {
+    {.name = "Convolution2DTransposeBias",
+     .code = kTfLiteBuiltinCustom,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kFloat32Bit,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = &GuardedInit<&Init>,
+     .free = &DeleteData<BiasedTransposeData>,
+     .prepare = &Guarded<&Prepare>,
+     .invoke = &Guarded<&Eval>,
+     .inplace = kTfLiteInplaceOpNone},
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kCustomOps = kTable;
+
+}  // namespace deputy

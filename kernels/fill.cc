@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FILL, ZEROS_LIKE, RANGE and ONE_HOT: outputs made of few numbers. Their shapes come from contents
+// of inputs; where these are known only while running, the outputs are dynamic.
+//
+// RANGE adds its step up, as upstream does, instead of multiplying: the last bits of long float
+// ranges are those of the sums. MATRIX_DIAG, MATRIX_SET_DIAG and SPARSE_TO_DENSE have no kernel
+// here yet; SPARSE_TO_DENSE has options, which are read for a client's kernel.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/element_type.h"
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+
+namespace deputy {
+namespace {
+
+constexpr uint32_t kZerosLikeTypes = kFloat32Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kRangeTypes = kFloat32Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kOneHotTypes =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit | kBoolBit;
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillOneHot(const OpOptions& options, TfLiteOneHotParams* params) {
+  params->axis = options.Int(0);
+  return true;
+}
+
+bool FillSparseToDense(const OpOptions& options, TfLiteSparseToDenseParams* params) {
+  params->validate_indices = options.Bool(0);
+  return true;
+}
+
+// ---- FILL -------------------------------------------------------------------------------------
+
+TfLiteStatus ResizeFill(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* shape = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int rank = Dim(shape, 0);
+  if (rank > kMaxRank) {
+    return TensorError(context, shape, "expected at most %d elements, found %d", kMaxRank, rank);
+  }
+  int dims[kMaxRank];
+  for (int i = 0; i < rank; ++i) {
+    DEPUTY_TRY(SetExtent(context, output, i, IntegerAt(shape, i), &dims[i]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* shape = Input(context, node, 0);
+  const TfLiteTensor* value = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, shape, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckRank(context, shape, 1));
+  DEPUTY_TRY(CheckType(context, value, kAnyBits));
+  DEPUTY_TRY(CheckRank(context, value, 0));
+  output->type = value->type;
+  DEPUTY_TRY(CheckSameQuantization(context, output, value));
+  if (value->type == kTfLiteInt16 && value->params.zero_point != 0) {
+    return TensorError(context, value, "expected zero point 0, found %d", value->params.zero_point);
+  }
+  if (value->type != kTfLiteString && IsKnown(shape)) return ResizeFill(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalFill(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeFill(context, node));
+  return MoveElements(
+      context, Input(context, node, 1), output,
+      [output](const auto* in, auto* out) { std::fill_n(out, ElementCount(output), *in); });
+}
+
+// ---- ZEROS_LIKE -------------------------------------------------------------------------------
+
+TfLiteStatus PrepareZerosLike(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kZerosLikeTypes));
+  output->type = input->type;
+  return ResizeLike(context, output, input);
+}
+
+TfLiteStatus EvalZerosLike(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  if (output->bytes > 0) std::memset(output->data.data, 0, output->bytes);
+  return kTfLiteOk;
+}
+
+// ---- RANGE ------------------------------------------------------------------------------------
+
+// The number of elements from start up or down to, but without, limit; negative when too many.
+template <typename T>
+int64_t RangeLength(T start, T limit, T step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const T length = std::ceil(std::abs((limit - start) / step));
+    return length < static_cast<T>(INT32_MAX) ? static_cast<int64_t>(length) : -1;
+  } else {
+    const auto from = static_cast<uint64_t>(static_cast<int64_t>(start));
+    const auto to = static_cast<uint64_t>(static_cast<int64_t>(limit));
+    const auto by = static_cast<uint64_t>(static_cast<int64_t>(step));
+    const uint64_t way = step > 0 ? to - from : from - to;
+    const uint64_t stride = step > 0 ? by : uint64_t{0} - by;
+    const uint64_t length = way / stride + (way % stride != 0 ? 1 : 0);
+    return length <= INT32_MAX ? static_cast<int64_t>(length) : -1;
+  }
+}
+
+template <typename T>
+TfLiteStatus ResizeRange(TfLiteContext* context, TfLiteNode* node) {
+  const T start = *Data<T>(Input(context, node, 0));
+  const T limit = *Data<T>(Input(context, node, 1));
+  const T step = *Data<T>(Input(context, node, 2));
+  TfLiteTensor* output = Output(context, node, 0);
+  if (!((start >= limit && step < 0) || (start <= limit && step > 0))) {
+    return TensorError(context, Input(context, node, 2), "expected a step from %g to %g, found %g",
+                       static_cast<double>(start), static_cast<double>(limit),
+                       static_cast<double>(step));
+  }
+  const int64_t length = RangeLength(start, limit, step);
+  if (length < 0) {
+    return TensorError(context, output, "it would have more than %d elements", INT32_MAX);
+  }
+  const int extent = static_cast<int>(length);
+  return ResizeTo(context, output, {&extent, 1});
+}
+
+template <typename T>
+void FillRange(T value, T step, int64_t count, T* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    out[i] = value;
+    if constexpr (std::is_floating_point_v<T>) {
+      value += step;
+    } else {  // the number after the last may not fit
+      value = static_cast<T>(static_cast<uint64_t>(value) + static_cast<uint64_t>(step));
+    }
+  }
+}
+
+TfLiteStatus PrepareRange(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  const TfLiteTensor* start = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, start, kRangeTypes));
+  bool known = true;
+  for (int i = 0; i < 3; ++i) {
+    const TfLiteTensor* input = Input(context, node, i);
+    DEPUTY_TRY(CheckSameType(context, input, start));
+    DEPUTY_TRY(CheckRank(context, input, 0));
+    known = known && IsKnown(input);
+  }
+  output->type = start->type;
+  if (!known) {
+    MakeDynamic(output);
+    return kTfLiteOk;
+  }
+  return DispatchType<kRangeTypes>(context, start, [&](auto tag) {
+    return ResizeRange<typename decltype(tag)::type>(context, node);
+  });
+}
+
+TfLiteStatus EvalRange(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  return DispatchType<kRangeTypes>(context, output, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    if (IsDynamic(output)) DEPUTY_TRY(ResizeRange<T>(context, node));
+    FillRange(*Data<T>(Input(context, node, 0)), *Data<T>(Input(context, node, 2)),
+              ElementCount(output), Data<T>(output));
+    return kTfLiteOk;
+  });
+}
+
+// ---- ONE_HOT ----------------------------------------------------------------------------------
+
+// Where the new dimension goes; -1 means behind the others.
+TfLiteStatus OneHotAxis(TfLiteContext* context, const TfLiteNode* node, int* out_axis) {
+  const int axis = ParamsOf<TfLiteOneHotParams>(node).axis;
+  const TfLiteTensor* indices = Input(context, node, 0);
+  if (axis < -1 || axis > Rank(indices)) {
+    return TensorError(context, indices, "expected an axis of -1 to %d, found %d", Rank(indices),
+                       axis);
+  }
+  *out_axis = axis == -1 ? Rank(indices) : axis;
+  return kTfLiteOk;
+}
+
+TfLiteStatus ResizeOneHot(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* indices = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  int dims[kMaxRank];
+  int axis = 0;
+  DEPUTY_TRY(OneHotAxis(context, node, &axis));
+  const int rank = Rank(indices) + 1;
+  for (int i = 0; i < rank; ++i) {
+    if (i != axis) dims[i] = Dim(indices, i < axis ? i : i - 1);
+  }
+  DEPUTY_TRY(SetExtent(context, output, axis, IntegerAt(Input(context, node, 1), 0), &dims[axis]));
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PrepareOneHot(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 4, 4, 1));
+  const TfLiteTensor* indices = Input(context, node, 0);
+  const TfLiteTensor* depth = Input(context, node, 1);
+  const TfLiteTensor* on = Input(context, node, 2);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, indices, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckType(context, depth, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckType(context, on, kOneHotTypes));
+  DEPUTY_TRY(CheckSameType(context, Input(context, node, 3), on));
+  for (int i = 1; i < 4; ++i) DEPUTY_TRY(CheckElementCount(context, Input(context, node, i), 1));
+  if (Rank(indices) >= kMaxRank) {
+    return TensorError(context, indices, "expected at most %d dimensions, found %d", kMaxRank - 1,
+                       Rank(indices));
+  }
+  int axis = 0;
+  DEPUTY_TRY(OneHotAxis(context, node, &axis));
+  output->type = on->type;
+  if (IsKnown(depth)) return ResizeOneHot(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// Indices outside of the depth select nothing.
+template <typename T>
+void PlaceOnes(const TfLiteTensor* indices, const AxisSplit& split, T on, T* out) {
+  for (int64_t outer = 0; outer < split.outer; ++outer) {
+    for (int64_t inner = 0; inner < split.inner; ++inner) {
+      const int64_t index = IntegerAt(indices, outer * split.inner + inner);
+      if (index < 0 || index >= split.extent) continue;
+      out[(outer * split.extent + index) * split.inner + inner] = on;
+    }
+  }
+}
+
+TfLiteStatus EvalOneHot(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeOneHot(context, node));
+  int axis = 0;
+  DEPUTY_TRY(OneHotAxis(context, node, &axis));
+  const AxisSplit split = SplitAt(Dims(output), axis);
+  const TfLiteTensor* off = Input(context, node, 3);
+  return MoveElements(context, Input(context, node, 2), output, [&](const auto* on, auto* out) {
+    using T = std::remove_pointer_t<decltype(out)>;
+    std::fill_n(out, ElementCount(output), *Data<T>(off));
+    PlaceOnes(Input(context, node, 0), split, *on, out);
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    {.name = "FILL",
+     .code = kTfLiteBuiltinFill,
+     .min_version = 1,
+     .max_version = 5,
+     .types = kAnyBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareFill>,
+     .invoke = &Guarded<&EvalFill>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "ZEROS_LIKE",
+     .code = kTfLiteBuiltinZerosLike,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kZerosLikeTypes,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareZerosLike>,
+     .invoke = &Guarded<&EvalZerosLike>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "RANGE",
+     .code = kTfLiteBuiltinRange,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kRangeTypes,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareRange>,
+     .invoke = &Guarded<&EvalRange>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "ONE_HOT",
+     .code = kTfLiteBuiltinOneHot,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kOneHotTypes,
+     .options = {1, 61},
+     .params_size = sizeof(TfLiteOneHotParams),
+     .parse = &ParseOptions<61, TfLiteOneHotParams, &FillOneHot>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareOneHot>,
+     .invoke = &Guarded<&EvalOneHot>,
+     .inplace = kTfLiteInplaceOpNone},
+    ParserRow("MATRIX_DIAG", kTfLiteBuiltinMatrixDiag),
+    ParserRow("MATRIX_SET_DIAG", kTfLiteBuiltinMatrixSetDiag),
+    ParserRow("SPARSE_TO_DENSE", kTfLiteBuiltinSparseToDense, {1, 50},
+              sizeof(TfLiteSparseToDenseParams),
+              &ParseOptions<50, TfLiteSparseToDenseParams, &FillSparseToDense>),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kFillOps = kTable;
+
+}  // namespace deputy

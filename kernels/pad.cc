@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PAD, PADV2 and MIRROR_PAD: a tensor with a margin, of one value or of its own elements mirrored.
+// PAD's value is the zero point, or 0. The margins may be known at run time only.
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+#include "kernels/strided_copy.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillMirrorPad(const OpOptions& options, TfLiteMirrorPaddingParams* params) {
+  const int8_t mode = options.Byte(0);
+  params->mode = mode == 0   ? kTfLiteMirrorPaddingReflect
+                 : mode == 1 ? kTfLiteMirrorPaddingSymmetric
+                             : kTfLiteMirrorPaddingUnknown;
+  return true;
+}
+
+// ---- Common parts -----------------------------------------------------------------------------
+
+int64_t Before(const TfLiteTensor* margins, int axis) { return IntegerAt(margins, 2 * axis); }
+int64_t After(const TfLiteTensor* margins, int axis) { return IntegerAt(margins, 2 * axis + 1); }
+
+TfLiteStatus CheckMargins(TfLiteContext* context, const TfLiteNode* node, uint32_t types) {
+  const TfLiteTensor* margins = Input(context, node, 1);
+  DEPUTY_TRY(CheckType(context, margins, types));
+  DEPUTY_TRY(CheckRank(context, margins, 2));
+  DEPUTY_TRY(CheckDim(context, margins, 0, Rank(Input(context, node, 0))));
+  return CheckDim(context, margins, 1, 2);
+}
+
+// Resizes the output to the padded shape. No margin may be greater than `limit(extent)`.
+template <typename Limit>
+TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit& limit) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* margins = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  int dims[kMaxRank];
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    const int64_t most = limit(Dim(input, axis));
+    for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
+      if (margin < 0 || margin > most) {
+        return TensorError(context, margins, "expected 0 to %lld in dimension %d, found %lld",
+                           static_cast<long long>(most), axis, static_cast<long long>(margin));
+      }
+    }
+    DEPUTY_TRY(SetExtent(context, output, axis,
+                         Dim(input, axis) + Before(margins, axis) + After(margins, axis),
+                         &dims[axis]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(input))});
+}
+
+// ---- PAD and PADV2 ----------------------------------------------------------------------------
+
+constexpr uint32_t kPadTypes =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
+
+constexpr int kMaxPadRank = 5;  // upstream's
+
+// Margins of any size that an extent can have.
+TfLiteStatus ResizeFilled(TfLiteContext* context, TfLiteNode* node) {
+  return ResizePadded(context, node, [](int) { return int64_t{INT32_MAX}; });
+}
+
+template <bool with_value>
+TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, with_value ? 3 : 2, with_value ? 3 : 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kPadTypes));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckMargins(context, node, kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit));
+  if (Rank(input) > kMaxPadRank) {
+    return TensorError(context, input, "expected at most %d dimensions, found %d", kMaxPadRank,
+                       Rank(input));
+  }
+  if (with_value) {
+    const TfLiteTensor* value = Input(context, node, 2);
+    DEPUTY_TRY(CheckSameType(context, value, input));
+    DEPUTY_TRY(CheckElementCount(context, value, 1));
+    if (input->type == kTfLiteInt8 || input->type == kTfLiteUInt8 || input->type == kTfLiteInt16) {
+      DEPUTY_TRY(CheckSameQuantization(context, value, output));
+    }
+  }
+  if (IsKnown(Input(context, node, 1))) return ResizeFilled(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// The value of the margin, as the bits of an element.
+template <bool with_value, typename T>
+T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
+  if constexpr (with_value) return *Data<T>(Input(context, node, 2));
+  const TfLiteTensor* output = Output(context, node, 0);
+  int32_t low, high;
+  if (!QuantizedLimits(output->type, &low, &high)) return T{};
+  return static_cast<T>(output->params.zero_point);
+}
+
+// The number of axes up to the last one that has a margin.
+int PaddedAxes(const TfLiteTensor* margins, int rank) {
+  while (rank > 0 && Before(margins, rank - 1) == 0 && After(margins, rank - 1) == 0) --rank;
+  return rank;
+}
+
+// Writes the margins of the axes from `axis` to `axes`, around the place of the input.
+template <typename T>
+T* FillMargins(const TfLiteTensor* output, const TfLiteTensor* margins, int axis, int axes,
+               int64_t inner, T value, T* out) {
+  const int64_t extent = Dim(output, axis);
+  inner /= extent;
+  const int64_t before = Before(margins, axis), after = After(margins, axis);
+  out = std::fill_n(out, before * inner, value);
+  if (axis + 1 == axes) {
+    out += (extent - before - after) * inner;
+  } else {
+    for (int64_t i = before; i < extent - after; ++i) {
+      out = FillMargins(output, margins, axis + 1, axes, inner, value, out);
+    }
+  }
+  return std::fill_n(out, after * inner, value);
+}
+
+template <bool with_value>
+TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* margins = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (!IsKnown(margins)) DEPUTY_TRY(ResizeFilled(context, node));
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  int64_t offset = 0;
+  StridedCopy copy;
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    offset += Before(margins, axis) * out[axis];
+    copy.Add(Dim(input, axis), in[axis], out[axis]);
+  }
+  return WithElements(context, output, [&](auto& access) -> TfLiteStatus {
+    using T = typename std::remove_reference_t<decltype(access)>::Element;
+    const int64_t count = ElementCount(output);
+    if constexpr (std::is_integral_v<T>) {
+      if (count == 0) return kTfLiteOk;
+      T* to = Data<T>(output);
+      const T value = MarginValue<with_value, T>(context, node);
+      if (ElementCount(input) == 0) {
+        std::fill_n(to, count, value);
+        return kTfLiteOk;
+      }
+      const int axes = PaddedAxes(margins, Rank(output));
+      if (axes > 0) FillMargins(output, margins, 0, axes, count, value, to);
+      copy.Run(Data<T>(input), to + offset);
+    }
+    return kTfLiteOk;
+  });
+}
+
+// ---- MIRROR_PAD -------------------------------------------------------------------------------
+
+// Elements next to the border that are not repeated.
+int MirrorOffset(const TfLiteNode* node) {
+  return ParamsOf<TfLiteMirrorPaddingParams>(node).mode == kTfLiteMirrorPaddingReflect ? 1 : 0;
+}
+
+TfLiteStatus ResizeMirrored(TfLiteContext* context, TfLiteNode* node) {
+  const int offset = MirrorOffset(node);
+  return ResizePadded(context, node, [offset](int extent) { return int64_t{extent} - offset; });
+}
+
+TfLiteStatus PrepareMirrorPad(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kNumberBits));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckMargins(context, node, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckExactQuantization(context, output, input));
+  if (ParamsOf<TfLiteMirrorPaddingParams>(node).mode == kTfLiteMirrorPaddingUnknown) {
+    return KernelError(context, "expected the mode REFLECT or SYMMETRIC");
+  }
+  if (IsKnown(Input(context, node, 1))) return ResizeMirrored(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+struct MirrorLevel {
+  int64_t extent, before, after;  // of the input, and the margins
+  int64_t step_in, step_out;
+};
+
+// The block of one axis and all inside it: the middle, then copies of its own slices around it.
+template <typename T>
+void Mirror(const MirrorLevel* level, int left, int offset, const T* in, T* out) {
+  if (left == 0) {
+    *out = *in;
+    return;
+  }
+  const int64_t step = level->step_out;
+  T* middle = out + level->before * step;
+  if (left == 1) {
+    std::copy_n(in, level->extent, middle);
+  } else {
+    for (int64_t i = 0; i < level->extent; ++i) {
+      Mirror(level + 1, left - 1, offset, in + i * level->step_in, middle + i * step);
+    }
+  }
+  for (int64_t i = 0; i < level->before; ++i) {
+    const T* from = middle + (i + offset) * step;
+    std::copy_n(from, step, middle - (i + 1) * step);
+  }
+  T* end = middle + level->extent * step;
+  for (int64_t i = 0; i < level->after; ++i) {
+    std::copy_n(end - (i + 1 + offset) * step, step, end + i * step);
+  }
+}
+
+TfLiteStatus EvalMirrorPad(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* margins = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (!IsKnown(margins)) DEPUTY_TRY(ResizeMirrored(context, node));
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  MirrorLevel levels[kMaxRank];
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    levels[axis] = {Dim(input, axis), Before(margins, axis), After(margins, axis), in[axis],
+                    out[axis]};
+  }
+  const int offset = MirrorOffset(node);
+  return MoveElements(context, input, output, [&](const auto* from, auto* to) {
+    Mirror(levels, Rank(input), offset, from, to);
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    {.name = "PAD",
+     .code = kTfLiteBuiltinPad,
+     .min_version = 1,
+     .max_version = 6,
+     .types = kPadTypes,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PreparePad<false>>,
+     .invoke = &Guarded<&EvalPad<false>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "PADV2",
+     .code = kTfLiteBuiltinPadv2,
+     .min_version = 1,
+     .max_version = 6,
+     .types = kPadTypes,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PreparePad<true>>,
+     .invoke = &Guarded<&EvalPad<true>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "MIRROR_PAD",
+     .code = kTfLiteBuiltinMirrorPad,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kNumberBits,
+     .options = {1, 77},
+     .params_size = sizeof(TfLiteMirrorPaddingParams),
+     .parse = &ParseOptions<77, TfLiteMirrorPaddingParams, &FillMirrorPad>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareMirrorPad>,
+     .invoke = &Guarded<&EvalMirrorPad>,
+     .inplace = kTfLiteInplaceOpNone},
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kPadOps = kTable;
+
+}  // namespace deputy

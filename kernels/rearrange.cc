@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that put the elements of one tensor in another order, or repeat them: TRANSPOSE, TILE,
+// BROADCAST_TO, DEPTH_TO_SPACE, SPACE_TO_DEPTH. All are one strided copy each;
+// kernels/space_batch.cc has those between space and batch, which also leave out or add elements.
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+#include "kernels/space_batch.h"
+#include "kernels/strided_copy.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+template <typename Params>
+bool FillBlockSize(const OpOptions& options, Params* params) {
+  params->block_size = options.Int(0);
+  return true;
+}
+
+// ---- Common parts -----------------------------------------------------------------------------
+
+TfLiteStatus RunCopy(TfLiteContext* context, TfLiteNode* node, StridedCopy* copy) {
+  copy->Finish();
+  return MoveElements(context, Input(context, node, 0), Output(context, node, 0),
+                      [copy](const auto* in, auto* out) { copy->Run(in, out); });
+}
+
+// Prepare of an operator whose second input decides the output's shape.
+template <TfLiteStatus (*resize)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus PrepareShaped(TfLiteContext* context, TfLiteNode* node, uint32_t types,
+                           uint32_t shape_types) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* shape = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, types));
+  DEPUTY_TRY(CheckType(context, shape, shape_types));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckRank(context, shape, 1));
+  if (!IsKnown(shape) || input->type == kTfLiteString) MakeDynamic(output);
+  return IsKnown(shape) ? resize(context, node) : kTfLiteOk;
+}
+
+template <TfLiteStatus (*resize)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus ResizeIfDynamic(TfLiteContext* context, TfLiteNode* node) {
+  return IsKnown(Input(context, node, 1)) ? kTfLiteOk : resize(context, node);
+}
+
+// ---- TRANSPOSE --------------------------------------------------------------------------------
+
+TfLiteStatus ReadPermutation(TfLiteContext* context, const TfLiteNode* node, int* order) {
+  const TfLiteTensor* permutation = Input(context, node, 1);
+  const int rank = Rank(Input(context, node, 0));
+  bool used[kMaxRank] = {};
+  for (int i = 0; i < rank; ++i) {
+    DEPUTY_TRY(ResolveAxis(context, permutation, IntegerAt(permutation, i), rank, &order[i]));
+    if (used[order[i]]) {
+      return TensorError(context, permutation, "expected every axis once, found %d twice",
+                         order[i]);
+    }
+    used[order[i]] = true;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  int order[kMaxRank], dims[kMaxRank];
+  DEPUTY_TRY(ReadPermutation(context, node, order));
+  for (int i = 0; i < Rank(input); ++i) dims[i] = Dim(input, order[i]);
+  return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
+}
+
+TfLiteStatus PrepareTranspose(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), Rank(input)));
+  return PrepareShaped<&ResizeTransposed>(context, node, kNumberBits, kInt32Bit);
+}
+
+TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(ResizeIfDynamic<&ResizeTransposed>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(Output(context, node, 0)));
+  int order[kMaxRank];
+  DEPUTY_TRY(ReadPermutation(context, node, order));
+  StridedCopy copy;
+  for (int i = 0; i < Rank(input); ++i) copy.Add(Dim(input, order[i]), in[order[i]], out[i]);
+  return RunCopy(context, node, &copy);
+}
+
+// ---- TILE -------------------------------------------------------------------------------------
+
+TfLiteStatus ResizeTiled(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* multiples = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckElementCount(context, multiples, Rank(input)));
+  int dims[kMaxRank];
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    const int64_t times = IntegerAt(multiples, axis);
+    if (times < 0 || times > INT32_MAX) {
+      return TensorError(context, multiples, "expected multiples from 0 to %d, found %lld",
+                         INT32_MAX, static_cast<long long>(times));
+    }
+    DEPUTY_TRY(SetExtent(context, output, axis, Dim(input, axis) * times, &dims[axis]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(input))});
+}
+
+TfLiteStatus PrepareTile(TfLiteContext* context, TfLiteNode* node) {
+  return PrepareShaped<&ResizeTiled>(context, node, kAnyBits, kInt32Bit | kInt64Bit);
+}
+
+TfLiteStatus EvalTile(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(ResizeIfDynamic<&ResizeTiled>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  StridedCopy copy;
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    const int extent = Dim(input, axis);
+    copy.Add(extent == 0 ? 0 : Dim(output, axis) / extent, 0, out[axis] * extent);
+    copy.Add(extent, in[axis], out[axis]);
+  }
+  return RunCopy(context, node, &copy);
+}
+
+// ---- BROADCAST_TO -----------------------------------------------------------------------------
+
+TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* shape = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int rank = Dim(shape, 0);
+  if (rank > kMaxRank || rank < Rank(input)) {
+    return TensorError(context, shape, "expected %d to %d dimensions, found %d", Rank(input),
+                       kMaxRank, rank);
+  }
+  int dims[kMaxRank];
+  for (int axis = 0; axis < rank; ++axis) {
+    const int from = axis - (rank - Rank(input));
+    const int64_t extent = IntegerAt(shape, axis);
+    if (from >= 0 && Dim(input, from) != 1 && Dim(input, from) != extent) {
+      return TensorError(context, shape,
+                         "expected dimension %d to be %d like the input's, found "
+                         "%lld",
+                         axis, Dim(input, from), static_cast<long long>(extent));
+    }
+    DEPUTY_TRY(SetExtent(context, output, axis, extent, &dims[axis]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PrepareBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
+  return PrepareShaped<&ResizeBroadcast>(context, node, kNumberBits, kInt32Bit | kInt64Bit);
+}
+
+TfLiteStatus EvalBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(ResizeIfDynamic<&ResizeBroadcast>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  StridedCopy copy;
+  for (int axis = 0; axis < Rank(output); ++axis) {
+    const int from = axis - (Rank(output) - Rank(input));
+    const bool repeated = from < 0 || Dim(input, from) == 1;
+    copy.Add(Dim(output, axis), repeated ? 0 : in[from], out[axis]);
+  }
+  return RunCopy(context, node, &copy);
+}
+
+// ---- DEPTH_TO_SPACE and SPACE_TO_DEPTH --------------------------------------------------------
+
+// The tensor with the deep elements and the wide one; which is which depends on the operator.
+template <bool to_space>
+void DeepAndWide(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor** deep,
+                 const TfLiteTensor** wide) {
+  *deep = to_space ? Input(context, node, 0) : Output(context, node, 0);
+  *wide = to_space ? Output(context, node, 0) : Input(context, node, 0);
+}
+
+template <bool to_space>
+TfLiteStatus ResizeBlocks(TfLiteContext* context, TfLiteNode* node, int block) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int64_t area = int64_t{block} * block;
+  const int height = Dim(input, 1), width = Dim(input, 2), depth = Dim(input, 3);
+  if (to_space ? depth % area != 0 : height % block != 0 || width % block != 0) {
+    return TensorError(context, input,
+                       "expected dimensions that blocks of %d divide, found "
+                       "[%d,%d,%d,%d]",
+                       block, Dim(input, 0), height, width, depth);
+  }
+  int dims[4] = {Dim(input, 0)};
+  DEPUTY_TRY(
+      SetExtent(context, output, 1, to_space ? int64_t{height} * block : height / block, &dims[1]));
+  DEPUTY_TRY(
+      SetExtent(context, output, 2, to_space ? int64_t{width} * block : width / block, &dims[2]));
+  const bool fits = to_space || depth == 0 || area <= INT32_MAX / depth;
+  DEPUTY_TRY(SetExtent(context, output, 3,
+                       to_space ? depth / area
+                       : fits   ? depth * area
+                                : -1,
+                       &dims[3]));
+  return ResizeTo(context, output, dims);
+}
+
+template <bool to_space, typename Params>
+TfLiteStatus PrepareBlocks(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckRank(context, input, 4));
+  const int block = ParamsOf<Params>(node).block_size;
+  if (block < 1) return KernelError(context, "expected a block_size of 1 or more, found %d", block);
+  return ResizeBlocks<to_space>(context, node, block);
+}
+
+template <bool to_space, typename Params>
+TfLiteStatus EvalBlocks(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor *deep, *wide;
+  DeepAndWide<to_space>(context, node, &deep, &wide);
+  const int block = ParamsOf<Params>(node).block_size;
+  const auto in = DenseSteps(Dims(deep));
+  const auto out = DenseSteps(Dims(wide));
+  const int channels = Dim(wide, 3);
+  StridedCopy copy;
+  const auto add = [&copy](int64_t extent, int64_t step_deep, int64_t step_wide) {
+    copy.Add(extent, to_space ? step_deep : step_wide, to_space ? step_wide : step_deep);
+  };
+  add(Dim(deep, 0), in[0], out[0]);
+  add(Dim(deep, 1), in[1], out[1] * block);
+  add(block, int64_t{block} * channels, out[1]);
+  add(Dim(deep, 2), in[2], out[2] * block);
+  add(block, channels, out[2]);
+  add(channels, 1, 1);
+  return RunCopy(context, node, &copy);
+}
+
+// REVERSE_V2 and REVERSE_SEQUENCE have no kernels here yet.
+bool FillReverseSequence(const OpOptions& options, TfLiteReverseSequenceParams* params) {
+  params->seq_dim = options.Int(0);
+  params->batch_dim = options.Int(1);
+  return true;
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr uint32_t kBlockTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit;
+
+using Kernel = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
+
+// An operator without options.
+constexpr OpDef Plain(const char* name, TfLiteBuiltinOperator code, int min_version,
+                      int max_version, uint32_t types, Kernel prepare, Kernel invoke) {
+  return {.name = name,
+          .code = code,
+          .min_version = min_version,
+          .max_version = max_version,
+          .types = types,
+          .options = {},
+          .params_size = 0,
+          .parse = nullptr,
+          .init = nullptr,
+          .free = nullptr,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
+template <bool to_space, uint8_t member, typename Params>
+constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
+  OpDef op = Plain(name, code, 1, 2, kBlockTypes, &Guarded<&PrepareBlocks<to_space, Params>>,
+                   &Guarded<&EvalBlocks<to_space, Params>>);
+  op.options = {1, member};
+  op.params_size = sizeof(Params);
+  op.parse = &ParseOptions<member, Params, &FillBlockSize<Params>>;
+  return op;
+}
+
+constexpr OpDef kTable[] = {
+    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kNumberBits, &Guarded<&PrepareTranspose>,
+          &Guarded<&EvalTranspose>),
+    Blocks<true, 94, TfLiteDepthToSpaceParams>("DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace),
+    Blocks<false, 19, TfLiteSpaceToDepthParams>("SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth),
+    Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kNumberBits,
+          &Guarded<&PrepareBatchToSpace>, &Guarded<&EvalBatchToSpace>),
+    Plain("SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 1, 4, kNumberBits,
+          &Guarded<&PrepareSpaceToBatch>, &Guarded<&EvalSpaceToBatch>),
+    Plain("TILE", kTfLiteBuiltinTile, 1, 3, kAnyBits, &Guarded<&PrepareTile>, &Guarded<&EvalTile>),
+    Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kNumberBits,
+          &Guarded<&PrepareBroadcastTo>, &Guarded<&EvalBroadcastTo>),
+    ParserRow("REVERSE_V2", kTfLiteBuiltinReverseV2),
+    ParserRow("REVERSE_SEQUENCE", kTfLiteBuiltinReverseSequence, {1, 87},
+              sizeof(TfLiteReverseSequenceParams),
+              &ParseOptions<87, TfLiteReverseSequenceParams, &FillReverseSequence>),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kRearrangeOps = kTable;
+
+}  // namespace deputy

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions along any set of axes, and CUMSUM. Neighbouring axes that are reduced alike are
+// merged, then the input is read once, in order, while its elements are folded into accumulators.
+//
+// Quantised SUM and MEAN sum steps and rescale once; MAX and MIN compare steps and therefore want
+// both scales alike; PROD rescales after every factor, in a narrower fixed-point multiplication of
+// 64-bit numbers. int16 is symmetric. Reference and default arithmetic are the same here.
+#include <cmath>
+
+#include "kernels/activation_range.h"
+#include "kernels/element_type.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/requantize.h"
+#include "kernels/shape_input.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillReducer(const OpOptions& options, TfLiteReducerParams* params) {
+  params->keep_dims = options.Bool(0);
+  return true;
+}
+
+bool FillCumsum(const OpOptions& options, TfLiteCumsumParams* params) {
+  params->exclusive = options.Bool(0);
+  params->reverse = options.Bool(1);
+  return true;
+}
+
+// ---- Loops ------------------------------------------------------------------------------------
+
+struct ReducePlan {
+  struct Axis {
+    int64_t extent = 1;
+    int64_t step_out = 0;  // 0: reduced
+  };
+  Axis axes[kMaxRank];
+  int rank = 0;            // at least 1 once made
+  int64_t outputs = 1;     // elements of the output
+  int64_t per_output = 1;  // elements of the input folded into each
+};
+
+// `reduced` has bit i set if axis i is.
+ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
+  ReducePlan plan;
+  bool last_reduced = false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_reduced = (reduced >> i & 1) != 0;
+    (is_reduced ? plan.per_output : plan.outputs) *= dims[i];
+    if (dims[i] == 1) continue;
+    if (plan.rank == 0 || is_reduced != last_reduced) ++plan.rank;
+    ReducePlan::Axis& axis = plan.axes[plan.rank - 1];
+    axis.extent *= dims[i];
+    axis.step_out = is_reduced ? 0 : 1;
+    last_reduced = is_reduced;
+  }
+  if (plan.rank == 0) plan.axes[plan.rank++].step_out = 1;
+  int64_t step = 1;
+  for (int i = plan.rank - 1; i >= 0; --i) {
+    if (plan.axes[i].step_out == 0) continue;
+    plan.axes[i].step_out = step;
+    step *= plan.axes[i].extent;
+  }
+  return plan;
+}
+
+// A run of elements into one accumulator, through several if their order does not matter: a chain
+// of float additions is several times slower than what the processor can do side by side. Integers
+// need no help, their order is the compiler's to choose (and g++ 12 -O3 gets this form wrong for
+// them).
+template <typename T, typename Acc, typename Fold>
+Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
+  constexpr int kLanes = 8;
+  int64_t i = 0;
+  if constexpr (Fold::kAnyOrder && std::is_floating_point_v<Acc>) {
+    if (count >= 8 * kLanes) {
+      Acc lanes[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<Acc>(in[lane]);
+      for (i = kLanes; i + kLanes <= count; i += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = fold(lanes[lane], in[i + lane]);
+      }
+      for (const Acc lane : lanes) start = fold(start, lane);
+    }
+  }
+  for (; i < count; ++i) start = fold(start, in[i]);
+  return start;
+}
+
+// Folds everything below `level` of the plan; answers where the input goes on.
+template <typename T, typename Acc, typename Fold>
+const T* FoldLevel(const ReducePlan& plan, int level, const T* in, Acc* out, const Fold& fold) {
+  const ReducePlan::Axis& axis = plan.axes[level];
+  if (level + 1 < plan.rank) {
+    for (int64_t i = 0; i < axis.extent; ++i) {
+      in = FoldLevel(plan, level + 1, in, out + i * axis.step_out, fold);
+    }
+    return in;
+  }
+  if (axis.step_out == 0) {
+    *out = FoldRun(in, axis.extent, *out, fold);
+  } else {
+    for (int64_t i = 0; i < axis.extent; ++i) out[i] = fold(out[i], in[i]);
+  }
+  return in + axis.extent;
+}
+
+template <typename T, typename Acc, typename Fold>
+void FoldAll(const ReducePlan& plan, const T* in, Acc start, Acc* out, const Fold& fold) {
+  std::fill_n(out, plan.outputs, start);
+  if (plan.outputs == 0 || plan.per_output == 0) return;
+  FoldLevel(plan, 0, in, out, fold);
+}
+
+// ---- What is folded ---------------------------------------------------------------------------
+
+// Integers wrap, as two's complement does.
+template <typename T>
+using Wrapping = std::conditional_t<std::is_integral_v<T>,
+                                    std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, T>;
+
+struct FoldSum {
+  static constexpr bool kAnyOrder = true;
+  template <typename Acc, typename T>
+  Acc operator()(Acc sum, T x) const {
+    return static_cast<Acc>(static_cast<Wrapping<Acc>>(sum) + static_cast<Wrapping<Acc>>(x));
+  }
+  template <typename T>
+  static T Start() {
+    return T{0};
+  }
+};
+
+struct FoldProduct {
+  static constexpr bool kAnyOrder = true;
+  template <typename T>
+  T operator()(T product, T x) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(product) * static_cast<Wrapping<T>>(x));
+  }
+  template <typename T>
+  static T Start() {
+    return T{1};
+  }
+};
+
+struct FoldMax {
+  static constexpr bool kAnyOrder = true;
+  template <typename T>
+  T operator()(T largest, T x) const {
+    return x > largest ? x : largest;
+  }
+  template <typename T>
+  static T Start() {
+    return std::numeric_limits<T>::lowest();
+  }
+};
+
+struct FoldMin {
+  static constexpr bool kAnyOrder = true;
+  template <typename T>
+  T operator()(T smallest, T x) const {
+    return x < smallest ? x : smallest;
+  }
+  template <typename T>
+  static T Start() {
+    return std::numeric_limits<T>::max();
+  }
+};
+
+// bool: any byte but 0 is true, whoever wrote it.
+struct FoldAny {
+  static constexpr bool kAnyOrder = false;
+  uint8_t operator()(uint8_t any, uint8_t x) const { return any | (x != 0 ? 1 : 0); }
+};
+struct FoldEvery {
+  static constexpr bool kAnyOrder = false;
+  uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
+};
+
+// A quantised product. The first factor is taken as it is, the others are multiplied and rescaled.
+struct FoldScaledProduct {
+  static constexpr bool kAnyOrder = false;
+  struct Value {
+    int32_t product;
+    bool started;
+  };
+  template <typename T>
+  Value operator()(Value value, T x) const {
+    const int32_t factor = x - zero_point;
+    if (!value.started) return {factor, true};
+    return {static_cast<int32_t>(MultiplyWide(int64_t{value.product} * factor, multiplier)), true};
+  }
+  int32_t zero_point;
+  FixedMultiplier multiplier;
+};
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+struct ReduceData {
+  Block scratch;  // accumulators that are wider than the output's elements
+};
+
+// The axes to reduce, as bits; a scalar has none whatever the tensor says.
+TfLiteStatus ReadAxes(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* axes,
+                      uint32_t* out_reduced) {
+  *out_reduced = 0;
+  if (Rank(input) == 0) return kTfLiteOk;
+  const int64_t count = ElementCount(axes);
+  for (int64_t i = 0; i < count; ++i) {
+    int axis = 0;
+    DEPUTY_TRY(ResolveAxis(context, axes, IntegerAt(axes, i), Rank(input), &axis));
+    *out_reduced |= uint32_t{1} << axis;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node, uint32_t reduced) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const bool keep_dims = ParamsOf<TfLiteReducerParams>(node).keep_dims;
+  int dims[kMaxRank];
+  size_t rank = 0;
+  for (int i = 0; i < Rank(input); ++i) {
+    const bool is_reduced = (reduced >> i & 1) != 0;
+    if (!is_reduced || keep_dims) dims[rank++] = is_reduced ? 1 : Dim(input, i);
+  }
+  return ResizeTo(context, Output(context, node, 0), {dims, rank});
+}
+
+bool IsQuantizable(TfLiteType type) {
+  return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
+}
+
+template <uint32_t types>
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axes = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, types));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckType(context, axes, kInt32Bit));
+  if (input->type == kTfLiteInt16) {
+    for (const TfLiteTensor* tensor : {input, static_cast<const TfLiteTensor*>(output)}) {
+      if (tensor->params.zero_point != 0) {
+        return TensorError(context, tensor, "expected zero point 0 for int16, found %d",
+                           tensor->params.zero_point);
+      }
+    }
+  }
+  if (!IsKnown(axes)) {
+    MakeDynamic(output);
+    return kTfLiteOk;
+  }
+  uint32_t reduced = 0;
+  DEPUTY_TRY(ReadAxes(context, input, axes, &reduced));
+  return ResizeOutput(context, node, reduced);
+}
+
+// MAX, MIN and integer PROD hand steps on, so that input and output must agree about them. Tensors
+// without quantisation do.
+TfLiteStatus CheckSameSteps(TfLiteContext* context, const TfLiteTensor* input,
+                            const TfLiteTensor* output) {
+  if (!IsQuantizable(input->type) || (input->params.scale == output->params.scale &&
+                                      input->params.zero_point == output->params.zero_point)) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, output, "expected scale %g and zero point %d, found %g and %d",
+                     static_cast<double>(input->params.scale), input->params.zero_point,
+                     static_cast<double>(output->params.scale), output->params.zero_point);
+}
+
+template <uint32_t types>
+TfLiteStatus PrepareSteps(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<types>(context, node));
+  return CheckSameSteps(context, Input(context, node, 0), Output(context, node, 0));
+}
+
+template <uint32_t types>
+TfLiteStatus PrepareRescaled(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<types>(context, node));
+  if (!IsQuantizable(Input(context, node, 0)->type)) return kTfLiteOk;
+  DEPUTY_TRY(CheckQuantized(context, Input(context, node, 0)));
+  return CheckQuantized(context, Output(context, node, 0));
+}
+
+bool IsQuantized(const TfLiteTensor* tensor) {
+  return tensor->quantization.type != kTfLiteNoQuantization;
+}
+
+template <uint32_t types>
+TfLiteStatus PrepareProduct(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (input == nullptr || !IsQuantized(input)) return PrepareSteps<types>(context, node);
+  DEPUTY_TRY(Prepare<types>(context, node));
+  DEPUTY_TRY(CheckType(context, input, kInt8Bit | kInt16Bit));
+  DEPUTY_TRY(CheckQuantized(context, input));
+  return CheckQuantized(context, Output(context, node, 0));
+}
+
+// ---- Eval -------------------------------------------------------------------------------------
+
+// Reads the axes, gives a dynamic output its shape, and plans the loops.
+TfLiteStatus MakePlan(TfLiteContext* context, TfLiteNode* node, ReducePlan* out_plan) {
+  uint32_t reduced = 0;
+  const TfLiteTensor* input = Input(context, node, 0);
+  DEPUTY_TRY(ReadAxes(context, input, Input(context, node, 1), &reduced));
+  if (IsDynamic(Output(context, node, 0))) DEPUTY_TRY(ResizeOutput(context, node, reduced));
+  *out_plan = PlanFor(Dims(input), reduced);
+  return kTfLiteOk;
+}
+
+// Room for one Acc per output.
+template <typename Acc>
+TfLiteStatus Scratch(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan, Acc** out) {
+  size_t bytes;
+  Block& scratch = DataOf<ReduceData>(node).scratch;
+  if (!MultiplySizes(static_cast<size_t>(plan.outputs), sizeof(Acc), &bytes) ||
+      !scratch.Reserve(bytes, 0, LimitsOf(context))) {
+    return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
+  }
+  *out = reinterpret_cast<Acc*>(scratch.data());
+  return kTfLiteOk;
+}
+
+template <typename Fold, uint32_t types>
+TfLiteStatus FoldTyped(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return DispatchType<types>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    FoldAll(plan, Data<T>(input), Fold::template Start<T>(), Data<T>(Output(context, node, 0)),
+            Fold());
+    return kTfLiteOk;
+  });
+}
+
+// SUM, PROD, MAX and MIN of elements as they are. Of bools, SUM and MAX are "any", the others
+// "all".
+template <typename Fold>
+TfLiteStatus FoldElements(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type == kTfLiteBool) {
+    uint8_t* out = Data<uint8_t>(Output(context, node, 0));
+    if constexpr (std::is_same_v<Fold, FoldSum> || std::is_same_v<Fold, FoldMax>) {
+      FoldAll(plan, Data<uint8_t>(input), uint8_t{0}, out, FoldAny());
+    } else {
+      FoldAll(plan, Data<uint8_t>(input), uint8_t{1}, out, FoldEvery());
+    }
+    return kTfLiteOk;
+  }
+  constexpr uint32_t kTypes =
+      kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+  return FoldTyped<Fold, kTypes>(context, node, plan);
+}
+
+template <typename Fold>
+TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
+  ReducePlan plan;
+  DEPUTY_TRY(MakePlan(context, node, &plan));
+  return FoldElements<Fold>(context, node, plan);
+}
+
+// The factor from a sum of steps to the output; for a mean, the division by the number of elements
+// is worked into it as far as the bits allow.
+FixedMultiplier SumMultiplier(const TfLiteTensor* input, const TfLiteTensor* output,
+                              int64_t divisor) {
+  FixedMultiplier by = ToFixedMultiplier(static_cast<double>(input->params.scale) /
+                                         static_cast<double>(output->params.scale));
+  if (divisor <= 1) return by;
+  const int shift =
+      std::min({63 - std::countl_zero(static_cast<uint64_t>(divisor)), 32, 31 + by.shift});
+  by.mantissa = static_cast<int32_t>((int64_t{by.mantissa} << shift) / divisor);
+  by.shift -= shift;
+  return by;
+}
+
+template <typename T>
+TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                      int64_t divisor) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  T* out = Data<T>(output);
+  if (plan.per_output == 0) {  // step 0, not the zero point, is what upstream writes
+    std::fill_n(out, plan.outputs, T{0});
+    return kTfLiteOk;
+  }
+  int32_t* sums = nullptr;
+  DEPUTY_TRY(Scratch(context, node, plan, &sums));
+  FoldAll(plan, Data<T>(input), int32_t{0}, sums, FoldSum());
+  const FixedMultiplier by = SumMultiplier(input, output, divisor);
+  const int64_t zero_in = int64_t{input->params.zero_point} * plan.per_output;
+  for (int64_t i = 0; i < plan.outputs; ++i) {
+    const int64_t steps =
+        int64_t{Multiply(static_cast<int32_t>(sums[i] - zero_in), by)} + output->params.zero_point;
+    out[i] = static_cast<T>(
+        std::clamp<int64_t>(steps, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus SumQuantized(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                          int64_t divisor) {
+  return DispatchType<kInt8Bit | kUInt8Bit | kInt16Bit>(
+      context, Input(context, node, 0), [&](auto tag) {
+        return SumSteps<typename decltype(tag)::type>(context, node, plan, divisor);
+      });
+}
+
+TfLiteStatus EvalSum(TfLiteContext* context, TfLiteNode* node) {
+  ReducePlan plan;
+  DEPUTY_TRY(MakePlan(context, node, &plan));
+  if (IsQuantizable(Input(context, node, 0)->type)) return SumQuantized(context, node, plan, 1);
+  return FoldElements<FoldSum>(context, node, plan);
+}
+
+// Integers are cut off towards zero. The mean of nothing is NaN, and 0 where there is none.
+TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    int64_t* sums = nullptr;
+    DEPUTY_TRY(Scratch(context, node, plan, &sums));
+    FoldAll(plan, Data<T>(input), int64_t{0}, sums, FoldSum());
+    T* out = Data<T>(Output(context, node, 0));
+    const int64_t divisor = std::max<int64_t>(plan.per_output, 1);
+    for (int64_t i = 0; i < plan.outputs; ++i) out[i] = static_cast<T>(sums[i] / divisor);
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
+  ReducePlan plan;
+  DEPUTY_TRY(MakePlan(context, node, &plan));
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (IsQuantizable(input->type)) return SumQuantized(context, node, plan, plan.per_output);
+  if (input->type != kTfLiteFloat32) return MeanInteger(context, node, plan);
+  DEPUTY_TRY(FoldElements<FoldSum>(context, node, plan));
+  float* out = Data<float>(Output(context, node, 0));
+  const auto divisor = static_cast<float>(plan.per_output);  // 0 / 0 is NaN
+  for (int64_t i = 0; i < plan.outputs; ++i) out[i] /= divisor;
+  return kTfLiteOk;
+}
+
+template <typename T>
+TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const double root = std::pow(static_cast<double>(output->params.scale),
+                               1.0 / static_cast<double>(std::max<int64_t>(plan.per_output, 1)));
+  const FoldScaledProduct fold{input->params.zero_point,
+                               ToFixedMultiplier(static_cast<double>(input->params.scale) / root)};
+  FoldScaledProduct::Value* products = nullptr;
+  DEPUTY_TRY(Scratch(context, node, plan, &products));
+  FoldAll(plan, Data<T>(input), FoldScaledProduct::Value{0, false}, products, fold);
+  T* out = Data<T>(output);
+  for (int64_t i = 0; i < plan.outputs; ++i) {
+    // Of nothing the product is 1.
+    const int64_t product =
+        products[i].started
+            ? static_cast<int32_t>(MultiplyWide(products[i].product, fold.multiplier))
+            : static_cast<int64_t>(1.0f / output->params.scale);
+    out[i] = static_cast<T>(std::clamp<int64_t>(product + output->params.zero_point,
+                                                std::numeric_limits<T>::min(),
+                                                std::numeric_limits<T>::max()));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalProduct(TfLiteContext* context, TfLiteNode* node) {
+  ReducePlan plan;
+  DEPUTY_TRY(MakePlan(context, node, &plan));
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (!IsQuantized(input)) return FoldElements<FoldProduct>(context, node, plan);
+  return input->type == kTfLiteInt8 ? ProductOfSteps<int8_t>(context, node, plan)
+                                    : ProductOfSteps<int16_t>(context, node, plan);
+}
+
+template <typename Fold, uint8_t start>
+TfLiteStatus EvalBool(TfLiteContext* context, TfLiteNode* node) {
+  ReducePlan plan;
+  DEPUTY_TRY(MakePlan(context, node, &plan));
+  FoldAll(plan, Data<uint8_t>(Input(context, node, 0)), start,
+          Data<uint8_t>(Output(context, node, 0)), Fold());
+  return kTfLiteOk;
+}
+
+// ---- CUMSUM -----------------------------------------------------------------------------------
+
+constexpr uint32_t kCumsumBits = kFloat32Bit | kInt32Bit | kInt64Bit;
+
+TfLiteStatus PrepareCumsum(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axis = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kCumsumBits));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckType(context, axis, kInt32Bit));
+  DEPUTY_TRY(CheckElementCount(context, axis, 1));
+  if (Rank(input) == 0) {
+    return TensorError(context, input, "expected 1 dimension or more, found 0");
+  }
+  return ResizeLike(context, output, input);
+}
+
+// Each slice across the axis is the one before it plus the input's, or, exclusively, plus the
+// input's one before.
+template <typename T>
+void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams& params, T* out) {
+  const int64_t inner = split.inner;
+  const int64_t block = split.extent * inner;
+  const int64_t direction = params.reverse ? -inner : inner;
+  const FoldSum add;
+  for (int64_t o = 0; o < split.outer; ++o) {
+    const int64_t first = o * block + (params.reverse ? block - inner : 0);
+    const T* from = in + first;
+    T* to = out + first;
+    for (int64_t i = 0; i < inner; ++i) to[i] = params.exclusive ? T{0} : from[i];
+    for (int64_t step = 1; step < split.extent; ++step) {
+      const T* addend = params.exclusive ? from : from + direction;
+      for (int64_t i = 0; i < inner; ++i) to[i + direction] = add(to[i], addend[i]);
+      from += direction;
+      to += direction;
+    }
+  }
+}
+
+TfLiteStatus EvalCumsum(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axis_tensor = Input(context, node, 1);
+  int axis = 0;
+  DEPUTY_TRY(ResolveAxis(context, axis_tensor, IntegerAt(axis_tensor, 0), Rank(input), &axis));
+  const AxisSplit split = SplitAt(Dims(input), axis);
+  if (split.extent == 0) return kTfLiteOk;
+  return DispatchType<kCumsumBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    CumulativeSum(Data<T>(input), split, ParamsOf<TfLiteCumsumParams>(node),
+                  Data<T>(Output(context, node, 0)));
+    return kTfLiteOk;
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {1, 27},
+          .params_size = sizeof(TfLiteReducerParams),
+          .parse = &ParseOptions<27, TfLiteReducerParams, &FillReducer>,
+          .init = &GuardedInit<&NewData<ReduceData>>,
+          .free = &DeleteData<ReduceData>,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpNone};
+}
+
+constexpr uint32_t kMeanBits =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kReduceBits = kMeanBits | kBoolBit;
+
+constexpr OpDef kTable[] = {
+    Row("MEAN", kTfLiteBuiltinMean, 3, kMeanBits, &Guarded<&PrepareRescaled<kMeanBits>>,
+        &Guarded<&EvalMean>),
+    Row("SUM", kTfLiteBuiltinSum, 2, kReduceBits, &Guarded<&PrepareRescaled<kReduceBits>>,
+        &Guarded<&EvalSum>),
+    Row("REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, kReduceBits, &Guarded<&PrepareSteps<kReduceBits>>,
+        &Guarded<&EvalElements<FoldMax>>),
+    Row("REDUCE_MIN", kTfLiteBuiltinReduceMin, 3, kReduceBits, &Guarded<&PrepareSteps<kReduceBits>>,
+        &Guarded<&EvalElements<FoldMin>>),
+    Row("REDUCE_PROD", kTfLiteBuiltinReduceProd, 2, kReduceBits,
+        &Guarded<&PrepareProduct<kReduceBits>>, &Guarded<&EvalProduct>),
+    Row("REDUCE_ANY", kTfLiteBuiltinReduceAny, 1, kBoolBit, &Guarded<&Prepare<kBoolBit>>,
+        &Guarded<&EvalBool<FoldAny, 0>>),
+    Row("REDUCE_ALL", kTfLiteBuiltinReduceAll, 1, kBoolBit, &Guarded<&Prepare<kBoolBit>>,
+        &Guarded<&EvalBool<FoldEvery, 1>>),
+    {.name = "CUMSUM",
+     .code = kTfLiteBuiltinCumsum,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kCumsumBits,
+     .options = {1, 102},
+     .params_size = sizeof(TfLiteCumsumParams),
+     .parse = &ParseOptions<102, TfLiteCumsumParams, &FillCumsum>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareCumsum>,
+     .invoke = &Guarded<&EvalCumsum>,
+     .inplace = kTfLiteInplaceOpNone},
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kReduceOps = kTable;
+
+}  // namespace deputy

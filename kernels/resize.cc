@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. Where each output
+// row and column comes from is worked out once per run, not per element.
+//
+// Signed integers are interpolated with 10 binary digits per axis, as upstream's reference does;
+// uint8 goes through float and rounds half up.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/elements.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillBilinear(const OpOptions& options, TfLiteResizeBilinearParams* params) {
+  params->align_corners = options.Bool(2);
+  params->half_pixel_centers = options.Bool(3);
+  return true;
+}
+
+bool FillNearest(const OpOptions& options, TfLiteResizeNearestNeighborParams* params) {
+  params->align_corners = options.Bool(0);
+  params->half_pixel_centers = options.Bool(1);
+  return true;
+}
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+constexpr uint32_t kBilinearTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit;
+constexpr uint32_t kNearestTypes = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit |
+                                   kInt32Bit | kUInt32Bit | kBoolBit;
+
+// The output's shape. Bilinear answers are refused an extent of 0, nearest ones are not.
+template <int least>
+TfLiteStatus ResizeImage(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* size = Input(context, node, 1);
+  const int32_t* wanted = Data<int32_t>(size);
+  if (wanted[0] < least || wanted[1] < least) {
+    return TensorError(context, size,
+                       "expected a height and width of %d or more, found %d and "
+                       "%d",
+                       least, wanted[0], wanted[1]);
+  }
+  const int dims[] = {Dim(input, 0), wanted[0], wanted[1], Dim(input, 3)};
+  return ResizeTo(context, Output(context, node, 0), dims);
+}
+
+template <uint32_t types, int least>
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* size = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, types));
+  DEPUTY_TRY(CheckRank(context, input, 4));
+  DEPUTY_TRY(CheckType(context, size, kInt32Bit));
+  DEPUTY_TRY(CheckRank(context, size, 1));
+  DEPUTY_TRY(CheckDim(context, size, 0, 2));
+  output->type = input->type;
+  if (IsKnown(size)) return ResizeImage<least>(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
+  if (params.align_corners && params.half_pixel_centers) {
+    return KernelError(context, "expected align_corners or half_pixel_centers, found both");
+  }
+  return Prepare<kBilinearTypes, 1>(context, node);
+}
+
+// What invoke starts with. Nothing can be made of a picture without pixels.
+template <int least>
+TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
+  if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<least>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (ElementCount(Output(context, node, 0)) > 0 && ElementCount(input) == 0) {
+    return TensorError(context, input, "expected elements, found none");
+  }
+  return kTfLiteOk;
+}
+
+// ---- Bilinear ---------------------------------------------------------------------------------
+
+// Where an output row or column lies between two of the input's.
+template <typename Weight>
+struct Between {
+  int64_t low, high;    // offsets in elements
+  Weight keep, weight;  // shares of `low` and `high`
+};
+
+struct FloatPlaces {
+  using Weight = float;
+  static std::vector<Between<float>> Along(const TfLiteResizeBilinearParams& params, int from,
+                                           int to, int64_t step) {
+    const float scale = params.align_corners && to > 1
+                            ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
+                            : static_cast<float>(from) / static_cast<float>(to);
+    std::vector<Between<float>> places(static_cast<size_t>(to));
+    for (int i = 0; i < to; ++i) {
+      const float at = params.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                                                 : static_cast<float>(i) * scale;
+      const int low = std::max(static_cast<int>(std::floor(at)), 0);
+      const int high = std::min(static_cast<int>(std::ceil(at)), from - 1);
+      const float weight = at - static_cast<float>(low);
+      places[static_cast<size_t>(i)] = {std::min(low, from - 1) * step, high * step, 1.0f - weight,
+                                        weight};
+    }
+    return places;
+  }
+};
+
+struct FixedPlaces {
+  using Weight = int32_t;
+  static constexpr int64_t kOne = 1 << 10;
+  static std::vector<Between<int32_t>> Along(const TfLiteResizeBilinearParams& params, int from,
+                                             int to, int64_t step) {
+    const bool aligned = params.align_corners && to > 1;
+    const int64_t spans = aligned ? to - 1 : to;
+    const int64_t scale = (kOne * (aligned ? from - 1 : from) + spans / 2) / spans;
+    std::vector<Between<int32_t>> places(static_cast<size_t>(to));
+    for (int i = 0; i < to; ++i) {
+      const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
+      const int64_t low = std::max<int64_t>(at / kOne, 0);
+      const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
+      const auto weight = static_cast<int32_t>(at - low * kOne);  // -512 to 1023
+      places[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
+                                        static_cast<int32_t>(kOne) - weight, weight};
+    }
+    return places;
+  }
+};
+
+// The four neighbours of one output element.
+template <typename T>
+struct Corners {
+  T low_left, high_left, low_right, high_right;
+};
+
+// Float, and uint8 through float: the order of the products is upstream's, whose last bits show.
+template <typename T>
+float Blend(const Corners<T>& in, const Between<float>& y, const Between<float>& x) {
+  return static_cast<float>(in.low_left) * y.keep * x.keep +
+         static_cast<float>(in.high_left) * y.weight * x.keep +
+         static_cast<float>(in.low_right) * y.keep * x.weight +
+         static_cast<float>(in.high_right) * y.weight * x.weight;
+}
+// Integers are exact in any order. int8 times two weights fits 32 bits, int16 does not.
+template <typename T>
+auto Blend(const Corners<T>& in, const Between<int32_t>& y, const Between<int32_t>& x) {
+  using Wide = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
+  const int32_t left = in.low_left * y.keep + in.high_left * y.weight;
+  const int32_t right = in.low_right * y.keep + in.high_right * y.weight;
+  return Wide{left} * x.keep + Wide{right} * x.weight;
+}
+
+inline void Round(float sum, float* out) { *out = sum; }
+inline void Round(float sum, uint8_t* out) { *out = static_cast<uint8_t>(sum + 0.5f); }
+template <typename Sum, typename T>
+void Round(Sum sum, T* out) {
+  constexpr Sum kHalf = 1 << 19;
+  *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
+}
+
+template <typename T, typename Places>
+void Interpolate(const TfLiteResizeBilinearParams& params, const TfLiteTensor* input,
+                 TfLiteTensor* output) {
+  using Place = Between<typename Places::Weight>;
+  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
+  const auto rows = Places::Along(params, Dim(input, 1), Dim(output, 1), row);
+  const auto columns = Places::Along(params, Dim(input, 2), Dim(output, 2), depth);
+  T* out = Data<T>(output);
+  for (int b = 0; b < Dim(output, 0); ++b) {
+    const T* in = Data<T>(input) + b * image;
+    for (const Place y : rows) {
+      const T* low = in + y.low;
+      const T* high = in + y.high;
+      for (const Place x : columns) {
+        T* __restrict to = out;
+        for (int64_t c = 0; c < depth; ++c) {
+          const Corners<T> corners = {low[x.low + c], high[x.low + c], low[x.high + c],
+                                      high[x.high + c]};
+          Round(Blend(corners, y, x), &to[c]);
+        }
+        out += depth;
+      }
+    }
+  }
+}
+
+TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Begin<1>(context, node));
+  const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  switch (input->type) {
+    case kTfLiteFloat32:
+      Interpolate<float, FloatPlaces>(params, input, output);
+      return kTfLiteOk;
+    case kTfLiteUInt8:
+      Interpolate<uint8_t, FloatPlaces>(params, input, output);
+      return kTfLiteOk;
+    case kTfLiteInt8:
+      Interpolate<int8_t, FixedPlaces>(params, input, output);
+      return kTfLiteOk;
+    case kTfLiteInt16:
+      Interpolate<int16_t, FixedPlaces>(params, input, output);
+      return kTfLiteOk;
+    default:
+      return UnexpectedType(context, input);
+  }
+}
+
+// ---- Nearest neighbour ------------------------------------------------------------------------
+
+std::vector<int64_t> NearestAlong(const TfLiteResizeNearestNeighborParams& params, int from, int to,
+                                  int64_t step) {
+  const float scale = params.align_corners && to > 1
+                          ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
+                          : static_cast<float>(from) / static_cast<float>(to);
+  const float shift = params.half_pixel_centers ? 0.5f : 0.0f;
+  std::vector<int64_t> places(static_cast<size_t>(to));
+  for (int i = 0; i < to; ++i) {
+    const float at = (static_cast<float>(i) + shift) * scale;
+    const float whole = params.align_corners ? std::round(at) : std::floor(at);
+    places[static_cast<size_t>(i)] = std::clamp(static_cast<int>(whole), 0, from - 1) * step;
+  }
+  return places;
+}
+
+TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Begin<0>(context, node));
+  const auto& params = ParamsOf<TfLiteResizeNearestNeighborParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
+  const auto rows = NearestAlong(params, Dim(input, 1), Dim(output, 1), row);
+  const auto columns = NearestAlong(params, Dim(input, 2), Dim(output, 2), depth);
+  return MoveElements(context, input, output, [&](const auto* in, auto* out) {
+    for (int b = 0; b < Dim(output, 0); ++b) {
+      for (const int64_t y : rows) {
+        for (const int64_t x : columns) out = std::copy_n(in + b * image + y + x, depth, out);
+      }
+    }
+  });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    {.name = "RESIZE_BILINEAR",
+     .code = kTfLiteBuiltinResizeBilinear,
+     .min_version = 1,
+     .max_version = 4,
+     .types = kBilinearTypes,
+     .options = {1, 15},
+     .params_size = sizeof(TfLiteResizeBilinearParams),
+     .parse = &ParseOptions<15, TfLiteResizeBilinearParams, &FillBilinear>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareBilinear>,
+     .invoke = &Guarded<&EvalBilinear>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "RESIZE_NEAREST_NEIGHBOR",
+     .code = kTfLiteBuiltinResizeNearestNeighbor,
+     .min_version = 1,
+     .max_version = 4,
+     .types = kNearestTypes,
+     .options = {1, 74},
+     .params_size = sizeof(TfLiteResizeNearestNeighborParams),
+     .parse = &ParseOptions<74, TfLiteResizeNearestNeighborParams, &FillNearest>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&Prepare<kNearestTypes, 0>>,
+     .invoke = &Guarded<&EvalNearest>,
+     .inplace = kTfLiteInplaceOpNone},
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kResizeOps = kTable;
+
+}  // namespace deputy

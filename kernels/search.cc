@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where something is in a tensor: ARG_MAX, ARG_MIN, TOPK_V2, WHERE. Ties go to the smaller index.
+//
+// NaN has no place in an order. ARG_MAX and ARG_MIN keep what they have until something compares
+// better, as upstream; TOPK_V2 puts NaN where its heap happens to, but uses nothing that an
+// inconsistent order could lead outside the row (std::sort would).
+#include <algorithm>
+#include <limits>
+
+#include "kernels/element_type.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+#include "kernels/shape_input.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+template <typename Params>
+bool FillArg(const OpOptions& options, Params* params) {
+  params->output_type = options.Type(0, kTfLiteFloat32);
+  return true;
+}
+
+// ---- ARG_MAX and ARG_MIN ----------------------------------------------------------------------
+
+constexpr uint32_t kArgBits = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kBoolBit;
+
+TfLiteStatus ArgAxis(TfLiteContext* context, TfLiteNode* node, int* out_axis) {
+  const TfLiteTensor* axis = Input(context, node, 1);
+  return ResolveAxis(context, axis, IntegerAt(axis, 0), Rank(Input(context, node, 0)), out_axis);
+}
+
+// The input's shape without the axis.
+TfLiteStatus ResizeArg(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  int axis = 0;
+  DEPUTY_TRY(ArgAxis(context, node, &axis));
+  int dims[kMaxRank];
+  size_t rank = 0;
+  for (int i = 0; i < Rank(input); ++i) {
+    if (i != axis) dims[rank++] = Dim(input, i);
+  }
+  return ResizeTo(context, Output(context, node, 0), {dims, rank});
+}
+
+template <typename Params>
+TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axis = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckElementCount(context, axis, 1));
+  DEPUTY_TRY(CheckType(context, axis, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckType(context, input, kArgBits));
+  output->type = ParamsOf<Params>(node).output_type;
+  DEPUTY_TRY(CheckType(context, output, kInt32Bit | kInt64Bit));
+  if (Rank(input) == 0) {
+    return TensorError(context, input, "expected 1 dimension or more, found 0");
+  }
+  if (IsKnown(axis)) return ResizeArg(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// `better(a, b)`: a beats b. The columns of a block of the innermost dimensions are searched side
+// by side, so that memory is read in order.
+template <typename T, typename Index, typename Better>
+void SearchAxis(const T* in, const AxisSplit& split, Index* out, const Better& better) {
+  constexpr int64_t kColumns = 64;
+  T best[kColumns];
+  for (int64_t o = 0; o < split.outer; ++o, in += split.extent * split.inner) {
+    for (int64_t first = 0; first < split.inner; first += kColumns, out += kColumns) {
+      const int64_t columns = std::min(kColumns, split.inner - first);
+      std::copy_n(in + first, columns, best);
+      std::fill_n(out, columns, Index{0});
+      for (int64_t i = 1; i < split.extent; ++i) {
+        const T* row = in + i * split.inner + first;
+        for (int64_t c = 0; c < columns; ++c) {
+          if (better(row[c], best[c])) {
+            best[c] = row[c];
+            out[c] = static_cast<Index>(i);
+          }
+        }
+      }
+      if (columns < kColumns) out -= kColumns - columns;
+    }
+  }
+}
+
+struct Greater {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Less {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+template <typename Better>
+TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeArg(context, node));
+  int axis = 0;
+  DEPUTY_TRY(ArgAxis(context, node, &axis));
+  const AxisSplit split = SplitAt(Dims(input), axis);
+  if (split.outer * split.inner == 0) return kTfLiteOk;
+  if (split.extent == 0) {
+    return TensorError(context, input, "expected dimension %d to be 1 or more, found 0", axis);
+  }
+  return DispatchType<kArgBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (output->type == kTfLiteInt64) {
+      SearchAxis(Data<T>(input), split, Data<int64_t>(output), Better());
+    } else {
+      SearchAxis(Data<T>(input), split, Data<int32_t>(output), Better());
+    }
+    return kTfLiteOk;
+  });
+}
+
+// ---- TOPK_V2 ----------------------------------------------------------------------------------
+
+constexpr uint32_t kTopBits =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
+// Both outputs: the input's shape with k as the last dimension; a negative k counts as 0.
+TfLiteStatus ResizeTop(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* count = Input(context, node, 1);
+  const int64_t k = std::max<int64_t>(IntegerAt(count, 0), 0);
+  const int last = Rank(input) - 1;
+  if (k > LastDim(input)) {
+    return TensorError(context, count, "expected at most %d, found %lld", LastDim(input),
+                       static_cast<long long>(k));
+  }
+  int dims[kMaxRank];
+  std::copy_n(input->dims->data, last, dims);
+  dims[last] = static_cast<int>(k);
+  const std::span<const int> shape(dims, static_cast<size_t>(Rank(input)));
+  DEPUTY_TRY(ResizeTo(context, Output(context, node, 0), shape));
+  return ResizeTo(context, Output(context, node, 1), shape);
+}
+
+TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 2));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* count = Input(context, node, 1);
+  TfLiteTensor* indices = Output(context, node, 1);
+  DEPUTY_TRY(CheckType(context, input, kTopBits));
+  DEPUTY_TRY(CheckSameType(context, Output(context, node, 0), input));
+  DEPUTY_TRY(CheckType(context, count, kInt32Bit | kInt16Bit));
+  DEPUTY_TRY(CheckElementCount(context, count, 1));
+  DEPUTY_TRY(CheckType(context, indices, kInt32Bit | kInt16Bit));
+  if (Rank(input) == 0) {
+    return TensorError(context, input, "expected 1 dimension or more, found 0");
+  }
+  if (indices->type == kTfLiteInt16 && LastDim(input) > 32768) {
+    return TensorError(context, indices, "its int16 cannot number %d elements", LastDim(input));
+  }
+  if (IsReadableConstant(count)) return ResizeTop(context, node);
+  MakeDynamic(Output(context, node, 0));
+  MakeDynamic(indices);
+  return kTfLiteOk;
+}
+
+// The k best of a row, best first. The output row itself is the heap: its front is the worst of
+// the best so far.
+template <typename T, typename Index>
+void TopOfRow(const T* row, int64_t size, int64_t k, T* values, Index* indices) {
+  const auto before = [row](Index a, Index b) {
+    return row[a] > row[b] || (!(row[a] < row[b]) && a < b);
+  };
+  Index* end = indices + k;
+  for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<Index>(i);
+  std::make_heap(indices, end, before);
+  for (int64_t i = k; i < size; ++i) {
+    if (!before(static_cast<Index>(i), *indices)) continue;
+    std::pop_heap(indices, end, before);
+    end[-1] = static_cast<Index>(i);
+    std::push_heap(indices, end, before);
+  }
+  std::sort_heap(indices, end, before);
+  for (int64_t i = 0; i < k; ++i) values[i] = row[indices[i]];
+}
+
+template <typename T, typename Index>
+TfLiteStatus TopOfRows(const TfLiteTensor* input, TfLiteTensor* values, TfLiteTensor* indices) {
+  const int64_t size = LastDim(input), k = LastDim(values);
+  if (k == 0) return kTfLiteOk;
+  const int64_t rows = ElementCount(values) / k;
+  for (int64_t r = 0; r < rows; ++r) {
+    TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
+             Data<Index>(indices) + r * k);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* values = Output(context, node, 0);
+  TfLiteTensor* indices = Output(context, node, 1);
+  if (IsDynamic(values)) DEPUTY_TRY(ResizeTop(context, node));
+  return DispatchType<kTopBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return indices->type == kTfLiteInt16 ? TopOfRows<T, int16_t>(input, values, indices)
+                                         : TopOfRows<T, int32_t>(input, values, indices);
+  });
+}
+
+// ---- WHERE ------------------------------------------------------------------------------------
+
+constexpr uint32_t kWhereBits =
+    kBoolBit | kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kUInt32Bit | kInt64Bit;
+
+TfLiteStatus ResizeWhere(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return DispatchType<kWhereBits>(context, input, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    const T* values = Data<T>(input);
+    const int64_t count = ElementCount(input);
+    int64_t hits = 0;
+    for (int64_t i = 0; i < count; ++i) hits += values[i] != T{0} ? 1 : 0;
+    int dims[2] = {0, Rank(input)};
+    DEPUTY_TRY(SetExtent(context, Output(context, node, 0), 0, hits, &dims[0]));
+    return ResizeTo(context, Output(context, node, 0), dims);
+  });
+}
+
+TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kWhereBits));
+  if (Rank(input) == 0) {
+    return TensorError(context, input, "expected 1 dimension or more, found 0");
+  }
+  output->type = kTfLiteInt64;
+  if (IsReadableConstant(input)) return ResizeWhere(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// The coordinates of every element that is not 0. The place is counted on row by row.
+template <typename T>
+void WriteCoordinates(const T* values, std::span<const int> dims, int64_t* out) {
+  const size_t rank = dims.size();
+  const int row = dims[rank - 1];
+  const int64_t rows = row == 0 ? 0 : ElementCount(dims) / row;
+  int64_t place[kMaxRank] = {};
+  for (int64_t r = 0; r < rows; ++r, values += row) {
+    for (int i = 0; i < row; ++i) {
+      if (values[i] == T{0}) continue;
+      out = std::copy_n(place, rank - 1, out);
+      *out++ = i;
+    }
+    for (size_t axis = rank - 1; axis-- > 0;) {
+      if (++place[axis] < dims[axis]) break;
+      place[axis] = 0;
+    }
+  }
+}
+
+TfLiteStatus EvalWhere(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeWhere(context, node));
+  return DispatchType<kWhereBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    WriteCoordinates(Data<T>(input), Dims(input), Data<int64_t>(output));
+    return kTfLiteOk;
+  });
+}
+
+// UNIQUE and BUCKETIZE have no kernels here yet. The boundaries stay in the model.
+bool FillUnique(const OpOptions& options, TfLiteUniqueParams* params) {
+  const TfLiteType type = options.Type(0, kTfLiteInt32);
+  params->index_out_type = type == kTfLiteInt64 ? kTfLiteInt64 : kTfLiteInt32;
+  return true;
+}
+
+bool FillBucketize(const OpOptions& options, TfLiteBucketizeParams* params) {
+  const std::span<const float> boundaries = options.Floats(0);
+  params->boundaries = boundaries.data();
+  params->num_boundaries = static_cast<int>(boundaries.size());
+  return !boundaries.empty();
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    {.name = "ARG_MAX",
+     .code = kTfLiteBuiltinArgMax,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kArgBits,
+     .options = {1, 40},
+     .params_size = sizeof(TfLiteArgMaxParams),
+     .parse = &ParseOptions<40, TfLiteArgMaxParams, &FillArg<TfLiteArgMaxParams>>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareArg<TfLiteArgMaxParams>>,
+     .invoke = &Guarded<&EvalArg<Greater>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "ARG_MIN",
+     .code = kTfLiteBuiltinArgMin,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kArgBits,
+     .options = {1, 57},
+     .params_size = sizeof(TfLiteArgMinParams),
+     .parse = &ParseOptions<57, TfLiteArgMinParams, &FillArg<TfLiteArgMinParams>>,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareArg<TfLiteArgMinParams>>,
+     .invoke = &Guarded<&EvalArg<Less>>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "TOPK_V2",
+     .code = kTfLiteBuiltinTopkV2,
+     .min_version = 1,
+     .max_version = 3,
+     .types = kTopBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareTop>,
+     .invoke = &Guarded<&EvalTop>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "WHERE",
+     .code = kTfLiteBuiltinWhere,
+     .min_version = 1,
+     .max_version = 2,
+     .types = kWhereBits,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = nullptr,
+     .free = nullptr,
+     .prepare = &Guarded<&PrepareWhere>,
+     .invoke = &Guarded<&EvalWhere>,
+     .inplace = kTfLiteInplaceOpNone},
+    ParserRow("UNIQUE", kTfLiteBuiltinUnique, {1, 80}, sizeof(TfLiteUniqueParams),
+              &ParseOptions<80, TfLiteUniqueParams, &FillUnique>),
+    ParserRow("BUCKETIZE", kTfLiteBuiltinBucketize, {1, 115}, sizeof(TfLiteBucketizeParams),
+              &ParseOptions<115, TfLiteBucketizeParams, &FillBucketize>),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kSearchOps = kTable;
+
+}  // namespace deputy

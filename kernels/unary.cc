@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mathematical functions of one value. Quantised ones follow TensorFlow Lite's recipes in both
+// arithmetic modes: 8-bit types through a table made in prepare, int16 element by element or
+// through the interpolating table.
+//
+// Three peculiarities are upstream's: NEG negates the steps and takes no notice of scales and zero
+// points, int16 ABS without quantisation works on the integers, and SQRT cuts fractions of a step
+// off where all others round.
+#include <memory>
+
+#include "kernels/activation_range.h"
+#include "kernels/element_type.h"
+#include "kernels/elementwise.h"
+#include "kernels/fixed_point.h"
+#include "kernels/float_math.h"
+#include "kernels/kernel.h"
+#include "kernels/registry.h"
+
+namespace deputy {
+namespace {
+
+struct UnaryData {
+  ByteTable bytes;                            // for int8
+  std::unique_ptr<ShortTable<float>> shorts;  // for int16 where the recipe is a table
+};
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+template <uint32_t types>
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, types));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  return ResizeLike(context, output, input);
+}
+
+// The operators whose output takes the input's type whatever the model says.
+template <uint32_t types>
+TfLiteStatus PrepareAnyOutput(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  DEPUTY_TRY(CheckType(context, Input(context, node, 0), types));
+  Output(context, node, 0)->type = Input(context, node, 0)->type;
+  return Prepare<types>(context, node);
+}
+
+bool IsQuantized(const TfLiteTensor* tensor) {
+  return tensor->quantization.type != kTfLiteNoQuantization;
+}
+
+// Scales of input and output, and for int16 zero points of 0.
+TfLiteStatus CheckScales(TfLiteContext* context, TfLiteNode* node) {
+  for (const TfLiteTensor* tensor : {Input(context, node, 0), Output(context, node, 0)}) {
+    DEPUTY_TRY(CheckQuantized(context, tensor));
+    if (tensor->type == kTfLiteInt16 && tensor->params.zero_point != 0) {
+      return TensorError(context, tensor, "expected zero point 0 for int16, found %d",
+                         tensor->params.zero_point);
+    }
+  }
+  return kTfLiteOk;
+}
+
+// The table of a real function for int8 or int16.
+template <typename Function>
+TfLiteStatus FillTables(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+  UnaryData& data = DataOf<UnaryData>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (FillByteTable(input, output, &data.bytes, function)) return kTfLiteOk;
+  data.shorts = std::make_unique<ShortTable<float>>();
+  data.shorts->Fill(input->params.scale, input->params.zero_point, output->params.scale,
+                    output->params.zero_point, function);
+  return kTfLiteOk;
+}
+
+// A quantised recipe that is a table: of int8 in any case, of int16 if prepare has made one.
+TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
+  const UnaryData& data = DataOf<UnaryData>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (input->type == kTfLiteInt8) return data.bytes.Map(input, output);
+  if (input->type == kTfLiteInt16) return MapElements<int16_t>(input, output, *data.shorts);
+  return UnexpectedType(context, input);
+}
+
+// ---- Functions of floats only -----------------------------------------------------------------
+
+float Square(float x) { return x * x; }
+float RoundHalfToEven(float x) { return std::nearbyint(x); }
+float Floor(float x) { return std::floor(x); }
+float Ceil(float x) { return std::ceil(x); }
+float Sin(float x) { return std::sin(x); }
+float Cos(float x) { return std::cos(x); }
+
+template <float (*function)(float)>
+TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  return input->type == kTfLiteFloat16 ? MapHalves(input, output, function)
+                                       : MapElements<float>(input, output, function);
+}
+
+// ---- ABS and NEG ------------------------------------------------------------------------------
+
+class QuantizedAbs {
+ public:
+  QuantizedAbs(const TfLiteTensor* input, const TfLiteTensor* output)
+      : zero_in_(input->params.zero_point),
+        zero_out_(output->params.zero_point),
+        rescale_(input->params.scale != output->params.scale),
+        multiplier_(
+            ToFixedMultiplier(static_cast<double>(input->params.scale / output->params.scale))) {
+    QuantizedLimits(output->type, &range_.low, &range_.high);
+  }
+  int32_t operator()(int32_t x) const {
+    const int32_t value = std::abs(x - zero_in_);
+    const int64_t steps = int64_t{rescale_ ? Multiply(value, multiplier_) : value} + zero_out_;
+    return static_cast<int32_t>(
+        std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
+  }
+
+ private:
+  int32_t zero_in_, zero_out_;
+  bool rescale_;
+  FixedMultiplier multiplier_;
+  IntRange range_;
+};
+
+constexpr uint32_t kAbsBits = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
+constexpr uint32_t kNegBits =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
+TfLiteStatus PrepareAbs(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<kAbsBits>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type == kTfLiteInt8 || (input->type == kTfLiteInt16 && IsQuantized(input))) {
+    DEPUTY_TRY(CheckScales(context, node));
+  }
+  if (input->type == kTfLiteInt8) {
+    const QuantizedAbs abs(input, Output(context, node, 0));
+    DataOf<UnaryData>(node).bytes.Fill<int8_t>(abs);
+  }
+  return kTfLiteOk;
+}
+
+// The smallest integer stays what it is, as two's complement has it.
+template <typename T>
+T Negative(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
+  } else {
+    return T(-x);
+  }
+}
+
+TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  switch (input->type) {
+    case kTfLiteFloat32:
+      return MapElements<float>(input, output, [](float x) { return std::fabs(x); });
+    case kTfLiteInt32:
+      return MapElements<int32_t>(input, output, [](int32_t x) { return x < 0 ? Negative(x) : x; });
+    case kTfLiteInt16: {
+      if (!IsQuantized(input)) {
+        return MapElements<int16_t>(input, output,
+                                    [](int16_t x) { return x < 0 ? Negative(x) : x; });
+      }
+      const QuantizedAbs abs(input, output);
+      return MapElements<int16_t>(input, output,
+                                  [&](int16_t x) { return static_cast<int16_t>(abs(x)); });
+    }
+    default:
+      return RunTables(context, node);
+  }
+}
+
+TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return DispatchType<kNegBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return MapElements<T>(input, Output(context, node, 0), &Negative<T>);
+  });
+}
+
+// ---- EXP and LOG ------------------------------------------------------------------------------
+
+constexpr uint32_t kTabulatedBits = kFloat32Bit | kInt8Bit | kInt16Bit;
+
+TfLiteStatus PrepareExp(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareAnyOutput<kTabulatedBits>(context, node));
+  if (Input(context, node, 0)->type == kTfLiteFloat32) return kTfLiteOk;
+  DEPUTY_TRY(CheckScales(context, node));
+  return FillTables(context, node, [](float x) { return std::exp(x); });
+}
+
+TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
+  if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
+  return MapElements<float>(Input(context, node, 0), Output(context, node, 0), &FastExp);
+}
+
+// What has no logarithm becomes the smallest step.
+TfLiteStatus PrepareLog(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<kTabulatedBits>(context, node));
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (output->type == kTfLiteFloat32) return kTfLiteOk;
+  DEPUTY_TRY(CheckScales(context, node));
+  IntRange range;
+  QuantizedLimits(output->type, &range.low, &range.high);
+  const float lowest =
+      static_cast<float>(range.low - output->params.zero_point) * output->params.scale;
+  return FillTables(context, node, [lowest](float x) { return x <= 0.0f ? lowest : std::log(x); });
+}
+
+TfLiteStatus EvalLog(TfLiteContext* context, TfLiteNode* node) {
+  if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
+  return MapElements<float>(Input(context, node, 0), Output(context, node, 0),
+                            [](float x) { return std::log(x); });
+}
+
+// ---- SQRT and RSQRT ---------------------------------------------------------------------------
+
+// Quantised roots of negative numbers are an error while running.
+template <typename T>
+TfLiteStatus CheckNotNegative(TfLiteContext* context, const TfLiteTensor* input) {
+  const T* values = Data<T>(input);
+  const int64_t count = ElementCount(input);
+  const int32_t zero_point = input->params.zero_point;
+  for (int64_t i = 0; i < count; ++i) {
+    if (values[i] < zero_point) {
+      return TensorError(context, input,
+                         "expected no negative number, found step %d below zero point %d",
+                         values[i], zero_point);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus CheckNotNegative(TfLiteContext* context, const TfLiteTensor* input) {
+  return input->type == kTfLiteInt8 ? CheckNotNegative<int8_t>(context, input)
+                                    : CheckNotNegative<int16_t>(context, input);
+}
+
+class QuantizedSqrt {
+ public:
+  QuantizedSqrt(const TfLiteTensor* input, const TfLiteTensor* output)
+      : input_(input->params), output_(output->params) {
+    QuantizedLimits(output->type, &range_.low, &range_.high);
+  }
+  int32_t operator()(int32_t x) const {
+    const float real = input_.scale * static_cast<float>(x - input_.zero_point);
+    const float steps = std::trunc(std::sqrt(std::max(real, 0.0f)) / output_.scale);
+    const double shifted = static_cast<double>(steps) + output_.zero_point;
+    return static_cast<int32_t>(
+        std::min<double>(std::max<double>(shifted, range_.low), range_.high));
+  }
+
+ private:
+  TfLiteQuantizationParams input_, output_;
+  IntRange range_;
+};
+
+TfLiteStatus PrepareSqrt(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<kTabulatedBits>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type == kTfLiteFloat32) return kTfLiteOk;
+  DEPUTY_TRY(CheckScales(context, node));
+  if (input->type == kTfLiteInt8) {
+    DataOf<UnaryData>(node).bytes.Fill<int8_t>(QuantizedSqrt(input, Output(context, node, 0)));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalSqrt(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (input->type == kTfLiteFloat32) {
+    return MapElements<float>(input, output, [](float x) { return std::sqrt(x); });
+  }
+  DEPUTY_TRY(CheckNotNegative(context, input));
+  if (input->type == kTfLiteInt8) return RunTables(context, node);
+  const QuantizedSqrt sqrt(input, output);
+  return MapElements<int16_t>(input, output,
+                              [&](int16_t x) { return static_cast<int16_t>(sqrt(x)); });
+}
+
+// int8 by fixed-point iteration; the root is kept with 20 more bits until it is rescaled.
+class QuantizedRsqrt {
+ public:
+  QuantizedRsqrt(const TfLiteTensor* input, const TfLiteTensor* output)
+      : zero_in_(input->params.zero_point),
+        zero_out_(output->params.zero_point),
+        to_output_(ToFixedMultiplier(
+            1.0 / static_cast<double>(std::sqrt(input->params.scale) * output->params.scale))) {
+    to_output_.shift -= kExtraBits;
+    if (to_output_.shift < -31) to_output_ = {};
+  }
+  int32_t operator()(int32_t x) const {
+    if (x <= zero_in_) return 127;
+    FixedMultiplier root = InverseSqrt(x - zero_in_);
+    root.shift += kExtraBits;
+    const int64_t steps = int64_t{Multiply(Multiply(1, root), to_output_)} + zero_out_;
+    return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(steps, -128), 127));
+  }
+
+ private:
+  static constexpr int kExtraBits = 20;
+  int32_t zero_in_, zero_out_;
+  FixedMultiplier to_output_;
+};
+
+TfLiteStatus PrepareRsqrt(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(Prepare<kTabulatedBits>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (input->type == kTfLiteFloat32) return kTfLiteOk;
+  DEPUTY_TRY(CheckScales(context, node));
+  if (input->type == kTfLiteInt8) {
+    DataOf<UnaryData>(node).bytes.Fill<int8_t>(QuantizedRsqrt(input, output));
+    return kTfLiteOk;
+  }
+  const float largest = 32767.0f * output->params.scale;
+  return FillTables(context, node,
+                    [largest](float x) { return x <= 0.0f ? largest : 1.0f / std::sqrt(x); });
+}
+
+TfLiteStatus EvalRsqrt(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type != kTfLiteFloat32) {
+    DEPUTY_TRY(CheckNotNegative(context, input));
+    return RunTables(context, node);
+  }
+  return MapElements<float>(input, Output(context, node, 0),
+                            [](float x) { return 1.0f / std::sqrt(x); });
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return {.name = name,
+          .code = code,
+          .min_version = 1,
+          .max_version = max_version,
+          .types = types,
+          .options = {},
+          .params_size = 0,
+          .parse = nullptr,
+          .init = &GuardedInit<&NewData<UnaryData>>,
+          .free = &DeleteData<UnaryData>,
+          .prepare = prepare,
+          .invoke = invoke,
+          .inplace = kTfLiteInplaceOpInput0Shared};
+}
+
+// A row of an operator that is one function of floats, with or without float16.
+template <float (*function)(float), uint32_t types>
+constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
+  return Row(name, code, max_version, types, &Guarded<&Prepare<types>>,
+             &Guarded<&EvalFloat<function>>);
+}
+
+constexpr uint32_t kFloatBits = kFloat32Bit | kFloat16Bit;
+
+constexpr OpDef kTable[] = {
+    Row("ABS", kTfLiteBuiltinAbs, 5, kAbsBits, &Guarded<&PrepareAbs>, &Guarded<&EvalAbs>),
+    Row("NEG", kTfLiteBuiltinNeg, 1, kNegBits, &Guarded<&PrepareAnyOutput<kNegBits>>,
+        &Guarded<&EvalNeg>),
+    FloatRow<&Ceil, kFloat32Bit>("CEIL", kTfLiteBuiltinCeil, 1),
+    FloatRow<&Floor, kFloatBits>("FLOOR", kTfLiteBuiltinFloor, 1),
+    FloatRow<&RoundHalfToEven, kFloatBits>("ROUND", kTfLiteBuiltinRound, 1),
+    Row("EXP", kTfLiteBuiltinExp, 2, kTabulatedBits, &Guarded<&PrepareExp>, &Guarded<&EvalExp>),
+    Row("LOG", kTfLiteBuiltinLog, 2, kTabulatedBits, &Guarded<&PrepareLog>, &Guarded<&EvalLog>),
+    Row("SQRT", kTfLiteBuiltinSqrt, 2, kTabulatedBits, &Guarded<&PrepareSqrt>, &Guarded<&EvalSqrt>),
+    Row("RSQRT", kTfLiteBuiltinRsqrt, 3, kTabulatedBits, &Guarded<&PrepareRsqrt>,
+        &Guarded<&EvalRsqrt>),
+    FloatRow<&Square, kFloat32Bit>("SQUARE", kTfLiteBuiltinSquare, 1),
+    FloatRow<&Sin, kFloatBits>("SIN", kTfLiteBuiltinSin, 2),
+    FloatRow<&Cos, kFloatBits>("COS", kTfLiteBuiltinCos, 2),
+    ParserRow("SIGN", kTfLiteBuiltinSign),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kUnaryOps = kTable;
+
+}  // namespace deputy

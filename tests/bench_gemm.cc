@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Speed of the matrix products of each CPU table on one thread, in GFLOP/s (int8: billions of
+// operations), beside what this machine's multiply-add units can do at all. The sizes are the 1x1
+// convolutions and the last layer of MobileNetV2. Figures of one run compare with each other; the
+// clock of a shared machine moves.
+#include <benchmark/benchmark.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace deputy {
+namespace {
+
+constexpr int kSizes[][3] = {
+    // rows, depth, columns
+    {12544, 32, 16}, {12544, 16, 96}, {3136, 144, 24}, {784, 192, 32},  {196, 384, 64},
+    {196, 96, 576},  {49, 576, 160},  {49, 160, 960},  {49, 320, 1280}, {1, 1280, 1001},
+};
+
+void Report(benchmark::State& state, double operations_per_iteration) {
+  state.counters["GFLOP/s"] = benchmark::Counter(operations_per_iteration * 1e-9,
+                                                 benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <typename T>
+std::vector<T> Steps(size_t count) {
+  std::mt19937 engine(1);
+  std::vector<T> values(count);
+  for (T& value : values) value = static_cast<T>(static_cast<int>(engine() % 201) - 100);
+  return values;
+}
+
+void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int depth,
+                  int columns) {
+  const auto a = Steps<float>(static_cast<size_t>(rows) * static_cast<size_t>(depth));
+  const auto weights = Steps<float>(static_cast<size_t>(columns) * static_cast<size_t>(depth));
+  const std::vector<float> bias(static_cast<size_t>(columns) + kMaxTileColumns);
+  std::vector<float> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
+  PackedWeights<float> packed;
+  packed.Pack(*cpu, weights.data(), 1, columns, depth, Limits());
+  const GemmF32 job = {
+      cpu, &packed, 0, depth, bias.data(), 0.0f, 6.0f, out.data(), static_cast<size_t>(columns)};
+  const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->f32_rows, cpu->f32_columns,
+                                 static_cast<size_t>(depth) * sizeof(float), 1);
+  for (auto _ : state) {
+    for (int task = 0; task < plan.tasks; ++task) {
+      RunGemmF32(job, plan, task, [&](int64_t first, int) -> RowBlock<float> {
+        return {a.data() + first * depth, static_cast<size_t>(depth)};
+      });
+    }
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+  }
+  Report(state, 2.0 * rows * columns * depth);
+}
+
+// As a convolution does it: rows of int8 are widened for every block, sums are requantised.
+void Int8Product(benchmark::State& state, const CpuKernels* cpu, int rows, int depth, int columns) {
+  const auto a = Steps<int8_t>(static_cast<size_t>(rows) * static_cast<size_t>(depth));
+  const auto weights = Steps<int8_t>(static_cast<size_t>(columns) * static_cast<size_t>(depth));
+  const std::vector<int32_t> bias(static_cast<size_t>(columns) + kMaxTileColumns);
+  const std::vector<float> factors(static_cast<size_t>(columns), 0.001f);
+  std::vector<int8_t> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
+  PackedWeights<int8_t> packed;
+  packed.Pack(*cpu, weights.data(), 1, columns, depth, Limits());
+  RequantizeTile scaling = {};
+  scaling.factors = factors.data();
+  scaling.low = -128;
+  scaling.high = 127;
+  const GemmS8 job = {cpu,     &packed,     0,
+                      depth,   bias.data(), cpu->requantize_float,
+                      scaling, out.data(),  static_cast<size_t>(columns)};
+  const size_t stride = static_cast<size_t>(packed.padded_depth());
+  const GemmPlan plan =
+      PlanGemm(rows, columns, depth, cpu->s8_rows, cpu->s8_columns, stride * sizeof(int16_t), 1);
+  std::vector<int16_t> block(static_cast<size_t>(plan.block_rows) * stride);
+  for (auto _ : state) {
+    for (int task = 0; task < plan.tasks; ++task) {
+      RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<int16_t> {
+        for (int r = 0; r < count; ++r) {
+          cpu->widen_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
+                        block.data() + static_cast<size_t>(r) * stride);
+        }
+        return {block.data(), stride};
+      });
+    }
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+  }
+  Report(state, 2.0 * rows * columns * depth);
+}
+
+// ---- The peak: independent multiply-adds in registers -------------------------------------------
+
+#if defined(__x86_64__)
+constexpr int kPeakRounds = 10000;
+constexpr int kPeakSums = 12;  // enough to hide the latency of all units
+
+__attribute__((target("avx2,fma"))) void PeakAvx2(benchmark::State& state) {
+  __m256 sums[kPeakSums];
+  for (__m256& sum : sums) sum = _mm256_set1_ps(1.0f);
+  __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(x);
+    for (int i = 0; i < kPeakRounds; ++i) {
+#pragma GCC unroll 12
+      for (int s = 0; s < kPeakSums; ++s) sums[s] = _mm256_fmadd_ps(sums[s], x, y);
+    }
+    for (__m256& sum : sums) benchmark::DoNotOptimize(sum);
+  }
+  Report(state, 2.0 * 8 * kPeakSums * kPeakRounds);
+}
+
+__attribute__((target("avx512f"))) void PeakAvx512(benchmark::State& state) {
+  __m512 sums[kPeakSums];
+  for (__m512& sum : sums) sum = _mm512_set1_ps(1.0f);
+  __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(x);
+    for (int i = 0; i < kPeakRounds; ++i) {
+#pragma GCC unroll 12
+      for (int s = 0; s < kPeakSums; ++s) sums[s] = _mm512_fmadd_ps(sums[s], x, y);
+    }
+    for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
+  }
+  Report(state, 2.0 * 16 * kPeakSums * kPeakRounds);
+}
+#endif
+
+bool RegisterAll() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    benchmark::RegisterBenchmark("peak/fma_256_bit", &PeakAvx2);
+  }
+  if (__builtin_cpu_supports("avx512f")) {
+    benchmark::RegisterBenchmark("peak/fma_512_bit", &PeakAvx512);
+  }
+#endif
+  for (const char* name : {"avx512", "avx2", "generic"}) {
+    const CpuKernels* cpu = FindCpu(name);
+    if (cpu == nullptr) continue;
+    for (const auto& [rows, depth, columns] : kSizes) {
+      const std::string size =
+          "/" + std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(columns);
+      benchmark::RegisterBenchmark((std::string("gemm_f32/") + name + size).c_str(), &FloatProduct,
+                                   cpu, rows, depth, columns);
+      benchmark::RegisterBenchmark((std::string("gemm_s8/") + name + size).c_str(), &Int8Product,
+                                   cpu, rows, depth, columns);
+    }
+  }
+  return true;
+}
+
+const bool registered = RegisterAll();
+
+}  // namespace
+}  // namespace deputy

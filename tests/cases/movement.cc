@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cases/movement.h"
+
+namespace deputy {
+namespace {
+
+std::string NameOf(const MoveRow& row, TfLiteType type) {
+  std::string name = std::string(row.name) + " " + TfLiteTypeGetName(type) + " ";
+  for (const Shape& shape : row.tensors) name += Text(shape);
+  for (const Indices& indices : row.indices) name += " " + Text(indices.values);
+  return row.options.empty() ? name : name + " options " + Text(row.options);
+}
+
+OpCase MakeCase(const MoveRow& row, TfLiteType type, const AddRowOperator& add) {
+  ModelBuilder builder;
+  const TensorExtras extras = type == kTfLiteInt8 ? PerTensor(0.05f, 3) : TensorExtras();
+  std::vector<int32_t> tensors, inputs, outputs;
+  for (const Shape& shape : row.tensors) {
+    tensors.push_back(builder.AddTensor(type, shape, "input", extras));
+  }
+  for (const Indices& indices : row.indices) {
+    inputs.push_back(
+        builder.AddConstant<int32_t>(kTfLiteInt32, indices.shape, indices.values, "indices"));
+  }
+  inputs.insert(row.indices_first ? inputs.end() : inputs.begin(), tensors.begin(), tensors.end());
+  for (int i = 0; i < row.outputs; ++i) {
+    outputs.push_back(builder.AddTensor(type, {1}, "output", extras));
+  }
+  add(&builder, row, inputs, outputs);
+  builder.SetInputs(tensors);
+  builder.SetOutputs(outputs);
+  return {NameOf(row, type), Closeness::kEqual, builder.Finish(), row.refusal};
+}
+
+}  // namespace
+
+std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add) {
+  std::vector<OpCase> cases;
+  for (const MoveRow& row : rows) {
+    for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
+      cases.push_back(MakeCase(row, type, add));
+    }
+  }
+  return cases;
+}
+
+}  // namespace deputy

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cases of operators that move data: some tensors, some constants of int32 (axes, shapes, indices)
+// and a few numbers for the options.
+#ifndef DEPUTY_TESTS_CASES_MOVEMENT_H_
+#define DEPUTY_TESTS_CASES_MOVEMENT_H_
+
+#include <functional>
+#include <span>
+
+#include "tests/cases/case.h"
+
+namespace deputy {
+
+struct Indices {
+  Shape shape;
+  std::vector<int32_t> values;
+};
+
+// A vector of indices.
+inline Indices Vector(const std::vector<int32_t>& values) {
+  return {{static_cast<int32_t>(values.size())}, values};
+}
+inline Indices Scalar(int32_t value) { return {{}, {value}}; }
+// Rows of two: margins.
+inline Indices Pairs(const std::vector<int32_t>& values) {
+  return {{static_cast<int32_t>(values.size() / 2), 2}, values};
+}
+
+struct MoveRow {
+  TfLiteBuiltinOperator code;
+  const char* name;
+  std::vector<Shape> tensors;
+  std::vector<Indices> indices;
+  std::vector<int32_t> options;  // whatever the family's function makes of them
+  const char* refusal = "";
+  int outputs = 1;
+  bool indices_first = false;
+};
+
+// Adds the row's operator to the builder, with its options.
+using AddRowOperator =
+    std::function<void(ModelBuilder* builder, const MoveRow& row,
+                       const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)>;
+
+// Every row as float32 and as int8.
+std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_TESTS_CASES_MOVEMENT_H_

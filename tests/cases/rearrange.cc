@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TRANSPOSE, TILE, BROADCAST_TO and blocks between space, depth and batch.
+#include "tests/cases/movement.h"
+
+namespace deputy {
+namespace {
+
+constexpr auto kTranspose = kTfLiteBuiltinTranspose;
+constexpr auto kTile = kTfLiteBuiltinTile;
+constexpr auto kBroadcast = kTfLiteBuiltinBroadcastTo;
+constexpr auto kToSpace = kTfLiteBuiltinDepthToSpace;
+constexpr auto kToDepth = kTfLiteBuiltinSpaceToDepth;
+constexpr auto kBatchToSpace = kTfLiteBuiltinBatchToSpaceNd;
+constexpr auto kSpaceToBatch = kTfLiteBuiltinSpaceToBatchNd;
+
+const MoveRow kRows[] = {
+    {kTranspose, "TRANSPOSE", {{2, 3, 4}}, {Vector({2, 0, 1})}, {}},
+    {kTranspose, "TRANSPOSE", {{37, 19}}, {Vector({1, 0})}, {}},
+    {kTranspose, "TRANSPOSE", {{2, 0, 4}}, {Vector({2, 0, 1})}, {}},
+    {kTranspose, "TRANSPOSE", {{2, 3}}, {Vector({0, 2})}, {}, "expected an axis of -2 to 1"},
+    {kTranspose, "TRANSPOSE", {{2, 3}}, {Vector({1, -1})}, {}, "expected every axis once"},
+    {kTranspose, "TRANSPOSE", {{2, 3}}, {Vector({0})}, {}, "expected 2 elements"},
+    {kTile, "TILE", {{2, 1, 3}}, {Vector({2, 3, 1})}, {}},
+    {kTile, "TILE", {{2, 3}}, {Vector({-1, 1})}, {}, "expected multiples from 0"},
+    {kTile, "TILE", {{2, 3}}, {Vector({1 << 30, 1 << 30})}, {}, "its dimension 0 would be"},
+    {kBroadcast, "BROADCAST_TO", {{3, 1}}, {Vector({2, 3, 4})}, {}},
+    {kBroadcast, "BROADCAST_TO", {{3, 2}}, {Vector({3, 4})}, {}, "expected dimension 1 to be 2"},
+    {kBroadcast, "BROADCAST_TO", {{3}}, {Vector({-1, 3})}, {}, "its dimension 0 would be -1"},
+    {kToSpace, "DEPTH_TO_SPACE", {{1, 2, 3, 8}}, {}, {2}},
+    {kToSpace, "DEPTH_TO_SPACE", {{1, 2, 3, 6}}, {}, {2}, "that blocks of 2 divide"},
+    {kToSpace, "DEPTH_TO_SPACE", {{1, 2, 3, 8}}, {}, {-1}, "expected a block_size of 1 or more"},
+    {kToSpace, "DEPTH_TO_SPACE", {{1, 2, 3, 8}}, {}, {INT32_MAX}, "blocks of 2147483647 divide"},
+    {kToDepth, "SPACE_TO_DEPTH", {{1, 4, 6, 2}}, {}, {2}},
+    {kToDepth, "SPACE_TO_DEPTH", {{1, 4, 5, 2}}, {}, {2}, "that blocks of 2 divide"},
+    {kToDepth, "SPACE_TO_DEPTH", {{4, 5, 2}}, {}, {2}, "expected 4 dimensions"},
+    {kSpaceToBatch, "SPACE_TO_BATCH_ND", {{1, 3, 4, 2}}, {Vector({2, 2}), Pairs({1, 0, 0, 0})}, {}},
+    {kSpaceToBatch,
+     "SPACE_TO_BATCH_ND",
+     {{1, 3, 4, 2}},
+     {Vector({2, 2}), Pairs({0, 0, 0, 0})},
+     {},
+     "to divide the padded extent 3"},
+    {kSpaceToBatch,
+     "SPACE_TO_BATCH_ND",
+     {{1, 3, 4, 2}},
+     {Vector({0, 2}), Pairs({0, 0, 0, 0})},
+     {},
+     "expected blocks of 1 or more"},
+    {kBatchToSpace, "BATCH_TO_SPACE_ND", {{4, 3, 4, 2}}, {Vector({2, 2}), Pairs({1, 0, 0, 3})}, {}},
+    {kBatchToSpace,
+     "BATCH_TO_SPACE_ND",
+     {{4, 3, 4, 2}},
+     {Vector({2, 2}), Pairs({9, 0, 0, 0})},
+     {},
+     "its dimension 1 would be -3"},
+    {kBatchToSpace,
+     "BATCH_TO_SPACE_ND",
+     {{3, 3, 4, 2}},
+     {Vector({2, 2}), Pairs({0, 0, 0, 0})},
+     {},
+     "to divide the batch 3"},
+};
+
+void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
+                 const std::vector<int32_t>& outputs) {
+  if (row.code == kToSpace) {
+    builder->AddOp(row.code, inputs, outputs,
+                   schema::CreateDepthToSpaceOptions(builder->fbb(), row.options[0]));
+  } else if (row.code == kToDepth) {
+    builder->AddOp(row.code, inputs, outputs,
+                   schema::CreateSpaceToDepthOptions(builder->fbb(), row.options[0]));
+  } else {
+    builder->AddOp(row.code, inputs, outputs, row.code == kBroadcast ? 2 : 1);
+  }
+}
+
+}  // namespace
+
+std::vector<OpCase> RearrangeCases() { return MoveCases(kRows, AddOperator); }
+
+}  // namespace deputy

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ARG_MAX, ARG_MIN, TOPK_V2 and WHERE.
+#include "tests/cases/case.h"
+
+namespace deputy {
+namespace {
+
+struct Row {
+  Shape shape;
+  int32_t number;  // axis or k
+  const char* refusal = "";
+};
+
+const Row kArgRows[] = {
+    {{7}, 0},
+    {{3, 70}, 0},
+    {{3, 70}, -1},
+    {{2, 3, 4, 5}, 2},
+    {{0, 3}, 1},
+    {{2, 3}, 2, "expected an axis of -2 to 1, found 2"},
+    {{2, 3}, -3, "expected an axis of -2 to 1, found -3"},
+    {{}, 0, "expected 1 dimension or more"},
+};
+
+const Row kTopRows[] = {
+    {{7}, 7},
+    {{3, 70}, 5},
+    {{2, 3, 4}, 1},
+    {{2, 3}, 0},
+    {{2, 3}, -4},
+    {{0, 3}, 2},
+    {{2, 3}, 4, "expected at most 3, found 4"},
+    {{}, 1, "expected 1 dimension or more"},
+};
+
+OpCase MakeArg(bool max, TfLiteType type, const Row& row) {
+  ModelBuilder builder;
+  const int input = builder.AddTensor(type, row.shape, "input");
+  const int axis = builder.AddConstant<int32_t>(kTfLiteInt32, {}, {row.number}, "axis");
+  const int output = builder.AddTensor(kTfLiteInt64, {1}, "output");
+  if (max) {
+    builder.AddOp(kTfLiteBuiltinArgMax, {input, axis}, {output},
+                  schema::CreateArgMaxOptions(builder.fbb(), schema::TensorType::INT64));
+  } else {
+    builder.AddOp(kTfLiteBuiltinArgMin, {input, axis}, {output},
+                  schema::CreateArgMinOptions(builder.fbb(), schema::TensorType::INT64));
+  }
+  builder.SetInputs({input});
+  builder.SetOutputs({output});
+  return {std::string(max ? "ARG_MAX " : "ARG_MIN ") + TfLiteTypeGetName(type) + " " +
+              Text(row.shape) + std::to_string(row.number),
+          Closeness::kEqual, builder.Finish(), row.refusal};
+}
+
+OpCase MakeTop(TfLiteType type, const Row& row) {
+  ModelBuilder builder;
+  const int input = builder.AddTensor(type, row.shape, "input");
+  const int k = builder.AddConstant<int32_t>(kTfLiteInt32, {}, {row.number}, "k");
+  const int values = builder.AddTensor(type, {1}, "values");
+  const int indices = builder.AddTensor(kTfLiteInt32, {1}, "indices");
+  builder.AddOp(kTfLiteBuiltinTopkV2, {input, k}, {values, indices});
+  builder.SetInputs({input});
+  builder.SetOutputs({values, indices});
+  return {std::string("TOPK_V2 ") + TfLiteTypeGetName(type) + " " + Text(row.shape) +
+              std::to_string(row.number),
+          Closeness::kEqual, builder.Finish(), row.refusal};
+}
+
+OpCase MakeWhere(TfLiteType type, const Shape& shape, const char* refusal = "") {
+  ModelBuilder builder;
+  const int input = builder.AddTensor(type, shape, "input");
+  const int output = builder.AddTensor(kTfLiteInt64, {1, 1}, "output");
+  builder.AddOp(kTfLiteBuiltinWhere, {input}, {output});
+  builder.SetInputs({input});
+  builder.SetOutputs({output});
+  return {std::string("WHERE ") + TfLiteTypeGetName(type) + " " + Text(shape), Closeness::kEqual,
+          builder.Finish(), refusal};
+}
+
+}  // namespace
+
+std::vector<OpCase> SearchCases() {
+  std::vector<OpCase> cases;
+  for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt32, kTfLiteBool}) {
+    for (const Row& row : kArgRows) {
+      cases.push_back(MakeArg(true, type, row));
+      cases.push_back(MakeArg(false, type, row));
+    }
+    for (const Shape& shape : {Shape{9}, Shape{2, 3, 4}, Shape{3, 0}}) {
+      cases.push_back(MakeWhere(type, shape));
+    }
+  }
+  for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt64}) {
+    for (const Row& row : kTopRows) cases.push_back(MakeTop(type, row));
+  }
+  cases.push_back(MakeWhere(kTfLiteBool, {}, "expected 1 dimension or more"));
+  cases.push_back(MakeWhere(kTfLiteInt16, {3}, "expected type"));
+  cases.push_back(MakeTop(kTfLiteBool, {{3}, 1, "expected type"}));
+  cases.push_back(MakeArg(true, kTfLiteInt16, {{3}, 0, "expected type"}));
+  return cases;
+}
+
+}  // namespace deputy

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packed matrix products of every CPU table against brute force, over sizes around all tile edges;
+// and that a product does not change by a bit however it is cut and whoever computes the pieces.
+#include "kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "core/thread_pool.h"
+#include "kernels/requantize.h"
+
+namespace deputy {
+namespace {
+
+std::vector<const CpuKernels*> Tables() {
+  std::vector<const CpuKernels*> tables;
+  for (const char* name : {"generic", "avx2", "avx512"}) {
+    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
+  }
+  return tables;
+}
+
+struct Size {
+  int rows, columns, depth;
+};
+
+const Size kSizes[] = {{1, 1, 1},    {1, 16, 4},   {1, 64, 32},  {1, 65, 33}, {1, 130, 7},
+                       {2, 7, 3},    {3, 17, 5},   {4, 8, 16},   {5, 9, 2},   {6, 16, 1},
+                       {7, 31, 17},  {11, 33, 64}, {12, 48, 31}, {13, 15, 9}, {50, 40, 27},
+                       {97, 100, 3}, {6, 16, 0},   {40, 200, 50}};
+
+template <typename T>
+std::vector<T> RandomSteps(size_t count, uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::vector<T> values(count);
+  for (T& value : values) value = static_cast<T>(static_cast<int>(engine() % 255) - 127);
+  return values;
+}
+
+// What one test computes: everything is random but for the size.
+struct Float {
+  std::vector<float> a, weights, bias, out;
+  PackedWeights<float> packed;
+  GemmF32 job;
+  Size size;
+
+  Float(const CpuKernels& cpu, const Size& s) : size(s) {
+    const auto count = [](int x, int y) { return static_cast<size_t>(x) * static_cast<size_t>(y); };
+    a = RandomSteps<float>(count(s.rows, s.depth), 1);
+    for (float& value : a) value *= 0.01f;
+    weights = RandomSteps<float>(count(s.columns, s.depth), 2);
+    bias = RandomSteps<float>(static_cast<size_t>(s.columns) + kMaxTileColumns, 3);
+    out.assign(count(s.rows, s.columns), NAN);
+    EXPECT_TRUE(packed.Pack(cpu, weights.data(), 1, s.columns, s.depth, Limits()));
+    job = {&cpu,    &packed,     0,
+           s.depth, bias.data(), -1e30f,
+           1e30f,   out.data(),  static_cast<size_t>(s.columns)};
+  }
+  void RunTask(const GemmPlan& plan, int task) {
+    RunGemmF32(job, plan, task, [&](int64_t first, int) -> RowBlock<float> {
+      return {a.data() + first * size.depth, static_cast<size_t>(size.depth)};
+    });
+  }
+};
+
+struct Int8 {
+  std::vector<int16_t> a;
+  std::vector<int8_t> weights, out;
+  std::vector<int32_t> bias, mantissas, shifts;
+  std::vector<float> factors;
+  PackedWeights<int8_t> packed;
+  GemmS8 job;
+  Size size;
+  size_t stride;
+
+  Int8(const CpuKernels& cpu, const Size& s) : size(s) {
+    const auto columns = static_cast<size_t>(s.columns), rows = static_cast<size_t>(s.rows);
+    weights = RandomSteps<int8_t>(columns * static_cast<size_t>(s.depth), 5);
+    bias = RandomSteps<int32_t>(columns + kMaxTileColumns, 6);
+    const FixedMultiplier fixed = ToFixedMultiplier(0.0007);
+    mantissas.assign(columns, fixed.mantissa);
+    shifts.assign(columns, fixed.shift);
+    factors.assign(columns, 0.0007f);
+    out.assign(rows * columns, 99);
+    EXPECT_TRUE(packed.Pack(cpu, weights.data(), 1, s.columns, s.depth, Limits()));
+    // Padding meets weights of zero, so what it holds would not show.
+    stride = static_cast<size_t>(packed.padded_depth());
+    a = RandomSteps<int16_t>(rows * stride, 4);
+    RequantizeTile scaling = {};
+    scaling.factors = factors.data();
+    scaling.mantissas = mantissas.data();
+    scaling.shifts = shifts.data();
+    scaling.zero_point = 5;
+    scaling.low = -128;
+    scaling.high = 127;
+    job = {&cpu,    &packed,    0,      s.depth, bias.data(), cpu.requantize_exact,
+           scaling, out.data(), columns};
+  }
+  void RunTask(const GemmPlan& plan, int task) {
+    RunGemmS8(job, plan, task, [&](int64_t first, int) -> RowBlock<int16_t> {
+      return {a.data() + first * static_cast<int64_t>(stride), stride};
+    });
+  }
+};
+
+template <typename Product>
+void RunAll(Product* product, const GemmPlan& plan) {
+  for (int task = 0; task < plan.tasks; ++task) product->RunTask(plan, task);
+}
+
+GemmPlan PlanFor(const CpuKernels& cpu, bool is_float, const Size& s, int threads) {
+  return is_float ? PlanGemm(s.rows, s.columns, s.depth, cpu.f32_rows, cpu.f32_columns,
+                             static_cast<size_t>(s.depth) * 4, threads)
+                  : PlanGemm(s.rows, s.columns, s.depth, cpu.s8_rows, cpu.s8_columns,
+                             static_cast<size_t>(s.depth) * 2, threads);
+}
+
+TEST(Gemm, float_products_agree_with_brute_force) {
+  for (const CpuKernels* cpu : Tables()) {
+    for (const Size& s : kSizes) {
+      Float product(*cpu, s);
+      RunAll(&product, PlanFor(*cpu, true, s, 1));
+      for (int r = 0; r < s.rows; ++r) {
+        for (int c = 0; c < s.columns; ++c) {
+          double sum = product.bias[static_cast<size_t>(c)];
+          for (int d = 0; d < s.depth; ++d) {
+            sum += static_cast<double>(product.a[static_cast<size_t>(r * s.depth + d)]) *
+                   static_cast<double>(product.weights[static_cast<size_t>(c * s.depth + d)]);
+          }
+          ASSERT_NEAR(product.out[static_cast<size_t>(r * s.columns + c)], sum,
+                      1e-5 * (127 + 127 * 1.27 * s.depth))
+              << cpu->name << " " << s.rows << "x" << s.columns << "x" << s.depth;
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, int8_products_equal_brute_force) {
+  for (const CpuKernels* cpu : Tables()) {
+    for (const Size& s : kSizes) {
+      Int8 product(*cpu, s);
+      RunAll(&product, PlanFor(*cpu, false, s, 1));
+      const ExactRequantizer requantize(0.0007, 5, {-128, 127});
+      for (int r = 0; r < s.rows; ++r) {
+        for (int c = 0; c < s.columns; ++c) {
+          int32_t sum = product.bias[static_cast<size_t>(c)];
+          for (int d = 0; d < s.depth; ++d) {
+            sum += product.a[static_cast<size_t>(r) * product.stride + static_cast<size_t>(d)] *
+                   product.weights[static_cast<size_t>(c * s.depth + d)];
+          }
+          ASSERT_EQ(product.out[static_cast<size_t>(r * s.columns + c)], requantize(sum))
+              << cpu->name << " " << s.rows << "x" << s.columns << "x" << s.depth;
+        }
+      }
+    }
+  }
+}
+
+// The largest products of int8: where a saturating 8-bit multiply-add would show.
+TEST(Gemm, int8_extremes_do_not_saturate) {
+  for (const CpuKernels* cpu : Tables()) {
+    const std::vector<int8_t> weights(16 * 64, -128);
+    const std::vector<int16_t> a(64, -128);
+    const std::vector<int32_t> bias(kMaxTileColumns, 1);
+    PackedWeights<int8_t> packed;
+    ASSERT_TRUE(packed.Pack(*cpu, weights.data(), 1, 16, 64, Limits()));
+    int32_t sums[kMaxTileColumns];
+    cpu->gemm_s8({1, 16, 64, a.data(), 64, packed.Panel(0, 0), bias.data(), sums, kMaxTileColumns});
+    for (int c = 0; c < 16; ++c) EXPECT_EQ(sums[c], 1 + 64 * 128 * 128) << cpu->name;
+    EXPECT_EQ(packed.ColumnSum(0, 3), -128 * 64);
+  }
+}
+
+TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
+  for (const CpuKernels* cpu : Tables()) {
+    Float product(*cpu, {7, 33, 5});
+    product.weights[5 * 4 + 2] = NAN;  // column 4
+    product.a[5 * 3] = INFINITY;       // row 3
+    ASSERT_TRUE(product.packed.Pack(*cpu, product.weights.data(), 1, 33, 5, Limits()));
+    RunAll(&product, PlanFor(*cpu, true, product.size, 1));
+    for (int r = 0; r < 7; ++r) {
+      for (int c = 0; c < 33; ++c) {
+        const float value = product.out[static_cast<size_t>(r * 33 + c)];
+        EXPECT_EQ(std::isnan(value), c == 4) << cpu->name << " row " << r << " column " << c;
+        // The widest finite bounds catch infinity.
+        if (r == 3 && c != 4) {
+          EXPECT_EQ(std::fabs(value), 1e30f) << cpu->name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, every_cut_covers_every_output_once) {
+  for (int rows : {1, 5, 6, 7, 100, 12544}) {
+    for (int columns : {1, 15, 16, 17, 300}) {
+      for (int threads : {1, 2, 4, 16}) {
+        const GemmPlan plan = PlanGemm(rows, columns, 512, 6, 16, 2048, threads);
+        std::vector<int> covered(static_cast<size_t>(rows) * static_cast<size_t>(columns));
+        for (int task = 0; task < plan.tasks; ++task) {
+          const GemmPlan::Cut cut = plan.TaskCut(task);
+          EXPECT_LE(cut.last_row - cut.first_row, plan.block_rows);
+          EXPECT_EQ(cut.first_column % 16, 0);
+          for (int64_t r = cut.first_row; r < cut.last_row; ++r) {
+            for (int c = cut.first_column; c < cut.last_column; ++c) {
+              ++covered[static_cast<size_t>(r * columns + c)];
+            }
+          }
+        }
+        EXPECT_EQ(std::set<int>(covered.begin(), covered.end()), std::set<int>{1})
+            << rows << "x" << columns << " by " << threads;
+      }
+    }
+  }
+  EXPECT_EQ(PlanGemm(0, 5, 5, 6, 16, 20, 2).tasks, 0);
+  EXPECT_EQ(PlanGemm(5, 0, 5, 6, 16, 20, 2).tasks, 0);
+}
+
+TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
+  const Size sizes[] = {{1, 130, 333}, {7, 100, 200}, {150, 48, 97}, {61, 17, 512}};
+  for (const CpuKernels* cpu : Tables()) {
+    for (const Size& s : sizes) {
+      Float whole(*cpu, s);
+      Int8 whole_int8(*cpu, s);
+      RunAll(&whole, PlanFor(*cpu, true, s, 1));
+      RunAll(&whole_int8, PlanFor(*cpu, false, s, 1));
+      for (int threads : {2, 4}) {
+        ThreadPool pool(threads);
+        Float shared(*cpu, s);
+        const GemmPlan plan = PlanFor(*cpu, true, s, threads);
+        pool.ParallelFor(plan.tasks, [&](int task, int) { shared.RunTask(plan, task); });
+        EXPECT_EQ(std::memcmp(whole.out.data(), shared.out.data(), whole.out.size() * 4), 0)
+            << cpu->name;
+        Int8 shared_int8(*cpu, s);
+        const GemmPlan plan_int8 = PlanFor(*cpu, false, s, threads);
+        pool.ParallelFor(plan_int8.tasks,
+                         [&](int task, int) { shared_int8.RunTask(plan_int8, task); });
+        EXPECT_EQ(whole_int8.out, shared_int8.out) << cpu->name;
+      }
+      // A cut of our own making: every row tile and panel by itself.
+      Float pieces(*cpu, s);
+      GemmPlan plan = PlanFor(*cpu, true, s, 1);
+      plan.block_rows = 1;
+      plan.row_tasks = s.rows;
+      plan.block_columns = cpu->f32_columns;
+      plan.column_tasks = (s.columns + cpu->f32_columns - 1) / cpu->f32_columns;
+      plan.tasks = s.rows * plan.column_tasks;
+      RunAll(&pieces, plan);
+      EXPECT_EQ(std::memcmp(whole.out.data(), pieces.out.data(), whole.out.size() * 4), 0)
+          << cpu->name;
+    }
+  }
+}
+
+TEST(PackedWeights, refuse_what_does_not_fit_the_limits) {
+  Limits limits;
+  limits.max_block_bytes = 1000;
+  const std::vector<float> weights(100 * 100);
+  PackedWeights<float> packed;
+  EXPECT_FALSE(packed.Pack(*Tables()[0], weights.data(), 1, 100, 100, limits));
+  EXPECT_FALSE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 100, 100));
+  EXPECT_FALSE(packed.Pack(*Tables()[0], weights.data(), 1, INT32_MAX, INT32_MAX, Limits()));
+  EXPECT_TRUE(packed.Pack(*Tables()[0], weights.data(), 1, 5, 5, limits));
+  EXPECT_TRUE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 5, 5));
+  EXPECT_FALSE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 5, 4));
+}
+
+TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
+  EXPECT_EQ(FindCpu("generic"), &kGenericKernels);
+  EXPECT_EQ(FindCpu("reference"), &kReferenceKernels);
+  EXPECT_EQ(FindCpu("AVX2"), nullptr);
+  EXPECT_EQ(FindCpu(""), nullptr);
+  OverrideCpu(&kGenericKernels);
+  EXPECT_STREQ(Cpu().name, "generic");
+  OverrideCpu(nullptr);
+  EXPECT_NE(Cpu().gemm_f32, nullptr);
+}
+
+}  // namespace
+}  // namespace deputy

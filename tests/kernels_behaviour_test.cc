@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators do beside computing: answers small enough to check by hand, constants unpacked
+// once, shapes that only running tells, preparing again, and the operator tables themselves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "c_api/deputy.h"
+#include "kernels/registry.h"
+#include "tests/cases/case.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
+  DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
+  return options;
+}
+
+TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
+  std::set<int> codes;
+  std::set<std::string> names;
+  for (std::span<const OpDef> family : AllFamilies()) {
+    EXPECT_FALSE(family.empty());
+    for (const OpDef& op : family) {
+      SCOPED_TRACE(op.name);
+      EXPECT_TRUE(codes.insert(op.code).second);
+      EXPECT_TRUE(names.insert(op.name).second);
+      EXPECT_GE(op.min_version, 1);
+      if (op.invoke == nullptr) {
+        // Options for somebody else's kernel: nothing is claimed, and no version is found.
+        EXPECT_EQ(op.types, 0u);
+        EXPECT_EQ(op.prepare, nullptr);
+        EXPECT_EQ(FindBuiltin(op.code, op.min_version), nullptr);
+        continue;
+      }
+      EXPECT_LE(op.min_version, op.max_version);
+      EXPECT_NE(op.types, 0u);
+      if (op.code == kTfLiteBuiltinCustom) {
+        EXPECT_EQ(FindCustomOp(op.name, op.min_version), &op);
+        continue;
+      }
+      EXPECT_EQ(op.params_size > 0, op.parse != nullptr);
+      EXPECT_EQ(op.params_size > 0, op.options.set != 0);
+      EXPECT_EQ(op.init == nullptr, op.free == nullptr);
+      EXPECT_NE(op.prepare, nullptr);
+      EXPECT_NE(op.invoke, nullptr);
+      EXPECT_EQ(FindBuiltin(op.code, op.min_version), &op);
+      EXPECT_EQ(FindBuiltin(op.code, op.max_version), &op);
+      EXPECT_EQ(FindBuiltin(op.code, op.max_version + 1), nullptr);
+      EXPECT_EQ(FindBuiltin(op.code, op.min_version - 1), nullptr);
+      EXPECT_EQ(FindBuiltinAnyVersion(op.code), &op);
+    }
+  }
+  EXPECT_GE(codes.size(), 11u);
+  EXPECT_EQ(FindBuiltinAnyVersion(kTfLiteBuiltinCustom), nullptr);
+}
+
+TEST(Registry, absent_options_leave_zeroed_parameters) {
+  TfLiteConvParams params = {};
+  EXPECT_TRUE(FindBuiltinAnyVersion(kTfLiteBuiltinConv2d)->parse(OpOptions(), &params));
+  EXPECT_EQ(params.stride_width, 0);
+  EXPECT_EQ(params.dilation_width_factor, 0);
+}
+
+// One ADD of two float vectors of 4.
+std::vector<uint8_t> AddModel(schema::ActivationFunctionType activation) {
+  ModelBuilder m;
+  const int a = m.AddTensor(kTfLiteFloat32, {4}), b = m.AddTensor(kTfLiteFloat32, {4});
+  const int out = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddOp(kTfLiteBuiltinAdd, {a, b}, {out}, schema::CreateAddOptions(m.fbb(), activation));
+  m.SetInputs({a, b});
+  m.SetOutputs({out});
+  return m.Finish();
+}
+
+TEST(Add, clamps_infinity_to_the_largest_number_and_lets_nan_pass) {
+  TestInterpreter interpreter(AddModel(schema::ActivationFunctionType::NONE));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {kInfinity, -kInfinity, NAN, 1.5f});
+  interpreter.Set<float>(1, {0, 0, 0, 2});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const std::vector<float> out = interpreter.Get<float>(0);
+  EXPECT_EQ(out[0], std::numeric_limits<float>::max());
+  EXPECT_EQ(out[1], std::numeric_limits<float>::lowest());
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(out[3], 3.5f);
+}
+
+TEST(Add, prepares_again_after_a_resize) {
+  TestInterpreter interpreter(AddModel(schema::ActivationFunctionType::RELU6));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  ASSERT_EQ(interpreter.Resize(0, {2, 1}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, -20});
+  interpreter.Set<float>(1, {1, 2, 3, 9});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{2, 3, 4, 6, 0, 0, 0, 0}));
+  // What cannot be broadcast is refused, and the interpreter stays of use.
+  ASSERT_EQ(interpreter.Resize(0, {3}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+  ASSERT_EQ(interpreter.Resize(0, {1}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
+}
+
+TEST(Conv, sums_by_hand) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
+  const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 2, 2, 1}, {1, 2, 3, 4});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0.5f});
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinConv2d, {input, filter, bias}, {out},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 10, 100, 1000});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  // The extra padding of an even filter goes behind.
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{4321.5f, 3010.5f, 2100.5f, 1000.5f}));
+}
+
+TEST(Conv, refuses_a_missing_bias) {
+  for (const std::vector<int32_t>& inputs : {std::vector<int32_t>{0, 1}, {0, 1, -1}}) {
+    for (TfLiteBuiltinOperator code : {kTfLiteBuiltinConv2d, kTfLiteBuiltinDepthwiseConv2d}) {
+      ModelBuilder m;
+      m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
+      m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
+      const int out = m.AddTensor(kTfLiteFloat32, {1});
+      if (code == kTfLiteBuiltinConv2d) {
+        m.AddOp(code, inputs, {out},
+                schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+      } else {
+        m.AddOp(code, inputs, {out},
+                schema::CreateDepthwiseConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 1));
+      }
+      m.SetInputs({0});
+      m.SetOutputs({out});
+      TestInterpreter interpreter(m.Finish());
+      EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+      EXPECT_NE(interpreter.log().find("input"), std::string::npos) << interpreter.log();
+    }
+  }
+}
+
+// A graph as converters write it for half-precision weights: constants through DEQUANTIZE.
+std::vector<uint8_t> HalfWeightsModel(bool bias_is_read) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2});
+  // 1, 2, -2, 0.5.
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0x4000, 0xc000, 0x3800});
+  const int half_bias = m.AddConstant<uint16_t>(kTfLiteFloat16, {2}, {0x3c00, 0x4400});
+  const int weights = m.AddTensor(kTfLiteFloat32, {2, 2});
+  const int bias = m.AddTensor(kTfLiteFloat32, {2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1, 2});
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {weights});
+  m.AddOp(kTfLiteBuiltinDequantize, {half_bias}, {bias});
+  m.AddOp(kTfLiteBuiltinFullyConnected,
+          bias_is_read ? std::vector<int32_t>{input, weights, bias}
+                       : std::vector<int32_t>{input, weights},
+          {out}, schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  return m.Finish();
+}
+
+TEST(Dequantize, unpacks_constants_once_and_keeps_them_over_a_resize) {
+  TestInterpreter interpreter(HalfWeightsModel(true));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {10, 100});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{211, 34}));
+  TfLiteTensor* weights = interpreter.Tensor(3);
+  EXPECT_EQ(weights->allocation_type, kTfLitePersistentRo);
+  const void* data = TfLiteTensorData(weights);
+  // Would be overwritten if the node ran again.
+  static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)))[0] = 1000;
+  ASSERT_EQ(interpreter.Resize(0, {2, 2}), kTfLiteOk);
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {10, 100, 1, 2});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(TfLiteTensorData(interpreter.Tensor(3)), data);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1210, 34, 1005, 3}));
+}
+
+TEST(Dequantize, leaves_constants_that_nobody_reads_alone) {
+  TestInterpreter interpreter(HalfWeightsModel(false));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  float* bias = static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)));
+  bias[0] = 77;
+  interpreter.Set<float>(0, {10, 100});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{210, 30}));
+  EXPECT_EQ(bias[0], 77);
+}
+
+TEST(FullyConnected, sees_weights_that_change_between_inferences) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2}),
+            weights = m.AddTensor(kTfLiteFloat32, {1, 2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1, 1});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {input, weights, -1}, {out},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({input, weights});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 10});
+  for (float w : {2.0f, 3.0f}) {
+    interpreter.Set<float>(1, {w, 1});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{w + 10}));
+  }
+}
+
+TEST(Reshape, takes_its_shape_from_a_tensor_while_running) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {2, 3}), shape = m.AddTensor(kTfLiteInt32, {2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinReshape, {input, shape}, {out});
+  m.SetInputs({input, shape});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 2, 3, 4, 5, 6});
+  interpreter.Set<int32_t>(1, {3, -1});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter.get(), 0);
+  EXPECT_EQ(TestInterpreter::Shape(output), (std::vector<int>{3, 2}));
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  interpreter.Set<int32_t>(1, {4, 2});
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteError);
+  EXPECT_NE(interpreter.log().find("6 elements"), std::string::npos) << interpreter.log();
+  interpreter.Set<int32_t>(1, {6, 1});
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk);
+}
+
+TEST(Quantize, saturates_and_rounds_by_mode) {
+  for (bool exact : {false, true}) {
+    ModelBuilder m;
+    const int input = m.AddTensor(kTfLiteFloat32, {8});
+    const int out = m.AddTensor(kTfLiteInt8, {8}, "", PerTensor(1.0f, 0));
+    m.AddOp(kTfLiteBuiltinQuantize, {input}, {out});
+    m.SetInputs({input});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+      if (exact) Exact(options);
+    });
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+    interpreter.Set<float>(0, {0.5f, 1.5f, -0.5f, 2.5f, 1e30f, -kInfinity, kInfinity, NAN});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    // Ties: to even by default, away from zero in reference mode.
+    const std::vector<int8_t> expected =
+        exact ? std::vector<int8_t>{1, 2, -1, 3, 127, -128, 127, -128}
+              : std::vector<int8_t>{0, 2, 0, 2, 127, -128, 127, -128};
+    EXPECT_EQ(interpreter.Get<int8_t>(0), expected);
+  }
+}
+
+TEST(Softmax, long_flat_int8_rows_come_out_as_zero) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(0.001f, 0));
+  const int out = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(1.0f / 256, -128));
+  m.AddOp(kTfLiteBuiltinSoftmax, {input}, {out}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<int8_t>(0, std::vector<int8_t>(2000, 5));
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(2000, -128));
+}
+
+TEST(Quantisation, what_makes_no_sense_is_refused) {
+  const TensorExtras bad[] = {PerTensor(0.0f, 0),      PerTensor(-1.0f, 0),  PerTensor(NAN, 0),
+                              PerTensor(kInfinity, 0), PerTensor(0.1f, 300), TensorExtras()};
+  for (const TensorExtras& extras : bad) {
+    ModelBuilder m;
+    const int a = m.AddTensor(kTfLiteInt8, {2}, "a", PerTensor(0.1f, 0));
+    const int out = m.AddTensor(kTfLiteInt8, {2}, "out", extras);
+    m.AddOp(kTfLiteBuiltinAdd, {a, a}, {out}, schema::CreateAddOptions(m.fbb()));
+    m.SetInputs({a});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish());
+    // Refused with the model already, or when it is prepared.
+    if (interpreter.get() == nullptr) continue;
+    EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+    EXPECT_NE(interpreter.log().find("tensor 1 'out'"), std::string::npos) << interpreter.log();
+  }
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TRANSPOSE, TILE, BROADCAST_TO, and blocks moved between space, depth and batch."""
+import numpy as np
+
+from .. import movement
+from ..model import Model, q
+from ..movement import ALL, indices, out_shape, quant_of
+
+OPERATORS = ["TRANSPOSE", "DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "BATCH_TO_SPACE_ND",
+             "SPACE_TO_BATCH_ND", "TILE", "BROADCAST_TO"]
+VERSIONS = {"TRANSPOSE": 9, "DEPTH_TO_SPACE": 2, "SPACE_TO_DEPTH": 2, "BATCH_TO_SPACE_ND": 4,
+            "SPACE_TO_BATCH_ND": 4, "TILE": 3, "BROADCAST_TO": 4}
+NUMBERS = tuple(t for t in ALL if t != "str")
+SHAPED = ("TRANSPOSE", "TILE", "BROADCAST_TO")
+DEPTH = ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH")
+
+
+def cases(op):
+    if op in SHAPED:
+        yield from _shaped_cases(op)
+    elif op in DEPTH:
+        yield from _depth_cases(op)
+    else:
+        yield from _batch_cases(op)
+
+
+# ---- A tensor and a vector ----------------------------------------------------------------------
+
+
+def _result(op, x, to):
+    try:
+        if op == "TRANSPOSE":
+            return tuple(x[i] for i in to)
+        return tuple(a * b for a, b in zip(x, to)) if op == "TILE" else tuple(to)
+    except IndexError:
+        return x
+
+
+def shaped(op, type="f32", x=(2, 3), to=(1, 0), how="const", index="i32", version=2, quant=None,
+           qo=None, out_type=None, dims=None, resize=None, const_x=False, seed=1, **case):
+    m = Model(seed)
+    source = m.const(type, x, quant) if const_x else m.input(type, x, quant, resize=resize)
+    vector = indices(m, index, to, how, dims)
+    out = out_shape(m, out_type or type, _result(op, x, to), qo or quant)
+    m.op(op, [source, vector], [out], version)
+    return m.case(type=type, **case)
+
+
+ORDINARY = {"TRANSPOSE": dict(x=(2, 3, 4), to=(2, 0, 1)), "TILE": dict(x=(2, 3), to=(2, 3)),
+            "BROADCAST_TO": dict(x=(2, 1), to=(2, 3))}
+ODD = {"TRANSPOSE": dict(x=(2, 3, 1, 5), to=(-1, 1, 0, -2)), "TILE": dict(x=(3, 1, 5), to=(1, 4, 2)),
+       "BROADCAST_TO": dict(x=(3, 1, 5), to=(2, 3, 7, 5))}
+SMALL = {"TRANSPOSE": [dict(x=(1,), to=(0,)), dict(x=(0, 3), to=(1, 0))],
+         "TILE": [dict(x=(1,), to=(1,)), dict(x=(0, 3), to=(2, 1))],
+         "BROADCAST_TO": [dict(x=(1,), to=(1,)), dict(x=(0, 1), to=(0, 3))]}
+FORMS = {
+    "TRANSPOSE": [((), ()), ((5,), (0,)), ((5,), (-1,)), ((3, 4), (0, 1)), ((7, 9), (1, 0)),
+                  ((2, 3, 4), (0, 2, 1)), ((2, 3, 4), (1, 0, 2)), ((2, 3, 4), (2, 1, 0)),
+                  ((2, 3, 4), (1, 2, 0)), ((1, 5, 6, 3), (0, 3, 1, 2)), ((2, 3, 4, 5), (3, 2, 1, 0)),
+                  ((1, 3, 5, 6), (0, 2, 3, 1)), ((2, 3, 1, 4, 2), (4, 1, 0, 3, 2)),
+                  ((2, 3, 2, 2, 3), (0, 1, 3, 2, 4)), ((2, 3, 2, 1, 3, 2), (5, 4, 3, 2, 1, 0)),
+                  ((2, 3, 2, 2, 3, 2), (1, 0, 3, 2, 5, 4)), ((19, 37), (1, 0)),
+                  ((2, 18, 35), (0, 2, 1)), ((1, 2, 1, 3, 1, 2, 2), (6, 3, 0, 5, 4, 2, 1)),
+                  ((2, 1) * 4, (7, 6, 4, 5, 0, 2, 1, 3)), ((2, 0, 3), (2, 0, 1)), ((1, 1, 1), (2, 1, 0))],
+    "TILE": [((), ()), ((5,), (3,)), ((3, 4), (1, 1)), ((3, 4), (2, 1)), ((3, 4), (1, 2)),
+             ((1, 4), (5, 1)), ((3, 1), (1, 5)), ((2, 3, 4), (2, 1, 3)), ((1, 2, 3, 1), (2, 2, 2, 2)),
+             ((2, 1, 2, 1, 2), (1, 2, 1, 2, 1)), ((2, 3), (0, 2)), ((2, 3), (2, 0)),
+             ((0,), (4,)), ((2,) * 6, (2, 1, 2, 1, 1, 2)), ((1, 2, 1, 2, 1, 2, 1, 2), (2, 1) * 4)],
+    "BROADCAST_TO": [((), ()), ((), (4,)), ((1,), (7,)), ((3,), (2, 3)), ((3, 1), (3, 4)),
+                     ((1, 4), (3, 4)), ((1, 3, 1), (2, 3, 5)), ((2, 1, 3, 1), (2, 4, 3, 2)),
+                     ((1, 1, 1), (1, 1, 1)), ((4,), (1, 2, 1, 3, 4)), ((1,), (0,)), ((0,), (3, 0)),
+                     ((1, 2, 1, 2, 1, 2, 1, 2), (2,) * 8), ((2,), (1, 1, 1, 1, 1, 1, 1, 2)),
+                     ((3, 1, 1), (3, 8, 9))],
+}
+REFUSED = {
+    "TRANSPOSE": dict(axis_high=((2, 3), (0, 2)), axis_low=((2, 3), (-3, 0)),
+                      short=((2, 3), (0,)), long=((2, 3), (0, 1, 2)), rank_9=((1,) * 9, range(9)),
+                      huge=((2, 3), (2**31 - 1, 0))),
+    "TILE": dict(short=((2, 3), (2,)), long=((2, 3), (2, 2, 2)), negative=((2, 3), (-1, 2)),
+                 overflow=((2, 3), (2**31 - 1, 2**31 - 1))),
+    "BROADCAST_TO": dict(shorter=((2, 3), (3,)), other=((2, 3), (2, 4)), shrink=((2, 3), (1, 3)),
+                         negative=((1,), (-1,)), rank_9=((1,), (1,) * 9),
+                         overflow=((1,), (2**31 - 1, 2**31 - 1, 2**31 - 1))),
+}
+
+
+def _shaped_cases(op):
+    def build(type, **arguments):
+        return shaped(op, type, **arguments)
+
+    versions = range(2 if op == "BROADCAST_TO" else 1, VERSIONS[op] + 1)
+    types = ALL if op == "TILE" else NUMBERS
+    yield from movement.claims(build, versions, types, ORDINARY[op], ODD[op], SMALL[op])
+    yield from movement.refused(build, types, ORDINARY[op])
+    for how in ("const", "input"):
+        for number, (x, to) in enumerate(FORMS[op]):
+            yield build("f32", x=x, to=to, how=how, name=f"forms_{how}_{number}")
+        yield build("i8", **ODD[op], how=how, quant=q(0.1, 5), name=f"i8_{how}")
+        for name, (x, to) in REFUSED[op].items():
+            undefined = "numbers that overflow" if name == "overflow" else ""
+            # A rank beyond ours is upstream's own business.
+            yield build("f32", x=x, to=list(to), how=how, undefined=undefined,
+                        lenient=name.startswith("rank"), name=f"refused_{how}_{name}")
+        yield build("f32", **ODD[op], how=how, index="i64", name=f"index_i64_{how}",
+                    undefined="int64 axes are read as int32" if op == "TRANSPOSE" else "")
+        yield build("f32", **ODD[op], how=how, index="f32", name=f"refused_index_f32_{how}",
+                    undefined="float axes are read as int32" if op == "TRANSPOSE" else "")
+    if op == "TILE":
+        yield build("str", x=(2, 2), to=(2, 3), how="input", name="str_input")
+    yield build("f32", **ORDINARY[op], const_x=True, name="constant")
+    yield build("f32", **ORDINARY[op], dims=(1, len(ORDINARY[op]["to"])), name="vector_rank_2",
+                lenient=True)
+    yield build("f32", x=(1, 3), to={"TRANSPOSE": (1, 0), "TILE": (2, 2)}.get(op, (4, 3)),
+                resize=(4, 3), name="resized")
+    yield build("f32", **ORDINARY[op], out_type="i32", name="output_type",
+                undefined="the output's type in the file is not the input's")
+    yield build("i8", **ORDINARY[op], quant=q(0.1, 1), qo=q(0.2, 2), name="i8_other_output_scale")
+    if op == "TRANSPOSE":
+        for number, to in enumerate(((0, 0), (1, -1))):
+            yield build("f32", x=(2, 2), to=to, name=f"twice_{number}",
+                        undefined="an axis named twice leaves part of the output unwritten")
+    yield build("i8", x=(60, 33, 20), to={"TRANSPOSE": (2, 0, 1), "TILE": (1, 2, 2)}.get(
+        op, (2, 60, 33, 20)), quant=q(0.1, 2), exact=True, name="exact_i8")
+
+
+# ---- Blocks and depth ---------------------------------------------------------------------------
+
+
+def depth(op, type="f32", x=(1, 2, 2, 4), block=2, version=1, quant=None, options=True, seed=1,
+          resize=None, **case):
+    m = Model(seed)
+    source = m.input(type, x, quant, resize=resize)
+    out = out_shape(m, type, x, quant)
+    table = "DepthToSpaceOptions" if op == "DEPTH_TO_SPACE" else "SpaceToDepthOptions"
+    m.op(op, [source], [out], version, **({table: dict(blockSize=block)} if options else {}))
+    return m.case(type=type, **case)
+
+
+def _depth_cases(op):
+    def build(type, **arguments):
+        return depth(op, type, **arguments)
+
+    types = ("f32", "i8", "u8", "i32", "i64")
+    to_space = op == "DEPTH_TO_SPACE"
+    odd = dict(x=(2, 3, 1, 18) if to_space else (2, 6, 3, 2), block=3)
+    yield from movement.claims(build, (1, 2), types, dict(x=(1, 2, 4, 8)), odd,
+                               [dict(x=(1, 1, 1, 1), block=1),
+                                dict(x=(0, 2, 2, 4)), dict(x=(1, 0, 2, 4))])
+    yield from movement.refused(build, types, {})
+    forms = ([((1, 1, 1, 4), 2), ((1, 3, 5, 12), 2), ((2, 2, 3, 16), 4), ((1, 2, 3, 5), 1),
+              ((2, 2, 2, 0), 2)] if to_space else
+             [((1, 2, 2, 1), 2), ((1, 6, 10, 3), 2), ((2, 8, 4, 1), 4), ((1, 2, 3, 5), 1),
+              ((2, 2, 2, 0), 2)])
+    for number, (x, block) in enumerate(forms):
+        yield build("f32", x=x, block=block, name=f"forms_{number}")
+    for name, x, block in (("rank_3", (2, 2, 4), 2), ("rank_5", (1, 1, 2, 2, 4), 2),
+                           ("indivisible", (1, 3, 3, 6), 2), ("zero", (1, 2, 2, 4), 0),
+                           ("negative", (1, 2, 2, 4), -2), ("huge", (1, 2, 2, 4), 65536),
+                           ("largest", (1, 2, 2, 4), 2**31 - 1)):
+        yield build("f32", x=x, block=block, name=f"refused_{name}",
+                    undefined="block_size squared overflows" if block > 60000 else "")
+    yield build("f32", options=False, name="refused_no_options")
+    yield build("f32", x=(1, 2, 2, 4), resize=(3, 4, 2, 8), name="resized")
+    yield build("i8", x=(2, 32, 32, 32), quant=q(0.1, 2), block=4, exact=True, name="exact_i8")
+
+
+# ---- Blocks and batch ---------------------------------------------------------------------------
+
+
+def batch(op, type="f32", x=(1, 2, 2, 3), block=(2, 2), margins=((0, 0), (0, 0)), how="const",
+          version=1, quant=None, index="i32", dims=(None, None), seed=1, resize=None, qo=None,
+          **case):
+    m = Model(seed)
+    inputs = [m.input(type, x, quant, resize=resize), indices(m, index, block, how, dims[0]),
+              indices(m, index, margins, how, dims[1])]
+    m.op(op, inputs, [out_shape(m, type, x, qo or quant)], version)
+    return m.case(type=type, **case)
+
+
+def _batch_cases(op):
+    def build(type, **arguments):
+        return batch(op, type, **arguments)
+
+    to_batch = op == "SPACE_TO_BATCH_ND"
+    plain = dict(x=(1, 4, 2, 3) if to_batch else (4, 2, 1, 3))
+    odd = dict(x=(2, 3, 4, 1) if to_batch else (12, 2, 3, 1), block=(3, 2), margins=((1, 2), (2, 0)))
+    small = [dict(x=(1, 1, 1, 1), block=(1, 1)), dict(x=(0, 2, 2, 1))]
+    yield from movement.claims(build, range(1, 5), NUMBERS, plain, odd, small)
+    yield from movement.refused(build, NUMBERS, plain)
+    if to_batch:
+        forms = [((1, 4, 4, 1), (2, 2), ((0, 0), (0, 0))), ((2, 5, 7, 3), (3, 2), ((1, 0), (0, 1))),
+                 ((2, 5, 3), (2,), ((1, 0),)), ((1, 6, 2), (3,), ((2, 1),)),
+                 ((2, 4, 3, 2), (1, 1), ((1, 2), (3, 4))), ((1, 2, 2, 1), (4, 4), ((1, 1), (0, 2))),
+                 ((1, 2, 3, 0), (2, 3), ((0, 0), (0, 0))), ((1, 0, 2, 2), (2, 2), ((1, 1), (0, 0)))]
+        refused = [((1, 3, 2, 1), (2, 2), ((0, 0), (0, 0))), ((1, 2, 2, 1), (2, 2), ((-2, 0), (0, 0)))]
+    else:
+        forms = [((4, 2, 2, 1), (2, 2), ((0, 0), (0, 0))), ((6, 3, 4, 3), (3, 2), ((1, 1), (0, 3))),
+                 ((4, 3, 3), (2,), ((1, 0),)), ((3, 2, 2), (3,), ((2, 1),)),
+                 ((2, 4, 5, 2), (1, 1), ((1, 2), (3, 1))), ((8, 2, 2, 1), (2, 2), ((1, 1), (0, 2))),
+                 ((4, 2, 3, 0), (2, 2), ((0, 0), (0, 0))), ((4, 1, 1, 2), (2, 2), ((1, 1), (0, 0)))]
+        refused = [((3, 2, 2, 1), (2, 2), ((0, 0), (0, 0))), ((4, 2, 2, 1), (2, 2), ((-1, 0), (0, 0))),
+                   ((4, 2, 2, 1), (2, 2), ((3, 3), (0, 0)))]
+    refused += [((4, 2, 2, 2, 2), (2, 2), ((0, 0), (0, 0))), ((4, 2), (2,), ((0, 0),)),
+                ((4, 2, 2, 1), (2,), ((0, 0),)), ((4, 2, 2, 1), (2, 2, 1), ((0, 0), (0, 0), (0, 0)))]
+    # Zero and negative blocks divide by zero upstream.
+    undefined = [((4, 2, 2, 1), (0, 2), ((0, 0), (0, 0))), ((4, 2, 2, 1), (-2, 2), ((0, 0), (0, 0))),
+                 ((4, 2, 2, 1), (2**30, 2**30), ((0, 0), (0, 0)))]
+    for how in ("const", "input"):
+        for number, (x, block, margins) in enumerate(forms):
+            yield build("f32", x=x, block=block, margins=margins, how=how,
+                        name=f"forms_{how}_{number}")
+        for number, (x, block, margins) in enumerate(refused):
+            yield build("f32", x=x, block=block, margins=margins, how=how,
+                        lenient=np.min(margins) < 0, name=f"refused_{how}_{number}")
+        for number, (x, block, margins) in enumerate(undefined):
+            yield build("f32", x=x, block=block, margins=margins, how=how,
+                        name=f"hostile_{how}_{number}",
+                        undefined="blocks of 0, of negative size or that overflow")
+        yield build("i8", **odd, how=how, quant=q(0.1, -7), name=f"i8_{how}")
+        yield build("f32", **odd, index="i64", how=how, name=f"index_i64_{how}",
+                    undefined="int64 is read as int32")
+    yield build("i16", **odd, quant=q(0.1, 0), name="i16_zero")
+    yield build("i8", **odd, quant=q(0.1, 1), qo=q(0.2, 2), name="i8_other_output_scale",
+                lenient=True)
+    yield build("f32", **plain, resize=(2, 4, 6, 2) if to_batch else (8, 2, 3, 2), name="resized")
+    yield build("i8", x=(8, 24, 24, 16), quant=q(0.1, 2), exact=True, name="exact_i8")
+
+
+# ---- Drawn --------------------------------------------------------------------------------------
+
+
+def draw(op, random):
+    def number(low, high):
+        return int(random.integers(low, high))
+
+    seed = number(1, 2**30)
+    if op in SHAPED:
+        type = str(random.choice(ALL if op == "TILE" else NUMBERS))
+        x = tuple(number(1, 6) for _ in range(number(1, 6)))
+        if op == "TRANSPOSE":
+            to = [int(i) - (len(x) if random.random() < 0.2 else 0)
+                  for i in random.permutation(len(x))]
+        elif op == "TILE":
+            to = [number(0, 4) for _ in x]
+        else:
+            to = [number(1, 4) for _ in range(number(0, 3))] + list(x)
+            x = tuple(1 if random.random() < 0.4 else n for n in x)
+        return shaped(op, type, x, to, str(random.choice(["const", "input"])),
+                      quant=quant_of(type), seed=seed, name=f"draw_{type}_{x}_{to}")
+    block = number(1, 4)
+    if op in DEPTH:
+        type = str(random.choice(["f32", "i8", "u8", "i32", "i64"]))
+        h, w, c = number(1, 4), number(1, 4), number(1, 5)
+        x = ((number(1, 3), h, w, c * block * block) if op == "DEPTH_TO_SPACE" else
+             (number(1, 3), h * block, w * block, c))
+        return depth(op, type, x, block, quant=quant_of(type), seed=seed,
+                     name=f"draw_{type}_{x}_{block}")
+    type, other = str(random.choice(NUMBERS)), number(1, 4)
+    margins = ((number(0, 3), number(0, 3)), (number(0, 3), number(0, 3)))
+    x = (number(1, 3) * (1 if op == "SPACE_TO_BATCH_ND" else block * other), number(2, 7),
+         number(2, 7), number(1, 4))
+    if op == "SPACE_TO_BATCH_ND" and random.random() < 0.8:
+        margins = tuple((a, -(n + a) % b) for (a, _), n, b in zip(margins, x[1:], (block, other)))
+    return batch(op, type, x, (block, other), margins, str(random.choice(["const", "input"])),
+                 quant=quant_of(type), seed=seed, name=f"draw_{type}_{x}_{block}_{other}")
