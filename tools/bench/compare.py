@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Deputy against TFLite's built-in kernels and against TFLite with XNNPACK, in one run.
+
+    python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
+                                  [--json FILE] [--no-operators] [--no-nets]
+
+Times every model of ../shared/models (where that folder is) and the networks of make_models.py,
+then each operator of the shared models alone. The three engines take turns within the run, so the
+ratios mean something on a busy machine; the milliseconds do not. Numbers are median and best.
+
+The bars of the project are printed as met or missed, but the exit status does not tell: 0 unless
+the comparison itself failed. Where no Python with ai_edge_litert is found (DEPUTY_PEERS_PYTHON,
+else build/peers/bin/python, else the python3 that runs this), one line says so and the exit
+status is 0. See docs/benchmarks.md.
+"""
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SHARED = ROOT.parent / "shared" / "models"
+LEFT_OUT = {"face_landmark_with_attention"}  # three custom operators nobody else has
+sys.path[:1] = [str(HERE), str(HERE.parent)]
+
+import make_models  # noqa: E402  (imports nothing heavy by itself)
+
+# (model, at most this many times TFLite+XNNPACK)
+BARS = [("mobilenet_v2_fp32", 3.0), ("resnet50_fp32", 3.0), ("mobilenet_v2_int8", 3.0)]
+OPERATOR_BAR = 10.0
+ENGINES = ("ours", "builtin", "xnnpack")
+
+
+def find_python():
+    """Runs this script again in a Python that can import TFLite, or ends it politely."""
+    if importlib.util.find_spec("ai_edge_litert"):
+        return
+    wanted = os.environ.get("DEPUTY_PEERS_PYTHON")
+    candidates = [wanted] if wanted else [str(ROOT / "build" / "peers" / "bin" / "python")]
+    for python in candidates:
+        if os.path.exists(python) and "DEPUTY_BENCH_AGAIN" not in os.environ:
+            os.environ["DEPUTY_BENCH_AGAIN"] = "1"
+            os.execv(python, [python, *sys.argv])
+    print(f"no comparison: no ai_edge_litert in {sys.executable} and none at {candidates[0]} "
+          "(set DEPUTY_PEERS_PYTHON; see docs/benchmarks.md)")
+    sys.exit(0)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release",
+                        help="the build folder that holds drop-in/libtensorflowlite_c.so")
+    parser.add_argument("--library", type=pathlib.Path, help="instead of the one in --build")
+    parser.add_argument("--models", default="", metavar="TEXT,…",
+                        help="only models whose name contains one of these")
+    parser.add_argument("--threads", default="1,2", help="thread counts (default 1,2)")
+    parser.add_argument("--runs", type=int, default=5, help="blocks per engine and row")
+    parser.add_argument("--block-ms", type=float, default=80, help="least length of a block")
+    parser.add_argument("--json", type=pathlib.Path, help="also write everything to this file")
+    parser.add_argument("--no-operators", action="store_true", help="whole models only")
+    parser.add_argument("--no-nets", action="store_true", help="do not make the networks")
+    parser.add_argument("--worst", type=int, default=15, help="how many operators to list")
+    arguments = parser.parse_args()
+    arguments.threads = [int(n) for n in arguments.threads.split(",")]
+    arguments.library = arguments.library or arguments.build / "drop-in/libtensorflowlite_c.so"
+    if not arguments.library.exists():
+        sys.exit(f"{arguments.library} is missing: build first")
+    return arguments
+
+
+def chosen_models(arguments):
+    """(paths of the shared models, paths of the nets), filtered; missing nets are made."""
+    words = [word for word in arguments.models.split(",") if word]
+
+    def wanted(name):
+        return not words or any(word in name for word in words)
+
+    shared = [path for path in sorted(SHARED.glob("*.tflite"))
+              if path.stem not in LEFT_OUT and wanted(path.stem)]
+    nets = [net for net in make_models.NETS
+            if any(wanted(f"{net}_{form}") for form in make_models.FORMS)]
+    folder = make_models.cache_folder()
+    missing = [name for name in make_models.file_names(nets) if not (folder / name).exists()]
+    if missing and not arguments.no_nets:
+        if importlib.util.find_spec("tensorflow"):
+            print(f"making {', '.join(missing)} in {folder} (once, some minutes)", flush=True)
+            # In a process of its own, so that TensorFlow's memory and threads are gone after it.
+            subprocess.run([sys.executable, str(HERE / "make_models.py"), *nets],
+                           stderr=subprocess.DEVNULL, check=False)
+        else:
+            print(f"not compared: {', '.join(missing)} (no TensorFlow here to make them)")
+    paths = [folder / name for name in make_models.file_names(nets)]
+    return shared, [path for path in paths if path.exists() and wanted(path.stem)]
+
+
+def compare_model(library, path, threads, arguments):
+    """One row: {engine: (median, best)}, and a note on what was refused or disagrees."""
+    import cut
+    import engines
+
+    content = path.read_bytes()
+    plain = cut.plain_tflite(content)
+    makers = {"ours": lambda: engines.Ours(library, content, threads),
+              "builtin": lambda: engines.Peer(plain, threads),
+              "xnnpack": lambda: engines.Peer(plain, threads, xnnpack=True)}
+    feeds = engines.random_inputs(engines.Peer(plain, 1).input_details())
+    ready, notes = {}, []
+    for name, maker in makers.items():
+        try:
+            engine = maker()
+            engine.feed(feeds)
+            ready[name] = engine
+        except engines.Refused as refusal:
+            notes.append(f"{name} refused: {refusal}")
+    if "ours" in ready and "builtin" in ready:
+        off = engines.disagreement(ready["ours"].outputs(), ready["builtin"].outputs())
+        if off > 0.03:
+            notes.append(f"answers differ by {off:.1%} of the greatest")
+    times = engines.race(ready, arguments.runs, arguments.block_ms / 1e3)
+    return {"model": path.stem, "threads": threads, "notes": notes,
+            **{name: times.get(name) for name in ENGINES}}
+
+
+def ratio(row, peer, which=0):
+    if not row["ours"] or not row[peer]:
+        return None
+    return row["ours"][which] / row[peer][which]
+
+
+def show(value, form):
+    return "-" if value is None else form.format(value)
+
+
+def print_row(row):
+    cells = []
+    for name in ENGINES:
+        pair = row[name] or (None, None)
+        cells.append(f"{show(pair[0], '{:.3f}'):>9} {show(pair[1], '{:.3f}'):>9}")
+    for peer in ENGINES[1:]:
+        cells += [f"{show(ratio(row, peer, which), '{:.2f}'):>6}" for which in (0, 1)]
+    notes = f"  ({'; '.join(row['notes'])})" if row["notes"] else ""
+    print(f"{row['model']:<36} {row['threads']:>2}  " + "  ".join(cells) + notes, flush=True)
+
+
+def compare_models(library, paths, arguments):
+    print(f"\n{'milliseconds: median, best':<40} " +
+          "  ".join(f"{name:^19}" for name in ("ours", "builtin", "xnnpack")) +
+          f"  {'ours/builtin':^14}  {'ours/xnnpack':^14}")
+    rows = []
+    for path in paths:
+        for threads in arguments.threads:
+            rows.append(compare_model(library, path, threads, arguments))
+            print_row(rows[-1])
+    return rows
+
+
+def compare_operators(library, paths, arguments):
+    import cut
+
+    timings = []
+    for timing, make in cut.distinct_operators(paths):
+        cut.time_one(library, timing, make, 3, 0.008)
+        timings.append(timing)
+    if not timings:
+        return timings
+    nodes = sum(timing.count for timing in timings)
+    print(f"\nSingle operators of the shared models, 1 thread, best: {len(timings)} distinct ones, "
+          f"{nodes} nodes\n{'all nodes of a type':<26} {'nodes':>6} {'ours ms':>9} "
+          f"{'builtin ms':>10} {'ratio':>6}")
+    for name, count, ours, peer in cut.by_operator(timings):
+        print(f"{name:<26} {count:>6} {ours:>9.3f} {peer:>10.3f} {ours / peer:>6.2f}")
+    print(f"\n{'slowest against builtin':<26} {'ours µs':>9} {'builtin µs':>10} {'ratio':>6}")
+    ranked = sorted((t for t in timings if not t.refused), key=lambda t: -t.ratio)
+    for timing in ranked[:arguments.worst]:
+        print(f"{timing.operator:<26} {timing.ours * 1e3:>9.2f} {timing.peer * 1e3:>10.2f} "
+              f"{timing.ratio:>6.2f}  {timing.shapes}  ({timing.model})")
+    refused = {}
+    for timing in timings:
+        if timing.refused:
+            refused.setdefault((timing.operator, timing.refused), []).append(timing)
+    for (name, why), group in refused.items():
+        print(f"refused: {name} ({len(group)} distinct): {why}")
+    return timings
+
+
+def verdict(got, bar):
+    """Of the ratios of median and best, which must both say the same."""
+    if got[0] is None:
+        return "no number"
+    said = "met" if max(got) <= bar else "MISSED" if min(got) > bar else "UNCLEAR"
+    return f"{said} (median {got[0]:.2f}x, best {got[1]:.2f}x)"
+
+
+def print_bars(rows, timings):
+    print("\nBars")
+    for model, bar in BARS:
+        for row in rows:
+            if row["model"] == model:
+                got = [ratio(row, "xnnpack", which) for which in (0, 1)]
+                print(f"  {model}, {row['threads']} thread{'s' * (row['threads'] > 1)}: within "
+                      f"{bar:g}x of TFLite+XNNPACK: {verdict(got, bar)}")
+    done = [timing for timing in timings if not timing.refused]
+    if done:
+        slow = [timing for timing in done if timing.ratio > OPERATOR_BAR]
+        print(f"  no operator of the shared models more than {OPERATOR_BAR:g}x slower than "
+              f"TFLite's builtin kernels: " + (f"MISSED by {len(slow)}" if slow else "met") +
+              f" of {len(done)}" + (f", {len(timings) - len(done)} refused"
+                                    if len(done) < len(timings) else ""))
+
+
+def write_json(path, rows, timings):
+    content = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
+               "models": rows,
+               "operators": [vars(t) | {"ratio": None if t.refused else t.ratio}
+                             for t in timings]}
+    path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def main():
+    arguments = parse()
+    find_python()
+    from golden import ours
+
+    library = ours.Library(str(arguments.library))
+    shared, nets = chosen_models(arguments)
+    cores, load = os.cpu_count(), os.getloadavg()[0]
+    print(f"{arguments.library}; {cores} cores, load {load:.1f}; "
+          f"{len(shared)} shared models, {len(nets)} networks")
+    if load > cores / 2:
+        print("the machine is busy with other work: even the ratios are rough")
+    rows = compare_models(library, shared + nets, arguments)
+    timings = [] if arguments.no_operators else compare_operators(library, shared, arguments)
+    print_bars(rows, timings)
+    if arguments.json:
+        write_json(arguments.json, rows, timings)
+
+
+if __name__ == "__main__":
+    main()

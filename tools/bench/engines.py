@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engines that are timed, all behind the same few members, and how they take turns.
+
+An engine has a prepared model in it: `feed` sets the inputs, `invoke` runs once, `outputs` reads
+the answers. Ours is driven through ctypes over the C API, TFLite through its Python package; both
+ways of calling cost about a microsecond.
+
+What would surprise: engines take turns in blocks of many inferences, not one by one. TFLite's
+thread pool goes on spinning for a while after its work, and with few cores it would do so in the
+next engine's time; hence also the short rest between blocks.
+"""
+import contextlib
+import functools
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+from golden.model import TYPE_OF_NUMPY, TYPES, from_bytes, to_bytes
+
+_REST_SECONDS = 0.003
+_NUMPY = {tflite: dtype for _, tflite, dtype in TYPES.values()}
+
+
+class Refused(Exception):
+    """An engine does not run this model; the text says at which step it said so."""
+
+
+def _first_line(text):
+    """The first sentence of an error text."""
+    lines = str(text).strip().splitlines()
+    return lines[0].removeprefix("ERROR: ").split(". ")[0][:100] if lines else "no message"
+
+
+@contextlib.contextmanager
+def _refusals():
+    """Turns a Refused inside into one with the message that went to the process's stderr."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        except Refused as refusal:
+            file.seek(0)
+            said = _first_line(file.read().decode(errors="replace"))
+            raise Refused(f"{refusal}: {said}") from None
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+
+
+class Ours:
+    """A model in our library (golden.ours.Library, or any with the same C API)."""
+
+    def __init__(self, library, content, threads):
+        self._library, self._model, self._handle = library, None, None
+        self._content = content  # the C API borrows it
+        with _refusals():
+            self._prepare(threads)
+        self.invoke = functools.partial(library.InterpreterInvoke, self._handle)
+
+    def _prepare(self, threads):
+        library, content = self._library, self._content
+        self._model = library.ModelCreate(content, len(content))
+        if not self._model:
+            raise Refused("model")
+        options = library.InterpreterOptionsCreate()
+        library.InterpreterOptionsSetNumThreads(options, threads)
+        self._handle = library.InterpreterCreate(self._model, options)
+        library.InterpreterOptionsDelete(options)
+        if not self._handle:
+            raise Refused("create")
+        if library.InterpreterAllocateTensors(self._handle):
+            raise Refused("allocate")
+
+    def __del__(self):
+        if self._handle:
+            self._library.InterpreterDelete(self._handle)
+        if self._model:
+            self._library.ModelDelete(self._model)
+
+    def feed(self, values):
+        for number, value in enumerate(values):
+            data = to_bytes(TYPE_OF_NUMPY[value.dtype], value)
+            tensor = self._library.InterpreterGetInputTensor(self._handle, number)
+            if self._library.TensorCopyFromBuffer(tensor, data, len(data)):
+                raise Refused(f"input {number}")
+        with _refusals():
+            if self.invoke():
+                raise Refused("invoke")
+
+    def outputs(self):
+        count = self._library.InterpreterGetOutputTensorCount(self._handle)
+        return [self._library._output(self._library.InterpreterGetOutputTensor(self._handle, i))
+                for i in range(count)]
+
+
+class Peer:
+    """A model in the real TFLite, with its built-in kernels or with its default delegate."""
+
+    def __init__(self, content, threads, xnnpack=False, keep_all=False):
+        resolver = (OpResolverType.BUILTIN if xnnpack
+                    else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+        try:
+            self._interpreter = Interpreter(
+                model_content=content, num_threads=threads,
+                experimental_op_resolver_type=resolver, experimental_preserve_all_tensors=keep_all)
+            self._native = self._interpreter._interpreter
+            self._native.AllocateTensors()
+        except (RuntimeError, ValueError) as error:
+            raise Refused(_first_line(error)) from error
+        self.invoke = self._native.Invoke
+
+    def input_details(self):
+        return [(tuple(detail["shape"]), np.dtype(detail["dtype"]))
+                for detail in self._interpreter.get_input_details()]
+
+    def feed(self, values):
+        for index, value in zip(self._native.InputIndices(), values):
+            if value.size:
+                self._native.SetTensor(index, value)
+        try:
+            self._native.Invoke()
+        except RuntimeError as error:
+            raise Refused(_first_line(error)) from error
+
+    def outputs(self):
+        return [self.tensor(index) for index in self._native.OutputIndices()]
+
+    def tensor(self, index):
+        return np.array(self._interpreter.get_tensor(index))
+
+
+def random_inputs(details, seed=1):
+    """Floats in [-1, 1], quantised types over the full range, other integers small."""
+    random = np.random.default_rng(seed)
+    values = []
+    for shape, dtype in details:
+        if dtype.kind == "f":
+            values.append(random.uniform(-1, 1, shape).astype(dtype))
+        elif dtype.kind == "b":
+            values.append(random.integers(0, 2, shape).astype(dtype))
+        elif dtype.itemsize <= 2:
+            info = np.iinfo(dtype)
+            values.append(random.integers(info.min, info.max + 1, shape).astype(dtype))
+        else:
+            values.append(random.integers(0, 100, shape).astype(dtype))
+    return values
+
+
+def _block(invoke, seconds):
+    """Times of single inferences in milliseconds; the first one only warms the caches."""
+    invoke()
+    times, begin = [], time.perf_counter_ns()
+    before = begin
+    while not times or before - begin < seconds * 1e9:
+        invoke()
+        now = time.perf_counter_ns()
+        times.append((now - before) / 1e6)
+        before = now
+    return times
+
+
+def race(engines, rounds, seconds):
+    """{name: (median, best)} in milliseconds; each round starts with another engine."""
+    names = list(engines)
+    times = {name: [] for name in names}
+    for number in range(rounds):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            times[name] += _block(engines[name].invoke, seconds)
+            time.sleep(_REST_SECONDS)
+    return {name: (statistics.median(t), min(t)) for name, t in times.items()}
+
+
+def disagreement(ours, theirs):
+    """The greatest difference between two lists of outputs, relative to the greatest magnitude."""
+    worst = 0.0
+    if len(ours) != len(theirs):
+        return float("inf")
+    for a, b in zip(ours, theirs):
+        if a.shape != b.shape:
+            return float("inf")
+        if not a.size:
+            continue
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        greatest = max(float(np.abs(b).max()), 1e-30)
+        worst = max(worst, float(np.abs(a - b).max()) / greatest)
+    return worst
