@@ -31,10 +31,10 @@ namespace {
 // Only the test's own thread counts; models here run on one thread.
 struct Heap {
   bool armed = false;
-  bool sticky = false;        // refuse everything from `countdown` on, not one allocation
-  int64_t countdown = 0;      // allocations to grant before the refusal
+  bool sticky = false;    // refuse everything from `countdown` on, not one allocation
+  int64_t countdown = 0;  // allocations to grant before the refusal
   int64_t refused = 0;
-  int64_t live = 0;           // blocks given out while armed or counting and not yet freed
+  int64_t live = 0;  // blocks given out while armed or counting and not yet freed
   bool counting = false;
 };
 thread_local Heap heap;
@@ -160,8 +160,8 @@ void SweepEveryAllocation(const Body& body) {
         EXPECT_GT(n, 30) << "a whole life takes more allocations than that";
         break;
       }
-      ASSERT_TRUE(outcome.finished) << "refused allocation " << n << ": the retry failed: "
-                                    << DeputyLastError();
+      ASSERT_TRUE(outcome.finished)
+          << "refused allocation " << n << ": the retry failed: " << DeputyLastError();
       ASSERT_TRUE(outcome.right) << "refused allocation " << n;
       ASSERT_EQ(outcome.leaked, 0) << "refused allocation " << n;
       failures += outcome.failed_steps;
@@ -185,16 +185,14 @@ TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
     TfLiteInterpreterOptions* options = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     std::vector<int8_t> answer;
-    bool ok = life->Step([&] {
-      return (model = TfLiteModelCreateFromFile(path.c_str())) != nullptr;
-    });
+    bool ok =
+        life->Step([&] { return (model = TfLiteModelCreateFromFile(path.c_str())) != nullptr; });
     ok = ok && life->Step([&] { return (options = TfLiteInterpreterOptionsCreate()) != nullptr; });
     ok = ok && life->Step([&] {
       return (interpreter = TfLiteInterpreterCreate(model, options)) != nullptr;
     });
-    ok = ok && life->Step([&] {
-      return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk;
-    });
+    ok = ok &&
+         life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
     if (ok) {
       TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
       for (size_t i = 0; i < TfLiteTensorByteSize(input); ++i) {
@@ -244,9 +242,8 @@ TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     TfLiteSignatureRunner *sum = nullptr, *square = nullptr;
-    bool ok = life->Step([&] {
-      return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr;
-    });
+    bool ok = life->Step(
+        [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
     ok = ok && life->Step([&] {
       return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
     });
@@ -261,9 +258,8 @@ TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
       return TfLiteSignatureRunnerResizeInputTensor(square, "value", dims, 2) == kTfLiteOk;
     });
     for (TfLiteSignatureRunner* runner : {sum, square}) {
-      ok = ok && life->Step([&] {
-        return TfLiteSignatureRunnerAllocateTensors(runner) == kTfLiteOk;
-      });
+      ok = ok &&
+           life->Step([&] { return TfLiteSignatureRunnerAllocateTensors(runner) == kTfLiteOk; });
     }
     if (ok) {
       TfLiteTensorCopyFromBuffer(TfLiteSignatureRunnerGetInputTensor(sum, "left"), four, 8);

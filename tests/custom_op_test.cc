@@ -124,8 +124,7 @@ TEST_F(CustomOp, added_operator_runs) {
 }
 
 TEST_F(CustomOp, operator_with_data_gets_its_data_and_wins_over_the_plain_functions) {
-  TfLiteOperator* op =
-      TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
+  TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
   TfLiteOperatorSetInvoke(op, &RecordOpaqueInvoke);
   TfLiteOperatorSetInitWithData(op, &RecordDataInit);
   TfLiteOperatorSetFreeWithData(op, &RecordDataFree);

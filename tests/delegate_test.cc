@@ -260,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FailureRow{"init_sentinel", kScriptedInit, kScriptedInitSentinel},
                     FailureRow{"null_init", kScriptedInit, kScriptedNullInit},
                     FailureRow{"kernel_prepare", kScriptedPrepareKernel, kScriptedErrorStatus}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
   Scripted first, second;

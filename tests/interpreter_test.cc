@@ -558,13 +558,12 @@ TEST(Signatures, runs_another_subgraph_and_resizes_what_is_open) {
   ASSERT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner.get(), "value", good, 2), kTfLiteOk);
   ASSERT_EQ(TfLiteSignatureRunnerAllocateTensors(runner.get()), kTfLiteOk) << t.log();
   const float values[] = {1, 2, 3, 4};
-  ASSERT_EQ(TfLiteTensorCopyFromBuffer(
-                TfLiteSignatureRunnerGetInputTensor(runner.get(), "value"), values, 16),
+  ASSERT_EQ(TfLiteTensorCopyFromBuffer(TfLiteSignatureRunnerGetInputTensor(runner.get(), "value"),
+                                       values, 16),
             kTfLiteOk);
   ASSERT_EQ(TfLiteSignatureRunnerInvoke(runner.get()), kTfLiteOk) << t.log();
-  EXPECT_THAT(
-      t.Values<float>(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "result")),
-      ElementsAre(1, 4, 9, 16));
+  EXPECT_THAT(t.Values<float>(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "result")),
+              ElementsAre(1, 4, 9, 16));
   EXPECT_EQ(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "nobody"), nullptr);
   EXPECT_EQ(TfLiteSignatureRunnerGetInputTensor(runner.get(), "nobody"), nullptr);
 }

@@ -131,16 +131,22 @@ TfLiteRegistration RecordRegistration(void) {
 
 // A shorter struct ends at the border of a block that holds rubbish behind it, so that reading too
 // far is found out.
-#define SHORT_REGISTRATION(type)                                 \
-  static struct {                                                \
-    type registration;                                           \
-    unsigned char rubbish[sizeof(TfLiteRegistration)];           \
-  } holder;                                                      \
-  const TfLiteRegistration full = RecordRegistration();          \
-  memset(&holder, 0xdb, sizeof holder);                          \
+#define SHORT_REGISTRATION(type)                                   \
+  static struct {                                                  \
+    type registration;                                             \
+    unsigned char rubbish[sizeof(TfLiteRegistration)];             \
+  } holder;                                                        \
+  const TfLiteRegistration full = RecordRegistration();            \
+  memset(&holder, 0xdb, sizeof holder);                            \
   memcpy(&holder.registration, &full, sizeof holder.registration); \
   return &holder.registration
 
-const TfLiteRegistration_V1* RecordRegistrationV1(void) { SHORT_REGISTRATION(TfLiteRegistration_V1); }
-const TfLiteRegistration_V2* RecordRegistrationV2(void) { SHORT_REGISTRATION(TfLiteRegistration_V2); }
-const TfLiteRegistration_V3* RecordRegistrationV3(void) { SHORT_REGISTRATION(TfLiteRegistration_V3); }
+const TfLiteRegistration_V1* RecordRegistrationV1(void) {
+  SHORT_REGISTRATION(TfLiteRegistration_V1);
+}
+const TfLiteRegistration_V2* RecordRegistrationV2(void) {
+  SHORT_REGISTRATION(TfLiteRegistration_V2);
+}
+const TfLiteRegistration_V3* RecordRegistrationV3(void) {
+  SHORT_REGISTRATION(TfLiteRegistration_V3);
+}

@@ -45,8 +45,8 @@ class TestInterpreter {
   template <typename T>
   void Set(int input, const std::vector<T>& values) {
     TfLiteTensor* tensor = TfLiteInterpreterGetInputTensor(interpreter_, input);
-    ASSERT_EQ(
-        TfLiteTensorCopyFromBuffer(tensor, values.data(), values.size() * sizeof(T)), kTfLiteOk);
+    ASSERT_EQ(TfLiteTensorCopyFromBuffer(tensor, values.data(), values.size() * sizeof(T)),
+              kTfLiteOk);
   }
   template <typename T>
   std::vector<T> Get(int output) {

@@ -48,9 +48,8 @@ class Copy {
     ok = ok && Find<decltype(TfLiteInterpreterInvoke)>("TfLiteInterpreterInvoke")(interpreter) ==
                    kTfLiteOk;
     // The kernels' context functions are where a call could go astray.
-    const TfLiteTensor* output =
-        Find<decltype(TfLiteInterpreterGetOutputTensor)>("TfLiteInterpreterGetOutputTensor")(
-            interpreter, 0);
+    const TfLiteTensor* output = Find<decltype(TfLiteInterpreterGetOutputTensor)>(
+        "TfLiteInterpreterGetOutputTensor")(interpreter, 0);
     ok = ok && Find<decltype(TfLiteTensorByteSize)>("TfLiteTensorByteSize")(output) == 10 * 4;
     Find<decltype(TfLiteInterpreterDelete)>("TfLiteInterpreterDelete")(interpreter);
     Find<decltype(TfLiteModelDelete)>("TfLiteModelDelete")(model);
@@ -66,7 +65,8 @@ TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
   std::filesystem::copy_file(DEPUTY_DROP_IN_PATH, second_file,
                              std::filesystem::copy_options::overwrite_existing);
   const Copy ours(DEPUTY_LIBRARY_PATH), drop_in(DEPUTY_DROP_IN_PATH), second(second_file);
-  const std::string digits = std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_float.tflite";
+  const std::string digits =
+      std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_float.tflite";
   for (const Copy* copy : {&ours, &drop_in, &second}) {
     EXPECT_TRUE(copy->Classifies(digits.c_str()));
     // A string that the copy gives out is its own, not that of the copy loaded first.
