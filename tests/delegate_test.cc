@@ -49,11 +49,14 @@ std::vector<uint8_t> Chain(int length) {
 
 struct Scripted {
   explicit Scripted(int64_t flags = kStatic) : delegate(new ScriptedDelegate) {
+    static std::vector<std::shared_ptr<ScriptedDelegate>> kept;
+    kept.push_back(delegate);
     ScriptedDelegateInit(delegate.get(), flags);
   }
   TfLiteDelegate* base() { return &delegate->base; }
   ScriptedDelegate* operator->() { return delegate.get(); }
-  std::unique_ptr<ScriptedDelegate> delegate;
+  // Kept to the end of the program: a delegate outlives every interpreter it was applied to.
+  std::shared_ptr<ScriptedDelegate> delegate;
 };
 
 TfLiteStatus Modify(TestInterpreter* t, TfLiteDelegate* delegate) {
