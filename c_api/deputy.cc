@@ -106,6 +106,22 @@ TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* opt
   return kTfLiteOk;
 }
 
+TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(TfLiteInterpreterOptions* options,
+                                                       DeputyDelegatePolicy policy) {
+  const bool known = policy == kDeputyPolicyTfLite || policy == kDeputyPolicyHot;
+  if (options == nullptr || !known) return kTfLiteError;
+  options->config.hot = policy == kDeputyPolicyHot;
+  options->policy_set = true;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options,
+                                                      int32_t inferences) {
+  if (options == nullptr || inferences < -1) return kTfLiteError;
+  options->config.delegate_retry = inferences;
+  return kTfLiteOk;
+}
+
 DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads) {
   return Guard<DeputyThreadPool*>(nullptr, [&] {
     return new DeputyThreadPool{std::make_shared<deputy::ThreadPool>(std::max(threads, 1))};
@@ -134,6 +150,36 @@ TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options
   if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
   options->config.limits = chosen;
   return kTfLiteOk;
+}
+
+// ---- When a delegate fails ----------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,
+                                                  DeputyDelegationStatus* status) {
+  if (interpreter == nullptr) return kTfLiteError;
+  deputy::Interpreter& impl = *interpreter->impl;
+  DeputyDelegationStatus full{};
+  full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
+  for (int i = 0; i < impl.subgraph_count(); ++i) {
+    const deputy::FallbackStatistics& part = impl.subgraph(i)->hot_fallback().statistics();
+    full.degraded |= part.degraded;
+    full.recomputed_nodes += part.recomputed;
+    full.restarts += part.restarts;
+    full.reserved_bytes += part.reserved_bytes;
+    full.saving_ns += part.saving_ns;
+  }
+  full.delegates_left_out = impl.delegates_left_out();
+  full.degraded |= full.delegates_left_out > 0;
+  return Deliver(full, sizeof(DeputyDelegationStatus), status);
+}
+
+uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
+  if (interpreter == nullptr) return 0;
+  uint64_t digest = 0;
+  for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
+    digest = digest * 31 + deputy::GraphDigest(*interpreter->impl->subgraph(i));
+  }
+  return digest;
 }
 
 // ---- What is in an interpreter ------------------------------------------------------------------

@@ -111,6 +111,64 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreter
                                                                const DeputyLimits* limits);
 
 // ------------------------------------------------------------------------------------------------
+// When a delegate fails
+// ------------------------------------------------------------------------------------------------
+
+// What an interpreter does when a delegate fails.
+typedef enum DeputyDelegatePolicy {
+  // What TensorFlow Lite does, in statuses and resulting state: a delegate that cannot be applied
+  // takes all others with it, a failing kernel fails the inference.
+  kDeputyPolicyTfLite = 0,
+  // A delegate that cannot be applied leaves everything as it was before: kTfLiteDelegateError, or
+  // for delegates in the options, an interpreter without it. A kernel that fails is replaced by its
+  // own nodes on the CPU, in mid-inference: kTfLiteOk, and DeputyDelegationStatus says "degraded".
+  kDeputyPolicyHot = 1,
+} DeputyDelegatePolicy;
+
+// Chooses the policy of interpreters made with these options. It beats the environment variable
+// DEPUTY_DELEGATE_POLICY ("tflite" or "hot"). kTfLiteError for NULL options and for a value that is
+// none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(
+    TfLiteInterpreterOptions* options, DeputyDelegatePolicy policy);
+
+// Under kDeputyPolicyHot: for how many inferences a delegate's node that failed is left out before
+// it is tried again. 0, the default: it is tried in the next one; -1: never again, until the graph
+// changes. kTfLiteError for NULL options and other negative numbers.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(
+    TfLiteInterpreterOptions* options, int32_t inferences);
+
+// How delegation went, over all subgraphs.
+typedef struct DeputyDelegationStatus {
+  // sizeof(DeputyDelegationStatus).
+  size_t struct_size;
+  // A DeputyDelegatePolicy.
+  int32_t policy;
+  // Not 0: the newest inference computed nodes of a delegate on the CPU because it failed, or a
+  // delegate could not be applied and was left out.
+  int32_t degraded;
+  // Delegates that could not be applied and were left out.
+  int64_t delegates_left_out;
+  // How often a delegate's node was computed on the CPU.
+  int64_t recomputed_nodes;
+  // How often an inference started over because a delegate could not hand out its tensors.
+  int64_t restarts;
+  // What being able to go on costs: memory kept for the replaced nodes, in bytes, and time spent so
+  // far on keeping variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite.
+  size_t reserved_bytes;
+  int64_t saving_ns;
+} DeputyDelegationStatus;
+
+// Fills `status`, whose struct_size the caller has set.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
+    const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
+
+// A number that is equal as long as the graph's structure is: the plans; per node its tensors,
+// operator and data; per tensor type, shape, bytes, quantisation, allocation, delegate, buffer
+// handle and stale bit; the delegates applied. It means something within one process only. 0 for
+// NULL.
+TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
+
+// ------------------------------------------------------------------------------------------------
 // What is in an interpreter
 // ------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,8 @@ struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
   // The environment may choose the arithmetic as long as nobody called for one.
   bool arithmetic_set = false;
+  // Likewise the delegate policy.
+  bool policy_set = false;
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;

@@ -49,13 +49,17 @@ TfLiteStatus Subgraph::Reallocate() {
   arena_.Reset();
   persistent_.Reset();
   NoteReaders();
-  if (delegation_.requires_propagated_shapes()) {
+  const bool hot = interpreter_->hot() && delegation_.has_replaced_nodes();
+  if (hot) {
+    hot_fallback_.PrepareReplacedNodes();
+  } else if (delegation_.requires_propagated_shapes()) {
     bool ignored = false;
     const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
     if (status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
+  if (hot && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
   DropIdleTemporaries();
   state_ = State::kInvokable;
   return ResetVariableTensors();
@@ -105,8 +109,12 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   EnsureTensorCapacity();
   failure_[0] = '\0';
-  const TfLiteStatus status =
+  TfLiteStatus status =
       CallPrepare(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr &&
+      status != kTfLiteOutputShapeNotKnown) {
+    status = hot_fallback_.JudgePrepare(node_index, status);
+  }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");
   }
@@ -145,7 +153,9 @@ bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
 }
 
 void Subgraph::NoteReaders() {
-  read_.assign(tensors_.size(), false);
+  // Under Hot, nodes that a delegate has taken may have to run after all.
+  const bool any = interpreter_->hot() && delegation_.has_replaced_nodes();
+  read_.assign(tensors_.size(), any);
   for (int index : outputs_) {
     if (index >= 0) read_[index] = true;
   }

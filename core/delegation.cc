@@ -46,7 +46,15 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
+  subgraph_->hot_fallback().Forget();
+  applying_ = true;
+  const TfLiteStatus status =
+      subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
+  applying_ = false;
+  return status;
+}
 
+TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   const int64_t flags = DelegateFlags(delegate);
   const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
@@ -57,23 +65,67 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
+  if (transaction_ != nullptr) transaction_->before.KeepTensorsAddedSoFar();
   if (applied_.empty()) original_plan_ = subgraph_->plan_;
 
   applied_.reserve(applied_.size() + 1);
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
   if (hint) {
-    for (int node : subgraph_->plan_) {
-      if (subgraph_->nodes_[node].first.delegate == nullptr) {
-        return Fail(reporter, kTfLiteApplicationError,
-                    "The delegate promised to take the whole graph; subgraph %d node %d %s: "
-                    "expected a delegate, found the CPU",
-                    subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
-      }
-    }
+    if (const TfLiteStatus status = CheckFullyDelegated(); status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
   if (status == kTfLiteOk) applied_.push_back(delegate);
   return status;
+} catch (...) {
+  Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
+  return Restore();
+}
+
+TfLiteStatus Delegation::CheckFullyDelegated() {
+  for (int node : subgraph_->plan_) {
+    if (subgraph_->nodes_[node].first.delegate != nullptr) continue;
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+                "The delegate promised to take the whole graph; subgraph %d node %d %s: "
+                "expected a delegate, found the CPU",
+                subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
+  }
+  return kTfLiteOk;
+}
+
+// ---- Applying under the policy Hot --------------------------------------------------------------
+
+// A delegate that was asked and failed is a delegate's error, whatever it failed with.
+TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
+  transaction_ = std::make_unique<Transaction>(subgraph_);
+  const TfLiteStatus status = ApplySteps(delegate);
+  if (status == kTfLiteOk) return kTfLiteOk;
+  const bool asked = transaction_->asked;
+  TakeBack();
+  if (!asked) return status;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "subgraph %d: the delegate could not be applied; the graph is as it was before",
+              subgraph_->index());
+}
+
+Delegation::Transaction::Transaction(Subgraph* subgraph)
+    : before(subgraph), was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
+  was_ready = subgraph->state_ != Subgraph::State::kUninvokable;
+  if (!was_ready) return;
+  for (const std::vector<int>* indices : {&subgraph->inputs_, &subgraph->variables_}) {
+    for (int index : *indices) {
+      if (index >= 0) contents.Save(index, subgraph->tensors_[index]);
+    }
+  }
+}
+
+void Delegation::TakeBack() {
+  if (transaction_ == nullptr) return;
+  const std::unique_ptr<Transaction> transaction = std::move(transaction_);
+  transaction->before.Restore();
+  subgraph_->hot_fallback().Forget();
+  if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
+  if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+  transaction->contents.PutBack(&subgraph_->tensors_);
 }
 
 // A static delegate needs to see every shape.
@@ -96,6 +148,7 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 }
 
 TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
+  if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
   const TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
   Leave();
@@ -118,7 +171,7 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
     bool dynamic_tensors = false;
     if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
     if (dynamic_tensors) {
-      const TfLiteStatus removed = Remove();
+      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove();
       if (removed != kTfLiteOk) return removed;
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                   "Cannot allow dynamic tensors due to previous delegation, resetting to original "
@@ -132,7 +185,9 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
   return kTfLiteOk;
 }
 
+// What a failed apply leaves: the CPU alone. Under Hot the caller puts back what was before.
 TfLiteStatus Delegation::Restore() {
+  if (transaction_ != nullptr) return kTfLiteDelegateError;
   const TfLiteStatus status = Remove();
   if (status != kTfLiteOk) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
@@ -159,6 +214,7 @@ void Delegation::Undo() {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }
   original_plan_.clear();
+  subgraph_->hot_fallback().Forget();
   subgraph_->state_ = Subgraph::State::kUninvokable;
   undone_ = true;
 }
@@ -200,7 +256,11 @@ TfLiteStatus Delegation::Redo() {
   const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
   applied_.clear();
   for (TfLiteDelegate* delegate : delegates) {
-    if (const TfLiteStatus status = Apply(delegate); status != kTfLiteOk) return status;
+    const TfLiteStatus status = Apply(delegate);
+    Commit();
+    if (status == kTfLiteOk) continue;
+    if (!subgraph_->interpreter()->hot()) return status;
+    subgraph_->interpreter()->NoteDelegateLeftOut();
   }
   return kTfLiteOk;
 }

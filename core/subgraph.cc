@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "core/delegate_call.h"
+#include "core/delegate_params.h"
 #include "core/interpreter.h"
 #include "core/kernel_call.h"
 #include "core/op_names.h"
@@ -120,7 +121,7 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 }  // namespace
 
 Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
-    : interpreter_(interpreter), index_(index), desc_(desc), delegation_(this) {
+    : interpreter_(interpreter), index_(index), desc_(desc), delegation_(this), hot_fallback_(this) {
   InitContext(this, &context_);
   consistent_ = desc->inconsistency.empty();
 }
@@ -413,11 +414,7 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
     position_of[node_index] = position;
     const auto& [node, registration] = nodes_[node_index];
     if (node.delegate == nullptr) return;
-    const auto* params = static_cast<const TfLiteDelegateParams*>(node.builtin_data);
-    const TfLiteIntArray* taken =
-        BuilderOf(node.delegate) == nullptr
-            ? params->nodes_to_replace
-            : static_cast<const TfLiteOpaqueDelegateParams*>(node.builtin_data)->nodes_to_replace;
+    const TfLiteIntArray* taken = ReplacedNodes(node);
     for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
   };
   for (size_t position = 0; position < plan_.size(); ++position) {

@@ -18,6 +18,7 @@
 #include "c_api/common.h"
 #include "core/arena.h"
 #include "core/delegation.h"
+#include "core/hot_fallback.h"
 #include "core/model.h"
 #include "core/runtime.h"
 
@@ -86,9 +87,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
   TfLiteStatus AllocateTensors() override;
   TfLiteStatus Invoke() override;
+  // Invoke, and then brings outputs that a delegate left on its device back to the CPU, unless
+  // `allow_stale_outputs`.
+  TfLiteStatus InvokeAndRead(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
+  // Writes saved bytes to the tensors they came from, where those still have that size.
+  void PutBack(const SavedContents& contents) { contents.PutBack(&tensors_); }
   // Brings device data back to the CPU when the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
@@ -97,6 +103,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   Delegation& delegation() { return delegation_; }
   const Delegation& delegation() const { return delegation_; }
+  HotFallback& hot_fallback() { return hot_fallback_; }
 
   // Where the tensors of the prepared plan lie.
   std::vector<TensorMemory> MemoryMap() const;
@@ -115,6 +122,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
  private:
   // Applying and undoing delegates rewrites nodes and plan as one transaction.
   friend class Delegation;
+  friend class GraphSnapshot;
+  // Runs a failed delegate's nodes on the CPU.
+  friend class HotFallback;
 
   enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
 
@@ -142,8 +152,12 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteReaders();
 
   // invoke.cc
+  TfLiteStatus WalkPlan();
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus CheckInputs(int node_index);
+  TfLiteStatus CopyFromDelegate(int tensor_index);
+  // The kernel's invoke, heard by the profiler.
+  TfLiteStatus RunKernel(int node_index);
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
   // Orders between plan positions that no tensor expresses.
@@ -172,6 +186,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
   char failure_[512] = "";
   Delegation delegation_;
+  HotFallback hot_fallback_;
 };
 
 }  // namespace deputy
