@@ -134,8 +134,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(
 // Under kDeputyPolicyHot: for how many inferences a delegate's node that failed is left out before
 // it is tried again. 0, the default: it is tried in the next one; -1: never again, until the graph
 // changes. kTfLiteError for NULL options and other negative numbers.
-TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(
-    TfLiteInterpreterOptions* options, int32_t inferences);
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options, int32_t inferences);
 
 // How delegation went, over all subgraphs.
 typedef struct DeputyDelegationStatus {

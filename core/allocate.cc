@@ -49,17 +49,14 @@ TfLiteStatus Subgraph::Reallocate() {
   arena_.Reset();
   persistent_.Reset();
   NoteReaders();
-  const bool hot = interpreter_->hot() && delegation_.has_replaced_nodes();
-  if (hot) {
-    hot_fallback_.PrepareReplacedNodes();
-  } else if (delegation_.requires_propagated_shapes()) {
+  if (delegation_.requires_propagated_shapes()) {
     bool ignored = false;
     const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
     if (status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
-  if (hot && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
+  if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
   DropIdleTemporaries();
   state_ = State::kInvokable;
   return ResetVariableTensors();
@@ -108,11 +105,13 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   EnsureTensorCapacity();
+  const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
+  if (hot) hot_fallback_.LearnShapes(node_index);
   failure_[0] = '\0';
   TfLiteStatus status =
       CallPrepare(&context_, nodes_[node_index].second, &nodes_[node_index].first);
-  if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr &&
-      status != kTfLiteOutputShapeNotKnown) {
+  if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
+  if (hot && status != kTfLiteOutputShapeNotKnown) {
     status = hot_fallback_.JudgePrepare(node_index, status);
   }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {

@@ -150,8 +150,11 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
-  const TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
   Leave();
+  for (int node = 0; node < subgraph_->node_count() && status == kTfLiteOk; ++node) {
+    status = subgraph_->CheckNodeIndices(node);
+  }
   return status;
 }
 

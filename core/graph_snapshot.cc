@@ -81,8 +81,10 @@ void GraphSnapshot::Restore() noexcept {
   delegation.applied_.swap(applied_);
   delegation.undone_ = undone_;
   for (size_t i = 0; i < skippable_.size(); ++i) {
-    subgraph_->interpreter()->subgraph(static_cast<int>(i))->delegation().set_skippable(
-        skippable_[i]);
+    subgraph_->interpreter()
+        ->subgraph(static_cast<int>(i))
+        ->delegation()
+        .set_skippable(skippable_[i]);
   }
   subgraph_->state_ = Subgraph::State::kUninvokable;
 }
@@ -144,11 +146,11 @@ class Hash {
     static_assert(std::is_scalar_v<T>);
     AddBytes(&value, sizeof value);
   }
-  void Add(const TfLiteIntArray* array) {
+  void AddArray(const TfLiteIntArray* array) {
     Add(array == nullptr ? -1 : array->size);
     if (array != nullptr) AddBytes(array->data, sizeof(int) * static_cast<size_t>(array->size));
   }
-  void Add(const TfLiteFloatArray* array) {
+  void AddArray(const TfLiteFloatArray* array) {
     Add(array == nullptr ? -1 : array->size);
     if (array != nullptr) AddBytes(array->data, sizeof(float) * static_cast<size_t>(array->size));
   }
@@ -166,17 +168,16 @@ class Hash {
 
 void AddTensor(const TfLiteTensor& tensor, Hash* hash) {
   hash->Add(tensor.type);
-  hash->Add(tensor.dims);
+  hash->AddArray(tensor.dims);
   hash->Add(tensor.bytes);
   hash->Add(tensor.params.scale);
   hash->Add(tensor.params.zero_point);
   hash->Add(tensor.quantization.type);
   if (tensor.quantization.type == kTfLiteAffineQuantization &&
       tensor.quantization.params != nullptr) {
-    const auto* affine =
-        static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
-    hash->Add(affine->scale);
-    hash->Add(affine->zero_point);
+    const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
+    hash->AddArray(affine->scale);
+    hash->AddArray(affine->zero_point);
     hash->Add(affine->quantized_dimension);
   }
   hash->Add(tensor.allocation_type);
@@ -186,9 +187,9 @@ void AddTensor(const TfLiteTensor& tensor, Hash* hash) {
 }
 
 void AddNode(const TfLiteNode& node, const TfLiteRegistration& registration, Hash* hash) {
-  hash->Add(node.inputs);
-  hash->Add(node.outputs);
-  hash->Add(node.temporaries);
+  hash->AddArray(node.inputs);
+  hash->AddArray(node.outputs);
+  hash->AddArray(node.temporaries);
   hash->Add(node.builtin_data);
   hash->Add(node.user_data);
   hash->Add(node.delegate);
@@ -204,7 +205,8 @@ void AddNode(const TfLiteNode& node, const TfLiteRegistration& registration, Has
 }  // namespace
 
 uint64_t GraphDigest(const Subgraph& subgraph) {
-  Subgraph& graph = const_cast<Subgraph&>(subgraph);  // its accessors are not const; nothing changes
+  Subgraph& graph =
+      const_cast<Subgraph&>(subgraph);  // its accessors are not const; nothing changes
   Hash hash;
   for (int node : graph.plan()) hash.Add(node);
   for (int i = 0; i < graph.node_count(); ++i) {

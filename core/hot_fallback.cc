@@ -111,23 +111,22 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
-void HotFallback::PrepareReplacedNodes() {
-  known_shapes_.clear();
-  const SingleInputs single(subgraph_, subgraph_->delegation_.original_plan());
-  for (int node_index : subgraph_->delegation_.original_plan()) {
+void HotFallback::LearnShapes(int node_index) {
+  const Partition& partition = PartitionOf(node_index);
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
+  const SingleInputs single(subgraph_, partition.nodes);
+  for (int replaced : partition.nodes) {
     subgraph_->EnsureTensorCapacity();
-    auto& [node, registration] = subgraph_->nodes_[node_index];
+    auto& [node, registration] = subgraph_->nodes_[replaced];
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
     if (CallPrepare(&subgraph_->context_, registration, &node) != kTfLiteOk) return;
     if (subgraph_->HasDynamicTensor(node.outputs)) return;
   }
-  for (int node_index : subgraph_->plan_) {
-    const TfLiteNode& node = subgraph_->nodes_[node_index].first;
-    if (node.delegate == nullptr) continue;
-    for (int i = 0; i < node.outputs->size; ++i) {
-      const TfLiteIntArray* dims = subgraph_->tensors_[node.outputs->data[i]].dims;
-      known_shapes_[node.outputs->data[i]].assign(dims->data, dims->data + dims->size);
-    }
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    const TfLiteIntArray* dims = subgraph_->tensors_[outputs->data[i]].dims;
+    known_shapes_[outputs->data[i]].assign(dims->data, dims->data + dims->size);
   }
 }
 
@@ -137,15 +136,17 @@ bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
     const auto known = known_shapes_.find(outputs->data[i]);
     if (known == known_shapes_.end()) continue;
     const TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
-    if (TfLiteIntArrayEqualsArray(output.dims, static_cast<int>(known->second.size()),
-                                  known->second.data()) == 0) {
-      Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-           "subgraph %d node %d %s: tensor %d '%s': expected the shape that the replaced nodes "
-           "give, found another",
-           subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)),
-           outputs->data[i], output.name == nullptr ? "" : output.name);
-      return false;
+    const int rank = static_cast<int>(known->second.size());
+    if (output.dims != nullptr &&
+        TfLiteIntArrayEqualsArray(output.dims, rank, known->second.data()) != 0) {
+      continue;
     }
+    Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+         "subgraph %d node %d %s: tensor %d '%s': expected the shape that the replaced nodes give, "
+         "found another",
+         subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)),
+         outputs->data[i], output.name == nullptr ? "" : output.name);
+    return false;
   }
   return true;
 }
@@ -157,27 +158,39 @@ TfLiteStatus HotFallback::JudgePrepare(int node_index, TfLiteStatus status) {
   if (status == kTfLiteOk) return kTfLiteOk;
   // While a delegate is being applied its failure takes it away as a whole.
   if (subgraph_->delegation_.applying()) return status;
+  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  LeaveUnknownShapesOpen(node_index);
+  subgraph_->interpreter()->reporter()->Report(
+      "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
+      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
+  return kTfLiteOk;
+}
+
+TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
   const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
   for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
     TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
     const auto known = known_shapes_.find(outputs->data[i]);
-    if (known == known_shapes_.end()) {
-      // The replaced nodes give it a shape when they run.
-      if (output.allocation_type == kTfLiteArenaRw) {
-        output.allocation_type = kTfLiteDynamic;
-        output.data.raw = nullptr;
-      }
-      continue;
-    }
+    if (known == known_shapes_.end()) continue;
     TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(known->second.size()));
     if (dims == nullptr) return kTfLiteError;
     std::copy(known->second.begin(), known->second.end(), dims->data);
     if (subgraph_->ResizeTensor(&output, dims) != kTfLiteOk) return kTfLiteError;
   }
-  subgraph_->interpreter()->reporter()->Report(
-      "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
-      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
   return kTfLiteOk;
+}
+
+// The replaced nodes give such outputs a shape when they run.
+void HotFallback::LeaveUnknownShapesOpen(int node_index) {
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0 || known_shapes_.count(outputs->data[i]) != 0) continue;
+    TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    if (output.allocation_type != kTfLiteArenaRw) continue;
+    output.allocation_type = kTfLiteDynamic;
+    output.data.raw = nullptr;
+  }
 }
 
 TfLiteStatus HotFallback::Reserve() {
@@ -263,11 +276,13 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
     }
   }
   const TfLiteStatus status = subgraph_->RunKernel(node_index);
-  if (status == kTfLiteOk) return status;
+  if (status == kTfLiteOk && OutputsKeptTheirShapes(node_index)) return kTfLiteOk;
   if (status == kTfLiteCancelled) {
     return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
   }
-  subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+  if (status != kTfLiteOk) {
+    subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+  }
   variables_of_node_.PutBack(&subgraph_->tensors_);
   LetRest(&partition);
   return Recompute(node_index);
@@ -278,8 +293,12 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   const TfLiteNode& node = subgraph_->nodes_[node_index].first;
   // Whatever the delegate holds of them is older than what comes now.
   for (int i = 0; i < node.outputs->size; ++i) {
-    subgraph_->tensors_[node.outputs->data[i]].data_is_stale = false;
+    if (node.outputs->data[i] >= 0)
+      subgraph_->tensors_[node.outputs->data[i]].data_is_stale = false;
   }
+  // A kernel that gave an output another shape took it away from its place in the arena.
+  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  subgraph_->PointTensorsIntoArenas();
   const TfLiteStatus status = RunReplaced(partition);
   ForgetScratchAddresses();
   if (status != kTfLiteOk) return status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot on one subgraph: a delegate's node that fails is computed by the nodes it replaced,
-// on the CPU, in the middle of the inference, and the inference goes on. The delegate keeps its
-// node; when it is tried again is the caller's choice.
+// The policy Hot on one subgraph: a delegate's node that fails is computed by the nodes it
+// replaced, on the CPU, in the middle of the inference, and the inference goes on. The delegate
+// keeps its node; when it is tried again is the caller's choice.
 //
 // The replaced nodes' own tensors get memory here, beside the arena: the arena stays as it is, and
 // with it every address that the caller may hold. The memory is reserved when tensors are
@@ -41,9 +41,9 @@ class HotFallback {
   explicit HotFallback(Subgraph* subgraph) : subgraph_(subgraph) {}
 
   // ---- While tensors are allocated -------------------------------------------------------------
-  // Prepares the replaced nodes, as far as their shapes are known, and notes the shapes they give
-  // to the tensors that delegates will write.
-  void PrepareReplacedNodes();
+  // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
+  // give to its outputs, if these can be known.
+  void LearnShapes(int node_index);
   // Judges a delegate's node by what its prepare answered and by the shapes of its outputs. Ok also
   // when it failed but its nodes can stand in for it.
   TfLiteStatus JudgePrepare(int node_index, TfLiteStatus status);
@@ -77,6 +77,8 @@ class HotFallback {
   Partition& PartitionOf(int node_index);
   void Flatten(int node_index, std::vector<bool>* out_nodes) const;
   bool OutputsKeptTheirShapes(int node_index) const;
+  TfLiteStatus GiveOutputsKnownShapes(int node_index);
+  void LeaveUnknownShapesOpen(int node_index);
   TfLiteStatus Recompute(int node_index);
   TfLiteStatus RunReplaced(const Partition& partition);
   TfLiteStatus PrepareSome(const Partition& partition, size_t begin, size_t* out_end);

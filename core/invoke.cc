@@ -88,12 +88,36 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
                              "failed to invoke.");
   }
+  if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
   if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
     // Whatever follows was prepared for other shapes.
     next_to_prepare_ = position + 1;
     arena_.ForgetFrom(next_to_prepare_);
   }
   return kTfLiteOk;
+}
+
+// A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
+// lets the next reader find a null pointer; ours says so and prepares again.
+bool Subgraph::LostOutput(int position) {
+  const int node_index = plan_[position];
+  const TfLiteIntArray* outputs = nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    const TfLiteTensor& output = tensors_[outputs->data[i]];
+    if (output.allocation_type != kTfLiteArenaRw || output.data.raw != nullptr ||
+        output.bytes == 0) {
+      continue;
+    }
+    next_to_prepare_ = position;
+    Fail(interpreter_->reporter(), kTfLiteError,
+         "Node number %d (%s) failed to invoke.; subgraph %d: tensor %d '%s': expected a kernel "
+         "that keeps the shape it prepared, found one that changed it",
+         node_index, OperatorName(nodes_[node_index].second), index_, outputs->data[i],
+         output.name == nullptr ? "" : output.name);
+    return true;
+  }
+  return false;
 }
 
 TfLiteStatus Subgraph::RunKernel(int node_index) {

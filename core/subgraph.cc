@@ -121,7 +121,11 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 }  // namespace
 
 Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
-    : interpreter_(interpreter), index_(index), desc_(desc), delegation_(this), hot_fallback_(this) {
+    : interpreter_(interpreter),
+      index_(index),
+      desc_(desc),
+      delegation_(this),
+      hot_fallback_(this) {
   InitContext(this, &context_);
   consistent_ = desc->inconsistency.empty();
 }
@@ -217,6 +221,25 @@ TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> i
     }
   }
   return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
+  TfLiteNode& node = nodes_[node_index].first;
+  const std::pair<const char*, TfLiteIntArray**> lists[] = {
+      {"inputs", &node.inputs}, {"outputs", &node.outputs}, {"temporaries", &node.temporaries}};
+  TfLiteStatus status = kTfLiteOk;
+  for (const auto& [what, list] : lists) {
+    if (*list == nullptr) *list = MakeArray({}).release();
+    for (int i = 0; i < (*list)->size; ++i) {
+      int& index = (*list)->data[i];
+      if (index >= kTfLiteOptionalTensor && index < tensor_count()) continue;
+      status = Fail(interpreter_->reporter(), kTfLiteError,
+                    "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
+                    what, index_, node_index, tensor_count());
+      index = kTfLiteOptionalTensor;  // nobody can follow it any more
+    }
+  }
+  return status;
 }
 
 TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {

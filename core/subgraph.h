@@ -131,6 +131,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // subgraph.cc
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
+  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
+  TfLiteStatus CheckNodeIndices(int node_index);
   void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
   void EnsureTensorCapacity();
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
@@ -155,6 +157,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus WalkPlan();
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus CheckInputs(int node_index);
+  bool LostOutput(int position);
   TfLiteStatus CopyFromDelegate(int tensor_index);
   // The kernel's invoke, heard by the profiler.
   TfLiteStatus RunKernel(int node_index);
