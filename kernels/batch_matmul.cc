@@ -15,7 +15,6 @@
 #include "kernels/gemm.h"
 #include "kernels/hybrid.h"
 #include "kernels/kernel.h"
-#include "kernels/weights_form.h"
 
 namespace deputy {
 namespace {
