@@ -75,6 +75,10 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
         const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
         if (status != kTfLiteOk && !interpreter->impl->hot()) return nullptr;
       }
+      if (deputy::CheckDelegation(interpreter->impl.get(), options->requirement, nullptr,
+                                  nullptr) != kTfLiteOk) {
+        return nullptr;
+      }
     }
     return interpreter.release();
   });

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c_api/objects_internal.h"
+#include "c_api/deliver_internal.h"
 #include "core/op_names.h"
 #include "kernels/cpu.h"
 
+using deputy::Deliver;
 using deputy::ErrorReporter;
+using deputy::FindSubgraph;
 using deputy::Guard;
 
 struct DeputyThreadPool {
@@ -21,24 +23,6 @@ struct DeputyThreadPool {
 namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
-
-// Copies `full` into the caller's struct as far as that one reaches. `first_release` is the size
-// the struct had when it was first published: a smaller one cannot be ours.
-template <typename T>
-TfLiteStatus Deliver(const T& full, size_t first_release, T* out) {
-  if (out == nullptr || out->struct_size < first_release) return kTfLiteError;
-  const size_t size = std::min(out->struct_size, sizeof(T));
-  memcpy(reinterpret_cast<char*>(out) + sizeof(size_t),
-         reinterpret_cast<const char*>(&full) + sizeof(size_t), size - sizeof(size_t));
-  return kTfLiteOk;
-}
-
-deputy::Subgraph* FindSubgraph(const TfLiteInterpreter* interpreter, int32_t index) {
-  if (interpreter == nullptr || index < 0 || index >= interpreter->impl->subgraph_count()) {
-    return nullptr;
-  }
-  return interpreter->impl->subgraph(index);
-}
 
 // Bridges the core's event to the client's callback; lives in the interpreter object.
 void ForwardEvent(void* user_data, const deputy::OpEvent& event) {

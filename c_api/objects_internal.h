@@ -30,6 +30,7 @@ struct TfLiteInterpreterOptions {
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;
+  int requirement = 0;                                 // a DeputyRequirement
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
 };
 
@@ -47,6 +48,10 @@ struct TfLiteSignatureRunner {
 };
 
 namespace deputy {
+
+// DeputyInterpreterCheckDelegation without its checks of arguments.
+TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
+                             int32_t* total);
 
 // Runs `body` and answers `on_failure` when it throws, which in this library means that memory was
 // refused.

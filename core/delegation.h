@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "c_api/common.h"
+#include "core/delegate_record.h"
 #include "core/graph_snapshot.h"
 #include "core/operator_object.h"
 #include "core/partition.h"
+#include "core/placement.h"
 #include "core/saved_contents.h"
 
 namespace deputy {
@@ -57,6 +59,11 @@ class Delegation {
   // The plan before the first delegate; empty when none was ever applied.
   const std::vector<int>& original_plan() const { return original_plan_; }
   bool requires_propagated_shapes() const;
+
+  // Every delegate that was asked, in the order of its first time, with what came of the newest.
+  const std::vector<DelegateRecord>& records() const { return records_; }
+  // By node index: where the caller wants nodes to run; empty if nothing was said.
+  std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
   // A delegate that has absorbed this subgraph's caller asks for it to be left alone.
   bool skippable() const { return skippable_; }
@@ -101,6 +108,12 @@ class Delegation {
   TfLiteStatus AllocateAfter(TfLiteDelegate* delegate, bool was_immutable, bool was_invokable);
   TfLiteStatus Restore();
   TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
+  TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
+  bool MayTake(int node_index);
+  bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
+  void BeginRecord(TfLiteDelegate* delegate);
+  void EndRecord(TfLiteStatus status);
+  NodeAnswer* AnswerOf(int node_index);
   TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
@@ -122,6 +135,9 @@ class Delegation {
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+  std::vector<DelegateRecord> records_;
+  int recording_ = -1;  // the record of the delegate being applied
+  std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
 };
 

@@ -46,6 +46,7 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
       return nullptr;
     }
   }
+  if (ApplyPlacements(config.placements, interpreter.get()) != kTfLiteOk) return nullptr;
   if (const auto* edges = interpreter->FindMetadata(kControlDependenciesMetadata)) {
     ParseControlEdges(*edges, desc.subgraphs.size(), &interpreter->control_edges_);
   }
@@ -100,8 +101,7 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
   for (auto& subgraph : subgraphs_) {
-    const bool validation = strncmp(subgraph->name(), "VALIDATION:", 11) == 0;
-    if (validation || subgraph->delegation().skippable()) continue;
+    if (subgraph->is_for_validation() || subgraph->delegation().skippable()) continue;
     const TfLiteStatus status = subgraph->delegation().Apply(delegate);
     if (status != kTfLiteOk) return status;
   }

@@ -40,6 +40,7 @@ struct InterpreterConfig {
   bool hot = false;
   // Under Hot: for how many inferences a node that failed rests; -1: for good.
   int delegate_retry = 0;
+  std::vector<Placement> placements;
 };
 
 class Interpreter {

@@ -97,6 +97,12 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
+  if (costs_.size() < nodes_.size()) costs_.resize(nodes_.size());
+  ++costs_[node_index].runs;
+  costs_[node_index].total_ns += taken_ns;
+}
+
 // A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
 // lets the next reader find a null pointer; ours says so and prepares again.
 bool Subgraph::LostOutput(int position) {
@@ -130,6 +136,7 @@ TfLiteStatus Subgraph::RunKernel(int node_index) {
       CallInvoke(&context_, nodes_[node_index].second, &nodes_[node_index].first);
   if (profiler != nullptr) {
     event.end_ns = Now();
+    NoteCost(node_index, event.end_ns - event.begin_ns);
     event.subgraph = index_;
     event.node = node_index;
     event.op_name = OperatorName(nodes_[node_index].second);

@@ -144,6 +144,8 @@ Subgraph* Subgraph::Of(const TfLiteContext* context) {
   return IsOurContext(context) ? static_cast<Subgraph*>(context->impl_) : nullptr;
 }
 
+bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
+
 TfLiteTensor* Subgraph::tensor(int index) {
   return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
 }

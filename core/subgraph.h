@@ -35,6 +35,12 @@ struct TensorMemory {
   Lifetime lifetime;
 };
 
+// How long a node has taken so far, as far as it was measured.
+struct NodeCost {
+  int64_t runs = 0;
+  int64_t total_ns = 0;
+};
+
 class Subgraph final : public Runtime, public CallableSubgraph {
  public:
   // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
@@ -51,6 +57,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   Interpreter* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
+  // Upstream's mark of subgraphs that no delegate is asked about.
+  bool is_for_validation() const;
   const std::vector<int>& inputs() const override { return inputs_; }
   const std::vector<int>& outputs() const override { return outputs_; }
   const std::vector<int>& variables() const { return variables_; }
@@ -107,6 +115,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // Where the tensors of the prepared plan lie.
   std::vector<TensorMemory> MemoryMap() const;
+  // What the node took while a profiler listened.
+  NodeCost cost(int node_index) const {
+    return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
+  }
   size_t arena_bytes() const { return arena_.bytes(); }
   size_t persistent_bytes() const { return persistent_.bytes(); }
 
@@ -161,6 +173,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus CopyFromDelegate(int tensor_index);
   // The kernel's invoke, heard by the profiler.
   TfLiteStatus RunKernel(int node_index);
+  void NoteCost(int node_index, int64_t taken_ns);
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
   // Orders between plan positions that no tensor expresses.
@@ -188,6 +201,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool tensor_resized_ = false;
   std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
   char failure_[512] = "";
+  std::vector<NodeCost> costs_;  // by node index
   Delegation delegation_;
   HotFallback hot_fallback_;
 };
