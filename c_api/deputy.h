@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "c_api.h"
+#include "deputy_plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -469,6 +470,110 @@ typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* even
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
                                                                  DeputyProfileCallback callback,
                                                                  void* user_data);
+
+// ------------------------------------------------------------------------------------------------
+// Plug-ins
+// ------------------------------------------------------------------------------------------------
+
+// A shared object that delegates are made from. It stays loaded as long as somebody holds a
+// reference or a delegate made from it lives.
+typedef struct DeputyPlugin DeputyPlugin;
+
+// What a plug-in is.
+typedef enum DeputyPluginKind {
+  // It exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  kDeputyPluginExternal = 0,
+  // It exports TFL_TheStableDelegate.
+  kDeputyPluginStable = 1,
+  // It exports deputy_plugin, and so says what it is and which options it takes.
+  kDeputyPluginDeputy = 2,
+} DeputyPluginKind;
+
+// Loads the library at `path`; a name without a slash is searched for as dlopen does. The file is
+// checked first, and its initialisers run. The caller owns one reference. NULL on failure;
+// DeputyLastError() tells what is wrong with the file. Any thread, but a stable delegate makes it
+// set the environment variable TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while
+// another thread reads the environment.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
+
+// Adds a reference and answers its argument. NULL is fine. Any thread.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
+
+// Drops a reference. NULL is fine. Any thread.
+TFL_CAPI_EXPORT void DeputyPluginRelease(DeputyPlugin* plugin);
+
+// What a plug-in says of itself. Strings and options belong to the plug-in and hold as long as a
+// reference to it does; strings that it does not give are "".
+typedef struct DeputyPluginInfo {
+  // sizeof(DeputyPluginInfo).
+  size_t struct_size;
+  // As it was loaded.
+  const char* path;
+  // A DeputyPluginKind.
+  int32_t kind;
+  // A DeputyLayout.
+  int32_t preferred_layout;
+  // Its own name, or that of its file.
+  const char* name;
+  // Its own version.
+  const char* version;
+  // Who makes it.
+  const char* vendor;
+  // The options it declares, and how many. None does not mean that it takes none.
+  const DeputyPluginOption* options;
+  size_t option_count;
+} DeputyPluginInfo;
+
+// Fills `info`, whose struct_size the caller has set. kTfLiteError for NULL and for a struct_size
+// that is too small. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin,
+                                                  DeputyPluginInfo* info);
+
+// Plug-ins found by a search, and the files that looked like plug-ins and are none.
+typedef struct DeputyPluginList DeputyPluginList;
+
+// Loads what `paths` names, separated by colons: files, and folders, of which every file is tried
+// whose name ends in ".so" or ".so." and a version, in the order of their names. NULL takes the
+// paths from the environment variable DEPUTY_PLUGIN_PATH. A file with several names is loaded once.
+// What cannot be loaded becomes an entry with an error. The caller owns the list. NULL if memory is
+// short. Any thread, see DeputyPluginLoad.
+TFL_CAPI_EXPORT DeputyPluginList* DeputyPluginListCreate(const char* paths);
+
+// Frees a list and its references. NULL is fine.
+TFL_CAPI_EXPORT void DeputyPluginListDelete(DeputyPluginList* list);
+
+// Number of entries; 0 for NULL.
+TFL_CAPI_EXPORT size_t DeputyPluginListGetCount(const DeputyPluginList* list);
+
+// The plug-in of an entry, which the list holds: retain it to keep it longer. NULL if it could not
+// be loaded or the index is out of range.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginListGetPlugin(const DeputyPluginList* list, size_t index);
+
+// The path of an entry, which belongs to the list. NULL if the index is out of range.
+TFL_CAPI_EXPORT const char* DeputyPluginListGetPath(const DeputyPluginList* list, size_t index);
+
+// Why an entry could not be loaded, "" if it could. It belongs to the list. NULL if the index is
+// out of range.
+TFL_CAPI_EXPORT const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index);
+
+// Asks a plug-in for a delegate with `count` options, borrowed during the call; both arrays may be
+// NULL if there are none. Where the plug-in declares its options, an unknown key and a value of the
+// wrong type are refused. The caller owns the delegate, which keeps the plug-in loaded, and deletes
+// it with DeputyPluginDeleteDelegate after every interpreter it was applied to. NULL on failure,
+// also for stable delegates; DeputyLastError() has the text, with what the plug-in said.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin,
+                                                           const char* const* keys,
+                                                           const char* const* values, size_t count);
+
+// Asks a stable delegate's plug-in for a delegate. `settings` is a FlatBuffer table TFLiteSettings,
+// handed on as it is and borrowed during the call; NULL if the plug-in can do without. The rest is
+// as for DeputyPluginCreateDelegate.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin,
+                                                                 const void* settings);
+
+// Frees a delegate of the two functions above or of TfLiteExternalDelegateCreate. NULL is fine; any
+// other delegate is reported and left alone.
+TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus
 }  // extern "C"
