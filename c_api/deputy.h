@@ -370,8 +370,8 @@ typedef struct DeputyPlacement {
 // Adds a placement to the interpreters made with these options; the struct is copied. kTfLiteError
 // for NULL, a wrong struct_size, selector or missing name. That two placements contradict each
 // other, or that a node is not there, shows when the interpreter is created: NULL, with a message.
-TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(
-    TfLiteInterpreterOptions* options, const DeputyPlacement* placement);
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
+                                                                  const DeputyPlacement* placement);
 
 // How much of a model has to be delegated.
 typedef enum DeputyRequirement {
@@ -390,7 +390,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
     TfLiteInterpreterOptions* options, DeputyRequirement requirement);
 
 // The same question to an interpreter: kTfLiteOk, or kTfLiteError after a report that lists the
-// nodes that are left. `delegated` and `total`, which may be NULL, get numbers of the model's nodes.
+// nodes that are left. `delegated` and `total`, which may be NULL, get numbers of the model's
+// nodes.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
                                                               DeputyRequirement requirement,
                                                               int32_t* delegated, int32_t* total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs what, and why; and the caller's word on it. Delegates are numbered over all subgraphs, in
-// the order in which the first subgraph that was asked met them.
+// Who runs what, and why; and the caller's word on it. Delegates are numbered over all subgraphs,
+// in the order in which the first subgraph that was asked met them.
 #include <map>
 #include <string>
 

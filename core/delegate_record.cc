@@ -97,8 +97,8 @@ void Guess(Subgraph* subgraph, int node_index, const DelegateRecord& record, Nod
     answer->text = "not claimed, no reason given; the delegate took no node of this operator";
   } else if (!same_types) {
     answer->reason = kDeputyReasonType;
-    answer->text = "not claimed; nodes of this operator with other types were: here " +
-                   Types(subgraph, node);
+    answer->text =
+        "not claimed; nodes of this operator with other types were: here " + Types(subgraph, node);
   } else if (!same_version) {
     answer->reason = kDeputyReasonVersion;
     answer->text = "not claimed; nodes of this operator in other versions were: here version " +
@@ -108,8 +108,7 @@ void Guess(Subgraph* subgraph, int node_index, const DelegateRecord& record, Nod
   }
 }
 
-void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record,
-             NodeAnswer* answer) {
+void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record, NodeAnswer* answer) {
   const TfLiteNode& node = *subgraph->node(node_index);
   if (!record.applied) {
     // A node that was let be for a reason of its own keeps that reason.

@@ -16,10 +16,10 @@ namespace deputy {
 class Subgraph;
 
 struct NodeAnswer {
-  bool asked = false;      // the delegate looked at the node
-  bool previewed = false;  // and at a partition with it
-  bool claimed = false;    // it wanted to replace it
-  bool taken = false;      // it runs it
+  bool asked = false;                           // the delegate looked at the node
+  bool previewed = false;                       // and at a partition with it
+  bool claimed = false;                         // it wanted to replace it
+  bool taken = false;                           // it runs it
   DeputyReason reason = kDeputyReasonNotAsked;  // why it does not
   std::string text;
   int group = -1;

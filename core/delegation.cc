@@ -213,9 +213,8 @@ void Delegation::BeginRecord(TfLiteDelegate* delegate) {
   record.delegate = delegate;
   record.name = DelegateName(delegate);
   record.nodes.resize(subgraph_->nodes_.size());
-  const auto known = std::find_if(records_.begin(), records_.end(), [&](const auto& other) {
-    return other.delegate == delegate;
-  });
+  const auto known = std::find_if(records_.begin(), records_.end(),
+                                  [&](const auto& other) { return other.delegate == delegate; });
   recording_ = static_cast<int>(known - records_.begin());
   if (known == records_.end()) {
     records_.push_back(std::move(record));
@@ -430,8 +429,8 @@ bool Delegation::MayTake(int node_index) {
   if (NodeAnswer* answer = AnswerOf(node_index)) {
     const bool excluded = placed.delegate == nullptr;
     answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
-    answer->text = excluded ? "the caller keeps it on the CPU"
-                            : "the caller keeps it for another delegate";
+    answer->text =
+        excluded ? "the caller keeps it on the CPU" : "the caller keeps it for another delegate";
   }
   return false;
 }

@@ -18,9 +18,9 @@ struct Placement {
   enum class Selector { kIndex, kOutputTensor, kOperator };
 
   Selector selector = Selector::kIndex;
-  int subgraph = -1;  // -1: all
-  int node = -1;      // for kIndex
-  std::string name;   // for the others
+  int subgraph = -1;                         // -1: all
+  int node = -1;                             // for kIndex
+  std::string name;                          // for the others
   const TfLiteDelegate* delegate = nullptr;  // null: the CPU's
 };
 
