@@ -428,15 +428,17 @@ struct PatchSource {
   const void* input;
   const int32_t* zero_points;  // of the batches, `zero_stride` apart, as int8
   int zero_stride;
-  void (*widen)(const int8_t* values, size_t count, int16_t* out);
+  const CpuKernels* cpu;
 
   void Copy(const float* from, int64_t count, float* to) const {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
   }
-  void Copy(const int8_t* from, int64_t count, int16_t* to) const {
-    widen(from, static_cast<size_t>(count), to);
+  void Copy(const int8_t* from, int64_t count, void* to) const {
+    cpu->left_from_s8(from, static_cast<size_t>(count), to);
   }
-  void Copy(const uint8_t* from, int64_t count, int16_t* to) const { WidenUInt8(from, count, to); }
+  void Copy(const uint8_t* from, int64_t count, void* to) const {
+    cpu->left_from_u8(from, static_cast<size_t>(count), to);
+  }
 };
 
 // The patch under the filter at one output pixel, taps outside the input as zero points.
@@ -451,7 +453,9 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const int64_t depth = shape.depth;
   const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
   const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
-  const Out outside = static_cast<Out>(source.zero_points[b * source.zero_stride]);
+  int32_t zero_point = source.zero_points[b * source.zero_stride];
+  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->left_offset();
+  const Out outside = static_cast<Out>(zero_point);
   // Taps side by side in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
   for (int ky = 0; ky < shape.y.filter; ++ky, out += shape.x.filter * depth) {
@@ -474,6 +478,17 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   }
 }
 
+// The same as bytes, for integers.
+template <typename T, typename Out>
+void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
+  FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
+}
+
+template <typename T>
+MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const CpuKernels& cpu) {
+  return cpu.s8_left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t> : &FillLeftPatch<T, uint8_t>;
+}
+
 TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
   ConvData& data = DataOf<ConvData>(node);
   const ConvShape& shape = data.shape;
@@ -487,7 +502,7 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
   const int32_t zero_point = data.form == WeightsForm::kFloat
                                  ? 0
                                  : data.scaling.input_zero_point() - data.scaling.output_offset();
-  PatchSource source = {&shape, input->data.data, &zero_point, 0, cpu.widen_s8};
+  PatchSource source = {&shape, input->data.data, &zero_point, 0, &cpu};
   if (data.form == WeightsForm::kFloat) {
     MatrixLayer::Rows<float> rows;
     if (shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1) {
@@ -500,9 +515,9 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
     return data.matrix.RunFloat(context, cpu, matrix, rows, filter, bias, data.float_range,
                                 Data<float>(output));
   }
-  MatrixLayer::Rows<int16_t> rows;
+  MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = &FillPatch<int8_t, int16_t>;
+  rows.fill = LeftPatchFunction<int8_t>(cpu);
   if (data.form == WeightsForm::kHybrid) {
     source.input = data.hybrid.values();
     source.zero_points = data.hybrid.zero_points();
@@ -513,7 +528,7 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
         {&data.hybrid, rows_per_scale, &data.weight_scales, data.float_range}, Data<float>(output));
   }
   const bool is_unsigned = data.form == WeightsForm::kUInt8;
-  if (is_unsigned) rows.fill = &FillPatch<uint8_t, int16_t>;
+  if (is_unsigned) rows.fill = LeftPatchFunction<uint8_t>(cpu);
   const int32_t filter_zero = is_unsigned ? filter->params.zero_point - 128 : 0;
   return data.matrix.RunInt8(context, cpu, matrix, rows, {filter, is_unsigned, filter_zero}, bias,
                              data.scaling, output->data.data);
