@@ -73,8 +73,11 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   HybridRows hybrid;
   MatrixLayer matrix;
-  Block scratch;  // depthwise: pointers and sums of every thread
-  Block bias;     // depthwise int8: with the input's zero point in it
+  Block scratch;                        // depthwise: pointers and sums of every thread
+  Block bias;                           // depthwise int8: with the input's zero point in it
+  Block packed_filter;                  // depthwise int8: in the table's order
+  const int8_t* packed_from = nullptr;  // the filter that is in it
+  const CpuKernels* packed_by = nullptr;
 };
 
 TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, int first_axis) {
@@ -136,6 +139,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.float_range = ActivationRange(params.activation);
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.matrix.Reset();
+  data.packed_from = nullptr;
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
 }
@@ -608,8 +612,9 @@ void DepthwiseRowInt8(const ConvShape& shape, const CpuKernels& cpu, const int8_
 
 // The bias of every channel less the zero point times the channel's weights: valid because the
 // int8 rows see all taps, padding included.
-TfLiteStatus FoldZeroPoint(TfLiteContext* context, ConvData* data, const TfLiteTensor* filter,
-                           const TfLiteTensor* bias) {
+TfLiteStatus FoldZeroPoint(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
+                           const TfLiteTensor* filter, const TfLiteTensor* bias) {
+  const int32_t zero_point = data->scaling.input_zero_point() + cpu.left_offset();
   const size_t channels = static_cast<size_t>(data->shape.output_channels);
   if (!data->bias.Reserve(channels * sizeof(int32_t), 0, LimitsOf(context))) {
     return TensorError(context, bias, "out of memory for a copy");
@@ -620,9 +625,34 @@ TfLiteStatus FoldZeroPoint(TfLiteContext* context, ConvData* data, const TfLiteT
   const size_t taps = DepthwiseScratch::Taps(data->shape);
   for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
     for (size_t c = 0; c < channels; ++c) {
-      Accumulate(&folded[c], -data->scaling.input_zero_point() * weights[c]);
+      Accumulate(&folded[c], -zero_point * weights[c]);
     }
   }
+  return kTfLiteOk;
+}
+
+// The filter as the table reads it; constant ones are packed once.
+TfLiteStatus PackDepthwise(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
+                           const TfLiteTensor* filter, const int8_t** out_weights) {
+  const int8_t* weights = Data<int8_t>(filter);
+  *out_weights = weights;
+  if (cpu.pack_depthwise_s8 == nullptr) return kTfLiteOk;
+  const int taps = static_cast<int>(DepthwiseScratch::Taps(data->shape));
+  const int channels = data->shape.output_channels;
+  const bool current =
+      IsConstant(filter) && data->packed_from == weights && data->packed_by == &cpu;
+  if (!current) {
+    data->packed_from = nullptr;
+    const size_t bytes = cpu.pack_depthwise_s8(weights, taps, channels, nullptr);
+    if (!data->packed_filter.Reserve(bytes, 0, LimitsOf(context))) {
+      return TensorError(context, filter, "out of memory for its packed copy");
+    }
+    cpu.pack_depthwise_s8(weights, taps, channels,
+                          reinterpret_cast<int8_t*>(data->packed_filter.data()));
+    data->packed_from = weights;
+    data->packed_by = &cpu;
+  }
+  *out_weights = reinterpret_cast<const int8_t*>(data->packed_filter.data());
   return kTfLiteOk;
 }
 
@@ -639,7 +669,11 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
     return TensorError(context, filter, "out of memory for its taps");
   }
   const bool is_float = data.form == WeightsForm::kFloat;
-  if (!is_float) DEPUTY_TRY(FoldZeroPoint(context, &data, filter, bias));
+  const int8_t* weights = nullptr;
+  if (!is_float) {
+    DEPUTY_TRY(FoldZeroPoint(context, cpu, &data, filter, bias));
+    DEPUTY_TRY(PackDepthwise(context, cpu, &data, filter, &weights));
+  }
   const Arithmetic arithmetic = ArithmeticOf(context);
   const int64_t row_values = int64_t{shape.x.output} * shape.output_channels;
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
@@ -648,7 +682,7 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
       DepthwiseRowFloat(shape, cpu, Data<float>(input), Data<float>(filter), Data<float>(bias),
                         data.float_range, row, mine, Data<float>(output) + row * row_values);
     } else {
-      DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), Data<int8_t>(filter),
+      DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), weights,
                        reinterpret_cast<const int32_t*>(data.bias.data()), data.scaling, arithmetic,
                        row, mine, Data<int8_t>(output) + row * row_values);
     }

@@ -72,11 +72,12 @@ struct DepthwisePixelF32 {
   float low, high;
   float* out;
 };
-// As above with all taps present (padding points at a row of zero points) and weights in order.
+// As above with all taps present (padding points at a row of zero points). Where s8_left is
+// kBiasedUInt8, inputs count 128 more than they hold, as in gemm_s8.
 struct DepthwisePixelS8 {
   int taps, channels;
   const int8_t* const* inputs;
-  const int8_t* weights;  // [taps][channels]
+  const int8_t* weights;  // [taps][channels], or what pack_depthwise_s8 made of them
   const int32_t* bias;
   int32_t* sums;
 };
@@ -96,6 +97,9 @@ struct CpuKernels {
   void (*requantize_exact)(const RequantizeTile& tile) = nullptr;
   void (*depthwise_f32)(const DepthwisePixelF32& pixel) = nullptr;
   void (*depthwise_s8)(const DepthwisePixelS8& pixel) = nullptr;
+  // Brings [taps][channels] weights into the order that depthwise_s8 reads, and answers how many
+  // bytes that takes; `out` null only asks. Null: as they are.
+  size_t (*pack_depthwise_s8)(const int8_t* weights, int taps, int channels, int8_t* out) = nullptr;
   void (*half_to_float)(const uint16_t* values, size_t count, float* out) = nullptr;
 
   // Bytes of a value in s8_left, and how much more it is there.
