@@ -112,6 +112,64 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreter
                                                                const DeputyLimits* limits);
 
 // ------------------------------------------------------------------------------------------------
+// When a delegate fails
+// ------------------------------------------------------------------------------------------------
+
+// What an interpreter does when a delegate fails.
+typedef enum DeputyDelegatePolicy {
+  // What TensorFlow Lite does, in statuses and resulting state: a delegate that cannot be applied
+  // takes all others with it, a failing kernel fails the inference.
+  kDeputyPolicyTfLite = 0,
+  // A delegate that cannot be applied leaves everything as it was before: kTfLiteDelegateError, or
+  // for delegates in the options, an interpreter without it. A kernel that fails is replaced by its
+  // own nodes on the CPU, in mid-inference: kTfLiteOk, and DeputyDelegationStatus says "degraded".
+  kDeputyPolicyHot = 1,
+} DeputyDelegatePolicy;
+
+// Chooses the policy of interpreters made with these options. It beats the environment variable
+// DEPUTY_DELEGATE_POLICY ("tflite" or "hot"). kTfLiteError for NULL options and for a value that is
+// none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(
+    TfLiteInterpreterOptions* options, DeputyDelegatePolicy policy);
+
+// Under kDeputyPolicyHot: for how many inferences a delegate's node that failed is left out before
+// it is tried again. 0, the default: it is tried in the next one; -1: never again, until the graph
+// changes. kTfLiteError for NULL options and other negative numbers.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options, int32_t inferences);
+
+// How delegation went, over all subgraphs.
+typedef struct DeputyDelegationStatus {
+  // sizeof(DeputyDelegationStatus).
+  size_t struct_size;
+  // A DeputyDelegatePolicy.
+  int32_t policy;
+  // Not 0: the newest inference computed nodes of a delegate on the CPU because it failed, or a
+  // delegate could not be applied and was left out.
+  int32_t degraded;
+  // Delegates that could not be applied and were left out.
+  int64_t delegates_left_out;
+  // How often a delegate's node was computed on the CPU.
+  int64_t recomputed_nodes;
+  // How often an inference started over because a delegate could not hand out its tensors.
+  int64_t restarts;
+  // What being able to go on costs: memory kept for the replaced nodes, in bytes, and time spent so
+  // far on keeping variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite.
+  size_t reserved_bytes;
+  int64_t saving_ns;
+} DeputyDelegationStatus;
+
+// Fills `status`, whose struct_size the caller has set.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
+    const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
+
+// A number that is equal as long as the graph's structure is: the plans; per node its tensors,
+// operator and data; per tensor type, shape, bytes, quantisation, allocation, delegate, buffer
+// handle and stale bit; the delegates applied. It means something within one process only. 0 for
+// NULL.
+TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
+
+// ------------------------------------------------------------------------------------------------
 // What is in an interpreter
 // ------------------------------------------------------------------------------------------------
 
@@ -164,6 +222,179 @@ typedef struct DeputyNodeInfo {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
                                                           int32_t subgraph_index,
                                                           int32_t node_index, DeputyNodeInfo* info);
+
+// ------------------------------------------------------------------------------------------------
+// Who runs what, and why
+// ------------------------------------------------------------------------------------------------
+
+// One delegate that was asked, whether it could be applied or not.
+typedef struct DeputyDelegateInfo {
+  // sizeof(DeputyDelegateInfo).
+  size_t struct_size;
+  // As it was handed in.
+  const TfLiteDelegate* delegate;
+  // What it calls itself: the plug-in's name, else that of its kernels, else "".
+  const char* name;
+  // Not 0: it could be applied.
+  int32_t applied;
+  // Number of its nodes in the plans: its partitions.
+  int32_t partition_count;
+  // Number of the model's nodes that it runs, over all subgraphs.
+  int32_t node_count;
+  // 0; room for what may come.
+  int32_t reserved;
+  // Why it could not be applied, "" otherwise.
+  const char* failure;
+} DeputyDelegateInfo;
+
+// Number of delegates that were asked, in the order of their first application; 0 for NULL.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter);
+
+// Fills `info`, whose struct_size the caller has set. kTfLiteError if the index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpreter,
+                                                              int32_t delegate_index,
+                                                              DeputyDelegateInfo* info);
+
+// What one delegate said of one node of the model.
+typedef struct DeputyNodeAnswer {
+  // sizeof(DeputyNodeAnswer).
+  size_t struct_size;
+  // Not 0: the delegate runs it, or took it before another delegate took that.
+  int32_t taken;
+  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if it was taken.
+  int32_t reason;
+  // The reason's name, as "NOT_CLAIMED". Static string.
+  const char* reason_name;
+  // The reason in words, "" if there are none.
+  const char* text;
+  // The atomic group, -1 for none.
+  int32_t group;
+  // 0; room for what may come.
+  int32_t reserved;
+  // The delegate's estimate in nanoseconds, negative if it gave none.
+  double cost_ns;
+} DeputyNodeAnswer;
+
+// Fills `answer`, whose struct_size the caller has set. kTfLiteError if an index is out of range or
+// the delegate was not asked about that node.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
+                                                            int32_t subgraph_index,
+                                                            int32_t node_index,
+                                                            int32_t delegate_index,
+                                                            DeputyNodeAnswer* answer);
+
+// What one node took, and who ran it.
+typedef struct DeputyNodeRun {
+  // sizeof(DeputyNodeRun).
+  size_t struct_size;
+  // The node of the plan that runs it: itself, or a delegate's node; -1 if none does.
+  int32_t runner;
+  // Index of that delegate, -1 for the CPU.
+  int32_t delegate_index;
+  // While a profile callback was set: how often it ran by itself, and how long that took.
+  int64_t runs;
+  int64_t total_ns;
+  // For a delegate's node: how often its nodes were computed on the CPU in its place.
+  int64_t recomputed;
+} DeputyNodeRun;
+
+// Fills `run`, whose struct_size the caller has set. kTfLiteError if an index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
+                                                         int32_t subgraph_index, int32_t node_index,
+                                                         DeputyNodeRun* run);
+
+// A delegate's node and what crosses its boundary.
+typedef struct DeputyPartition {
+  // sizeof(DeputyPartition).
+  size_t struct_size;
+  // The delegate's node, and its place in the order of execution.
+  int32_t node_index;
+  int32_t plan_position;
+  // The delegate.
+  int32_t delegate_index;
+  // How many nodes it replaced, and which.
+  int32_t node_count;
+  const int32_t* nodes;
+  // Tensors that come in, constants apart, and go out, and their bytes.
+  int32_t input_count;
+  int32_t output_count;
+  size_t input_bytes;
+  size_t output_bytes;
+  // Bytes of the constants it reads.
+  size_t constant_bytes;
+} DeputyPartition;
+
+// Number of delegates' nodes in a subgraph's plan; 0 if out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index);
+
+// Fills `partition`, whose struct_size the caller has set, with the n-th in the order of execution.
+// kTfLiteError if an index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index,
+                                                           int32_t partition_index,
+                                                           DeputyPartition* partition);
+
+// ------------------------------------------------------------------------------------------------
+// Saying who runs what
+// ------------------------------------------------------------------------------------------------
+
+// What DeputyPlacement.selector may say.
+typedef enum DeputyNodeSelector {
+  // The node with the number node_index.
+  kDeputySelectIndex = 0,
+  // The node that gives out the tensor of that name.
+  kDeputySelectOutputTensor = 1,
+  // All nodes of the operator of that name, as in DeputyNodeInfo: "CONV_2D", or a custom one's.
+  kDeputySelectOperator = 2,
+} DeputyNodeSelector;
+
+// Keeps nodes for one delegate, or for the CPU. The delegate is not made to take them.
+typedef struct DeputyPlacement {
+  // sizeof(DeputyPlacement).
+  size_t struct_size;
+  // A DeputyNodeSelector.
+  int32_t selector;
+  // The subgraph, -1 for all.
+  int32_t subgraph_index;
+  // For kDeputySelectIndex.
+  int32_t node_index;
+  // 0; room for what may come.
+  int32_t reserved;
+  // For the other selectors; it is copied.
+  const char* name;
+  // The one delegate that may take them; NULL excludes them from delegation.
+  const TfLiteDelegate* delegate;
+} DeputyPlacement;
+
+// Adds a placement to the interpreters made with these options; the struct is copied. kTfLiteError
+// for NULL, a wrong struct_size, selector or missing name. That two placements contradict each
+// other, or that a node is not there, shows when the interpreter is created: NULL, with a message.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
+                                                                  const DeputyPlacement* placement);
+
+// How much of a model has to be delegated.
+typedef enum DeputyRequirement {
+  // Nothing.
+  kDeputyRequireNothing = 0,
+  // At least one node.
+  kDeputyRequirePartial = 1,
+  // All nodes of all subgraphs that delegates are asked about.
+  kDeputyRequireFull = 2,
+} DeputyRequirement;
+
+// Refuses interpreters of these options whose delegates, those in the options, do not run as much:
+// creation answers NULL and the message lists the nodes that are left. kTfLiteError for NULL
+// options and for a value that is none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
+    TfLiteInterpreterOptions* options, DeputyRequirement requirement);
+
+// The same question to an interpreter: kTfLiteOk, or kTfLiteError after a report that lists the
+// nodes that are left. `delegated` and `total`, which may be NULL, get numbers of the model's
+// nodes.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
+                                                              DeputyRequirement requirement,
+                                                              int32_t* delegated, int32_t* total);
 
 // ------------------------------------------------------------------------------------------------
 // Memory map

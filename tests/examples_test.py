@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples do what they say: `classify` (C, dlopen) and `classify.py` (ctypes) print the same
 bytes for the shipped pictures and are right about nearly all of them, with the drop-in and with
-libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; wrong input is refused in words.
+libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` takes its nodes
+and computes what the CPU computes; wrong input is refused in words.
 
     examples_test.py BUILD_FOLDER
 """
@@ -67,6 +68,34 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(lines[0], 'TensorFlow Lite 2.19.0')
         self.assertRegex(lines[1], r'^input \S+ FLOAT32 \[1, 28, 28, 1\]$')
         self.assertRegex(lines[2], r'^output \S+ FLOAT32 \[1, 10\]$')
+
+    def conv_mean(self, *arguments):
+        done = run(BUILD / 'examples/conv_mean_delegate', *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
+        return done.stdout.decode().splitlines()
+
+    def test_conv_mean_delegate_replaces_the_nodes_of_the_documentations_picture(self):
+        graph = ['before: 0 Conv2D -> 1 Logistic -> 2 Conv2D -> 3 Mean -> 4 Softmax',
+                 'after: 5 MyDelegate -> 1 Logistic -> 6 MyDelegate -> 4 Softmax']
+        by_hand = self.conv_mean(ROOT / 'examples/conv_mean.tflite')
+        self.assertEqual(by_hand[:2], graph)
+        self.assertEqual(by_hand[2], 'MyDelegate computed 3 nodes')
+        self.assertRegex(by_hand[3], r'^answers agree \(greatest difference [0-9.e-]+\)$')
+        with_helper = self.conv_mean('--helper', ROOT / 'examples/conv_mean.tflite')
+        self.assertEqual(with_helper[1:4], ['node 1 stays: neither CONV_2D nor MEAN',
+                                            'node 4 stays: neither CONV_2D nor MEAN',
+                                            '3 of 5 nodes in 2 partitions'])
+        self.assertEqual([line for line in with_helper if line not in with_helper[1:4]], by_hand)
+
+    def test_conv_mean_delegate_takes_the_convolutions_of_a_real_model(self):
+        lines = self.conv_mean(DIGITS / 'digits_float.tflite')
+        self.assertEqual(lines[0].count(' Conv2D'), 5)
+        self.assertEqual(lines[1].count(' MyDelegate'), 5)
+        self.assertNotIn(' Conv2D', lines[1])
+        self.assertEqual(lines[2], 'MyDelegate computed 5 nodes')
+        done = run(BUILD / 'examples/conv_mean_delegate', DIGITS / 'digits_int8.tflite')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'float32', done.stderr)
 
     def test_wrong_input_is_refused_in_words(self):
         for program in PROGRAMS:

@@ -10,9 +10,11 @@ and once as C++: they hold nothing of their own.
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -83,6 +85,14 @@ TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
 }
 '''
 
+# Takes the address of everything in delegate_helper.h, so that nothing is left out of the object.
+HELPER = '''
+#include "deputy/delegate_helper.h"
+typedef void (*Function)(void);
+extern Function functions[];
+Function functions[] = {%s};
+'''
+
 
 def complaint(job):
     """What a compiler says about a text, with the mode in front; empty if it is content."""
@@ -130,6 +140,25 @@ class HeadersTest(unittest.TestCase):
 
     def test_old_names_compile(self):
         self.expect_content([(mode, [], OLD_NAMES) for mode in MODES])
+
+    def test_delegate_helper_needs_neither_library(self):
+        header = (INCLUDE / 'deputy/delegate_helper.h').read_text(encoding='utf-8')
+        names = re.findall(r'^static inline [^(]*?(Deputy\w+)\(', header, re.MULTILINE)
+        self.assertGreater(len(names), 15)
+        text = HELPER % ', '.join(f'(Function){name}' for name in names)
+        with tempfile.TemporaryDirectory() as folder:
+            thing = pathlib.Path(folder) / 'helper.o'
+            for language in (['-x', 'c', '-std=c99'], ['-x', 'c++', '-std=c++17']):
+                done = subprocess.run(['gcc', *language, '-O0', '-Wall', '-Wextra', '-Wpedantic',
+                                       '-Werror', '-I', INCLUDE, '-c', '-', '-o', thing],
+                                      input=text, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                symbols = subprocess.run(['nm', thing], capture_output=True, text=True,
+                                         check=True).stdout
+                self.assertEqual(len(re.findall(r' t Deputy', symbols)), len(names))
+                foreign = re.findall(r' U (\w+)', symbols)
+                self.assertIn('qsort', foreign)
+                self.assertFalse([name for name in foreign if 'TfLite' in name])
 
 
 if __name__ == '__main__':
