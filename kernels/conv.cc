@@ -730,32 +730,12 @@ TfLiteStatus EvalDepthwise(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "CONV_2D",
-     .code = kTfLiteBuiltinConv2d,
-     .min_version = 1,
-     .max_version = 8,
-     .types = kWeightsFormInputs,
-     .options = {1, 1},
-     .params_size = sizeof(TfLiteConvParams),
-     .parse = &ParseOptions<1, TfLiteConvParams, &FillConv>,
-     .init = &GuardedInit<&NewData<ConvData>>,
-     .free = &DeleteData<ConvData>,
-     .prepare = &Guarded<&PrepareConv>,
-     .invoke = &Guarded<&EvalConv>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "DEPTHWISE_CONV_2D",
-     .code = kTfLiteBuiltinDepthwiseConv2d,
-     .min_version = 1,
-     .max_version = 7,
-     .types = kWeightsFormInputs,
-     .options = {1, 2},
-     .params_size = sizeof(TfLiteDepthwiseConvParams),
-     .parse = &ParseOptions<2, TfLiteDepthwiseConvParams, &FillDepthwiseConv>,
-     .init = &GuardedInit<&NewData<ConvData>>,
-     .free = &DeleteData<ConvData>,
-     .prepare = &Guarded<&PrepareDepthwise>,
-     .invoke = &Guarded<&EvalDepthwise>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<1, TfLiteConvParams, &FillConv>(
+        KernelRow<ConvData>("CONV_2D", kTfLiteBuiltinConv2d, 8, kWeightsFormInputs,
+                            &Guarded<&PrepareConv>, &Guarded<&EvalConv>)),
+    WithOptions<2, TfLiteDepthwiseConvParams, &FillDepthwiseConv>(KernelRow<ConvData>(
+        "DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d, 7, kWeightsFormInputs,
+        &Guarded<&PrepareDepthwise>, &Guarded<&EvalDepthwise>)),
 };
 
 }  // namespace

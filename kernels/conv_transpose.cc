@@ -410,19 +410,9 @@ TfLiteStatus EvalTransposeConv(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "TRANSPOSE_CONV",
-     .code = kTfLiteBuiltinTransposeConv,
-     .min_version = 1,
-     .max_version = 5,
-     .types = kWeightsFormInputs,
-     .options = {1, 49},
-     .params_size = sizeof(TfLiteTransposeConvParams),
-     .parse = &ParseOptions<49, TfLiteTransposeConvParams, &FillTransposeConv>,
-     .init = &GuardedInit<&NewData<TransposeConv>>,
-     .free = &DeleteData<TransposeConv>,
-     .prepare = &Guarded<&PrepareTransposeConv>,
-     .invoke = &Guarded<&EvalTransposeConv>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<49, TfLiteTransposeConvParams, &FillTransposeConv>(KernelRow<TransposeConv>(
+        "TRANSPOSE_CONV", kTfLiteBuiltinTransposeConv, 5, kWeightsFormInputs,
+        &Guarded<&PrepareTransposeConv>, &Guarded<&EvalTransposeConv>)),
 };
 
 }  // namespace

@@ -337,19 +337,9 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "FULLY_CONNECTED",
-     .code = kTfLiteBuiltinFullyConnected,
-     .min_version = 1,
-     .max_version = 14,
-     .types = kWeightsFormInputs,
-     .options = {1, 8},
-     .params_size = sizeof(TfLiteFullyConnectedParams),
-     .parse = &ParseOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>,
-     .init = &GuardedInit<&NewData<FullyConnectedData>>,
-     .free = &DeleteData<FullyConnectedData>,
-     .prepare = &Guarded<&PrepareFullyConnected>,
-     .invoke = &Guarded<&EvalFullyConnected>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>(KernelRow<FullyConnectedData>(
+        "FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, kWeightsFormInputs,
+        &Guarded<&PrepareFullyConnected>, &Guarded<&EvalFullyConnected>)),
     {.name = "BATCH_MATMUL",
      .code = kTfLiteBuiltinBatchMatmul,
      .min_version = 1,
