@@ -49,6 +49,10 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
       config.arithmetic = deputy::Arithmetic::kReference;
     }
   }
+  if (options == nullptr || !options->policy_set) {
+    const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
+    config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
+  }
   return config;
 }
 
@@ -68,7 +72,12 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
       interpreter->delegate_fallback = options->delegate_fallback;
       interpreter->telemetry = options->telemetry;
       for (TfLiteDelegate* delegate : options->delegates) {
-        if (interpreter->impl->ModifyGraphWithDelegate(delegate) != kTfLiteOk) return nullptr;
+        const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
+        if (status != kTfLiteOk && !interpreter->impl->hot()) return nullptr;
+      }
+      if (deputy::CheckDelegation(interpreter->impl.get(), options->requirement, nullptr,
+                                  nullptr) != kTfLiteOk) {
+        return nullptr;
       }
     }
     return interpreter.release();

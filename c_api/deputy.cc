@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c_api/objects_internal.h"
+#include "c_api/deliver_internal.h"
 #include "core/op_names.h"
 #include "kernels/cpu.h"
 
+using deputy::Deliver;
 using deputy::ErrorReporter;
+using deputy::FindSubgraph;
 using deputy::Guard;
 
 struct DeputyThreadPool {
@@ -21,24 +23,6 @@ struct DeputyThreadPool {
 namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
-
-// Copies `full` into the caller's struct as far as that one reaches. `first_release` is the size
-// the struct had when it was first published: a smaller one cannot be ours.
-template <typename T>
-TfLiteStatus Deliver(const T& full, size_t first_release, T* out) {
-  if (out == nullptr || out->struct_size < first_release) return kTfLiteError;
-  const size_t size = std::min(out->struct_size, sizeof(T));
-  memcpy(reinterpret_cast<char*>(out) + sizeof(size_t),
-         reinterpret_cast<const char*>(&full) + sizeof(size_t), size - sizeof(size_t));
-  return kTfLiteOk;
-}
-
-deputy::Subgraph* FindSubgraph(const TfLiteInterpreter* interpreter, int32_t index) {
-  if (interpreter == nullptr || index < 0 || index >= interpreter->impl->subgraph_count()) {
-    return nullptr;
-  }
-  return interpreter->impl->subgraph(index);
-}
 
 // Bridges the core's event to the client's callback; lives in the interpreter object.
 void ForwardEvent(void* user_data, const deputy::OpEvent& event) {
@@ -106,6 +90,22 @@ TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* opt
   return kTfLiteOk;
 }
 
+TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(TfLiteInterpreterOptions* options,
+                                                       DeputyDelegatePolicy policy) {
+  const bool known = policy == kDeputyPolicyTfLite || policy == kDeputyPolicyHot;
+  if (options == nullptr || !known) return kTfLiteError;
+  options->config.hot = policy == kDeputyPolicyHot;
+  options->policy_set = true;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options,
+                                                      int32_t inferences) {
+  if (options == nullptr || inferences < -1) return kTfLiteError;
+  options->config.delegate_retry = inferences;
+  return kTfLiteOk;
+}
+
 DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads) {
   return Guard<DeputyThreadPool*>(nullptr, [&] {
     return new DeputyThreadPool{std::make_shared<deputy::ThreadPool>(std::max(threads, 1))};
@@ -134,6 +134,36 @@ TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options
   if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
   options->config.limits = chosen;
   return kTfLiteOk;
+}
+
+// ---- When a delegate fails ----------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,
+                                                  DeputyDelegationStatus* status) {
+  if (interpreter == nullptr) return kTfLiteError;
+  deputy::Interpreter& impl = *interpreter->impl;
+  DeputyDelegationStatus full{};
+  full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
+  for (int i = 0; i < impl.subgraph_count(); ++i) {
+    const deputy::FallbackStatistics& part = impl.subgraph(i)->hot_fallback().statistics();
+    full.degraded |= part.degraded;
+    full.recomputed_nodes += part.recomputed;
+    full.restarts += part.restarts;
+    full.reserved_bytes += part.reserved_bytes;
+    full.saving_ns += part.saving_ns;
+  }
+  full.delegates_left_out = impl.delegates_left_out();
+  full.degraded |= full.delegates_left_out > 0;
+  return Deliver(full, sizeof(DeputyDelegationStatus), status);
+}
+
+uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
+  if (interpreter == nullptr) return 0;
+  uint64_t digest = 0;
+  for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
+    digest = digest * 31 + deputy::GraphDigest(*interpreter->impl->subgraph(i));
+  }
+  return digest;
 }
 
 // ---- What is in an interpreter ------------------------------------------------------------------

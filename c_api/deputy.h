@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "c_api.h"
+#include "deputy_plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,6 +112,64 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreter
                                                                const DeputyLimits* limits);
 
 // ------------------------------------------------------------------------------------------------
+// When a delegate fails
+// ------------------------------------------------------------------------------------------------
+
+// What an interpreter does when a delegate fails.
+typedef enum DeputyDelegatePolicy {
+  // What TensorFlow Lite does, in statuses and resulting state: a delegate that cannot be applied
+  // takes all others with it, a failing kernel fails the inference.
+  kDeputyPolicyTfLite = 0,
+  // A delegate that cannot be applied leaves everything as it was before: kTfLiteDelegateError, or
+  // for delegates in the options, an interpreter without it. A kernel that fails is replaced by its
+  // own nodes on the CPU, in mid-inference: kTfLiteOk, and DeputyDelegationStatus says "degraded".
+  kDeputyPolicyHot = 1,
+} DeputyDelegatePolicy;
+
+// Chooses the policy of interpreters made with these options. It beats the environment variable
+// DEPUTY_DELEGATE_POLICY ("tflite" or "hot"). kTfLiteError for NULL options and for a value that is
+// none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(
+    TfLiteInterpreterOptions* options, DeputyDelegatePolicy policy);
+
+// Under kDeputyPolicyHot: for how many inferences a delegate's node that failed is left out before
+// it is tried again. 0, the default: it is tried in the next one; -1: never again, until the graph
+// changes. kTfLiteError for NULL options and other negative numbers.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options, int32_t inferences);
+
+// How delegation went, over all subgraphs.
+typedef struct DeputyDelegationStatus {
+  // sizeof(DeputyDelegationStatus).
+  size_t struct_size;
+  // A DeputyDelegatePolicy.
+  int32_t policy;
+  // Not 0: the newest inference computed nodes of a delegate on the CPU because it failed, or a
+  // delegate could not be applied and was left out.
+  int32_t degraded;
+  // Delegates that could not be applied and were left out.
+  int64_t delegates_left_out;
+  // How often a delegate's node was computed on the CPU.
+  int64_t recomputed_nodes;
+  // How often an inference started over because a delegate could not hand out its tensors.
+  int64_t restarts;
+  // What being able to go on costs: memory kept for the replaced nodes, in bytes, and time spent so
+  // far on keeping variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite.
+  size_t reserved_bytes;
+  int64_t saving_ns;
+} DeputyDelegationStatus;
+
+// Fills `status`, whose struct_size the caller has set.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
+    const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
+
+// A number that is equal as long as the graph's structure is: the plans; per node its tensors,
+// operator and data; per tensor type, shape, bytes, quantisation, allocation, delegate, buffer
+// handle and stale bit; the delegates applied. It means something within one process only. 0 for
+// NULL.
+TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
+
+// ------------------------------------------------------------------------------------------------
 // What is in an interpreter
 // ------------------------------------------------------------------------------------------------
 
@@ -163,6 +222,179 @@ typedef struct DeputyNodeInfo {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
                                                           int32_t subgraph_index,
                                                           int32_t node_index, DeputyNodeInfo* info);
+
+// ------------------------------------------------------------------------------------------------
+// Who runs what, and why
+// ------------------------------------------------------------------------------------------------
+
+// One delegate that was asked, whether it could be applied or not.
+typedef struct DeputyDelegateInfo {
+  // sizeof(DeputyDelegateInfo).
+  size_t struct_size;
+  // As it was handed in.
+  const TfLiteDelegate* delegate;
+  // What it calls itself: the plug-in's name, else that of its kernels, else "".
+  const char* name;
+  // Not 0: it could be applied.
+  int32_t applied;
+  // Number of its nodes in the plans: its partitions.
+  int32_t partition_count;
+  // Number of the model's nodes that it runs, over all subgraphs.
+  int32_t node_count;
+  // 0; room for what may come.
+  int32_t reserved;
+  // Why it could not be applied, "" otherwise.
+  const char* failure;
+} DeputyDelegateInfo;
+
+// Number of delegates that were asked, in the order of their first application; 0 for NULL.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter);
+
+// Fills `info`, whose struct_size the caller has set. kTfLiteError if the index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpreter,
+                                                              int32_t delegate_index,
+                                                              DeputyDelegateInfo* info);
+
+// What one delegate said of one node of the model.
+typedef struct DeputyNodeAnswer {
+  // sizeof(DeputyNodeAnswer).
+  size_t struct_size;
+  // Not 0: the delegate runs it, or took it before another delegate took that.
+  int32_t taken;
+  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if it was taken.
+  int32_t reason;
+  // The reason's name, as "NOT_CLAIMED". Static string.
+  const char* reason_name;
+  // The reason in words, "" if there are none.
+  const char* text;
+  // The atomic group, -1 for none.
+  int32_t group;
+  // 0; room for what may come.
+  int32_t reserved;
+  // The delegate's estimate in nanoseconds, negative if it gave none.
+  double cost_ns;
+} DeputyNodeAnswer;
+
+// Fills `answer`, whose struct_size the caller has set. kTfLiteError if an index is out of range or
+// the delegate was not asked about that node.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
+                                                            int32_t subgraph_index,
+                                                            int32_t node_index,
+                                                            int32_t delegate_index,
+                                                            DeputyNodeAnswer* answer);
+
+// What one node took, and who ran it.
+typedef struct DeputyNodeRun {
+  // sizeof(DeputyNodeRun).
+  size_t struct_size;
+  // The node of the plan that runs it: itself, or a delegate's node; -1 if none does.
+  int32_t runner;
+  // Index of that delegate, -1 for the CPU.
+  int32_t delegate_index;
+  // While a profile callback was set: how often it ran by itself, and how long that took.
+  int64_t runs;
+  int64_t total_ns;
+  // For a delegate's node: how often its nodes were computed on the CPU in its place.
+  int64_t recomputed;
+} DeputyNodeRun;
+
+// Fills `run`, whose struct_size the caller has set. kTfLiteError if an index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
+                                                         int32_t subgraph_index, int32_t node_index,
+                                                         DeputyNodeRun* run);
+
+// A delegate's node and what crosses its boundary.
+typedef struct DeputyPartition {
+  // sizeof(DeputyPartition).
+  size_t struct_size;
+  // The delegate's node, and its place in the order of execution.
+  int32_t node_index;
+  int32_t plan_position;
+  // The delegate.
+  int32_t delegate_index;
+  // How many nodes it replaced, and which.
+  int32_t node_count;
+  const int32_t* nodes;
+  // Tensors that come in, constants apart, and go out, and their bytes.
+  int32_t input_count;
+  int32_t output_count;
+  size_t input_bytes;
+  size_t output_bytes;
+  // Bytes of the constants it reads.
+  size_t constant_bytes;
+} DeputyPartition;
+
+// Number of delegates' nodes in a subgraph's plan; 0 if out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index);
+
+// Fills `partition`, whose struct_size the caller has set, with the n-th in the order of execution.
+// kTfLiteError if an index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index,
+                                                           int32_t partition_index,
+                                                           DeputyPartition* partition);
+
+// ------------------------------------------------------------------------------------------------
+// Saying who runs what
+// ------------------------------------------------------------------------------------------------
+
+// What DeputyPlacement.selector may say.
+typedef enum DeputyNodeSelector {
+  // The node with the number node_index.
+  kDeputySelectIndex = 0,
+  // The node that gives out the tensor of that name.
+  kDeputySelectOutputTensor = 1,
+  // All nodes of the operator of that name, as in DeputyNodeInfo: "CONV_2D", or a custom one's.
+  kDeputySelectOperator = 2,
+} DeputyNodeSelector;
+
+// Keeps nodes for one delegate, or for the CPU. The delegate is not made to take them.
+typedef struct DeputyPlacement {
+  // sizeof(DeputyPlacement).
+  size_t struct_size;
+  // A DeputyNodeSelector.
+  int32_t selector;
+  // The subgraph, -1 for all.
+  int32_t subgraph_index;
+  // For kDeputySelectIndex.
+  int32_t node_index;
+  // 0; room for what may come.
+  int32_t reserved;
+  // For the other selectors; it is copied.
+  const char* name;
+  // The one delegate that may take them; NULL excludes them from delegation.
+  const TfLiteDelegate* delegate;
+} DeputyPlacement;
+
+// Adds a placement to the interpreters made with these options; the struct is copied. kTfLiteError
+// for NULL, a wrong struct_size, selector or missing name. That two placements contradict each
+// other, or that a node is not there, shows when the interpreter is created: NULL, with a message.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
+                                                                  const DeputyPlacement* placement);
+
+// How much of a model has to be delegated.
+typedef enum DeputyRequirement {
+  // Nothing.
+  kDeputyRequireNothing = 0,
+  // At least one node.
+  kDeputyRequirePartial = 1,
+  // All nodes of all subgraphs that delegates are asked about.
+  kDeputyRequireFull = 2,
+} DeputyRequirement;
+
+// Refuses interpreters of these options whose delegates, those in the options, do not run as much:
+// creation answers NULL and the message lists the nodes that are left. kTfLiteError for NULL
+// options and for a value that is none of the enum's.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
+    TfLiteInterpreterOptions* options, DeputyRequirement requirement);
+
+// The same question to an interpreter: kTfLiteOk, or kTfLiteError after a report that lists the
+// nodes that are left. `delegated` and `total`, which may be NULL, get numbers of the model's
+// nodes.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
+                                                              DeputyRequirement requirement,
+                                                              int32_t* delegated, int32_t* total);
 
 // ------------------------------------------------------------------------------------------------
 // Memory map
@@ -239,6 +471,110 @@ typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* even
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
                                                                  DeputyProfileCallback callback,
                                                                  void* user_data);
+
+// ------------------------------------------------------------------------------------------------
+// Plug-ins
+// ------------------------------------------------------------------------------------------------
+
+// A shared object that delegates are made from. It stays loaded as long as somebody holds a
+// reference or a delegate made from it lives.
+typedef struct DeputyPlugin DeputyPlugin;
+
+// What a plug-in is.
+typedef enum DeputyPluginKind {
+  // It exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  kDeputyPluginExternal = 0,
+  // It exports TFL_TheStableDelegate.
+  kDeputyPluginStable = 1,
+  // It exports deputy_plugin, and so says what it is and which options it takes.
+  kDeputyPluginDeputy = 2,
+} DeputyPluginKind;
+
+// Loads the library at `path`; a name without a slash is searched for as dlopen does. The file is
+// checked first, and its initialisers run. The caller owns one reference. NULL on failure;
+// DeputyLastError() tells what is wrong with the file. Any thread, but a stable delegate makes it
+// set the environment variable TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while
+// another thread reads the environment.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
+
+// Adds a reference and answers its argument. NULL is fine. Any thread.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
+
+// Drops a reference. NULL is fine. Any thread.
+TFL_CAPI_EXPORT void DeputyPluginRelease(DeputyPlugin* plugin);
+
+// What a plug-in says of itself. Strings and options belong to the plug-in and hold as long as a
+// reference to it does; strings that it does not give are "".
+typedef struct DeputyPluginInfo {
+  // sizeof(DeputyPluginInfo).
+  size_t struct_size;
+  // As it was loaded.
+  const char* path;
+  // A DeputyPluginKind.
+  int32_t kind;
+  // A DeputyLayout.
+  int32_t preferred_layout;
+  // Its own name, or that of its file.
+  const char* name;
+  // Its own version.
+  const char* version;
+  // Who makes it.
+  const char* vendor;
+  // The options it declares, and how many. None does not mean that it takes none.
+  const DeputyPluginOption* options;
+  size_t option_count;
+} DeputyPluginInfo;
+
+// Fills `info`, whose struct_size the caller has set. kTfLiteError for NULL and for a struct_size
+// that is too small. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin,
+                                                  DeputyPluginInfo* info);
+
+// Plug-ins found by a search, and the files that looked like plug-ins and are none.
+typedef struct DeputyPluginList DeputyPluginList;
+
+// Loads what `paths` names, separated by colons: files, and folders, of which every file is tried
+// whose name ends in ".so" or ".so." and a version, in the order of their names. NULL takes the
+// paths from the environment variable DEPUTY_PLUGIN_PATH. A file with several names is loaded once.
+// What cannot be loaded becomes an entry with an error. The caller owns the list. NULL if memory is
+// short. Any thread, see DeputyPluginLoad.
+TFL_CAPI_EXPORT DeputyPluginList* DeputyPluginListCreate(const char* paths);
+
+// Frees a list and its references. NULL is fine.
+TFL_CAPI_EXPORT void DeputyPluginListDelete(DeputyPluginList* list);
+
+// Number of entries; 0 for NULL.
+TFL_CAPI_EXPORT size_t DeputyPluginListGetCount(const DeputyPluginList* list);
+
+// The plug-in of an entry, which the list holds: retain it to keep it longer. NULL if it could not
+// be loaded or the index is out of range.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginListGetPlugin(const DeputyPluginList* list, size_t index);
+
+// The path of an entry, which belongs to the list. NULL if the index is out of range.
+TFL_CAPI_EXPORT const char* DeputyPluginListGetPath(const DeputyPluginList* list, size_t index);
+
+// Why an entry could not be loaded, "" if it could. It belongs to the list. NULL if the index is
+// out of range.
+TFL_CAPI_EXPORT const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index);
+
+// Asks a plug-in for a delegate with `count` options, borrowed during the call; both arrays may be
+// NULL if there are none. Where the plug-in declares its options, an unknown key and a value of the
+// wrong type are refused. The caller owns the delegate, which keeps the plug-in loaded, and deletes
+// it with DeputyPluginDeleteDelegate after every interpreter it was applied to. NULL on failure,
+// also for stable delegates; DeputyLastError() has the text, with what the plug-in said.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin,
+                                                           const char* const* keys,
+                                                           const char* const* values, size_t count);
+
+// Asks a stable delegate's plug-in for a delegate. `settings` is a FlatBuffer table TFLiteSettings,
+// handed on as it is and borrowed during the call; NULL if the plug-in can do without. The rest is
+// as for DeputyPluginCreateDelegate.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin,
+                                                                 const void* settings);
+
+// Frees a delegate of the two functions above or of TfLiteExternalDelegateCreate. NULL is fine; any
+// other delegate is reported and left alone.
+TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus
 }  // extern "C"

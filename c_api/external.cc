@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates from shared objects. Options work; loading does not yet.
+// Delegates from shared objects under the original's names. The registry with more to say about
+// them is in plugin.cc.
 #include "c_api/external_delegate.h"
 
-#include "core/error.h"
+#include "c_api/objects_internal.h"
+#include "core/plugin_delegate.h"
 
 extern "C" {
 
@@ -26,15 +28,31 @@ TfLiteExternalDelegateOptions TfLiteExternalDelegateOptionsDefault(const char* l
   return options;
 }
 
-// TODO: load the plug-in when delegates can be applied.
 TfLiteDelegate* TfLiteExternalDelegateCreate(const TfLiteExternalDelegateOptions* options) {
-  const bool has_path = options != nullptr && options->lib_path != nullptr;
-  deputy::ErrorReporter().Report("External delegate '%s': loading delegates is not supported yet.",
-                                 has_path ? options->lib_path : "");
-  return nullptr;
+  return deputy::Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+    deputy::ErrorReporter reporter;
+    if (options == nullptr || options->lib_path == nullptr) {
+      reporter.Report("Unable to load external delegate from : (expected a path, found NULL)");
+      return nullptr;
+    }
+    if (options->count < 0 || options->count > kExternalDelegateMaxOptions) {
+      reporter.Report(
+          "Unable to create external delegate from : %s (expected 0 to %d options, "
+          "found %d)",
+          options->lib_path, kExternalDelegateMaxOptions, options->count);
+      return nullptr;
+    }
+    auto library = deputy::PluginLibrary::Load(options->lib_path, false, &reporter);
+    if (library == nullptr) return nullptr;
+    return deputy::CreatePluginDelegate(
+        std::move(library), {options->keys, options->values, static_cast<size_t>(options->count)},
+        &reporter);
+  });
 }
 
-// Nothing can have been created.
-void TfLiteExternalDelegateDelete(TfLiteDelegate*) {}
+void TfLiteExternalDelegateDelete(TfLiteDelegate* delegate) {
+  deputy::ErrorReporter reporter;
+  deputy::DeletePluginDelegate(delegate, &reporter);
+}
 
 }  // extern "C"

@@ -46,7 +46,8 @@ TfLiteExternalDelegateOptionsDefault(const char* lib_path);
 TFL_CAPI_EXPORT TfLiteDelegate* TfLiteExternalDelegateCreate(
     const TfLiteExternalDelegateOptions* options);
 
-// Asks the plug-in to free its delegate. The shared object stays loaded. NULL is fine.
+// Asks the plug-in to free its delegate, after every interpreter it was applied to is gone. The
+// shared object is unloaded with the last delegate made from it. NULL is fine.
 TFL_CAPI_EXPORT void TfLiteExternalDelegateDelete(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus

@@ -25,9 +25,12 @@ struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
   // The environment may choose the arithmetic as long as nobody called for one.
   bool arithmetic_set = false;
+  // Likewise the delegate policy.
+  bool policy_set = false;
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;
+  int requirement = 0;                                 // a DeputyRequirement
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
 };
 
@@ -45,6 +48,10 @@ struct TfLiteSignatureRunner {
 };
 
 namespace deputy {
+
+// DeputyInterpreterCheckDelegation without its checks of arguments.
+TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
+                             int32_t* total);
 
 // Runs `body` and answers `on_failure` when it throws, which in this library means that memory was
 // refused.

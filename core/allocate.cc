@@ -56,6 +56,7 @@ TfLiteStatus Subgraph::Reallocate() {
   }
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
+  if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
   DropIdleTemporaries();
   state_ = State::kInvokable;
   return ResetVariableTensors();
@@ -104,9 +105,15 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   EnsureTensorCapacity();
+  const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
+  if (hot) hot_fallback_.LearnShapes(node_index);
   failure_[0] = '\0';
-  const TfLiteStatus status =
+  TfLiteStatus status =
       CallPrepare(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
+  if (hot && status != kTfLiteOutputShapeNotKnown) {
+    status = hot_fallback_.JudgePrepare(node_index, status);
+  }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");
   }
@@ -145,7 +152,9 @@ bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
 }
 
 void Subgraph::NoteReaders() {
-  read_.assign(tensors_.size(), false);
+  // Under Hot, nodes that a delegate has taken may have to run after all.
+  const bool any = interpreter_->hot() && delegation_.has_replaced_nodes();
+  read_.assign(tensors_.size(), any);
   for (int index : outputs_) {
     if (index >= 0) read_[index] = true;
   }

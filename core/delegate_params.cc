@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/delegate_call.h"
+
 namespace deputy {
 namespace {
 
@@ -56,6 +58,13 @@ void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBui
     params->delegate_data = builder->data;
   }
   return params;
+}
+
+const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node) {
+  if (BuilderOf(node.delegate) == nullptr) {
+    return static_cast<const TfLiteDelegateParams*>(node.builtin_data)->nodes_to_replace;
+  }
+  return static_cast<const TfLiteOpaqueDelegateParams*>(node.builtin_data)->nodes_to_replace;
 }
 
 }  // namespace deputy

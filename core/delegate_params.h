@@ -14,6 +14,9 @@ namespace deputy {
 void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBuilder* builder,
                          const NodeSubset& subset);
 
+// The nodes that a delegate's node stands for.
+const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_DELEGATE_PARAMS_H_

@@ -11,6 +11,7 @@
 #include "core/interpreter.h"
 #include "core/kernel_call.h"
 #include "core/op_names.h"
+#include "core/plugin_delegate.h"
 #include "core/subgraph.h"
 
 namespace deputy {
@@ -46,7 +47,22 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
+  subgraph_->hot_fallback().Forget();
+  BeginRecord(delegate);
+  applying_ = true;
+  TfLiteStatus status = kTfLiteError;
+  try {
+    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
+    EndRecord(status);
+  } catch (...) {
+    Fail(reporter, kTfLiteError, "out of memory");
+  }
+  recording_ = -1;
+  applying_ = false;
+  return status;
+}
 
+TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   const int64_t flags = DelegateFlags(delegate);
   const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
@@ -57,23 +73,67 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
+  if (transaction_ != nullptr) transaction_->before.KeepTensorsAddedSoFar();
   if (applied_.empty()) original_plan_ = subgraph_->plan_;
 
   applied_.reserve(applied_.size() + 1);
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
   if (hint) {
-    for (int node : subgraph_->plan_) {
-      if (subgraph_->nodes_[node].first.delegate == nullptr) {
-        return Fail(reporter, kTfLiteApplicationError,
-                    "The delegate promised to take the whole graph; subgraph %d node %d %s: "
-                    "expected a delegate, found the CPU",
-                    subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
-      }
-    }
+    if (const TfLiteStatus status = CheckFullyDelegated(); status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
   if (status == kTfLiteOk) applied_.push_back(delegate);
   return status;
+} catch (...) {
+  Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
+  return Restore();
+}
+
+TfLiteStatus Delegation::CheckFullyDelegated() {
+  for (int node : subgraph_->plan_) {
+    if (subgraph_->nodes_[node].first.delegate != nullptr) continue;
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+                "The delegate promised to take the whole graph; subgraph %d node %d %s: "
+                "expected a delegate, found the CPU",
+                subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
+  }
+  return kTfLiteOk;
+}
+
+// ---- Applying under the policy Hot --------------------------------------------------------------
+
+// A delegate that was asked and failed is a delegate's error, whatever it failed with.
+TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
+  transaction_ = std::make_unique<Transaction>(subgraph_);
+  const TfLiteStatus status = ApplySteps(delegate);
+  if (status == kTfLiteOk) return kTfLiteOk;
+  const bool asked = transaction_->asked;
+  TakeBack();
+  if (!asked) return status;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "subgraph %d: the delegate could not be applied; the graph is as it was before",
+              subgraph_->index());
+}
+
+Delegation::Transaction::Transaction(Subgraph* subgraph)
+    : before(subgraph), was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
+  was_ready = subgraph->state_ != Subgraph::State::kUninvokable;
+  if (!was_ready) return;
+  for (const std::vector<int>* indices : {&subgraph->inputs_, &subgraph->variables_}) {
+    for (int index : *indices) {
+      if (index >= 0) contents.Save(index, subgraph->tensors_[index]);
+    }
+  }
+}
+
+void Delegation::TakeBack() {
+  if (transaction_ == nullptr) return;
+  const std::unique_ptr<Transaction> transaction = std::move(transaction_);
+  transaction->before.Restore();
+  subgraph_->hot_fallback().Forget();
+  if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
+  if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+  transaction->contents.PutBack(&subgraph_->tensors_);
 }
 
 // A static delegate needs to see every shape.
@@ -96,9 +156,14 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 }
 
 TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
+  if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
-  const TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  AskForSupport(subgraph_, delegate, &records_[static_cast<size_t>(recording_)]);
+  TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
   Leave();
+  for (int node = 0; node < subgraph_->node_count() && status == kTfLiteOk; ++node) {
+    status = subgraph_->CheckNodeIndices(node);
+  }
   return status;
 }
 
@@ -118,7 +183,7 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
     bool dynamic_tensors = false;
     if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
     if (dynamic_tensors) {
-      const TfLiteStatus removed = Remove();
+      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove();
       if (removed != kTfLiteOk) return removed;
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                   "Cannot allow dynamic tensors due to previous delegation, resetting to original "
@@ -132,11 +197,44 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
   return kTfLiteOk;
 }
 
+// What a failed apply leaves: the CPU alone. Under Hot the caller puts back what was before.
 TfLiteStatus Delegation::Restore() {
+  if (transaction_ != nullptr) return kTfLiteDelegateError;
   const TfLiteStatus status = Remove();
   if (status != kTfLiteOk) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "Restored original execution plan after delegate application failure.");
+}
+
+// ---- Records ------------------------------------------------------------------------------------
+
+void Delegation::BeginRecord(TfLiteDelegate* delegate) {
+  DelegateRecord record;
+  record.delegate = delegate;
+  record.name = DelegateName(delegate);
+  record.nodes.resize(subgraph_->nodes_.size());
+  const auto known = std::find_if(records_.begin(), records_.end(),
+                                  [&](const auto& other) { return other.delegate == delegate; });
+  recording_ = static_cast<int>(known - records_.begin());
+  if (known == records_.end()) {
+    records_.push_back(std::move(record));
+  } else {
+    *known = std::move(record);
+  }
+}
+
+void Delegation::EndRecord(TfLiteStatus status) {
+  DelegateRecord& record = records_[static_cast<size_t>(recording_)];
+  record.applied = status == kTfLiteOk;
+  if (!record.applied) record.failure = subgraph_->interpreter()->reporter()->last_error();
+  Conclude(subgraph_, &record);
+}
+
+NodeAnswer* Delegation::AnswerOf(int node_index) {
+  if (recording_ < 0 || node_index < 0) return nullptr;
+  DelegateRecord& record = records_[static_cast<size_t>(recording_)];
+  const size_t index = static_cast<size_t>(node_index);
+  return index < record.nodes.size() ? &record.nodes[index] : nullptr;
 }
 
 // ---- Undo, redo, remove -------------------------------------------------------------------------
@@ -152,6 +250,7 @@ void Delegation::Undo() {
     subgraph_->FreeNode(&subgraph_->nodes_[node]);
   }
   subgraph_->nodes_.resize(static_cast<size_t>(kept));
+  if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   RestoreHalfInputs();
   for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(delegate);
@@ -159,6 +258,7 @@ void Delegation::Undo() {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }
   original_plan_.clear();
+  subgraph_->hot_fallback().Forget();
   subgraph_->state_ = Subgraph::State::kUninvokable;
   undone_ = true;
 }
@@ -200,7 +300,11 @@ TfLiteStatus Delegation::Redo() {
   const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
   applied_.clear();
   for (TfLiteDelegate* delegate : delegates) {
-    if (const TfLiteStatus status = Apply(delegate); status != kTfLiteOk) return status;
+    const TfLiteStatus status = Apply(delegate);
+    Commit();
+    if (status == kTfLiteOk) continue;
+    if (!subgraph_->interpreter()->hot()) return status;
+    subgraph_->interpreter()->NoteDelegateLeftOut();
   }
   return kTfLiteOk;
 }
@@ -257,6 +361,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
+  if (NodeAnswer* answer = AnswerOf(node_index)) answer->asked = true;
   auto& [node, registration] = subgraph_->nodes_[node_index];
   // Plug-ins with accessors of their own look at the operator, so every registration has one.
   if (registration.registration_external == nullptr) {
@@ -300,6 +405,61 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
               error.c_str());
 }
 
+// As Cut, without the nodes that the caller keeps from this delegate and without groups that would
+// be torn apart.
+TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
+                                    std::vector<NodeSubset>* out_subsets) {
+  std::vector<int> allowed;
+  for (int node : Indices(nodes)) {
+    if (MayTake(node)) allowed.push_back(node);
+  }
+  do {
+    out_subsets->clear();
+    const TfLiteStatus status = Cut(allowed, out_subsets);
+    if (status != kTfLiteOk) return status;
+  } while (DropBrokenGroups(*out_subsets, &allowed));
+  return kTfLiteOk;
+}
+
+bool Delegation::MayTake(int node_index) {
+  if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
+  const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
+  const bool known = recording_ >= 0;
+  if (!known || placed.Allows(records_[static_cast<size_t>(recording_)].delegate)) return true;
+  if (NodeAnswer* answer = AnswerOf(node_index)) {
+    const bool excluded = placed.delegate == nullptr;
+    answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
+    answer->text =
+        excluded ? "the caller keeps it on the CPU" : "the caller keeps it for another delegate";
+  }
+  return false;
+}
+
+// A group stays whole where all its nodes of the plan are in one partition. True when `nodes` has
+// lost some that are not.
+bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
+  if (recording_ < 0) return false;
+  const int kNowhere = -1, kTornApart = -2;
+  std::map<int, int> place;  // group -> number of the partition that has it
+  for (size_t i = 0; i < subsets.size(); ++i) {
+    for (int node : subsets[i].nodes) {
+      const NodeAnswer* answer = AnswerOf(node);
+      if (answer == nullptr || answer->group < 0) continue;
+      const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
+      const auto [entry, fresh] = place.try_emplace(answer->group, here);
+      if (!fresh && entry->second != here) entry->second = kTornApart;
+    }
+  }
+  const auto broken = [&](int node) {
+    NodeAnswer* answer = AnswerOf(node);
+    if (answer == nullptr || answer->group < 0 || place[answer->group] != kTornApart) return false;
+    answer->reason = kDeputyReasonGroup;
+    answer->text = "group " + std::to_string(answer->group) + " cannot stay in one partition";
+    return true;
+  };
+  return std::erase_if(*nodes, broken) > 0;
+}
+
 // Brings a registration that came by value, perhaps from a shorter struct, to what nodes keep.
 TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
                                            TfLiteRegistration* registration) {
@@ -341,8 +501,17 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   TfLiteRegistration registration = foreign;
   const TfLiteStatus adopted = AdoptRegistration(delegate, &registration);
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
+  for (int i = 0; i < nodes->size; ++i) {
+    if (NodeAnswer* answer = AnswerOf(nodes->data[i])) answer->asked = answer->claimed = true;
+  }
   std::vector<NodeSubset> subsets;
-  if (Cut(Indices(nodes), &subsets) != kTfLiteOk) return kTfLiteError;
+  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.taken; })) {
+    return kTfLiteOk;
+  }
+  if (recording_ >= 0 && records_[static_cast<size_t>(recording_)].name.empty()) {
+    records_[static_cast<size_t>(recording_)].name = OperatorName(registration);
+  }
 
   const std::vector<int> old_plan = subgraph_->plan_;
   const int old_nodes = subgraph_->node_count();
@@ -411,7 +580,10 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   if (nodes == nullptr) return kTfLiteError;
   if (nodes->size == 0) return kTfLiteOk;
   std::vector<NodeSubset> subsets;
-  if (Cut(Indices(nodes), &subsets) != kTfLiteOk) return kTfLiteError;
+  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  for (int i = 0; i < nodes->size; ++i) {
+    if (NodeAnswer* answer = AnswerOf(nodes->data[i])) answer->asked = answer->previewed = true;
+  }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());
   for (const NodeSubset& subset : subsets) {

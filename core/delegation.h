@@ -15,8 +15,12 @@
 #include <vector>
 
 #include "c_api/common.h"
+#include "core/delegate_record.h"
+#include "core/graph_snapshot.h"
 #include "core/operator_object.h"
 #include "core/partition.h"
+#include "core/placement.h"
+#include "core/saved_contents.h"
 
 namespace deputy {
 
@@ -32,20 +36,34 @@ class Delegation {
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
 
-  // abi.md 5.3. After kTfLiteDelegateError no delegate is left on this subgraph.
+  // abi.md 5.3. After kTfLiteDelegateError no delegate is left on this subgraph. Under the policy
+  // Hot every failure leaves the subgraph as it was, and what succeeded can be taken back until
+  // Commit.
   TfLiteStatus Apply(TfLiteDelegate* delegate);
+  void TakeBack();
+  void Commit() { transaction_.reset(); }
   void Undo();
   // Applies what was undone; nothing if nothing was. The first failure is answered and the
-  // delegates behind it are forgotten.
+  // delegates behind it are forgotten. Under the policy Hot a delegate that fails is left out, the
+  // others are applied, and the answer is Ok.
   TfLiteStatus Redo();
   // Undoes, forgets, and allocates for the CPU.
   TfLiteStatus Remove();
 
   bool any_applied() const { return !applied_.empty(); }
+  // Some nodes do not run because a delegate's node runs in their place.
+  bool has_replaced_nodes() const { return !original_plan_.empty(); }
+  // A delegate is being applied: what its kernels do now decides whether it stays.
+  bool applying() const { return applying_; }
   const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
   // The plan before the first delegate; empty when none was ever applied.
   const std::vector<int>& original_plan() const { return original_plan_; }
   bool requires_propagated_shapes() const;
+
+  // Every delegate that was asked, in the order of its first time, with what came of the newest.
+  const std::vector<DelegateRecord>& records() const { return records_; }
+  // By node index: where the caller wants nodes to run; empty if nothing was said.
+  std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
   // A delegate that has absorbed this subgraph's caller asks for it to be left alone.
   bool skippable() const { return skippable_; }
@@ -66,14 +84,36 @@ class Delegation {
                        int* out_count);
 
  private:
+  friend class GraphSnapshot;
+
+  // What taking back an apply needs.
+  struct Transaction {
+    explicit Transaction(Subgraph* subgraph);
+
+    GraphSnapshot before;
+    SavedContents contents;  // what the caller wrote, and variables
+    bool was_ready = false;  // memory was planned
+    bool was_immutable = false;
+    bool asked = false;  // the delegate has been called
+  };
+
   // Operators are told apart as upstream does: by code, the name's address, and version.
   using OperatorKey = std::tuple<int, const char*, int>;
 
+  TfLiteStatus ApplySteps(TfLiteDelegate* delegate);
+  TfLiteStatus ApplyOrTakeBack(TfLiteDelegate* delegate);
   TfLiteStatus CallPrepare(TfLiteDelegate* delegate);
+  TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
   TfLiteStatus AllocateAfter(TfLiteDelegate* delegate, bool was_immutable, bool was_invokable);
   TfLiteStatus Restore();
   TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
+  TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
+  bool MayTake(int node_index);
+  bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
+  void BeginRecord(TfLiteDelegate* delegate);
+  void EndRecord(TfLiteStatus status);
+  NodeAnswer* AnswerOf(int node_index);
   TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
@@ -87,6 +127,7 @@ class Delegation {
   std::vector<TfLiteDelegate*> applied_;
   std::vector<int> original_plan_;
   bool undone_ = false;
+  bool applying_ = false;
   bool skippable_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
@@ -94,6 +135,10 @@ class Delegation {
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+  std::vector<DelegateRecord> records_;
+  int recording_ = -1;  // the record of the delegate being applied
+  std::vector<PlacedNode> placed_nodes_;
+  std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
 };
 
 }  // namespace deputy

@@ -15,6 +15,8 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterCo
       reporter_(config.reporter),
       cancellation_(config.cancellation),
       arithmetic_(config.arithmetic),
+      hot_(config.hot),
+      delegate_retry_(config.delegate_retry),
       limits_(config.limits),
       pool_(config.pool) {}
 
@@ -44,6 +46,7 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
       return nullptr;
     }
   }
+  if (ApplyPlacements(config.placements, interpreter.get()) != kTfLiteOk) return nullptr;
   if (const auto* edges = interpreter->FindMetadata(kControlDependenciesMetadata)) {
     ParseControlEdges(*edges, desc.subgraphs.size(), &interpreter->control_edges_);
   }
@@ -71,12 +74,7 @@ ThreadPool& Interpreter::pool() {
 
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
   ArmCancellation();
-  const TfLiteStatus status = primary().Invoke();
-  if (status != kTfLiteOk || allow_stale_outputs) return status;
-  for (int index : primary().outputs()) {
-    if (index >= 0 && primary().EnsureReadable(index) != kTfLiteOk) return kTfLiteError;
-  }
-  return kTfLiteOk;
+  return primary().InvokeAndRead(allow_stale_outputs);
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {
@@ -87,16 +85,27 @@ TfLiteStatus Interpreter::ResetVariableTensors() {
 }
 
 TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
-  TfLiteStatus status = kTfLiteOk;
-  for (auto& subgraph : subgraphs_) {
-    const bool validation = strncmp(subgraph->name(), "VALIDATION:", 11) == 0;
-    if (validation || subgraph->delegation().skippable()) continue;
-    status = subgraph->delegation().Apply(delegate);
-    if (status != kTfLiteOk) break;
+  const TfLiteStatus status = ApplyEverywhere(delegate);
+  if (hot_) {
+    if (status != kTfLiteOk) NoteDelegateLeftOut();
+    for (auto& subgraph : subgraphs_) {
+      if (status != kTfLiteOk) subgraph->delegation().TakeBack();
+      subgraph->delegation().Commit();
+    }
+    return status;
   }
   if (status != kTfLiteDelegateError) return status;
   const TfLiteStatus removed = RemoveAllDelegates();
   return removed == kTfLiteOk ? status : removed;
+}
+
+TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
+  for (auto& subgraph : subgraphs_) {
+    if (subgraph->is_for_validation() || subgraph->delegation().skippable()) continue;
+    const TfLiteStatus status = subgraph->delegation().Apply(delegate);
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
 }
 
 TfLiteStatus Interpreter::RemoveAllDelegates() {
@@ -110,23 +119,13 @@ TfLiteStatus Interpreter::RemoveAllDelegates() {
 TfLiteStatus Interpreter::FallBackToCpu() {
   Subgraph& graph = primary();
   // Removing delegates lays the memory out anew; what the caller wrote must come along.
-  std::vector<std::pair<int, std::vector<char>>> inputs;
+  SavedContents inputs;
   for (int index : graph.inputs()) {
     const TfLiteTensor* tensor = graph.tensor(index);
-    if (tensor == nullptr || tensor->data.raw == nullptr ||
-        tensor->allocation_type != kTfLiteArenaRw) {
-      continue;
-    }
-    inputs.emplace_back(index,
-                        std::vector<char>(tensor->data.raw, tensor->data.raw + tensor->bytes));
+    if (tensor != nullptr && tensor->allocation_type == kTfLiteArenaRw) inputs.Save(index, *tensor);
   }
   if (const TfLiteStatus status = RemoveAllDelegates(); status != kTfLiteOk) return status;
-  for (const auto& [index, bytes] : inputs) {
-    TfLiteTensor* tensor = graph.tensor(index);
-    if (tensor->data.raw != nullptr && tensor->bytes == bytes.size()) {
-      memcpy(tensor->data.raw, bytes.data(), bytes.size());
-    }
-  }
+  graph.PutBack(inputs);
   const TfLiteStatus status = Invoke(false);
   return status == kTfLiteOk ? kTfLiteDelegateError : status;
 }

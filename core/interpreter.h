@@ -36,6 +36,11 @@ struct InterpreterConfig {
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
   Limits limits;
+  // What happens when a delegate fails (architecture.md, delegate policy).
+  bool hot = false;
+  // Under Hot: for how many inferences a node that failed rests; -1: for good.
+  int delegate_retry = 0;
+  std::vector<Placement> placements;
 };
 
 class Interpreter {
@@ -56,14 +61,16 @@ class Interpreter {
 
   // Subgraph 0, as the C API's interpreter calls.
   TfLiteStatus AllocateTensors() { return primary().AllocateTensors(); }
-  // Outputs that a delegate left on its device are brought back, unless `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
 
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
-  // left anywhere.
+  // left anywhere; under Hot any failure leaves everything as it was.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
   TfLiteStatus RemoveAllDelegates();
+  // Under Hot: how often a delegate could not be applied and was left out.
+  int64_t delegates_left_out() const { return delegates_left_out_; }
+  void NoteDelegateLeftOut() { ++delegates_left_out_; }
   bool HasDelegates() const;
   // After a failed Invoke of subgraph 0: removes every delegate and runs on the CPU from the same
   // inputs. Success is kTfLiteDelegateError, since the result is right but not what was asked for.
@@ -99,6 +106,8 @@ class Interpreter {
 
   ThreadPool& pool();
   Arithmetic arithmetic() const { return arithmetic_; }
+  bool hot() const { return hot_; }
+  int delegate_retry() const { return delegate_retry_; }
   const Limits& limits() const { return limits_; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
@@ -111,16 +120,20 @@ class Interpreter {
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   void SetNumThreads(int num_threads);
+  TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
 
   std::shared_ptr<const Model> model_;
   ErrorReporter reporter_;
   const bool cancellation_;
   const Arithmetic arithmetic_;
+  const bool hot_;
+  const int delegate_retry_;
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
   std::atomic<bool> cancel_requested_{false};
   int call_depth_ = 0;
+  int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;

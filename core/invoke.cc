@@ -39,6 +39,14 @@ TfLiteStatus Subgraph::Invoke() {
   const CallDepth depth(interpreter_);
   if (!depth.allowed()) return kTfLiteError;
   const ScopedFlushDenormals flush;
+  if (!interpreter_->hot()) return WalkPlan();
+  hot_fallback_.BeginInvoke();
+  TfLiteStatus status = WalkPlan();
+  while (status != kTfLiteOk && hot_fallback_.StartOver()) status = WalkPlan();
+  return status;
+}
+
+TfLiteStatus Subgraph::WalkPlan() {
   for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
     if (position >= next_to_prepare_) {
       const TfLiteStatus status = PrepareAndAllocate();
@@ -50,6 +58,21 @@ TfLiteStatus Subgraph::Invoke() {
   return kTfLiteOk;
 }
 
+TfLiteStatus Subgraph::InvokeAndRead(bool allow_stale_outputs) {
+  TfLiteStatus status = Invoke();
+  while (status == kTfLiteOk && !allow_stale_outputs) {
+    bool readable = true;
+    for (int index : outputs_) {
+      if (index >= 0 && EnsureReadable(index) != kTfLiteOk) readable = false;
+    }
+    if (readable) return kTfLiteOk;
+    if (!interpreter_->hot() || !hot_fallback_.StartOver()) return kTfLiteError;
+    const ScopedFlushDenormals flush;
+    status = WalkPlan();
+  }
+  return status;
+}
+
 TfLiteStatus Subgraph::InvokeNode(int position) {
   const int node_index = plan_[position];
   if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
@@ -57,8 +80,54 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     return Fail(interpreter_->reporter(), kTfLiteCancelled,
                 "Client requested cancel during Invoke()");
   }
-  EnsureTensorCapacity();
   tensor_resized_ = false;
+  if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr) {
+    const TfLiteStatus status = hot_fallback_.InvokeNode(node_index);
+    if (status != kTfLiteOk) return status;
+  } else if (const TfLiteStatus status = RunKernel(node_index); status != kTfLiteOk) {
+    return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
+                             "failed to invoke.");
+  }
+  if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
+  if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
+    // Whatever follows was prepared for other shapes.
+    next_to_prepare_ = position + 1;
+    arena_.ForgetFrom(next_to_prepare_);
+  }
+  return kTfLiteOk;
+}
+
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
+  if (costs_.size() < nodes_.size()) costs_.resize(nodes_.size());
+  ++costs_[node_index].runs;
+  costs_[node_index].total_ns += taken_ns;
+}
+
+// A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
+// lets the next reader find a null pointer; ours says so and prepares again.
+bool Subgraph::LostOutput(int position) {
+  const int node_index = plan_[position];
+  const TfLiteIntArray* outputs = nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    const TfLiteTensor& output = tensors_[outputs->data[i]];
+    if (output.allocation_type != kTfLiteArenaRw || output.data.raw != nullptr ||
+        output.bytes == 0) {
+      continue;
+    }
+    next_to_prepare_ = position;
+    Fail(interpreter_->reporter(), kTfLiteError,
+         "Node number %d (%s) failed to invoke.; subgraph %d: tensor %d '%s': expected a kernel "
+         "that keeps the shape it prepared, found one that changed it",
+         node_index, OperatorName(nodes_[node_index].second), index_, outputs->data[i],
+         output.name == nullptr ? "" : output.name);
+    return true;
+  }
+  return false;
+}
+
+TfLiteStatus Subgraph::RunKernel(int node_index) {
+  EnsureTensorCapacity();
   failure_[0] = '\0';
   const ProfileFunction profiler = interpreter_->profiler();
   OpEvent event;
@@ -67,22 +136,14 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
       CallInvoke(&context_, nodes_[node_index].second, &nodes_[node_index].first);
   if (profiler != nullptr) {
     event.end_ns = Now();
+    NoteCost(node_index, event.end_ns - event.begin_ns);
     event.subgraph = index_;
     event.node = node_index;
     event.op_name = OperatorName(nodes_[node_index].second);
     event.status = status;
     profiler(interpreter_->profiler_data(), event);
   }
-  if (status != kTfLiteOk) {
-    return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
-                             "failed to invoke.");
-  }
-  if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
-    // Whatever follows was prepared for other shapes.
-    next_to_prepare_ = position + 1;
-    arena_.ForgetFrom(next_to_prepare_);
-  }
-  return kTfLiteOk;
+  return status;
 }
 
 TfLiteStatus Subgraph::CheckInputs(int node_index) {
@@ -111,6 +172,14 @@ TfLiteStatus Subgraph::EnsureReadable(int tensor_index) {
   TfLiteTensor* stale = tensor(tensor_index);
   if (stale == nullptr) return kTfLiteError;
   if (!stale->data_is_stale) return kTfLiteOk;
+  const TfLiteDelegate* holder = stale->delegate;
+  const TfLiteStatus status = CopyFromDelegate(tensor_index);
+  if (status != kTfLiteOk) hot_fallback_.NoteLostTensor(holder);
+  return status;
+}
+
+TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
+  TfLiteTensor* stale = &tensors_[tensor_index];
   if (stale->delegate == nullptr || stale->buffer_handle == kTfLiteNullBufferHandle) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",

@@ -89,12 +89,7 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
 
 TfLiteStatus SignatureRunner::Invoke() {
   subgraph_->interpreter()->ArmCancellation();
-  const TfLiteStatus status = subgraph_->Invoke();
-  if (status != kTfLiteOk) return status;
-  for (int index : subgraph_->outputs()) {
-    if (index >= 0 && subgraph_->EnsureReadable(index) != kTfLiteOk) return kTfLiteError;
-  }
-  return kTfLiteOk;
+  return subgraph_->InvokeAndRead(false);
 }
 
 }  // namespace deputy

@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "core/delegate_call.h"
+#include "core/delegate_params.h"
 #include "core/interpreter.h"
 #include "core/kernel_call.h"
 #include "core/op_names.h"
@@ -120,7 +121,11 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 }  // namespace
 
 Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
-    : interpreter_(interpreter), index_(index), desc_(desc), delegation_(this) {
+    : interpreter_(interpreter),
+      index_(index),
+      desc_(desc),
+      delegation_(this),
+      hot_fallback_(this) {
   InitContext(this, &context_);
   consistent_ = desc->inconsistency.empty();
 }
@@ -138,6 +143,8 @@ Subgraph::~Subgraph() {
 Subgraph* Subgraph::Of(const TfLiteContext* context) {
   return IsOurContext(context) ? static_cast<Subgraph*>(context->impl_) : nullptr;
 }
+
+bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
 
 TfLiteTensor* Subgraph::tensor(int index) {
   return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
@@ -216,6 +223,25 @@ TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> i
     }
   }
   return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
+  TfLiteNode& node = nodes_[node_index].first;
+  const std::pair<const char*, TfLiteIntArray**> lists[] = {
+      {"inputs", &node.inputs}, {"outputs", &node.outputs}, {"temporaries", &node.temporaries}};
+  TfLiteStatus status = kTfLiteOk;
+  for (const auto& [what, list] : lists) {
+    if (*list == nullptr) *list = MakeArray({}).release();
+    for (int i = 0; i < (*list)->size; ++i) {
+      int& index = (*list)->data[i];
+      if (index >= kTfLiteOptionalTensor && index < tensor_count()) continue;
+      status = Fail(interpreter_->reporter(), kTfLiteError,
+                    "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
+                    what, index_, node_index, tensor_count());
+      index = kTfLiteOptionalTensor;  // nobody can follow it any more
+    }
+  }
+  return status;
 }
 
 TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
@@ -413,11 +439,7 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
     position_of[node_index] = position;
     const auto& [node, registration] = nodes_[node_index];
     if (node.delegate == nullptr) return;
-    const auto* params = static_cast<const TfLiteDelegateParams*>(node.builtin_data);
-    const TfLiteIntArray* taken =
-        BuilderOf(node.delegate) == nullptr
-            ? params->nodes_to_replace
-            : static_cast<const TfLiteOpaqueDelegateParams*>(node.builtin_data)->nodes_to_replace;
+    const TfLiteIntArray* taken = ReplacedNodes(node);
     for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
   };
   for (size_t position = 0; position < plan_.size(); ++position) {

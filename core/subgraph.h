@@ -18,6 +18,7 @@
 #include "c_api/common.h"
 #include "core/arena.h"
 #include "core/delegation.h"
+#include "core/hot_fallback.h"
 #include "core/model.h"
 #include "core/runtime.h"
 
@@ -32,6 +33,12 @@ struct TensorMemory {
   size_t offset = 0;
   size_t bytes = 0;
   Lifetime lifetime;
+};
+
+// How long a node has taken so far, as far as it was measured.
+struct NodeCost {
+  int64_t runs = 0;
+  int64_t total_ns = 0;
 };
 
 class Subgraph final : public Runtime, public CallableSubgraph {
@@ -50,6 +57,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   Interpreter* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
+  // Upstream's mark of subgraphs that no delegate is asked about.
+  bool is_for_validation() const;
   const std::vector<int>& inputs() const override { return inputs_; }
   const std::vector<int>& outputs() const override { return outputs_; }
   const std::vector<int>& variables() const { return variables_; }
@@ -86,9 +95,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
   TfLiteStatus AllocateTensors() override;
   TfLiteStatus Invoke() override;
+  // Invoke, and then brings outputs that a delegate left on its device back to the CPU, unless
+  // `allow_stale_outputs`.
+  TfLiteStatus InvokeAndRead(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
+  // Writes saved bytes to the tensors they came from, where those still have that size.
+  void PutBack(const SavedContents& contents) { contents.PutBack(&tensors_); }
   // Brings device data back to the CPU when the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
@@ -97,9 +111,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   Delegation& delegation() { return delegation_; }
   const Delegation& delegation() const { return delegation_; }
+  HotFallback& hot_fallback() { return hot_fallback_; }
 
   // Where the tensors of the prepared plan lie.
   std::vector<TensorMemory> MemoryMap() const;
+  // What the node took while a profiler listened.
+  NodeCost cost(int node_index) const {
+    return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
+  }
   size_t arena_bytes() const { return arena_.bytes(); }
   size_t persistent_bytes() const { return persistent_.bytes(); }
 
@@ -115,12 +134,17 @@ class Subgraph final : public Runtime, public CallableSubgraph {
  private:
   // Applying and undoing delegates rewrites nodes and plan as one transaction.
   friend class Delegation;
+  friend class GraphSnapshot;
+  // Runs a failed delegate's nodes on the CPU.
+  friend class HotFallback;
 
   enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
 
   // subgraph.cc
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
+  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
+  TfLiteStatus CheckNodeIndices(int node_index);
   void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
   void EnsureTensorCapacity();
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
@@ -142,8 +166,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteReaders();
 
   // invoke.cc
+  TfLiteStatus WalkPlan();
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus CheckInputs(int node_index);
+  bool LostOutput(int position);
+  TfLiteStatus CopyFromDelegate(int tensor_index);
+  // The kernel's invoke, heard by the profiler.
+  TfLiteStatus RunKernel(int node_index);
+  void NoteCost(int node_index, int64_t taken_ns);
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
   // Orders between plan positions that no tensor expresses.
@@ -171,7 +201,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool tensor_resized_ = false;
   std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
   char failure_[512] = "";
+  std::vector<NodeCost> costs_;  // by node index
   Delegation delegation_;
+  HotFallback hot_fallback_;
 };
 
 }  // namespace deputy

@@ -51,12 +51,6 @@ TfLiteStatus CheckActivation(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor) {
-  if (tensor->type != kTfLiteInt16 || tensor->params.zero_point == 0) return kTfLiteOk;
-  return TensorError(context, tensor, "expected zero point 0 for int16, found %d",
-                     tensor->params.zero_point);
-}
-
 TfLiteStatus CheckBothSymmetric(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckSymmetric(context, Input(context, node, 0)));
   return CheckSymmetric(context, Output(context, node, 0));
@@ -603,38 +597,23 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-// A row of the table: what most activations have in common.
-constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
-                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
-                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {},
-          .params_size = 0,
-          .parse = nullptr,
-          .init = &GuardedInit<&NewData<TableData>>,
-          .free = &DeleteData<TableData>,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpInput0Shared};
-}
-
 constexpr uint32_t kReluBits = kFloat32Bit | kByteBits | kInt16Bit;
 constexpr uint32_t kNarrowReluBits = kFloat32Bit | kByteBits;
 constexpr uint32_t kSmoothBits = kFloat32Bit | kFloat16Bit | kByteBits | kInt16Bit;
 
 constexpr OpDef kTable[] = {
-    Row("RELU", kTfLiteBuiltinRelu, 3, kReluBits, &Guarded<&PrepareRelu<kReluBits, 0, 0>>,
-        &Guarded<&EvalRelu<0, 0>>),
-    Row("RELU6", kTfLiteBuiltinRelu6, 3, kReluBits, &Guarded<&PrepareRelu<kReluBits, 0, 6>>,
-        &Guarded<&EvalRelu<0, 6>>),
-    Row("RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
-        &Guarded<&PrepareRelu<kNarrowReluBits, -1, 1>>, &Guarded<&EvalRelu<-1, 1>>),
-    Row("RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
-        &Guarded<&PrepareRelu<kNarrowReluBits, 0, 1>>, &Guarded<&EvalRelu<0, 1>>),
+    KernelRow<TableData>("RELU", kTfLiteBuiltinRelu, 3, kReluBits,
+                         &Guarded<&PrepareRelu<kReluBits, 0, 0>>, &Guarded<&EvalRelu<0, 0>>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("RELU6", kTfLiteBuiltinRelu6, 3, kReluBits,
+                         &Guarded<&PrepareRelu<kReluBits, 0, 6>>, &Guarded<&EvalRelu<0, 6>>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
+                         &Guarded<&PrepareRelu<kNarrowReluBits, -1, 1>>, &Guarded<&EvalRelu<-1, 1>>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
+                         &Guarded<&PrepareRelu<kNarrowReluBits, 0, 1>>, &Guarded<&EvalRelu<0, 1>>,
+                         kTfLiteInplaceOpInput0Shared),
     {.name = "PRELU",
      .code = kTfLiteBuiltinPrelu,
      .min_version = 1,
@@ -661,13 +640,16 @@ constexpr OpDef kTable[] = {
      .prepare = &Guarded<&PrepareLeakyRelu>,
      .invoke = &Guarded<&EvalLeakyRelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
-    Row("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit, &Guarded<&PrepareElu>,
-        &Guarded<&EvalElu>),
-    Row("HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits, &Guarded<&PrepareHardSwish>,
-        &Guarded<&EvalHardSwish>),
-    Row("LOGISTIC", kTfLiteBuiltinLogistic, 3, kSmoothBits, &Guarded<&PrepareLogistic>,
-        &Guarded<&EvalLogistic>),
-    Row("TANH", kTfLiteBuiltinTanh, 3, kSmoothBits, &Guarded<&PrepareTanh>, &Guarded<&EvalTanh>),
+    KernelRow<TableData>("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit, &Guarded<&PrepareElu>,
+                         &Guarded<&EvalElu>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
+                         &Guarded<&PrepareHardSwish>, &Guarded<&EvalHardSwish>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kSmoothBits,
+                         &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kSmoothBits, &Guarded<&PrepareTanh>,
+                         &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,
      .min_version = 1,

@@ -161,10 +161,7 @@ TfLiteStatus PrepareQuantised(TfLiteContext* context, TfLiteFusedActivation acti
   const bool is_int16 = tensors[0]->type == kTfLiteInt16;
   for (int i = 0; i < 3; ++i) {
     DEPUTY_TRY(CheckQuantized(context, tensors[i]));
-    if (is_int16 && !int16_has_zero_points && tensors[i]->params.zero_point != 0) {
-      return TensorError(context, tensors[i], "expected zero point 0, found %d",
-                         tensors[i]->params.zero_point);
-    }
+    if (!int16_has_zero_points) DEPUTY_TRY(CheckSymmetric(context, tensors[i]));
   }
   data->steps = Steps::kScaled;
   if (is_int16 && may_shift) DEPUTY_TRY(PrepareShift(context, tensors, data));

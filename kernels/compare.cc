@@ -298,38 +298,19 @@ TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-template <typename OpData>
-constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
-                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
-                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {},
-          .params_size = 0,
-          .parse = nullptr,
-          .init = &GuardedInit<&NewData<OpData>>,
-          .free = &DeleteData<OpData>,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpNone};
-}
-
 template <typename Comparison>
 constexpr OpDef OrderRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
-  return Row<CompareData>(name, code, max_version, kOrderedTypes,
-                          &Guarded<&PrepareComparison<kOrderedTypes, false>>,
-                          &Guarded<&EvalOrder<Comparison>>);
+  return KernelRow<CompareData>(name, code, max_version, kOrderedTypes,
+                                &Guarded<&PrepareComparison<kOrderedTypes, false>>,
+                                &Guarded<&EvalOrder<Comparison>>);
 }
 
 template <typename Comparison>
 constexpr OpDef EqualityRow(const char* name, TfLiteBuiltinOperator code, int max_version,
                             uint32_t types) {
-  return Row<CompareData>(name, code, max_version, types,
-                          &Guarded<&PrepareComparison<kEqualTypes, true>>,
-                          &Guarded<&EvalEquality<Comparison>>);
+  return KernelRow<CompareData>(name, code, max_version, types,
+                                &Guarded<&PrepareComparison<kEqualTypes, true>>,
+                                &Guarded<&EvalEquality<Comparison>>);
 }
 
 constexpr OpDef kTable[] = {
@@ -339,16 +320,16 @@ constexpr OpDef kTable[] = {
     OrderRow<std::less_equal<>>("LESS_EQUAL", kTfLiteBuiltinLessEqual, 2),
     OrderRow<std::greater<>>("GREATER", kTfLiteBuiltinGreater, 2),
     OrderRow<std::greater_equal<>>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
-    Row<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit, &Guarded<&PrepareLogic>,
-                     &Guarded<&EvalAnd>),
-    Row<CompareData>("LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, kBoolBit, &Guarded<&PrepareLogic>,
-                     &Guarded<&EvalOr>),
-    Row<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit, &Guarded<&PrepareNot>,
-                     &Guarded<&EvalNot>),
-    Row<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kNumberBits, &Guarded<&PrepareSelect<false>>,
-                    &Guarded<&EvalSelect>),
-    Row<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kNumberBits,
-                    &Guarded<&PrepareSelect<true>>, &Guarded<&EvalSelect>),
+    KernelRow<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit,
+                           &Guarded<&PrepareLogic>, &Guarded<&EvalAnd>),
+    KernelRow<CompareData>("LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, kBoolBit,
+                           &Guarded<&PrepareLogic>, &Guarded<&EvalOr>),
+    KernelRow<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit,
+                           &Guarded<&PrepareNot>, &Guarded<&EvalNot>),
+    KernelRow<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kNumberBits,
+                          &Guarded<&PrepareSelect<false>>, &Guarded<&EvalSelect>),
+    KernelRow<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kNumberBits,
+                          &Guarded<&PrepareSelect<true>>, &Guarded<&EvalSelect>),
 };
 
 }  // namespace

@@ -115,10 +115,7 @@ constexpr uint32_t kConcatenationTypes = kNumberBits;
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
                                    const TfLiteTensor* output) {
   if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
-  if (output->type == kTfLiteInt16 && part->params.zero_point != 0) {
-    return TensorError(context, part, "expected zero point 0, found %d", part->params.zero_point);
-  }
-  return kTfLiteOk;
+  return output->type == kTfLiteInt16 ? CheckNoZeroPoint(context, part) : kTfLiteOk;
 }
 
 TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
@@ -420,24 +417,12 @@ TfLiteStatus EvalSplit(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-using Kernel = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
-
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
-                    Kernel prepare, Kernel invoke) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {1, member},
-          .params_size = sizeof(Params),
-          .parse = &ParseOptions<member, Params, fill>,
-          .init = nullptr,
-          .free = nullptr,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpNone};
+                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  return WithOptions<member, Params, fill>(
+      KernelRow<void>(name, code, max_version, types, prepare, invoke));
 }
 
 constexpr OpDef kTable[] = {

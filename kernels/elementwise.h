@@ -111,7 +111,9 @@ class ShortTable {
       const Real sample = std::round(value * to_steps);
       const Real interpolated = std::round((next * to_steps + std::round(value * to_steps)) / 2);
       const Real error = interpolated - std::round(middle * to_steps);
-      samples_[i] = clamp(sample - std::round(error / 2));
+      // A function that leaves the range of Real has nothing to correct: its sample saturates.
+      const bool is_finite = std::isfinite(sample) && std::isfinite(error);
+      samples_[i] = clamp(is_finite ? sample - std::round(error / 2) : sample);
     }
     samples_[kSteps] = clamp(std::round(function(high) * to_steps));
   }

@@ -64,9 +64,7 @@ TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckRank(context, value, 0));
   output->type = value->type;
   DEPUTY_TRY(CheckSameQuantization(context, output, value));
-  if (value->type == kTfLiteInt16 && value->params.zero_point != 0) {
-    return TensorError(context, value, "expected zero point 0, found %d", value->params.zero_point);
-  }
+  DEPUTY_TRY(CheckSymmetric(context, value));
   if (value->type != kTfLiteString && IsKnown(shape)) return ResizeFill(context, node);
   MakeDynamic(output);
   return kTfLiteOk;

@@ -151,6 +151,15 @@ TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor) 
   return kTfLiteOk;
 }
 
+TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor) {
+  if (tensor->params.zero_point == 0) return kTfLiteOk;
+  return TensorError(context, tensor, "expected zero point 0, found %d", tensor->params.zero_point);
+}
+
+TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor) {
+  return tensor->type == kTfLiteInt16 ? CheckNoZeroPoint(context, tensor) : kTfLiteOk;
+}
+
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like) {
   if (std::fabs(tensor->params.scale - like->params.scale) <= 1e-6f &&

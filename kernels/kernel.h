@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <new>
 #include <span>
+#include <type_traits>
 
 #include "c_api/builtin_op_data.h"
 #include "c_api/common.h"
@@ -134,6 +135,9 @@ TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tenso
                                int64_t expected);
 // One scale, positive and finite, and a zero point that the type can hold.
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
+// The zero point is 0; CheckSymmetric asks that of int16 only.
+TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
+TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
 // As above, and both alike: operators that only move or compare values do not rescale.
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
@@ -167,6 +171,42 @@ template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params
 bool ParseOptions(const OpOptions& options, void* params) {
   if (!options.present() || options.kind() != OptionsKind{1, member}) return true;
   return fill(options, static_cast<Params*>(params));
+}
+
+// A row for an operator without options, of version 1 to `max_version`; OpData is what the kernel
+// keeps per node, void where it keeps nothing.
+template <typename OpData>
+constexpr OpDef KernelRow(const char* name, TfLiteBuiltinOperator code, int max_version,
+                          uint32_t types, TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+                          TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*),
+                          uint64_t inplace = kTfLiteInplaceOpNone) {
+  OpDef op = {.name = name,
+              .code = code,
+              .min_version = 1,
+              .max_version = max_version,
+              .types = types,
+              .options = {},
+              .params_size = 0,
+              .parse = nullptr,
+              .init = nullptr,
+              .free = nullptr,
+              .prepare = prepare,
+              .invoke = invoke,
+              .inplace = inplace};
+  if constexpr (!std::is_void_v<OpData>) {
+    op.init = &GuardedInit<&NewData<OpData>>;
+    op.free = &DeleteData<OpData>;
+  }
+  return op;
+}
+
+// The row with options: see ParseOptions.
+template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
+constexpr OpDef WithOptions(OpDef op) {
+  op.options = {1, member};
+  op.params_size = sizeof(Params);
+  op.parse = &ParseOptions<member, Params, fill>;
+  return op;
 }
 
 // A row for an operator without a kernel here: its options are read, so that a client or a delegate

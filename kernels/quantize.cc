@@ -126,11 +126,6 @@ TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, con
   return kTfLiteOk;
 }
 
-TfLiteStatus CheckZeroPointIsZero(TfLiteContext* context, const TfLiteTensor* tensor) {
-  if (tensor->params.zero_point == 0) return kTfLiteOk;
-  return TensorError(context, tensor, "expected zero point 0, found %d", tensor->params.zero_point);
-}
-
 // ---- Prepare ----------------------------------------------------------------------------------
 
 struct QuantizeData {
@@ -164,8 +159,8 @@ TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckQuantized(context, input));
     DEPUTY_TRY(CheckQuantized(context, output));
     if (input->type == kTfLiteInt16 && output->type == kTfLiteInt16) {
-      DEPUTY_TRY(CheckZeroPointIsZero(context, input));
-      DEPUTY_TRY(CheckZeroPointIsZero(context, output));
+      DEPUTY_TRY(CheckNoZeroPoint(context, input));
+      DEPUTY_TRY(CheckNoZeroPoint(context, output));
     }
   }
   return ResizeLike(context, output, input);
@@ -198,7 +193,7 @@ TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kDequantizeTypes));
-  if (input->type == kTfLiteInt16) DEPUTY_TRY(CheckZeroPointIsZero(context, input));
+  if (input->type == kTfLiteInt16) DEPUTY_TRY(CheckNoZeroPoint(context, input));
   if (input->type != kTfLiteFloat16) DEPUTY_TRY(ReadSlices(context, input, input, &data.slices));
   output->type = kTfLiteFloat32;
   if (IsReadableConstant(input)) {
@@ -466,31 +461,13 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
-                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
-                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {},
-          .params_size = 0,
-          .parse = nullptr,
-          .init = &GuardedInit<&NewData<QuantizeData>>,
-          .free = &DeleteData<QuantizeData>,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpNone};
-}
-
 constexpr OpDef kTable[] = {
-    Row("QUANTIZE", kTfLiteBuiltinQuantize, 6, kQuantizeTypes, &Guarded<&PrepareQuantize>,
-        &Guarded<&EvalQuantize>),
-    Row("DEQUANTIZE", kTfLiteBuiltinDequantize, 9, kDequantizeTypes, &Guarded<&PrepareDequantize>,
-        &Guarded<&EvalDequantize>),
-    Row("DENSIFY", kTfLiteBuiltinDensify, 1, kDensifyTypes, &Guarded<&PrepareDensify>,
-        &Guarded<&EvalDensify>),
+    KernelRow<QuantizeData>("QUANTIZE", kTfLiteBuiltinQuantize, 6, kQuantizeTypes,
+                            &Guarded<&PrepareQuantize>, &Guarded<&EvalQuantize>),
+    KernelRow<QuantizeData>("DEQUANTIZE", kTfLiteBuiltinDequantize, 9, kDequantizeTypes,
+                            &Guarded<&PrepareDequantize>, &Guarded<&EvalDequantize>),
+    KernelRow<QuantizeData>("DENSIFY", kTfLiteBuiltinDensify, 1, kDensifyTypes,
+                            &Guarded<&PrepareDensify>, &Guarded<&EvalDensify>),
     {.name = "CAST",
      .code = kTfLiteBuiltinCast,
      .min_version = 1,

@@ -263,29 +263,16 @@ using Kernel = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
 // An operator without options.
 constexpr OpDef Plain(const char* name, TfLiteBuiltinOperator code, int min_version,
                       int max_version, uint32_t types, Kernel prepare, Kernel invoke) {
-  return {.name = name,
-          .code = code,
-          .min_version = min_version,
-          .max_version = max_version,
-          .types = types,
-          .options = {},
-          .params_size = 0,
-          .parse = nullptr,
-          .init = nullptr,
-          .free = nullptr,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpNone};
+  OpDef op = KernelRow<void>(name, code, max_version, types, prepare, invoke);
+  op.min_version = min_version;
+  return op;
 }
 
 template <bool to_space, uint8_t member, typename Params>
 constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
-  OpDef op = Plain(name, code, 1, 2, kBlockTypes, &Guarded<&PrepareBlocks<to_space, Params>>,
-                   &Guarded<&EvalBlocks<to_space, Params>>);
-  op.options = {1, member};
-  op.params_size = sizeof(Params);
-  op.parse = &ParseOptions<member, Params, &FillBlockSize<Params>>;
-  return op;
+  return WithOptions<member, Params, &FillBlockSize<Params>>(
+      Plain(name, code, 1, 2, kBlockTypes, &Guarded<&PrepareBlocks<to_space, Params>>,
+            &Guarded<&EvalBlocks<to_space, Params>>));
 }
 
 constexpr OpDef kTable[] = {

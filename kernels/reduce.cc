@@ -242,14 +242,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, input, types));
   DEPUTY_TRY(CheckSameType(context, output, input));
   DEPUTY_TRY(CheckType(context, axes, kInt32Bit));
-  if (input->type == kTfLiteInt16) {
-    for (const TfLiteTensor* tensor : {input, static_cast<const TfLiteTensor*>(output)}) {
-      if (tensor->params.zero_point != 0) {
-        return TensorError(context, tensor, "expected zero point 0 for int16, found %d",
-                           tensor->params.zero_point);
-      }
-    }
-  }
+  DEPUTY_TRY(CheckSymmetric(context, input));
+  DEPUTY_TRY(CheckSymmetric(context, output));
   if (!IsKnown(axes)) {
     MakeDynamic(output);
     return kTfLiteOk;
@@ -547,19 +541,8 @@ TfLiteStatus EvalCumsum(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
                     TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
                     TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {1, 27},
-          .params_size = sizeof(TfLiteReducerParams),
-          .parse = &ParseOptions<27, TfLiteReducerParams, &FillReducer>,
-          .init = &GuardedInit<&NewData<ReduceData>>,
-          .free = &DeleteData<ReduceData>,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpNone};
+  return WithOptions<27, TfLiteReducerParams, &FillReducer>(
+      KernelRow<ReduceData>(name, code, max_version, types, prepare, invoke));
 }
 
 constexpr uint32_t kMeanBits =

@@ -94,9 +94,7 @@ TfLiteStatus PrepareShorts(TfLiteContext* context, TfLiteNode* node) {
   SoftmaxData& data = DataOf<SoftmaxData>(node);
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
   DEPUTY_TRY(CheckQuantized(context, input));
-  if (input->params.zero_point != 0) {
-    return TensorError(context, input, "expected zero point 0, found %d", input->params.zero_point);
-  }
+  DEPUTY_TRY(CheckNoZeroPoint(context, input));
   DEPUTY_TRY(CheckOutputScale(context, Output(context, node, 0), 1.0f / 32768, 0));
   if (!(beta >= 0.0f) || !std::isfinite(beta)) {
     return KernelError(context, "beta: expected 0 or more, found %g", static_cast<double>(beta));

@@ -54,10 +54,7 @@ bool IsQuantized(const TfLiteTensor* tensor) {
 TfLiteStatus CheckScales(TfLiteContext* context, TfLiteNode* node) {
   for (const TfLiteTensor* tensor : {Input(context, node, 0), Output(context, node, 0)}) {
     DEPUTY_TRY(CheckQuantized(context, tensor));
-    if (tensor->type == kTfLiteInt16 && tensor->params.zero_point != 0) {
-      return TensorError(context, tensor, "expected zero point 0 for int16, found %d",
-                         tensor->params.zero_point);
-    }
+    DEPUTY_TRY(CheckSymmetric(context, tensor));
   }
   return kTfLiteOk;
 }
@@ -338,45 +335,32 @@ TfLiteStatus EvalRsqrt(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version, uint32_t types,
-                    TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
-                    TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  return {.name = name,
-          .code = code,
-          .min_version = 1,
-          .max_version = max_version,
-          .types = types,
-          .options = {},
-          .params_size = 0,
-          .parse = nullptr,
-          .init = &GuardedInit<&NewData<UnaryData>>,
-          .free = &DeleteData<UnaryData>,
-          .prepare = prepare,
-          .invoke = invoke,
-          .inplace = kTfLiteInplaceOpInput0Shared};
-}
-
 // A row of an operator that is one function of floats, with or without float16.
 template <float (*function)(float), uint32_t types>
 constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
-  return Row(name, code, max_version, types, &Guarded<&Prepare<types>>,
-             &Guarded<&EvalFloat<function>>);
+  return KernelRow<UnaryData>(name, code, max_version, types, &Guarded<&Prepare<types>>,
+                              &Guarded<&EvalFloat<function>>, kTfLiteInplaceOpInput0Shared);
 }
 
 constexpr uint32_t kFloatBits = kFloat32Bit | kFloat16Bit;
 
 constexpr OpDef kTable[] = {
-    Row("ABS", kTfLiteBuiltinAbs, 5, kAbsBits, &Guarded<&PrepareAbs>, &Guarded<&EvalAbs>),
-    Row("NEG", kTfLiteBuiltinNeg, 1, kNegBits, &Guarded<&PrepareAnyOutput<kNegBits>>,
-        &Guarded<&EvalNeg>),
+    KernelRow<UnaryData>("ABS", kTfLiteBuiltinAbs, 5, kAbsBits, &Guarded<&PrepareAbs>,
+                         &Guarded<&EvalAbs>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("NEG", kTfLiteBuiltinNeg, 1, kNegBits,
+                         &Guarded<&PrepareAnyOutput<kNegBits>>, &Guarded<&EvalNeg>,
+                         kTfLiteInplaceOpInput0Shared),
     FloatRow<&Ceil, kFloat32Bit>("CEIL", kTfLiteBuiltinCeil, 1),
     FloatRow<&Floor, kFloatBits>("FLOOR", kTfLiteBuiltinFloor, 1),
     FloatRow<&RoundHalfToEven, kFloatBits>("ROUND", kTfLiteBuiltinRound, 1),
-    Row("EXP", kTfLiteBuiltinExp, 2, kTabulatedBits, &Guarded<&PrepareExp>, &Guarded<&EvalExp>),
-    Row("LOG", kTfLiteBuiltinLog, 2, kTabulatedBits, &Guarded<&PrepareLog>, &Guarded<&EvalLog>),
-    Row("SQRT", kTfLiteBuiltinSqrt, 2, kTabulatedBits, &Guarded<&PrepareSqrt>, &Guarded<&EvalSqrt>),
-    Row("RSQRT", kTfLiteBuiltinRsqrt, 3, kTabulatedBits, &Guarded<&PrepareRsqrt>,
-        &Guarded<&EvalRsqrt>),
+    KernelRow<UnaryData>("EXP", kTfLiteBuiltinExp, 2, kTabulatedBits, &Guarded<&PrepareExp>,
+                         &Guarded<&EvalExp>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("LOG", kTfLiteBuiltinLog, 2, kTabulatedBits, &Guarded<&PrepareLog>,
+                         &Guarded<&EvalLog>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("SQRT", kTfLiteBuiltinSqrt, 2, kTabulatedBits, &Guarded<&PrepareSqrt>,
+                         &Guarded<&EvalSqrt>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("RSQRT", kTfLiteBuiltinRsqrt, 3, kTabulatedBits, &Guarded<&PrepareRsqrt>,
+                         &Guarded<&EvalRsqrt>, kTfLiteInplaceOpInput0Shared),
     FloatRow<&Square, kFloat32Bit>("SQUARE", kTfLiteBuiltinSquare, 1),
     FloatRow<&Sin, kFloatBits>("SIN", kTfLiteBuiltinSin, 2),
     FloatRow<&Cos, kFloatBits>("COS", kTfLiteBuiltinCos, 2),

@@ -69,12 +69,6 @@ inline bool HasWideSums(const TfLiteTensor* bias, TfLiteType said) {
   return bias == nullptr ? said != kTfLiteInt32 : bias->type == kTfLiteInt64;
 }
 
-// int16 tensors have no zero point.
-inline TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor) {
-  if (tensor->params.zero_point == 0) return kTfLiteOk;
-  return TensorError(context, tensor, "expected zero point 0, found %d", tensor->params.zero_point);
-}
-
 // Adds channel `channel` of an int32 or int64 bias, if there is one, to an int16 operator's sum.
 inline int64_t AddInt16Bias(int64_t sum, const TfLiteTensor* bias, int channel) {
   if (bias == nullptr) return sum;

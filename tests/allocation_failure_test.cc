@@ -284,6 +284,95 @@ TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
   });
 }
 
+// ---- With a delegate ----------------------------------------------------------------------------
+
+// y = (x + x) * (x + x), z = y + x. The delegate takes the first two nodes. It allocates nothing
+// itself, so every refusal hits the library.
+std::vector<uint8_t> DoubledAndSquared() {
+  deputy::ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), d = m.AddTensor(kTfLiteFloat32, {2}, "d");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y"), z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {d}, deputy::schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinMul, {d, d}, {y}, deputy::schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {y, x}, {z}, deputy::schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+TfLiteStatus TakeFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
+  static const struct {
+    int size;
+    int data[2];
+  } nodes = {2, {0, 1}};
+  TfLiteRegistration kernel{};
+  kernel.invoke = [](TfLiteContext* invoked, TfLiteNode* node) {
+    auto* fail_next = static_cast<bool*>(node->delegate->data_);
+    if (*fail_next) {
+      *fail_next = false;
+      return kTfLiteError;
+    }
+    const float* x = invoked->tensors[node->inputs->data[0]].data.f;
+    float* y = invoked->tensors[node->outputs->data[0]].data.f;
+    for (int i = 0; i < 2; ++i) y[i] = 4 * x[i] * x[i];
+    return kTfLiteOk;
+  };
+  kernel.custom_name = "FirstTwo";
+  kernel.version = 1;
+  return context->ReplaceNodeSubsetsWithDelegateKernels(
+      context, kernel, reinterpret_cast<const TfLiteIntArray*>(&nodes), delegate);
+}
+
+void SweepDelegate(DeputyDelegatePolicy policy) {
+  const std::vector<uint8_t> bytes = DoubledAndSquared();
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    bool fail_next = policy == kDeputyPolicyHot;  // then the library computes the nodes itself
+    TfLiteDelegate delegate = TfLiteDelegateCreate();
+    delegate.data_ = &fail_next;
+    delegate.Prepare = &TakeFirstTwo;
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreterOptions* options = nullptr;
+    TfLiteInterpreter* interpreter = nullptr;
+    bool ok = life->Step(
+        [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
+    ok = ok && life->Step([&] { return (options = TfLiteInterpreterOptionsCreate()) != nullptr; });
+    if (ok) DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
+    ok = ok && life->Step([&] {
+      return (interpreter = TfLiteInterpreterCreate(model, options)) != nullptr;
+    });
+    ok = ok && life->Step([&] {
+      const uint64_t digest = DeputyInterpreterGetGraphDigest(interpreter);
+      if (TfLiteInterpreterModifyGraphWithDelegate(interpreter, &delegate) == kTfLiteOk) {
+        return true;
+      }
+      if (policy == kDeputyPolicyHot) {
+        *right &= DeputyInterpreterGetGraphDigest(interpreter) == digest;
+      }
+      return false;
+    });
+    ok = ok &&
+         life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+    for (int i = 0; i < 2 && ok; ++i) {
+      const float x[] = {1, 3};
+      ok = life->Step([&] {
+        TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), x, sizeof x);
+        return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk;
+      });
+      const auto* z = static_cast<const float*>(
+          TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
+      *right &= ok && z[0] == 5 && z[1] == 39;
+    }
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteInterpreterOptionsDelete(options);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+}
+
+TEST(AllocationFailure, delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyTfLite); }
+
+TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyHot); }
+
 }  // namespace
 
 #endif  // not under a sanitizer

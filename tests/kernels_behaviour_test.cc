@@ -267,6 +267,58 @@ TEST(Quantize, saturates_and_rounds_by_mode) {
   }
 }
 
+// EXP of 16 bits over a range whose end a float does not hold: every step behind it is the last.
+TEST(Exp, saturates_where_the_exponential_is_infinite) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));
+  const int out = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.001f, 0));
+  m.AddOp(kTfLiteBuiltinExp, {input}, {out});
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<int16_t>(0, {-32768, 0, 20000, 29500, 29700, 32767});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const std::vector<int16_t> found = interpreter.Get<int16_t>(0);
+  EXPECT_EQ(found[0], 0);
+  EXPECT_NEAR(found[1], 1000, 20);
+  for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i], 32767) << i;
+}
+
+// float32 by int8, the batches of the left operand along `lead`.
+std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
+  constexpr int kRows = 3, kDepth = 4, kColumns = 5;
+  ModelBuilder m;
+  Shape shape = lead;
+  shape.insert(shape.end(), {kRows, kDepth});
+  const int left = m.AddTensor(kTfLiteFloat32, shape);
+  const int right = m.AddConstant<int8_t>(
+      kTfLiteInt8, {kDepth, kColumns}, RandomInt8(kDepth * kColumns, 3), "", PerTensor(0.02f, 0));
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {left, right}, {out},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, false, asymmetric));
+  m.SetInputs({left});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  std::vector<float> values = RandomFloats(CountOf(shape), 5);
+  // Each row of another size, so that another row's scale shows.
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= static_cast<float>(1 + i / kDepth);
+  interpreter.Set<float>(0, values);
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  return interpreter.Get<float>(0);
+}
+
+// TensorFlow Lite mixes up the scales here (docs/differences.md), so no golden row can tell.
+TEST(BatchMatMul, scales_the_batches_of_several_axes_by_their_own) {
+  for (bool asymmetric : {false, true}) {
+    const std::vector<float> expected = HybridProduct({12}, asymmetric);
+    ASSERT_EQ(expected.size(), 12u * 3 * 5);
+    EXPECT_EQ(HybridProduct({3, 4}, asymmetric), expected);
+    EXPECT_EQ(HybridProduct({2, 3, 2}, asymmetric), expected);
+  }
+}
+
 TEST(Softmax, long_flat_int8_rows_come_out_as_zero) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(0.001f, 0));

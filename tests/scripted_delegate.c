@@ -30,6 +30,7 @@ static bool Fails(ScriptedDelegate* delegate, ScriptedCallback callback) {
   const bool fails = delegate->failure != kScriptedNoFailure &&
                      delegate->failing_callback == callback && delegate->failing_call == call;
   if (fails) delegate->failure_reached = true;
+  if (fails && delegate->failure == kScriptedThrow) delegate->throw_now();
   return fails;
 }
 
@@ -49,6 +50,10 @@ static Step StepOf(int builtin_code, const TfLiteNode* node) {
   step.a = node->inputs->data[0];
   step.b = node->inputs->size > 1 ? node->inputs->data[1] : step.a;
   step.out = node->outputs->data[0];
+  if (builtin_code == kTfLiteBuiltinCustom) {
+    step.relu = false;
+    return step;
+  }
   const TfLiteFusedActivation activation =
       builtin_code == kTfLiteBuiltinAdd ? ((const TfLiteAddParams*)node->builtin_data)->activation
                                         : ((const TfLiteMulParams*)node->builtin_data)->activation;
@@ -95,11 +100,11 @@ static TfLiteStatus PrepareKernel(Kernel* kernel, TfLiteContext* context) {
     // Element-wise: every tensor has the shape of the step's first input.
     const TfLiteIntArray* dims = context->tensors[kernel->steps[i].a].dims;
     TfLiteIntArray* shape = TfLiteIntArrayCopy(dims);
-    if (fails && delegate->failure == kScriptedWrongShape) shape->data[0] += 1;
+    if (fails && delegate->failure == kScriptedWrongShape) shape->data[shape->size - 1] += 1;
     TfLiteTensor* out = &context->tensors[kernel->steps[i].out];
     if (context->ResizeTensor(context, out, shape) != kTfLiteOk) return kTfLiteError;
     if (!delegate->outputs_on_device || !IsOutput(kernel, kernel->steps[i].out)) continue;
-    out->delegate = &delegate->base;
+    out->delegate = delegate->self;
     if (out->buffer_handle == kTfLiteNullBufferHandle) {
       out->buffer_handle = delegate->next_handle++ % 64;
     }
@@ -130,7 +135,8 @@ static void Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
   const float* a = Read(kernel, context, step->a);
   const float* b = Read(kernel, context, step->b);
   for (size_t i = 0; i < count; ++i) {
-    const float value = step->builtin_code == kTfLiteBuiltinAdd ? a[i] + b[i] : a[i] * b[i];
+    float value = step->builtin_code == kTfLiteBuiltinMul ? a[i] * b[i] : a[i] + b[i];
+    if (step->builtin_code == kTfLiteBuiltinCustom) context->tensors[step->b].data.f[i] = value;
     out[i] = step->relu && value < 0 ? 0 : value;
   }
   ++kernel->delegate->nodes_computed;
@@ -145,16 +151,28 @@ static void MoveToDevice(ScriptedDelegate* delegate, TfLiteTensor* tensor) {
   tensor->data_is_stale = true;
 }
 
+// What a broken kernel may do when it runs: its outputs get another shape.
+static TfLiteStatus GrowOutputs(const Kernel* kernel, TfLiteContext* context) {
+  for (int i = 0; i < kernel->outputs->size; ++i) {
+    TfLiteTensor* out = &context->tensors[kernel->outputs->data[i]];
+    TfLiteIntArray* shape = TfLiteIntArrayCopy(out->dims);
+    shape->data[shape->size - 1] += 1;
+    context->ResizeTensor(context, out, shape);
+  }
+  return kTfLiteOk;
+}
+
 static TfLiteStatus InvokeKernel(Kernel* kernel, TfLiteContext* context) {
   ScriptedDelegate* delegate = kernel->delegate;
   const bool fails = Fails(delegate, kScriptedInvoke);
   if (fails && delegate->failure == kScriptedErrorStatus) return kTfLiteError;
+  if (fails && delegate->failure == kScriptedWrongShape) return GrowOutputs(kernel, context);
   if (fails && delegate->failure == kScriptedNoOutput) return kTfLiteOk;
   for (int i = 0; i < kernel->step_count; ++i) Compute(kernel, context, &kernel->steps[i]);
   for (int i = 0; delegate->outputs_on_device && i < kernel->outputs->size; ++i) {
     MoveToDevice(delegate, &context->tensors[kernel->outputs->data[i]]);
   }
-  return kTfLiteOk;
+  return fails ? kTfLiteError : kTfLiteOk;
 }
 
 // ---- The plain delegate -------------------------------------------------------------------------
@@ -173,20 +191,38 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
 static void Free(TfLiteContext* context, void* user_data) {
   (void)context;
   Kernel* kernel = (Kernel*)user_data;
-  ++kernel->delegate->frees;
+  ScriptedDelegate* delegate = kernel->delegate;
+  ++delegate->frees;
   FreeKernel(kernel);
+  Fails(delegate, kScriptedFreeKernel);
+}
+
+// Gives the node a temporary if the script wants a bad one.
+static void SpoilTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
+  const bool now = delegate->failure == kScriptedBadTemporary &&
+                   delegate->failing_callback == kScriptedPrepareKernel &&
+                   delegate->failing_call + 1 == delegate->calls[kScriptedPrepareKernel];
+  if (!now) return;
+  TfLiteIntArrayFree(node->temporaries);
+  node->temporaries = TfLiteIntArrayCreate(1);
+  node->temporaries->data[0] = 1 << 20;
 }
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
-  return PrepareKernel((Kernel*)node->user_data, context);
+  Kernel* kernel = (Kernel*)node->user_data;
+  const TfLiteStatus status = PrepareKernel(kernel, context);
+  if (status == kTfLiteOk) SpoilTemporaries(kernel->delegate, node);
+  return status;
 }
 
 static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return InvokeKernel((Kernel*)node->user_data, context);
 }
 
-static bool IsElementwise(int builtin_code) {
-  return builtin_code == kTfLiteBuiltinAdd || builtin_code == kTfLiteBuiltinMul;
+// ADD, MUL, and the tests' one custom operator.
+static bool IsKnown(int builtin_code) {
+  return builtin_code == kTfLiteBuiltinAdd || builtin_code == kTfLiteBuiltinMul ||
+         builtin_code == kTfLiteBuiltinCustom;
 }
 
 // The nodes of the plan that the script claims.
@@ -200,7 +236,7 @@ static TfLiteIntArray* ClaimedNodes(ScriptedDelegate* delegate, TfLiteContext* c
     TfLiteNode* node = NULL;
     TfLiteRegistration* registration = NULL;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) break;
-    if (!IsElementwise(registration->builtin_code)) continue;
+    if (!IsKnown(registration->builtin_code)) continue;
     if (delegate->claim_all || (index < kScriptedMaxNodes && delegate->claims[index])) {
       claimed->data[claimed->size++] = index;
     }
@@ -235,6 +271,8 @@ static TfLiteStatus CopyFrom(TfLiteContext* context, TfLiteDelegate* base,
   (void)context;
   ScriptedDelegate* delegate = (ScriptedDelegate*)base->data_;
   ++delegate->copies_from_handle;
+  const bool fails = Fails(delegate, kScriptedCopyFrom);
+  if (fails) return delegate->failure == kScriptedNoOutput ? kTfLiteOk : kTfLiteError;
   if (handle < 0 || handle >= 64) return kTfLiteError;
   memcpy(tensor->data.raw, delegate->device[handle], tensor->bytes);
   return kTfLiteOk;
@@ -242,13 +280,16 @@ static TfLiteStatus CopyFrom(TfLiteContext* context, TfLiteDelegate* base,
 
 static void FreeHandle(TfLiteContext* context, TfLiteDelegate* base, TfLiteBufferHandle* handle) {
   (void)context;
-  ++((ScriptedDelegate*)base->data_)->handles_freed;
+  ScriptedDelegate* delegate = (ScriptedDelegate*)base->data_;
+  ++delegate->handles_freed;
   *handle = kTfLiteNullBufferHandle;
+  Fails(delegate, kScriptedFreeHandle);
 }
 
 void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags) {
   memset(delegate, 0, sizeof *delegate);
   delegate->base.data_ = delegate;
+  delegate->self = &delegate->base;
   delegate->base.flags = flags;
   delegate->base.Prepare = PrepareDelegate;
   delegate->base.CopyFromBufferHandle = CopyFrom;
@@ -296,7 +337,7 @@ static TfLiteStatus PrepareOpaqueDelegate(TfLiteOpaqueContext* context,
     TfLiteOpaqueNode* node = NULL;
     TfLiteOperator* op = NULL;
     if (TfLiteOpaqueContextGetNodeAndRegistration(context, index, &node, &op) != kTfLiteOk) break;
-    if (!IsElementwise(TfLiteOperatorGetBuiltInCode(op))) continue;
+    if (!IsKnown(TfLiteOperatorGetBuiltInCode(op))) continue;
     if (delegate->claim_all || (index < kScriptedMaxNodes && delegate->claims[index])) {
       claimed->data[claimed->size++] = index;
     }
@@ -312,10 +353,27 @@ static TfLiteStatus PrepareOpaqueDelegate(TfLiteOpaqueContext* context,
   return fails ? kTfLiteError : delegate->replace_status;
 }
 
+static TfLiteStatus OpaqueCopyFrom(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* opaque,
+                                   void* data, TfLiteBufferHandle handle,
+                                   TfLiteOpaqueTensor* tensor) {
+  (void)opaque;
+  return CopyFrom(Plain(context), &((ScriptedDelegate*)data)->base, handle, (TfLiteTensor*)tensor);
+}
+
+static void OpaqueFreeHandle(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* opaque, void* data,
+                             TfLiteBufferHandle* handle) {
+  (void)opaque;
+  FreeHandle(Plain(context), &((ScriptedDelegate*)data)->base, handle);
+}
+
 TfLiteOpaqueDelegate* ScriptedOpaqueDelegate(ScriptedDelegate* delegate) {
   memset(&delegate->builder, 0, sizeof delegate->builder);
   delegate->builder.data = delegate;
   delegate->builder.flags = delegate->base.flags;
   delegate->builder.Prepare = PrepareOpaqueDelegate;
-  return TfLiteOpaqueDelegateCreate(&delegate->builder);
+  delegate->builder.CopyFromBufferHandle = OpaqueCopyFrom;
+  delegate->builder.FreeBufferHandle = OpaqueFreeHandle;
+  TfLiteOpaqueDelegate* opaque = TfLiteOpaqueDelegateCreate(&delegate->builder);
+  delegate->self = (TfLiteDelegate*)opaque;
+  return opaque;
 }

@@ -24,7 +24,10 @@ typedef enum ScriptedFailure {
   kScriptedInitSentinel,  // init answers (void*)-1
   kScriptedBadIndex,      // Replace is called with a node that does not exist
   kScriptedWrongShape,    // prepare gives its outputs another shape
-  kScriptedNoOutput,      // invoke answers Ok and writes nothing
+  kScriptedNoOutput,      // invoke, or a copy from a handle, answers Ok and writes nothing
+  kScriptedBadTemporary,  // prepare gives its node a temporary that does not exist
+  kScriptedLateError,     // invoke does its work, then answers an error
+  kScriptedThrow,         // the callback lets a C++ exception out, by way of throw_now
 } ScriptedFailure;
 
 typedef enum ScriptedCallback {
@@ -32,12 +35,16 @@ typedef enum ScriptedCallback {
   kScriptedInit,
   kScriptedPrepareKernel,
   kScriptedInvoke,
+  kScriptedCopyFrom,
+  kScriptedFreeHandle,
+  kScriptedFreeKernel,
   kScriptedCallbackCount,
 } ScriptedCallback;
 
 typedef struct ScriptedDelegate {
   TfLiteDelegate base;
   TfLiteOpaqueDelegateBuilder builder;
+  TfLiteDelegate* self;  // as the runtime knows it: &base, or the opaque delegate
 
   // The script.
   bool claim_all;
@@ -47,6 +54,7 @@ typedef struct ScriptedDelegate {
   ScriptedCallback failing_callback;
   int failing_call;  // counts from 0 over the delegate's life
   ScriptedFailure failure;
+  void (*throw_now)(void);  // from a C++ file
 
   // What happened.
   int calls[kScriptedCallbackCount];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ADD and MUL: shapes that broadcast in every way, and shapes that do not.
+// ADD, SUB, MUL and DIV: shapes that broadcast in every way, and shapes that do not. The divisors
+// of integers are constants: random ones would be 0 now and then.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -40,21 +41,51 @@ const Row kRows[] = {
     {{2, 3}, {3, 2}, kNone, "broadcasts"},
 };
 
+TensorExtras Scale(TfLiteType type, float scale, int zero_point) {
+  if (type == kTfLiteInt8) return PerTensor(scale, zero_point);
+  if (type == kTfLiteUInt8) return PerTensor(scale, zero_point + 128);
+  if (type == kTfLiteInt16) return PerTensor(scale, 0);
+  return {};
+}
+
+void AddArithmetic(ModelBuilder* builder, TfLiteBuiltinOperator code, int a, int b, int out,
+                   schema::ActivationFunctionType activation) {
+  auto& fbb = builder->fbb();
+  switch (code) {
+    case kTfLiteBuiltinAdd:
+      builder->AddOp(code, {a, b}, {out}, schema::CreateAddOptions(fbb, activation));
+      break;
+    case kTfLiteBuiltinSub:
+      builder->AddOp(code, {a, b}, {out}, schema::CreateSubOptions(fbb, activation));
+      break;
+    case kTfLiteBuiltinMul:
+      builder->AddOp(code, {a, b}, {out}, schema::CreateMulOptions(fbb, activation));
+      break;
+    default:
+      builder->AddOp(code, {a, b}, {out}, schema::CreateDivOptions(fbb, activation));
+  }
+}
+
+// Divisors of int8 (zero point -7) and int32: never 0.
+int AddDivisors(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
+  std::vector<int8_t> bytes(CountOf(shape));
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<int8_t>(1 + i % 100);
+  if (type == kTfLiteInt8) {
+    return builder->AddConstant<int8_t>(type, shape, bytes, "b", PerTensor(0.021f, -7));
+  }
+  const std::vector<int32_t> words(bytes.begin(), bytes.end());
+  return builder->AddConstant<int32_t>(type, shape, words, "b");
+}
+
 OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Row& row) {
   ModelBuilder builder;
-  const bool quantized = type == kTfLiteInt8;
-  const int a =
-      builder.AddTensor(type, row.a, "a", quantized ? PerTensor(0.05f, 3) : TensorExtras());
-  const int b =
-      builder.AddTensor(type, row.b, "b", quantized ? PerTensor(0.021f, -7) : TensorExtras());
-  const int out =
-      builder.AddTensor(type, {1}, "out", quantized ? PerTensor(0.043f, -20) : TensorExtras());
-  if (code == kTfLiteBuiltinAdd) {
-    builder.AddOp(code, {a, b}, {out}, schema::CreateAddOptions(builder.fbb(), row.activation));
-  } else {
-    builder.AddOp(code, {a, b}, {out}, schema::CreateMulOptions(builder.fbb(), row.activation));
-  }
-  builder.SetInputs({a, b});
+  const bool constant = code == kTfLiteBuiltinDiv && type != kTfLiteFloat32;
+  const int a = builder.AddTensor(type, row.a, "a", Scale(type, 0.05f, 3));
+  const int b = constant ? AddDivisors(&builder, type, row.b)
+                         : builder.AddTensor(type, row.b, "b", Scale(type, 0.021f, -7));
+  const int out = builder.AddTensor(type, {1}, "out", Scale(type, 0.043f, -20));
+  AddArithmetic(&builder, code, a, b, out, row.activation);
+  builder.SetInputs(constant ? std::vector<int32_t>{a} : std::vector<int32_t>{a, b});
   builder.SetOutputs({out});
   return {std::string(name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b) +
               " " + schema::EnumNameActivationFunctionType(row.activation),
@@ -66,11 +97,20 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
 std::vector<OpCase> ArithmeticCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) {
-    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
+    for (TfLiteType type :
+         {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32, kTfLiteInt64}) {
       cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", type, row));
+      cases.push_back(MakeCase(kTfLiteBuiltinSub, "SUB", type, row));
       cases.push_back(MakeCase(kTfLiteBuiltinMul, "MUL", type, row));
     }
+    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32}) {
+      cases.push_back(MakeCase(kTfLiteBuiltinDiv, "DIV", type, row));
+    }
   }
+  const Row bad = {{2}, {2}, kNone, "expected type"};
+  cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", kTfLiteBool, bad));
+  cases.push_back(MakeCase(kTfLiteBuiltinSub, "SUB", kTfLiteFloat16, bad));
+  cases.push_back(MakeCase(kTfLiteBuiltinMul, "MUL", kTfLiteBool, bad));
   return cases;
 }
 

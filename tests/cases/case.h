@@ -41,10 +41,13 @@ using Shape = std::vector<int32_t>;
 // The cases of one family, in the order of its rows.
 std::vector<OpCase> ActivationCases();
 std::vector<OpCase> ArithmeticCases();
+std::vector<OpCase> BinaryCases();
+std::vector<OpCase> CompareCases();
 std::vector<OpCase> ConcatCases();
 std::vector<OpCase> ConvCases();
 std::vector<OpCase> ConvTransposeCases();
 std::vector<OpCase> CustomCases();
+std::vector<OpCase> FillCases();
 std::vector<OpCase> GatherCases();
 std::vector<OpCase> MatmulCases();
 std::vector<OpCase> NormalizeCases();

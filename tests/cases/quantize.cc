@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE, with one scale and with one per slice.
+// QUANTIZE and DEQUANTIZE, with one scale and with one per slice; CAST; and DENSIFY of a constant.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -19,37 +19,69 @@ const Row kRows[] = {
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {}},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {0, 3}},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteUInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt16, {7, 301}},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {5, 6}, 0},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {2, 5, 6}, 1},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {5, 6}, 1},
     {kTfLiteBuiltinQuantize, kTfLiteInt8, kTfLiteInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt8, kTfLiteUInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteUInt8, kTfLiteInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt8, kTfLiteInt16, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt16, kTfLiteInt8, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt16, kTfLiteInt16, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt16, kTfLiteInt32, {7, 301}},
+    {kTfLiteBuiltinQuantize, kTfLiteInt32, kTfLiteInt16, {7, 301}},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {1}},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {7, 301}},
+    {kTfLiteBuiltinDequantize, kTfLiteUInt8, kTfLiteFloat32, {7, 301}},
+    {kTfLiteBuiltinDequantize, kTfLiteInt16, kTfLiteFloat32, {7, 301}},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {5, 6}, 0},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {2, 5, 6}, 1},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {1}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {0}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {65, 1031}},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteInt8, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteFloat16, kTfLiteInt32, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteInt32, kTfLiteFloat16, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteInt64, kTfLiteBool, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteUInt8, kTfLiteInt64, {}},
     {kTfLiteBuiltinQuantize,
      kTfLiteFloat32,
      kTfLiteFloat32,
      {4},
      -1,
      "expected type UINT8 or INT16 or INT8"},
-    {kTfLiteBuiltinQuantize, kTfLiteInt32, kTfLiteInt8, {4}, -1, "expected a positive scale"},
+    {kTfLiteBuiltinQuantize, kTfLiteInt64, kTfLiteInt8, {4}, -1, "expected type FLOAT32"},
+    {kTfLiteBuiltinQuantize, kTfLiteInt32, kTfLiteUInt8, {4}, -1, "expected type INT16 or INT8"},
     {kTfLiteBuiltinDequantize,
      kTfLiteInt32,
      kTfLiteFloat32,
      {4},
      -1,
      "expected type UINT8 or INT16 or INT8 or FLOAT16"},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteString, {4}, -1, "expected type"},
 };
+
+const char* NameOf(TfLiteBuiltinOperator code) {
+  switch (code) {
+    case kTfLiteBuiltinQuantize:
+      return "QUANTIZE ";
+    case kTfLiteBuiltinDequantize:
+      return "DEQUANTIZE ";
+    default:
+      return "CAST ";
+  }
+}
 
 OpCase MakeCase(const Row& row) {
   ModelBuilder builder;
   const auto extras = [&](TfLiteType type, float scale, int zero_point) {
-    if (type != kTfLiteInt8) return TensorExtras();
-    if (row.per_channel_axis < 0) return PerTensor(scale, zero_point);
+    if (type == kTfLiteInt16 || type == kTfLiteInt32) return PerTensor(scale, 0);
+    if (type != kTfLiteInt8 && type != kTfLiteUInt8) return TensorExtras();
+    if (row.per_channel_axis < 0) {
+      return PerTensor(scale, zero_point + (type == kTfLiteUInt8 ? 128 : 0));
+    }
     return PerChannel(scale, row.shape[static_cast<size_t>(row.per_channel_axis)],
                       row.per_channel_axis);
   };
@@ -58,11 +90,43 @@ OpCase MakeCase(const Row& row) {
   builder.AddOp(row.code, {input}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {std::string(row.code == kTfLiteBuiltinQuantize ? "QUANTIZE " : "DEQUANTIZE ") +
-              TfLiteTypeGetName(row.from) + " to " + TfLiteTypeGetName(row.to) + " " +
-              Text(row.shape) +
+  return {NameOf(row.code) + std::string(TfLiteTypeGetName(row.from)) + " to " +
+              TfLiteTypeGetName(row.to) + " " + Text(row.shape) +
               (row.per_channel_axis < 0 ? "" : " axis " + std::to_string(row.per_channel_axis)),
           Closeness::kElement, builder.Finish(), row.refusal};
+}
+
+// Half of a constant of 4 by 8, in blocks of 1 by 4, read by a MAXIMUM.
+OpCase MakeDensify(bool sparse) {
+  ModelBuilder builder;
+  auto& fbb = builder.fbb();
+  TensorExtras extras;
+  if (sparse) {
+    const std::vector<int32_t> segments = {0, 1, 1, 2, 4}, indices = {1, 0, 0, 1};
+    const std::vector<int32_t> order = {0, 1, 2}, blocks = {1};
+    const auto dense = [&](int32_t size) {
+      return schema::CreateDimensionMetadata(fbb, schema::DimensionType::DENSE, size);
+    };
+    const auto compressed = schema::CreateDimensionMetadata(
+        fbb, schema::DimensionType::SPARSE_CSR, 0, schema::SparseIndexVector::Int32Vector,
+        schema::CreateInt32VectorDirect(fbb, &segments).Union(),
+        schema::SparseIndexVector::Int32Vector,
+        schema::CreateInt32VectorDirect(fbb, &indices).Union());
+    const std::vector<flatbuffers::Offset<schema::DimensionMetadata>> levels = {
+        dense(4), compressed, dense(4)};
+    extras.sparsity = schema::CreateSparsityParametersDirect(fbb, &order, &blocks, &levels);
+  }
+  const int constant = builder.AddConstant<float>(kTfLiteFloat32, {4, 8},
+                                                  RandomFloats(sparse ? 16 : 32, 7), "c", extras);
+  const int wide = builder.AddTensor(kTfLiteFloat32, {4, 8}, "wide");
+  const int input = builder.AddTensor(kTfLiteFloat32, {4, 8}, "input");
+  const int output = builder.AddTensor(kTfLiteFloat32, {4, 8}, "output");
+  builder.AddOp(kTfLiteBuiltinDensify, {constant}, {wide});
+  builder.AddOp(kTfLiteBuiltinMaximum, {wide, input}, {output});
+  builder.SetInputs({input});
+  builder.SetOutputs({output});
+  return {std::string("DENSIFY of a ") + (sparse ? "sparse" : "dense") + " constant",
+          Closeness::kEqual, builder.Finish(), sparse ? "" : "expected a sparse constant"};
 }
 
 }  // namespace
@@ -70,6 +134,8 @@ OpCase MakeCase(const Row& row) {
 std::vector<OpCase> QuantizeCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) cases.push_back(MakeCase(row));
+  cases.push_back(MakeDensify(true));
+  cases.push_back(MakeDensify(false));
   return cases;
 }
 

@@ -7,6 +7,7 @@
 #   tests/bench_*.cc    google-benchmark, together the executable deputy_bench
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
+#   tests/plugins/*       delegate libraries, see plugins.cmake
 # Executables whose name contains "pool" or "thread" carry the ctest label `threads`.
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -27,6 +28,7 @@ target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
 target_compile_definitions(deputy_test_settings INTERFACE
   DEPUTY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
+  DEPUTY_PLUGIN_DIR="${PROJECT_BINARY_DIR}/tests/plugins"
   DEPUTY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
   DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
   DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
@@ -57,8 +59,11 @@ function(deputy_link_test target source)
   target_link_libraries(${target} PRIVATE deputy_test_settings)
 endfunction()
 
+include(tools/cmake/plugins.cmake)
+
 # What the sanitizer runs build: every test, or the ones labelled `threads`.
 add_custom_target(all_tests)
+add_dependencies(all_tests test_plugins)
 add_custom_target(threaded_tests)
 
 function(deputy_add_test source)
@@ -69,6 +74,9 @@ function(deputy_add_test source)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # Tests open the shared libraries and run the command by path.
   add_dependencies(${name} deputy tensorflowlite_c)
+  if(name MATCHES "plugin")
+    add_dependencies(${name} test_plugins)
+  endif()
   if(TARGET deputy_tool)
     add_dependencies(${name} deputy_tool)
   endif()

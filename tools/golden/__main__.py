@@ -11,6 +11,7 @@
 Needs tools/requirements-golden.txt in a virtual environment; see docs/golden.md.
 """
 import argparse
+import collections
 import pathlib
 import sys
 
@@ -123,23 +124,38 @@ def versions(arguments):
 def check(arguments):
     library = ours.Library(arguments.check)
     bad = done = 0
+    kinds = collections.Counter()
     for operator in arguments.operators or ops.operators():
         random = np.random.default_rng(arguments.seed)
         for _ in range(arguments.draws):
             case = ops.family_of(operator).draw(operator, random)
             answers = list(answers_of(case).values())
             for reference_mode in (False, True):
-                why = _judge(case, answers, library.ask(case, reference_mode), reference_mode)
+                mine = library.ask(case, reference_mode)
+                why = _judge(case, answers, mine, reference_mode)
                 done += 1
+                kinds["bad" if why else _kind(case, answers, mine)] += 1
                 if why:
                     bad += 1
                     mode = "reference" if reference_mode else "default"
                     print(f"{operator} {case.name} ({mode}): {why}")
     if done:
         print(f"{done - bad} of {done} drawn runs agree with TFLite (seed {arguments.seed})")
+        for kind, count in kinds.most_common():
+            print(f"    {count} {kind}")
     if arguments.graphs:
         bad += graphs.check(library, arguments.graphs, arguments.seed, _judge, arguments.keep)
     return 1 if bad else 0
+
+
+def _kind(case, answers, mine):
+    """What became of a run that is not bad, for the counts."""
+    if not any(a.outputs for a in answers):
+        undefined = [a for a in answers if a.outcome == tflite.UNDEFINED]
+        return f"{case.op}: {undefined[0].message}" if undefined else "refused by both"
+    if mine.outcome == tflite.ANSWERED:
+        return "answered alike"
+    return f"{case.op}: TFLite answers {'what nobody needs' if case.lenient else 'or dies'}"
 
 
 def _judge(case, answers, mine, reference_mode):

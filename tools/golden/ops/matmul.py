@@ -260,6 +260,22 @@ def batch(type="f32", x=(2, 3, 4), y=(2, 4, 5), adj_x=False, adj_y=False, right=
     return m.case(type=type, main=("BATCH_MATMUL", version), **case)
 
 
+def _misscaled(x, y, adj_x, asymmetric):
+    """Why the hybrid answer of TFLite to batches of these stored shapes is wrong, or "": it finds
+    the scales of batch (i, j) at i + j, the sums of the weights likewise, and has none of them for
+    the outermost of three batch axes of the weights. One axis of the batches is folded into the
+    rows before that where the weights have 1 there. Tried on 2 000 pairs of shapes."""
+    rank = max(len(x), len(y)) - 2
+    left = [1] * (rank + 2 - len(x)) + list(x[:-2])
+    right = [1] * (rank + 2 - len(y)) + list(y[:-2])
+    if not adj_x and len(x) > 2 and len(y) > 2 and right[-1] == 1:
+        left, right = left[:-1], right[:-1]
+    several = [sum(n > 1 for n in lead) > 1 for lead in (left, right)]
+    if several[0] or asymmetric and (several[1] or len(right) == 3 and right[0] > 1):
+        return "TFLite scales batches along two axes by others' factors"
+    return ""
+
+
 BATCH_FORMS = {"f32": {}, "i8": {}, "i16": {}, "i8_to_i32": dict(type="i8", to="i32"),
                "i16_i8": dict(type="i16", right="i8"), "hybrid": dict(type="f32", right="i8"),
                "hybrid_asymmetric": dict(type="f32", right="i8", asymmetric=True)}
@@ -304,10 +320,11 @@ def _batch_shapes(name, form):
             if number % 3 and adj_x != adj_y:
                 continue
             turn = lambda s, adj: (*s[:-2], s[-1], s[-2]) if adj else s
-            wrong = ("TFLite scales later batches of a broadcast, transposed input by the first's"
-                     if name.startswith("hybrid") and number == 4 and adj_x else "")
-            yield batch(**form, undefined=wrong, x=turn(x, adj_x), y=turn(y, adj_y), adj_x=adj_x, adj_y=adj_y,
-                        const=number % 2 == 1, seed=number + 2,
+            x_stored, y_stored = turn(x, adj_x), turn(y, adj_y)
+            wrong = (_misscaled(x_stored, y_stored, adj_x, form.get("asymmetric"))
+                     if name.startswith("hybrid") else "")
+            yield batch(**form, undefined=wrong, x=x_stored, y=y_stored, adj_x=adj_x,
+                        adj_y=adj_y, const=number % 2 == 1, seed=number + 2,
                         name=f"{name}_shapes_{number}_{int(adj_x)}{int(adj_y)}")
     yield batch(**form, const=True, resize=(2, 6, 4), name=f"{name}_resized")
     yield batch(**form, options=False, name=f"{name}_no_options")
@@ -324,6 +341,11 @@ def _batch_scales():
                     name=f"hybrid_zeros_{number}")
         yield batch(right="i8", data_x=np.full(24, -2, np.float32), asymmetric=asymmetric,
                     name=f"hybrid_negative_{number}")
+        for lead_x, lead_y in (((2, 3), ()), ((2, 3), (2, 3)), ((2, 3), (2, 1)), ((), (2, 3))):
+            x, y = (*lead_x, 3, 4), (*lead_y, 4, 5)
+            yield batch(right="i8", x=x, y=y, asymmetric=asymmetric,
+                        undefined=_misscaled(x, y, False, asymmetric),
+                        name=f"hybrid_batches_{lead_x}_{lead_y}_{number}".replace(", ", "x"))
     wrong = "TFLite reads scales of the depth as scales of the columns"
     yield batch(right="i8", qy=q([0.01, 0.02, 0.03, 0.04], axis=1), undefined=wrong,
                 name="hybrid_scales_of_depth")
@@ -363,7 +385,9 @@ def _draw_batch(random):
     y = (columns, depth) if adj_y else (depth, columns)
     if rank and random.random() < 0.5:
         y = (*(n if random.random() < 0.5 else 1 for n in lead), *y)
+    wrong = (_misscaled(x, y, adj_x, form.get("asymmetric")) if name.startswith("hybrid") else "")
     return batch(**form, x=x, y=y, adj_x=adj_x, adj_y=adj_y, const=bool(random.integers(0, 2)),
+                 undefined=wrong,
                  version=int(random.integers(1, 5)), seed=int(random.integers(1, 2**30)),
                  name=f"draw_{name}_{x}_{y}")
 

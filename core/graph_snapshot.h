@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The structure of a subgraph at one moment: what a delegate that fails to apply must not have
+// changed. Contents of tensors, addresses and the question whether memory is planned are not part
+// of it.
+#ifndef DEPUTY_CORE_GRAPH_SNAPSHOT_H_
+#define DEPUTY_CORE_GRAPH_SNAPSHOT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "c_api/common.h"
+
+namespace deputy {
+
+class Subgraph;
+
+class GraphSnapshot {
+ public:
+  explicit GraphSnapshot(Subgraph* subgraph);
+
+  // Tensors that exist by now stay on Restore: kernels on the CPU may have added them.
+  void KeepTensorsAddedSoFar();
+
+  // Frees the nodes and tensors added since, gives back handles taken since, and puts plan, nodes,
+  // tensors and the list of delegates back. Allocates nothing. Memory has to be planned anew.
+  void Restore() noexcept;
+
+ private:
+  struct FreeArray {
+    void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
+  };
+  using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
+  struct NodeState {
+    IntArray inputs, outputs, temporaries;
+  };
+  struct TensorState {
+    TfLiteTensor fields;  // pointers in it are compared, never followed
+    IntArray dims;
+  };
+
+  void RestoreNodes();
+  void RestoreTensor(const TensorState& state, IntArray dims, TfLiteTensor* tensor);
+
+  Subgraph* const subgraph_;
+  std::vector<NodeState> nodes_;
+  std::vector<TensorState> tensors_;
+  size_t kept_tensors_ = 0;
+  std::vector<int> plan_, original_plan_;
+  std::vector<TfLiteDelegate*> applied_;
+  std::vector<bool> skippable_;  // per subgraph of the interpreter
+  bool undone_ = false;
+};
+
+// A number that is equal for equal structures: the plan; per node its tensors, registration,
+// builtin data and user data; per tensor type, shape, bytes, quantisation, allocation, delegate,
+// handle and stale bit; the delegates applied.
+uint64_t GraphDigest(const Subgraph& subgraph);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_GRAPH_SNAPSHOT_H_

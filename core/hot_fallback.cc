@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hot_fallback.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "core/delegate_call.h"
+#include "core/delegate_params.h"
+#include "core/interpreter.h"
+#include "core/kernel_call.h"
+#include "core/op_names.h"
+#include "core/subgraph.h"
+
+namespace deputy {
+namespace {
+
+// Adds the time of its own life to a counter.
+class Stopwatch {
+ public:
+  explicit Stopwatch(int64_t* total_ns) : total_ns_(total_ns) {}
+  ~Stopwatch() {
+    const auto taken = std::chrono::steady_clock::now() - begin_;
+    *total_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  int64_t* const total_ns_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// A delegate for float16 points the nodes it takes past their DEQUANTIZE; the CPU needs float32.
+// For as long as this lives, those nodes read what the CPU can read.
+class SingleInputs {
+ public:
+  SingleInputs(Subgraph* subgraph, const std::vector<int>& nodes) {
+    std::map<int, int> single_of_half;
+    for (int index : subgraph->delegation().original_plan()) {
+      const TfLiteNode& node = *subgraph->node(index);
+      if (!IsDequantize(subgraph, index) || node.inputs->size != 1) continue;
+      const TfLiteTensor* half = subgraph->tensor(node.inputs->data[0]);
+      if (half == nullptr || half->type != kTfLiteFloat16) continue;
+      single_of_half[node.inputs->data[0]] = node.outputs->data[0];
+    }
+    if (single_of_half.empty()) return;
+    for (int index : nodes) {
+      if (IsDequantize(subgraph, index)) continue;
+      TfLiteIntArray* inputs = subgraph->node(index)->inputs;
+      for (int i = 0; i < inputs->size; ++i) {
+        const auto single = single_of_half.find(inputs->data[i]);
+        if (single == single_of_half.end()) continue;
+        changed_.emplace_back(&inputs->data[i], inputs->data[i]);
+        inputs->data[i] = single->second;
+      }
+    }
+  }
+  ~SingleInputs() {
+    for (const auto& [place, half] : changed_) *place = half;
+  }
+  SingleInputs(const SingleInputs&) = delete;
+  SingleInputs& operator=(const SingleInputs&) = delete;
+
+ private:
+  static bool IsDequantize(Subgraph* subgraph, int node) {
+    return subgraph->registration(node).builtin_code == kTfLiteBuiltinDequantize;
+  }
+
+  std::vector<std::pair<int*, int>> changed_;
+};
+
+}  // namespace
+
+// ---- Which nodes a delegate's node stands for ---------------------------------------------------
+
+// A later delegate may have taken an earlier one's node: what counts is the nodes of the CPU.
+void HotFallback::Flatten(int node_index, std::vector<bool>* out_nodes) const {
+  const TfLiteNode& node = subgraph_->nodes_[node_index].first;
+  if (node.delegate == nullptr) {
+    (*out_nodes)[node_index] = true;
+    return;
+  }
+  const TfLiteIntArray* replaced = ReplacedNodes(node);
+  for (int i = 0; i < replaced->size; ++i) Flatten(replaced->data[i], out_nodes);
+}
+
+HotFallback::Partition& HotFallback::PartitionOf(int node_index) {
+  const auto [entry, fresh] = partitions_.try_emplace(node_index);
+  if (fresh) {
+    std::vector<bool> replaced(subgraph_->nodes_.size(), false);
+    Flatten(node_index, &replaced);
+    for (int node : subgraph_->delegation_.original_plan()) {
+      if (replaced[node]) entry->second.nodes.push_back(node);
+    }
+  }
+  return entry->second;
+}
+
+void HotFallback::Forget() {
+  partitions_.clear();
+  known_shapes_.clear();
+  scratch_.Reset();
+  statistics_.reserved_bytes = 0;
+}
+
+int64_t HotFallback::RecomputedCount(int node_index) const {
+  const auto entry = partitions_.find(node_index);
+  return entry == partitions_.end() ? 0 : entry->second.recomputed;
+}
+
+// ---- While tensors are allocated ----------------------------------------------------------------
+
+void HotFallback::LearnShapes(int node_index) {
+  const Partition& partition = PartitionOf(node_index);
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
+  const SingleInputs single(subgraph_, partition.nodes);
+  for (int replaced : partition.nodes) {
+    subgraph_->EnsureTensorCapacity();
+    auto& [node, registration] = subgraph_->nodes_[replaced];
+    // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
+    if (CallPrepare(&subgraph_->context_, registration, &node) != kTfLiteOk) return;
+    if (subgraph_->HasDynamicTensor(node.outputs)) return;
+  }
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    const TfLiteIntArray* dims = subgraph_->tensors_[outputs->data[i]].dims;
+    known_shapes_[outputs->data[i]].assign(dims->data, dims->data + dims->size);
+  }
+}
+
+bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    const auto known = known_shapes_.find(outputs->data[i]);
+    if (known == known_shapes_.end()) continue;
+    const TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    const int rank = static_cast<int>(known->second.size());
+    if (output.dims != nullptr &&
+        TfLiteIntArrayEqualsArray(output.dims, rank, known->second.data()) != 0) {
+      continue;
+    }
+    Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+         "subgraph %d node %d %s: tensor %d '%s': expected the shape that the replaced nodes give, "
+         "found another",
+         subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)),
+         outputs->data[i], output.name == nullptr ? "" : output.name);
+    return false;
+  }
+  return true;
+}
+
+TfLiteStatus HotFallback::JudgePrepare(int node_index, TfLiteStatus status) {
+  if (status == kTfLiteOk && !OutputsKeptTheirShapes(node_index)) status = kTfLiteError;
+  Partition& partition = PartitionOf(node_index);
+  partition.prepared = status == kTfLiteOk;
+  if (status == kTfLiteOk) return kTfLiteOk;
+  // While a delegate is being applied its failure takes it away as a whole.
+  if (subgraph_->delegation_.applying()) return status;
+  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  LeaveUnknownShapesOpen(node_index);
+  subgraph_->interpreter()->reporter()->Report(
+      "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
+      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
+  return kTfLiteOk;
+}
+
+TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    const auto known = known_shapes_.find(outputs->data[i]);
+    if (known == known_shapes_.end()) continue;
+    TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(known->second.size()));
+    if (dims == nullptr) return kTfLiteError;
+    std::copy(known->second.begin(), known->second.end(), dims->data);
+    if (subgraph_->ResizeTensor(&output, dims) != kTfLiteOk) return kTfLiteError;
+  }
+  return kTfLiteOk;
+}
+
+// The replaced nodes give such outputs a shape when they run.
+void HotFallback::LeaveUnknownShapesOpen(int node_index) {
+  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0 || known_shapes_.count(outputs->data[i]) != 0) continue;
+    TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    if (output.allocation_type != kTfLiteArenaRw) continue;
+    output.allocation_type = kTfLiteDynamic;
+    output.data.raw = nullptr;
+  }
+}
+
+TfLiteStatus HotFallback::Reserve() {
+  statistics_.reserved_bytes = 0;
+  for (int node_index : subgraph_->plan_) {
+    if (subgraph_->nodes_[node_index].first.delegate == nullptr) continue;
+    const Partition& partition = PartitionOf(node_index);
+    scratch_.Reset();
+    if (!PlanScratch(partition, partition.nodes.size())) {
+      return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+                  "subgraph %d node %d: no memory to compute its %zu nodes on the CPU",
+                  subgraph_->index(), node_index, partition.nodes.size());
+    }
+    statistics_.reserved_bytes = std::max(statistics_.reserved_bytes, scratch_.bytes());
+  }
+  scratch_.Reset();
+  return kTfLiteOk;
+}
+
+// Memory for what the first `end` nodes write or use up and the arena does not hold.
+bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
+  std::vector<Arena::Slot> slots(subgraph_->tensors_.size());
+  const auto include = [&](const TfLiteIntArray* indices, size_t step, bool comes_to_life) {
+    for (int i = 0; i < indices->size; ++i) {
+      const int index = indices->data[i];
+      if (index < 0) continue;
+      const TfLiteTensor& tensor = subgraph_->tensors_[index];
+      const bool planned = tensor.allocation_type == kTfLiteArenaRw ||
+                           tensor.allocation_type == kTfLiteArenaRwPersistent;
+      if (!planned || subgraph_->arena_.Address(index) != nullptr ||
+          subgraph_->persistent_.Address(index) != nullptr) {
+        continue;
+      }
+      Arena::Slot& slot = slots[index];
+      if (!comes_to_life && !slot.lifetime.used()) continue;
+      slot.bytes = tensor.bytes;
+      slot.lifetime.Include(static_cast<int>(step));
+    }
+  };
+  for (size_t step = 0; step < partition.nodes.size(); ++step) {
+    const TfLiteNode& node = subgraph_->nodes_[partition.nodes[step]].first;
+    include(node.inputs, step, false);
+    if (step >= end) continue;
+    include(node.outputs, step, true);
+    include(node.temporaries, step, true);
+  }
+  return scratch_.Plan(slots, subgraph_->limits());
+}
+
+// ---- While the model runs -----------------------------------------------------------------------
+
+void HotFallback::BeginInvoke() {
+  ++inferences_;
+  lost_ = nullptr;
+  statistics_.degraded = false;
+  variables_at_start_.Clear();
+  if (subgraph_->variables_.empty() || !subgraph_->delegation_.any_applied()) return;
+  const Stopwatch watch(&statistics_.saving_ns);
+  for (int index : subgraph_->variables_) {
+    variables_at_start_.Save(index, subgraph_->tensors_[index]);
+  }
+}
+
+void HotFallback::LetRest(Partition* partition) {
+  const int retry = subgraph_->interpreter()->delegate_retry();
+  partition->resting_until =
+      retry < 0 ? std::numeric_limits<int64_t>::max() : inferences_ + 1 + retry;
+}
+
+TfLiteStatus HotFallback::InvokeNode(int node_index) {
+  Partition& partition = PartitionOf(node_index);
+  const bool resting = inferences_ < partition.resting_until;
+  if (resting || !partition.prepared) return Recompute(node_index);
+
+  variables_of_node_.Clear();
+  if (!subgraph_->variables_.empty()) {
+    const Stopwatch watch(&statistics_.saving_ns);
+    const TfLiteIntArray* inputs = subgraph_->nodes_[node_index].first.inputs;
+    for (int i = 0; i < inputs->size; ++i) {
+      const int index = inputs->data[i];
+      if (index < 0 || !subgraph_->tensors_[index].is_variable) continue;
+      variables_of_node_.Save(index, subgraph_->tensors_[index]);
+    }
+  }
+  const TfLiteStatus status = subgraph_->RunKernel(node_index);
+  if (status == kTfLiteOk && OutputsKeptTheirShapes(node_index)) return kTfLiteOk;
+  if (status == kTfLiteCancelled) {
+    return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
+  }
+  if (status != kTfLiteOk) {
+    subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+  }
+  variables_of_node_.PutBack(&subgraph_->tensors_);
+  LetRest(&partition);
+  return Recompute(node_index);
+}
+
+TfLiteStatus HotFallback::Recompute(int node_index) {
+  Partition& partition = PartitionOf(node_index);
+  const TfLiteNode& node = subgraph_->nodes_[node_index].first;
+  // Whatever the delegate holds of them is older than what comes now.
+  for (int i = 0; i < node.outputs->size; ++i) {
+    if (node.outputs->data[i] >= 0)
+      subgraph_->tensors_[node.outputs->data[i]].data_is_stale = false;
+  }
+  // A kernel that gave an output another shape took it away from its place in the arena.
+  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  subgraph_->PointTensorsIntoArenas();
+  const TfLiteStatus status = RunReplaced(partition);
+  ForgetScratchAddresses();
+  if (status != kTfLiteOk) return status;
+  statistics_.degraded = true;
+  ++statistics_.recomputed;
+  ++partition.recomputed;
+  subgraph_->interpreter()->reporter()->Report(
+      "subgraph %d node %d %s: its %zu nodes were computed on the CPU", subgraph_->index(),
+      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
+  return kTfLiteOk;
+}
+
+TfLiteStatus HotFallback::RunReplaced(const Partition& partition) {
+  const SingleInputs single(subgraph_, partition.nodes);
+  size_t prepared = 0;
+  for (size_t i = 0; i < partition.nodes.size(); ++i) {
+    if (i >= prepared) {
+      const TfLiteStatus status = PrepareSome(partition, i, &prepared);
+      if (status != kTfLiteOk) return status;
+    }
+    const int node_index = partition.nodes[i];
+    if (subgraph_->CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
+    const TfLiteStatus status = subgraph_->RunKernel(node_index);
+    if (status == kTfLiteCancelled) return status;
+    if (status != kTfLiteOk) {
+      return subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+    }
+  }
+  return kTfLiteOk;
+}
+
+// Prepares nodes up to the first whose output shapes are not known before it has run, and gives
+// them memory.
+TfLiteStatus HotFallback::PrepareSome(const Partition& partition, size_t begin, size_t* out_end) {
+  size_t end = begin;
+  bool dynamic = false;
+  while (end < partition.nodes.size() && !dynamic) {
+    const TfLiteStatus status = subgraph_->PrepareNode(partition.nodes[end], &dynamic);
+    if (status != kTfLiteOk) return status;
+    ++end;
+  }
+  if (!PlanScratch(partition, end)) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+                "subgraph %d: no memory to compute a delegate's nodes on the CPU",
+                subgraph_->index());
+  }
+  for (size_t i = 0; i < scratch_.slots().size(); ++i) {
+    if (scratch_.slots()[i].offset != kNoOffset) {
+      subgraph_->tensors_[i].data.raw = scratch_.Address(static_cast<int>(i));
+    }
+  }
+  *out_end = end;
+  return kTfLiteOk;
+}
+
+void HotFallback::ForgetScratchAddresses() {
+  for (size_t i = 0; i < scratch_.slots().size(); ++i) {
+    if (scratch_.slots()[i].offset != kNoOffset) subgraph_->tensors_[i].data.raw = nullptr;
+  }
+  scratch_.Reset();
+}
+
+bool HotFallback::StartOver() {
+  if (lost_ == nullptr) return false;
+  bool changed = false;
+  for (int node_index : subgraph_->plan_) {
+    if (subgraph_->nodes_[node_index].first.delegate != lost_) continue;
+    Partition& partition = PartitionOf(node_index);
+    if (inferences_ < partition.resting_until) continue;
+    LetRest(&partition);
+    changed = true;
+  }
+  if (!changed) return false;
+  for (TfLiteTensor& tensor : subgraph_->tensors_) {
+    if (tensor.delegate == lost_) tensor.data_is_stale = false;
+  }
+  lost_ = nullptr;
+  variables_at_start_.PutBack(&subgraph_->tensors_);
+  statistics_.degraded = true;
+  ++statistics_.restarts;
+  subgraph_->interpreter()->reporter()->Report(
+      "subgraph %d: a delegate lost its tensors; the inference starts over without it",
+      subgraph_->index());
+  return true;
+}
+
+}  // namespace deputy

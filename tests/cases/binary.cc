@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV and FLOOR_MOD. Exponents and divisors of
+// integers are constants, because no random ones may be negative or 0.
+#include "tests/cases/case.h"
+
+namespace deputy {
+namespace {
+
+struct Operator {
+  TfLiteBuiltinOperator code;
+  const char* name;
+  std::vector<TfLiteType> types;
+  bool picky;  // takes only some integers on its right
+};
+
+const Operator kOperators[] = {
+    {kTfLiteBuiltinMaximum,
+     "MAXIMUM",
+     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32,
+      kTfLiteInt64},
+     false},
+    {kTfLiteBuiltinMinimum,
+     "MINIMUM",
+     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32,
+      kTfLiteInt64},
+     false},
+    {kTfLiteBuiltinPow, "POW", {kTfLiteFloat32, kTfLiteInt32}, true},
+    {kTfLiteBuiltinSquaredDifference,
+     "SQUARED_DIFFERENCE",
+     {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32},
+     false},
+    {kTfLiteBuiltinFloorDiv,
+     "FLOOR_DIV",
+     {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt32},
+     true},
+    {kTfLiteBuiltinFloorMod,
+     "FLOOR_MOD",
+     {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt32, kTfLiteInt64},
+     true},
+};
+
+struct Row {
+  Shape a, b;
+  const char* refusal = "";
+};
+
+const Row kRows[] = {
+    {{}, {}},
+    {{7}, {7}},
+    {{2, 3, 4}, {4}},
+    {{4}, {2, 3, 4}},
+    {{2, 1, 4}, {1, 3, 1}},
+    {{1, 8, 8, 17}, {1, 1, 1, 17}},
+    {{2, 1, 2, 1, 2, 1, 2, 1}, {1, 3, 1, 3, 1, 3, 1, 2}},
+    {{2, 0, 3}, {2, 1, 3}},
+    {{3}, {4}, "broadcasts"},
+};
+
+// 1, 2, 3, 1, ... of any integer type, as bytes: fine divisors and exponents.
+template <typename T>
+int AddSmallIntegers(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
+  std::vector<T> values(CountOf(shape));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(1 + i % 3);
+  return builder->AddConstant<T>(type, shape, values, "b");
+}
+
+int AddRight(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
+  switch (type) {
+    case kTfLiteInt8:
+      return AddSmallIntegers<int8_t>(builder, type, shape);
+    case kTfLiteInt16:
+      return AddSmallIntegers<int16_t>(builder, type, shape);
+    case kTfLiteInt32:
+      return AddSmallIntegers<int32_t>(builder, type, shape);
+    case kTfLiteInt64:
+      return AddSmallIntegers<int64_t>(builder, type, shape);
+    default:
+      return type == kTfLiteFloat32 ? AddRandomConstant(builder, type, shape, 5)
+                                    : AddSmallIntegers<uint8_t>(builder, type, shape);
+  }
+}
+
+OpCase MakeCase(const Operator& op, TfLiteType type, const Row& row) {
+  ModelBuilder builder;
+  const bool scaled = type == kTfLiteInt8 && !op.picky;
+  const TensorExtras extras = scaled ? PerTensor(0.05f, 3) : TensorExtras();
+  const int a = builder.AddTensor(type, row.a, "a", extras);
+  const int b =
+      op.picky ? AddRight(&builder, type, row.b) : builder.AddTensor(type, row.b, "b", extras);
+  const int out = builder.AddTensor(type, {1}, "out", extras);
+  builder.AddOp(op.code, {a, b}, {out});
+  builder.SetInputs(op.picky ? std::vector<int32_t>{a} : std::vector<int32_t>{a, b});
+  builder.SetOutputs({out});
+  return {std::string(op.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b),
+          Closeness::kElement, builder.Finish(), row.refusal};
+}
+
+}  // namespace
+
+std::vector<OpCase> BinaryCases() {
+  std::vector<OpCase> cases;
+  for (const Operator& op : kOperators) {
+    for (TfLiteType type : op.types) {
+      for (const Row& row : kRows) cases.push_back(MakeCase(op, type, row));
+    }
+    cases.push_back(MakeCase(op, kTfLiteBool, {{2}, {2}, "expected type"}));
+  }
+  return cases;
+}
+
+}  // namespace deputy

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who runs which node and why, as deputy.h tells it; and what the caller may say: pinning,
+// excluding, requiring, and groups of nodes that only go together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "c_api/deputy.h"
+#include "c_api/deputy_plugin.h"
+#include "tests/model_builder.h"
+#include "tests/scripted_delegate.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// ADD, MUL, ADD, ... over one row of four; tensors y0, y1, ...
+std::vector<uint8_t> Chain(int length) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int c = m.AddConstant<float>(kTfLiteFloat32, {1, 4}, {1, 2, -1, 0.5f}, "c");
+  int last = x;
+  for (int i = 0; i < length; ++i) {
+    const int next = m.AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
+    if (i % 2 == 0) {
+      m.AddOp(kTfLiteBuiltinAdd, {last, c}, {next}, schema::CreateAddOptions(m.fbb()));
+    } else {
+      m.AddOp(kTfLiteBuiltinMul, {last, c}, {next}, schema::CreateMulOptions(m.fbb()));
+    }
+    last = next;
+  }
+  m.SetInputs({x});
+  m.SetOutputs({last});
+  return m.Finish();
+}
+
+struct Scripted {
+  explicit Scripted(const std::set<int>& claims, int64_t flags = kTfLiteDelegateFlagsNone)
+      : script(new ScriptedDelegate) {
+    ScriptedDelegateInit(script.get(), flags);
+    for (int node : claims) script->claims[node] = true;
+  }
+  TfLiteDelegate* get() { return &script->base; }
+  ScriptedDelegate* operator->() { return script.get(); }
+  std::unique_ptr<ScriptedDelegate> script;
+};
+
+TfLiteStatus Apply(TestInterpreter* t, Scripted* delegate) {
+  return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate->get());
+}
+
+DeputyNodeAnswer AnswerOf(TestInterpreter* t, int node, int delegate = 0) {
+  DeputyNodeAnswer answer{};
+  answer.struct_size = sizeof answer;
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t->get(), 0, node, delegate, &answer), kTfLiteOk);
+  return answer;
+}
+
+DeputyNodeRun RunOf(TestInterpreter* t, int node) {
+  DeputyNodeRun run{};
+  run.struct_size = sizeof run;
+  EXPECT_EQ(DeputyInterpreterGetNodeRun(t->get(), 0, node, &run), kTfLiteOk);
+  return run;
+}
+
+std::vector<int> Reasons(TestInterpreter* t, int nodes, int delegate = 0) {
+  std::vector<int> reasons;
+  for (int i = 0; i < nodes; ++i) reasons.push_back(AnswerOf(t, i, delegate).reason);
+  return reasons;
+}
+
+// ---- Reports ------------------------------------------------------------------------------------
+
+TEST(Explain, every_node_has_an_owner_or_a_reason) {
+  Scripted delegate({0, 1, 4});
+  TestInterpreter t(Chain(6));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 1);
+  DeputyDelegateInfo info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+  EXPECT_EQ(info.delegate, delegate.get());
+  EXPECT_STREQ(info.name, "Scripted");
+  EXPECT_EQ(info.applied, 1);
+  EXPECT_EQ(info.partition_count, 2);
+  EXPECT_EQ(info.node_count, 3);
+  for (int node : {0, 1, 4}) {
+    EXPECT_EQ(AnswerOf(&t, node).taken, 1);
+    EXPECT_EQ(AnswerOf(&t, node).reason, kDeputyReasonNone);
+    EXPECT_EQ(RunOf(&t, node).delegate_index, 0);
+  }
+  EXPECT_EQ(RunOf(&t, 0).runner, 6);
+  EXPECT_EQ(RunOf(&t, 4).runner, 7);
+  for (int node : {2, 3, 5}) {
+    EXPECT_EQ(AnswerOf(&t, node).taken, 0);
+    EXPECT_EQ(AnswerOf(&t, node).reason, kDeputyReasonNotClaimed);
+    EXPECT_STREQ(AnswerOf(&t, node).reason_name, "NOT_CLAIMED");
+    EXPECT_THAT(AnswerOf(&t, node).text, HasSubstr("no reason given"));
+    EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
+    EXPECT_EQ(RunOf(&t, node).runner, node);
+  }
+  // Indices that are none.
+  DeputyNodeAnswer answer{};
+  answer.struct_size = sizeof answer;
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 99, 0, &answer), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 0, 1, &answer), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 1, 0, 0, &answer), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 1, &info), kTfLiteError);
+}
+
+TEST(Explain, boundaries_are_counted) {
+  Scripted delegate({1, 2});
+  TestInterpreter t(Chain(4));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 1);
+  DeputyPartition partition{};
+  partition.struct_size = sizeof partition;
+  ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 0, &partition), kTfLiteOk);
+  EXPECT_EQ(partition.node_index, 4);
+  EXPECT_EQ(partition.plan_position, 1);
+  EXPECT_EQ(partition.delegate_index, 0);
+  EXPECT_THAT(std::vector<int>(partition.nodes, partition.nodes + partition.node_count),
+              ElementsAre(1, 2));
+  EXPECT_EQ(partition.input_count, 1);
+  EXPECT_EQ(partition.input_bytes, 16u);
+  EXPECT_EQ(partition.output_count, 1);
+  EXPECT_EQ(partition.output_bytes, 16u);
+  EXPECT_EQ(partition.constant_bytes, 16u);
+  EXPECT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 1, &partition), kTfLiteError);
+}
+
+// 20 random graphs of chains with random claims: brute force over the plan agrees, and no node of
+// the CPU is without a reason.
+TEST(Explain, random_claims_are_all_explained) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    const int length = 1 + static_cast<int>(random() % 20);
+    std::set<int> claims;
+    for (int i = 0; i < length; ++i) {
+      if (random() % 2 == 0) claims.insert(i);
+    }
+    Scripted delegate(claims);
+    TestInterpreter t(Chain(length));
+    ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+    size_t boundary = 0;
+    for (int i = 0; i < length; ++i) {
+      const bool taken = claims.count(i) != 0;
+      EXPECT_EQ(AnswerOf(&t, i).taken, taken);
+      EXPECT_EQ(AnswerOf(&t, i).reason == kDeputyReasonNone, taken);
+      EXPECT_NE(AnswerOf(&t, i).text[0] == '\0', !taken);
+      // A run of claimed nodes takes in 16 bytes and gives out 16.
+      boundary += taken && claims.count(i - 1) == 0 ? 32 : 0;
+    }
+    size_t reported = 0;
+    for (int p = 0; p < DeputyInterpreterGetPartitionCount(t.get(), 0); ++p) {
+      DeputyPartition partition{};
+      partition.struct_size = sizeof partition;
+      ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, p, &partition), kTfLiteOk);
+      reported += partition.input_bytes + partition.output_bytes;
+    }
+    EXPECT_EQ(reported, boundary);
+  }
+}
+
+TEST(Explain, a_later_delegate_hears_that_nodes_are_taken) {
+  Scripted first({0, 1}), second({0, 1, 2});
+  TestInterpreter t(Chain(4));
+  ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
+  ASSERT_EQ(Apply(&t, &second), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 2);
+  EXPECT_THAT(Reasons(&t, 4, 0),
+              ElementsAre(0, 0, kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
+  EXPECT_EQ(RunOf(&t, 1).delegate_index, 0);
+  EXPECT_EQ(RunOf(&t, 2).delegate_index, 1);
+  // The first one's node, number 4, is not for the second.
+  EXPECT_EQ(AnswerOf(&t, 4, 1).reason, kDeputyReasonTaken);
+  EXPECT_EQ(AnswerOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
+}
+
+TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
+  Scripted delegate({0, 2});
+  delegate->failing_callback = kScriptedPrepareKernel;
+  delegate->failure = kScriptedErrorStatus;
+  TestInterpreter t(Chain(3));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteDelegateError);
+  DeputyDelegateInfo info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+  EXPECT_EQ(info.applied, 0);
+  EXPECT_STRNE(info.failure, "");
+  EXPECT_EQ(info.partition_count, 0);
+  EXPECT_THAT(Reasons(&t, 3),
+              ElementsAre(kDeputyReasonFailed, kDeputyReasonGraph, kDeputyReasonFailed));
+}
+
+TEST(Explain, types_tell_where_no_reason_was_given) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}), y = m.AddTensor(kTfLiteFloat32, {4});
+  const int i = m.AddTensor(kTfLiteInt32, {4}), j = m.AddTensor(kTfLiteInt32, {4});
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {i, i}, {j}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x, i});
+  m.SetOutputs({y, j});
+  Scripted delegate({0});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonType);
+  EXPECT_THAT(AnswerOf(&t, 1).text, HasSubstr("INT32 INT32 -> INT32"));
+}
+
+TEST(Explain, costs_are_there_once_somebody_measures) {
+  Scripted delegate({0, 1});
+  TestInterpreter t(Chain(3));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(RunOf(&t, 3).runs, 0);
+  DeputyInterpreterSetProfileCallback(
+      t.get(), [](void*, const DeputyOpEvent*) {}, nullptr);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(RunOf(&t, 3).runs, 2);
+  EXPECT_GT(RunOf(&t, 3).total_ns, 0);
+  EXPECT_EQ(RunOf(&t, 2).runs, 2);
+  EXPECT_EQ(RunOf(&t, 0).runs, 0);
+}
+
+// ---- Pinning and excluding ----------------------------------------------------------------------
+
+DeputyPlacement Place(int selector, int node, const char* name, const TfLiteDelegate* delegate) {
+  DeputyPlacement placement{};
+  placement.struct_size = sizeof placement;
+  placement.selector = selector;
+  placement.subgraph_index = -1;
+  placement.node_index = node;
+  placement.name = name;
+  placement.delegate = delegate;
+  return placement;
+}
+
+TestInterpreter::Configure With(const std::vector<DeputyPlacement>& placements) {
+  return [=](TfLiteInterpreterOptions* options) {
+    for (const DeputyPlacement& placement : placements) {
+      EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteOk);
+    }
+  };
+}
+
+TEST(Placement, nodes_are_excluded_by_number_name_and_operator) {
+  const std::vector<uint8_t> model = Chain(5);  // ADD at 0, 2, 4; MUL at 1, 3
+  const struct {
+    DeputyPlacement placement;
+    std::set<int> excluded;
+  } rows[] = {{Place(kDeputySelectIndex, 2, nullptr, nullptr), {2}},
+              {Place(kDeputySelectOutputTensor, 0, "y3", nullptr), {3}},
+              {Place(kDeputySelectOperator, 0, "ADD", nullptr), {0, 2, 4}}};
+  for (const auto& row : rows) {
+    Scripted delegate({0, 1, 2, 3, 4});
+    TestInterpreter t(model, With({row.placement})), cpu(model);
+    ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk) << t.log();
+    for (int i = 0; i < 5; ++i) {
+      const bool excluded = row.excluded.count(i) != 0;
+      EXPECT_EQ(RunOf(&t, i).delegate_index, excluded ? -1 : 0);
+      EXPECT_EQ(AnswerOf(&t, i).reason, excluded ? kDeputyReasonExcluded : kDeputyReasonNone);
+    }
+    for (TestInterpreter* each : {&t, &cpu}) {
+      ASSERT_EQ(each->Allocate(), kTfLiteOk);
+      each->Set<float>(0, {1, 2, 3, 4});
+      ASSERT_EQ(each->Invoke(), kTfLiteOk) << t.log();
+    }
+    EXPECT_EQ(t.Get<float>(0), cpu.Get<float>(0));
+    EXPECT_EQ(delegate->nodes_computed, 5 - static_cast<int>(row.excluded.size()));
+  }
+}
+
+TEST(Placement, nodes_are_kept_for_one_delegate_by_number_name_and_operator) {
+  for (int selector : {kDeputySelectIndex, kDeputySelectOutputTensor, kDeputySelectOperator}) {
+    Scripted first({0, 1, 2}), second({0, 1, 2});
+    TestInterpreter t(
+        Chain(3),
+        With({Place(selector, 1, selector == kDeputySelectOperator ? "MUL" : "y1", second.get())}));
+    ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
+    ASSERT_EQ(Apply(&t, &second), kTfLiteOk) << t.log();
+    EXPECT_THAT(Reasons(&t, 3, 0), ElementsAre(0, kDeputyReasonPinned, 0));
+    EXPECT_EQ(RunOf(&t, 0).delegate_index, 0);
+    EXPECT_EQ(RunOf(&t, 1).delegate_index, 1);
+    EXPECT_EQ(RunOf(&t, 2).delegate_index, 0);
+  }
+}
+
+TEST(Placement, contradictions_and_missing_nodes_are_refused) {
+  Scripted a({}), b({});
+  const struct {
+    std::vector<DeputyPlacement> placements;
+    const char* message;
+  } rows[] = {
+      {{Place(kDeputySelectIndex, 1, nullptr, a.get()),
+        Place(kDeputySelectOperator, 0, "MUL", b.get())},
+       "placed twice"},
+      {{Place(kDeputySelectIndex, 1, nullptr, a.get()),
+        Place(kDeputySelectOutputTensor, 0, "y1", nullptr)},
+       "placed twice"},
+      {{Place(kDeputySelectIndex, 17, nullptr, nullptr)}, "Cannot place node 17"},
+      {{Place(kDeputySelectOutputTensor, 0, "nothing", nullptr)}, "'nothing'"},
+  };
+  for (const auto& row : rows) {
+    TestInterpreter t(Chain(3), With(row.placements));
+    EXPECT_EQ(t.get(), nullptr);
+    EXPECT_THAT(t.log(), HasSubstr(row.message));
+  }
+  // An operator that the model does not have is no mistake, nor is saying the same twice.
+  TestInterpreter t(Chain(3), With({Place(kDeputySelectOperator, 0, "CONV_2D", nullptr),
+                                    Place(kDeputySelectIndex, 1, nullptr, a.get()),
+                                    Place(kDeputySelectOperator, 0, "MUL", a.get())}));
+  EXPECT_NE(t.get(), nullptr) << t.log();
+}
+
+TEST(Placement, wrong_structs_are_refused) {
+  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+  DeputyPlacement placement = Place(kDeputySelectOperator, 0, nullptr, nullptr);
+  EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteError);
+  placement = Place(9, 0, "x", nullptr);
+  EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteError);
+  placement = Place(kDeputySelectIndex, 0, nullptr, nullptr);
+  placement.struct_size -= 8;
+  EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, nullptr), kTfLiteError);
+  TfLiteInterpreterOptionsDelete(options);
+}
+
+// ---- Requiring ----------------------------------------------------------------------------------
+
+TEST(Require, full_and_partial) {
+  const struct {
+    DeputyRequirement requirement;
+    std::set<int> claims;
+    bool accepted;
+  } rows[] = {{kDeputyRequireNothing, {}, true},
+              {kDeputyRequirePartial, {}, false},
+              {kDeputyRequirePartial, {1}, true},
+              {kDeputyRequireFull, {0, 1}, false},
+              {kDeputyRequireFull, {0, 1, 2}, true}};
+  for (const auto& row : rows) {
+    Scripted delegate(row.claims);
+    TestInterpreter t(Chain(3), [&](TfLiteInterpreterOptions* options) {
+      TfLiteInterpreterOptionsAddDelegate(options, delegate.get());
+      EXPECT_EQ(DeputyInterpreterOptionsRequireDelegation(options, row.requirement), kTfLiteOk);
+    });
+    EXPECT_EQ(t.get() != nullptr, row.accepted) << t.log();
+    if (!row.accepted) {
+      EXPECT_THAT(t.log(), HasSubstr("left on the CPU:\n  subgraph 0 node "));
+    }
+  }
+}
+
+TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
+  Scripted delegate({0, 1});
+  TestInterpreter t(Chain(3));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  int32_t delegated = -1, total = -1;
+  EXPECT_EQ(DeputyInterpreterCheckDelegation(t.get(), kDeputyRequirePartial, &delegated, &total),
+            kTfLiteOk);
+  EXPECT_EQ(delegated, 2);
+  EXPECT_EQ(total, 3);
+  EXPECT_EQ(DeputyInterpreterCheckDelegation(t.get(), kDeputyRequireFull, nullptr, nullptr),
+            kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("found 2 of 3"));
+  EXPECT_THAT(t.log(), HasSubstr("node 2 ADD"));
+  EXPECT_THAT(t.log(), Not(HasSubstr("node 1 ")));
+}
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The policy Hot in detail: what runs again and what does not, when a delegate is tried again, what
+// it reports, what it costs. That every failure everywhere ends well is delegate_sweep_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "c_api/deputy.h"
+#include "tests/model_builder.h"
+#include "tests/scripted_delegate.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// y[i + 1] = y[i] + c or y[i] * c; the graph gives out the last one.
+void AddChain(ModelBuilder* m, int length) {
+  const int x = m->AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int c = m->AddConstant<float>(kTfLiteFloat32, {1, 4}, {1, 2, -1, 0.5f}, "c");
+  int last = x;
+  for (int i = 0; i < length; ++i) {
+    const int next = m->AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
+    if (i % 2 == 0) {
+      m->AddOp(kTfLiteBuiltinAdd, {last, c}, {next}, schema::CreateAddOptions(m->fbb()));
+    } else {
+      m->AddOp(kTfLiteBuiltinMul, {last, c}, {next}, schema::CreateMulOptions(m->fbb()));
+    }
+    last = next;
+  }
+  m->SetInputs({x});
+  m->SetOutputs({last});
+}
+
+std::vector<uint8_t> Chain(int length) {
+  ModelBuilder m;
+  AddChain(&m, length);
+  return m.Finish();
+}
+
+struct Scripted {
+  explicit Scripted(const std::set<int>& claims, int64_t flags = kTfLiteDelegateFlagsNone)
+      : script(new ScriptedDelegate) {
+    ScriptedDelegateInit(script.get(), flags);
+    for (int node : claims) script->claims[node] = true;
+  }
+  void FailAt(ScriptedCallback callback, int call) {
+    script->failing_callback = callback;
+    script->failing_call = call;
+    script->failure = kScriptedErrorStatus;
+  }
+  TfLiteDelegate* get() { return &script->base; }
+  ScriptedDelegate* operator->() { return script.get(); }
+  std::unique_ptr<ScriptedDelegate> script;
+};
+
+// Declared after its delegates, so that it goes first.
+class HotInterpreter : public TestInterpreter {
+ public:
+  explicit HotInterpreter(std::vector<uint8_t> model, int retry = 0)
+      : TestInterpreter(std::move(model), [&](TfLiteInterpreterOptions* options) {
+          DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+          DeputyInterpreterOptionsSetDelegateRetry(options, retry);
+        }) {}
+
+  TfLiteStatus Apply(Scripted* delegate) {
+    return TfLiteInterpreterModifyGraphWithDelegate(get(), delegate->get());
+  }
+  DeputyDelegationStatus Status() {
+    DeputyDelegationStatus status{};
+    status.struct_size = sizeof status;
+    EXPECT_EQ(DeputyInterpreterGetDelegationStatus(get(), &status), kTfLiteOk);
+    return status;
+  }
+  // The nodes that the next inference runs, each as often as it ran.
+  std::multiset<int> InferAndWatch(const std::vector<float>& x) {
+    std::multiset<int> ran;
+    DeputyInterpreterSetProfileCallback(
+        get(),
+        [](void* data, const DeputyOpEvent* event) {
+          static_cast<std::multiset<int>*>(data)->insert(event->node_index);
+        },
+        &ran);
+    Set<float>(0, x);
+    EXPECT_EQ(Invoke(), kTfLiteOk) << log();
+    DeputyInterpreterSetProfileCallback(get(), nullptr, nullptr);
+    return ran;
+  }
+};
+
+std::vector<float> OnTheCpu(const std::vector<uint8_t>& model, const std::vector<float>& x) {
+  TestInterpreter cpu(model);
+  EXPECT_EQ(cpu.Allocate(), kTfLiteOk);
+  cpu.Set<float>(0, x);
+  EXPECT_EQ(cpu.Invoke(), kTfLiteOk);
+  return cpu.Get<float>(0);
+}
+
+// ---- While the model runs -----------------------------------------------------------------------
+
+TEST(Hot, only_the_failed_partition_runs_again) {
+  const std::vector<uint8_t> model = Chain(9);
+  const std::vector<std::set<int>> partitions = {{0, 1}, {3}, {5, 6, 7}};
+  for (int failing = 0; failing < 3; ++failing) {
+    for (int run = 0; run < 4; ++run) {
+      Scripted delegate({0, 1, 3, 5, 6, 7});
+      HotInterpreter t(model);
+      ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
+      delegate.FailAt(kScriptedInvoke, 3 * run + failing);
+      for (int r = 0; r < 5; ++r) {
+        const std::vector<float> x = {1, -2, 3, 0.5f * static_cast<float>(r)};
+        std::multiset<int> expected = {2, 4, 8, 9, 10, 11};  // the last three: the delegate's
+        if (r == run) expected.insert(partitions[failing].begin(), partitions[failing].end());
+        EXPECT_EQ(t.InferAndWatch(x), expected) << "partition " << failing << ", run " << run;
+        EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
+        EXPECT_EQ(t.Status().degraded, r == run);
+      }
+      EXPECT_EQ(t.Status().recomputed_nodes, 1);
+      EXPECT_EQ(t.Status().restarts, 0);
+      EXPECT_THAT(t.log(), HasSubstr("were computed on the CPU"));
+    }
+  }
+}
+
+TEST(Hot, a_failed_node_rests_as_long_as_it_is_told_to) {
+  for (int retry : {0, 1, 2, -1}) {
+    Scripted delegate({1});
+    HotInterpreter t(Chain(3), retry);
+    ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
+    delegate.FailAt(kScriptedInvoke, 0);
+    std::string ran_there;
+    for (int run = 0; run < 5; ++run) {
+      const int before = delegate->nodes_computed;
+      t.InferAndWatch({1, 2, 3, 4});
+      ran_there += delegate->nodes_computed > before ? 'd' : 'c';
+    }
+    const char* expected = retry == 0   ? "cdddd"
+                           : retry == 1 ? "ccddd"
+                           : retry == 2 ? "cccdd"
+                                        : "ccccc";
+    EXPECT_EQ(ran_there, expected) << "retry " << retry;
+  }
+}
+
+TEST(Hot, a_lost_device_makes_the_inference_start_over) {
+  const std::vector<uint8_t> model = Chain(6);
+  const std::vector<float> x = {1, -2, 3, 4};
+  Scripted delegate({0, 1, 3});
+  delegate->outputs_on_device = true;
+  HotInterpreter t(model);
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
+  delegate.FailAt(kScriptedCopyFrom, 1);  // what node 3 wrote
+  const std::multiset<int> ran = t.InferAndWatch(x);
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
+  EXPECT_EQ(ran.count(0), 1u);
+  EXPECT_EQ(ran.count(2), 2u);
+  EXPECT_EQ(t.Status().restarts, 1);
+  EXPECT_TRUE(t.Status().degraded);
+  t.InferAndWatch(x);
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
+  EXPECT_FALSE(t.Status().degraded);
+}
+
+TEST(Hot, addresses_that_the_caller_holds_stay_good) {
+  Scripted delegate({0, 1, 2, 3});
+  HotInterpreter t(Chain(4));
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  const void* input = TfLiteTensorData(TfLiteInterpreterGetInputTensor(t.get(), 0));
+  const void* output = TfLiteTensorData(TfLiteInterpreterGetOutputTensor(t.get(), 0));
+  delegate.FailAt(kScriptedInvoke, 0);
+  t.InferAndWatch({1, 2, 3, 4});
+  EXPECT_EQ(TfLiteTensorData(TfLiteInterpreterGetInputTensor(t.get(), 0)), input);
+  EXPECT_EQ(TfLiteTensorData(TfLiteInterpreterGetOutputTensor(t.get(), 0)), output);
+}
+
+TEST(Hot, cancelling_is_no_failure_of_the_delegate) {
+  Scripted delegate({0});
+  TestInterpreter t(Chain(2), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+    TfLiteInterpreterOptionsEnableCancellation(options, true);
+  });
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  DeputyInterpreterSetProfileCallback(
+      t.get(),
+      [](void* data, const DeputyOpEvent*) {
+        TfLiteInterpreterCancel(static_cast<TfLiteInterpreter*>(data));
+      },
+      t.get());
+  EXPECT_EQ(t.Invoke(), kTfLiteCancelled);
+  DeputyInterpreterSetProfileCallback(t.get(), nullptr, nullptr);
+  EXPECT_EQ(t.Invoke(), kTfLiteOk);
+}
+
+TEST(Hot, works_inside_loops) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1}, "y");
+  m.AddOp(kTfLiteBuiltinWhile, {x}, {y}, schema::CreateWhileOptions(m.fbb(), 1, 2));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  m.AddSubgraph("cond");
+  const int a = m.AddTensor(kTfLiteFloat32, {1});
+  const int limit = m.AddConstant<float>(kTfLiteFloat32, {1}, {100});
+  const int less = m.AddTensor(kTfLiteBool, {1});
+  m.AddOp(kTfLiteBuiltinLess, {a, limit}, {less});
+  m.SetInputs({a});
+  m.SetOutputs({less});
+  m.AddSubgraph("body");
+  const int b = m.AddTensor(kTfLiteFloat32, {1}), twice = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinAdd, {b, b}, {twice}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({b});
+  m.SetOutputs({twice});
+  Scripted delegate({});
+  delegate->claim_all = true;
+  HotInterpreter t(m.Finish());
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  delegate.FailAt(kScriptedInvoke, 3);
+  t.Set<float>(0, {1});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
+  EXPECT_EQ(delegate->nodes_computed, 6);
+  EXPECT_EQ(t.Status().recomputed_nodes, 1);
+}
+
+// ---- While delegates are applied ----------------------------------------------------------------
+
+TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
+  const std::vector<uint8_t> model = Chain(6);
+  Scripted good({0, 1}), bad({3, 4});
+  HotInterpreter t(model);
+  ASSERT_EQ(t.Apply(&good), kTfLiteOk);
+  const uint64_t digest = DeputyInterpreterGetGraphDigest(t.get());
+  bad.FailAt(kScriptedPrepareKernel, 0);
+  EXPECT_EQ(t.Apply(&bad), kTfLiteDelegateError);
+  EXPECT_EQ(DeputyInterpreterGetGraphDigest(t.get()), digest);
+  EXPECT_EQ(bad->frees, bad->calls[kScriptedInit]);
+  EXPECT_EQ(t.Status().delegates_left_out, 1);
+  t.InferAndWatch({1, 2, 3, 4});
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
+  EXPECT_EQ(good->nodes_computed, 2);
+  // It may come back once it behaves.
+  EXPECT_EQ(t.Apply(&bad), kTfLiteOk) << t.log();
+  t.InferAndWatch({1, 2, 3, 4});
+  EXPECT_EQ(bad->nodes_computed, 2);
+}
+
+TEST(Hot, what_the_caller_wrote_survives_a_failed_apply) {
+  const std::vector<uint8_t> model = Chain(4);
+  Scripted bad({1});
+  bad.FailAt(kScriptedInit, 0);
+  bad->failure = kScriptedInitSentinel;
+  HotInterpreter t(model);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  t.Set<float>(0, {5, 6, 7, 8});
+  EXPECT_EQ(t.Apply(&bad), kTfLiteDelegateError);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {5, 6, 7, 8}));
+}
+
+TEST(Hot, failing_on_one_subgraph_is_failing_on_all) {
+  ModelBuilder m;
+  AddChain(&m, 3);
+  m.AddSubgraph("second");
+  AddChain(&m, 3);
+  Scripted delegate({0});
+  HotInterpreter t(m.Finish());
+  const uint64_t digest = DeputyInterpreterGetGraphDigest(t.get());
+  delegate.FailAt(kScriptedPrepareDelegate, 1);
+  EXPECT_EQ(t.Apply(&delegate), kTfLiteDelegateError);
+  EXPECT_EQ(DeputyInterpreterGetGraphDigest(t.get()), digest);
+  EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], 2);
+  EXPECT_EQ(delegate->frees, delegate->calls[kScriptedInit]);
+}
+
+TEST(Hot, delegates_in_the_options_do_not_prevent_an_interpreter) {
+  Scripted good({0}), bad({1});
+  bad.FailAt(kScriptedPrepareDelegate, 0);
+  TestInterpreter t(Chain(3), [&](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+    TfLiteInterpreterOptionsAddDelegate(options, bad.get());
+    TfLiteInterpreterOptionsAddDelegate(options, good.get());
+  });
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(good->nodes_computed, 1);
+  EXPECT_EQ(bad->nodes_computed, 0);
+}
+
+TEST(Hot, a_delegate_that_fails_after_a_resize_is_left_out) {
+  const std::vector<uint8_t> model = Chain(4);
+  Scripted good({0}), bad({2});
+  HotInterpreter t(model);
+  ASSERT_EQ(t.Apply(&good), kTfLiteOk);
+  ASSERT_EQ(t.Apply(&bad), kTfLiteOk);
+  bad.FailAt(kScriptedPrepareDelegate, 1);
+  ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Resize(0, {1, 4}), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.InferAndWatch({1, 2, 3, 4});
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
+  EXPECT_EQ(good->nodes_computed, 1);
+  EXPECT_EQ(bad->nodes_computed, 0);
+  EXPECT_EQ(t.Status().delegates_left_out, 1);
+}
+
+// ---- Choosing it, and what it costs -------------------------------------------------------------
+
+TEST(Hot, the_environment_chooses_where_no_call_did) {
+  setenv("DEPUTY_DELEGATE_POLICY", "hot", 1);
+  TestInterpreter chosen(Chain(1));
+  TestInterpreter called(Chain(1), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyTfLite);
+  });
+  unsetenv("DEPUTY_DELEGATE_POLICY");
+  TestInterpreter silent(Chain(1));
+  const auto policy = [](TestInterpreter* t) {
+    DeputyDelegationStatus status{};
+    status.struct_size = sizeof status;
+    EXPECT_EQ(DeputyInterpreterGetDelegationStatus(t->get(), &status), kTfLiteOk);
+    return status.policy;
+  };
+  EXPECT_EQ(policy(&chosen), kDeputyPolicyHot);
+  EXPECT_EQ(policy(&called), kDeputyPolicyTfLite);
+  EXPECT_EQ(policy(&silent), kDeputyPolicyTfLite);
+}
+
+TEST(Hot, wrong_values_are_refused) {
+  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+  EXPECT_EQ(
+      DeputyInterpreterOptionsSetDelegatePolicy(options, static_cast<DeputyDelegatePolicy>(7)),
+      kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetDelegatePolicy(nullptr, kDeputyPolicyHot), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetDelegateRetry(options, -2), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetDelegateRetry(nullptr, 1), kTfLiteError);
+  TfLiteInterpreterOptionsDelete(options);
+}
+
+TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
+  for (bool is_hot : {false, true}) {
+    Scripted delegate({0, 1, 2, 3});
+    TestInterpreter t(Chain(4), [&](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetDelegatePolicy(options,
+                                                is_hot ? kDeputyPolicyHot : kDeputyPolicyTfLite);
+    });
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    DeputyDelegationStatus status{};
+    status.struct_size = sizeof status;
+    ASSERT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
+    // Of the four results the last is the graph's; two of the others are alive at a time.
+    EXPECT_EQ(status.reserved_bytes, is_hot ? 128u : 0u);
+    EXPECT_EQ(status.saving_ns, 0);
+  }
+}
+
+}  // namespace
+}  // namespace deputy

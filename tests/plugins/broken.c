@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plug-ins that cannot be used. Without a definition: one that lacks the destroy function.
+// NO_CREATE leaves out both. NULL_RESULT answers NULL without a word. NEEDS calls that function of
+// another library; UNDEFINED is a function that nobody has to have at load time.
+#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
+
+#ifdef NEEDS
+int NEEDS(void);
+#endif
+#ifdef UNDEFINED
+void UNDEFINED(void);
+#endif
+
+#ifndef NO_CREATE
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
+                                              const char* const* options_values, size_t num_options,
+                                              void (*report_error)(const char* message)) {
+  (void)options_keys;
+  (void)options_values;
+  (void)num_options;
+  (void)report_error;
+#ifdef NEEDS
+  if (NEEDS() == 0) return NULL;
+#endif
+#ifdef UNDEFINED
+  if (num_options > 1000) UNDEFINED();
+#endif
+  return NULL;
+}
+#endif
+
+#if defined(NULL_RESULT) || defined(NEEDS) || defined(UNDEFINED)
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { (void)delegate; }
+#endif
+
+// So that the library is never empty.
+int broken_plugin_value(void);
+int broken_plugin_value(void) { return 1; }

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate as a stranger would write it: plain C against TensorFlow Lite's headers and nothing
+// else, linked with nothing, exporting the two functions of an external delegate. It takes
+// element-wise float32 nodes of static shape and computes them with code of its own, so one and the
+// same file loads into Deputy and into the real TensorFlow Lite.
+//
+// Options: "ops" limits what it takes, as operator numbers separated by commas; "log" names a file
+// to which it writes what it took and what it ran.
+//
+// With DESCRIBED_SIZE_DELTA it also says what it is (deputy_plugin), in a struct that is that many
+// bytes larger than today's; DESCRIBED_SIZE and DESCRIBED_VERSION make it wrong.
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorflow/lite/builtin_ops.h"
+#include "tensorflow/lite/c/builtin_op_data.h"
+#include "tensorflow/lite/c/common.h"
+#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
+
+// ---- What it can do -----------------------------------------------------------------------------
+
+typedef float (*Function)(float a, float b);
+
+static float Add(float a, float b) { return a + b; }
+static float Sub(float a, float b) { return a - b; }
+static float Mul(float a, float b) { return a * b; }
+static float Maximum(float a, float b) { return a > b ? a : b; }
+static float Minimum(float a, float b) { return a < b ? a : b; }
+static float First(float a, float b) { return (void)b, a; }
+static float Relu(float a, float b) { return (void)b, a < 0 ? 0 : a; }
+static float Relu6(float a, float b) { return (void)b, a < 0 ? 0 : (a > 6 ? 6 : a); }
+static float Abs(float a, float b) { return (void)b, fabsf(a); }
+static float Neg(float a, float b) { return (void)b, -a; }
+static float Square(float a, float b) { return (void)b, a * a; }
+static float HardSwish(float a, float b) { return a * Relu6(a + 3, b) / 6; }
+
+typedef struct Operator {
+  int builtin_code;
+  int arity;
+  Function function;
+} Operator;
+
+static const Operator kOperators[] = {
+    {kTfLiteBuiltinAdd, 2, Add},
+    {kTfLiteBuiltinSub, 2, Sub},
+    {kTfLiteBuiltinMul, 2, Mul},
+    {kTfLiteBuiltinMaximum, 2, Maximum},
+    {kTfLiteBuiltinMinimum, 2, Minimum},
+    {kTfLiteBuiltinRelu, 1, Relu},
+    {kTfLiteBuiltinRelu6, 1, Relu6},
+    {kTfLiteBuiltinAbs, 1, Abs},
+    {kTfLiteBuiltinNeg, 1, Neg},
+    {kTfLiteBuiltinSquare, 1, Square},
+    {kTfLiteBuiltinHardSwish, 1, HardSwish},
+    {kTfLiteBuiltinReshape, 1, First},
+};
+enum { kOperatorCount = (int)(sizeof kOperators / sizeof kOperators[0]) };
+
+static const Operator* FindOperator(int builtin_code) {
+  for (int i = 0; i < kOperatorCount; ++i) {
+    if (kOperators[i].builtin_code == builtin_code) return &kOperators[i];
+  }
+  return NULL;
+}
+
+// The activation that is fused into a node.
+static TfLiteFusedActivation ActivationOf(int builtin_code, const TfLiteNode* node) {
+  if (node->builtin_data == NULL) return kTfLiteActNone;
+  switch (builtin_code) {
+    case kTfLiteBuiltinAdd:
+      return ((const TfLiteAddParams*)node->builtin_data)->activation;
+    case kTfLiteBuiltinSub:
+      return ((const TfLiteSubParams*)node->builtin_data)->activation;
+    case kTfLiteBuiltinMul:
+      return ((const TfLiteMulParams*)node->builtin_data)->activation;
+    default:
+      return kTfLiteActNone;
+  }
+}
+
+static float Activate(TfLiteFusedActivation activation, float value) {
+  if (activation == kTfLiteActRelu) return Relu(value, 0);
+  if (activation == kTfLiteActRelu6) return Relu6(value, 0);
+  return value;
+}
+
+// ---- The delegate -------------------------------------------------------------------------------
+
+typedef struct Delegate {
+  TfLiteDelegate base;
+  char* log;      // path or NULL
+  char* ops;      // ",0,18," or NULL
+  long computed;  // nodes
+} Delegate;
+
+// One node as the kernel computes it: tensors by index, b == a for one operand.
+typedef struct Step {
+  const Operator* op;
+  TfLiteFusedActivation activation;
+  int a, b, out;
+  float* scratch;  // memory for an output that only this kernel sees
+} Step;
+
+typedef struct Kernel {
+  Delegate* delegate;
+  int step_count;
+  Step* steps;
+} Kernel;
+
+static void Log(const Delegate* delegate, const char* what, const TfLiteIntArray* numbers) {
+  if (delegate->log == NULL) return;
+  FILE* file = fopen(delegate->log, "a");
+  if (file == NULL) return;
+  fprintf(file, "%s", what);
+  for (int i = 0; numbers != NULL && i < numbers->size; ++i) {
+    fprintf(file, " %d", numbers->data[i]);
+  }
+  fprintf(file, "\n");
+  fclose(file);
+}
+
+// The runtime frees nothing of ours, so malloc is as good as its own function.
+static TfLiteIntArray* MakeIntArray(int size) {
+  TfLiteIntArray* array =
+      (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size_t)(size + 1));
+  if (array != NULL) array->size = 0;
+  return array;
+}
+
+static size_t ElementCount(const TfLiteTensor* tensor) { return tensor->bytes / sizeof(float); }
+
+// Why a node cannot be taken, NULL if it can.
+static const char* WhyNot(const Delegate* delegate, const TfLiteContext* context,
+                          const TfLiteNode* node, int builtin_code) {
+  const Operator* op = FindOperator(builtin_code);
+  char number[16];
+  snprintf(number, sizeof number, ",%d,", builtin_code);
+  if (op == NULL || (delegate->ops != NULL && strstr(delegate->ops, number) == NULL)) {
+    return "operator";
+  }
+  if (node->inputs->size < op->arity || node->outputs->size != 1) return "operands";
+  const TfLiteFusedActivation activation = ActivationOf(builtin_code, node);
+  if (activation != kTfLiteActNone && activation != kTfLiteActRelu &&
+      activation != kTfLiteActRelu6) {
+    return "activation";
+  }
+  const TfLiteTensor* out = &context->tensors[node->outputs->data[0]];
+  if (out->type != kTfLiteFloat32 || out->allocation_type == kTfLiteDynamic) return "type";
+  for (int i = 0; i < op->arity; ++i) {
+    if (node->inputs->data[i] < 0) return "operands";
+    const TfLiteTensor* in = &context->tensors[node->inputs->data[i]];
+    if (in->type != kTfLiteFloat32 || in->allocation_type == kTfLiteDynamic) return "type";
+    const bool is_scalar = op->arity == 2 && ElementCount(in) == 1;
+    if (!is_scalar && in->bytes != out->bytes) return "shape";
+  }
+  return NULL;
+}
+
+// ---- Its kernel ---------------------------------------------------------------------------------
+
+static bool Contains(const TfLiteIntArray* array, int number) {
+  for (int i = 0; i < array->size; ++i) {
+    if (array->data[i] == number) return true;
+  }
+  return false;
+}
+
+static void FreeKernel(TfLiteContext* context, void* data) {
+  (void)context;
+  Kernel* kernel = (Kernel*)data;
+  if (kernel == NULL) return;
+  for (int i = 0; i < kernel->step_count; ++i) free(kernel->steps[i].scratch);
+  free(kernel->steps);
+  free(kernel);
+}
+
+static bool AddStep(Kernel* kernel, TfLiteContext* context, int index,
+                    const TfLiteIntArray* outputs) {
+  TfLiteNode* node = NULL;
+  TfLiteRegistration* registration = NULL;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+    return false;
+  }
+  Step* step = &kernel->steps[kernel->step_count++];
+  step->op = FindOperator(registration->builtin_code);
+  if (step->op == NULL) return false;
+  step->activation = ActivationOf(registration->builtin_code, node);
+  step->a = node->inputs->data[0];
+  step->b = step->op->arity == 2 ? node->inputs->data[1] : step->a;
+  step->out = node->outputs->data[0];
+  if (Contains(outputs, step->out)) return true;
+  step->scratch = (float*)malloc(context->tensors[step->out].bytes + sizeof(float));
+  return step->scratch != NULL;
+}
+
+// NULL is what older runtimes understand, too; prepare then fails.
+static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
+  (void)length;
+  const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
+  Delegate* delegate = (Delegate*)params->delegate->data_;
+  Kernel* kernel = (Kernel*)calloc(1, sizeof(Kernel));
+  if (kernel == NULL) return NULL;
+  kernel->delegate = delegate;
+  kernel->steps = (Step*)calloc((size_t)params->nodes_to_replace->size + 1, sizeof(Step));
+  bool ok = kernel->steps != NULL;
+  for (int i = 0; ok && i < params->nodes_to_replace->size; ++i) {
+    ok = AddStep(kernel, context, params->nodes_to_replace->data[i], params->output_tensors);
+  }
+  if (!ok) {
+    FreeKernel(context, kernel);
+    return NULL;
+  }
+  Log(delegate, "partition", params->nodes_to_replace);
+  Log(delegate, "inputs", params->input_tensors);
+  Log(delegate, "outputs", params->output_tensors);
+  return kernel;
+}
+
+static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
+  (void)context;
+  return node->user_data == NULL ? kTfLiteError : kTfLiteOk;
+}
+
+static const float* Read(const Kernel* kernel, const TfLiteContext* context, int tensor) {
+  for (int i = 0; i < kernel->step_count; ++i) {
+    if (kernel->steps[i].out == tensor && kernel->steps[i].scratch != NULL) {
+      return kernel->steps[i].scratch;
+    }
+  }
+  return context->tensors[tensor].data.f;
+}
+
+static TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
+  Kernel* kernel = (Kernel*)node->user_data;
+  for (int i = 0; i < kernel->step_count; ++i) {
+    const Step* step = &kernel->steps[i];
+    const size_t count = ElementCount(&context->tensors[step->out]);
+    const float* a = Read(kernel, context, step->a);
+    const float* b = Read(kernel, context, step->b);
+    const size_t step_a = ElementCount(&context->tensors[step->a]) == 1 ? 0 : 1;
+    const size_t step_b = ElementCount(&context->tensors[step->b]) == 1 ? 0 : 1;
+    float* out = step->scratch != NULL ? step->scratch : context->tensors[step->out].data.f;
+    if (count > 0 && (a == NULL || b == NULL || out == NULL)) return kTfLiteError;
+    for (size_t k = 0; k < count; ++k) {
+      out[k] = Activate(step->activation, step->op->function(a[k * step_a], b[k * step_b]));
+    }
+    ++kernel->delegate->computed;
+  }
+  Log(kernel->delegate, "invoke", NULL);
+  return kTfLiteOk;
+}
+
+// ---- Applying it --------------------------------------------------------------------------------
+
+// The nodes of the plan that it takes.
+static TfLiteIntArray* Claim(const Delegate* delegate, TfLiteContext* context) {
+  TfLiteIntArray* plan = NULL;
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return NULL;
+  TfLiteIntArray* claimed = MakeIntArray(plan->size);
+  for (int i = 0; claimed != NULL && i < plan->size; ++i) {
+    TfLiteNode* node = NULL;
+    TfLiteRegistration* registration = NULL;
+    const TfLiteStatus status =
+        context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
+    if (status != kTfLiteOk) break;
+    if (WhyNot(delegate, context, node, registration->builtin_code) == NULL) {
+      claimed->data[claimed->size++] = plan->data[i];
+    }
+  }
+  return claimed;
+}
+
+static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
+  Delegate* delegate = (Delegate*)base->data_;
+  TfLiteIntArray* claimed = Claim(delegate, context);
+  if (claimed == NULL) return kTfLiteError;
+  Log(delegate, "claimed", claimed);
+  TfLiteRegistration registration;
+  memset(&registration, 0, sizeof registration);
+  registration.init = InitKernel;
+  registration.free = FreeKernel;
+  registration.prepare = PrepareKernel;
+  registration.invoke = InvokeKernel;
+  registration.custom_name = "Elementwise";
+  registration.version = 1;
+  const TfLiteStatus status =
+      context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, claimed, base);
+  free(claimed);
+  return status;
+}
+
+static void FreeDelegate(Delegate* delegate) {
+  free(delegate->log);
+  free(delegate->ops);
+  free(delegate);
+}
+
+// A copy of `text` between `before` and `after`.
+static char* Copy(const char* before, const char* text, const char* after) {
+  const size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
+  char* copy = (char*)malloc(size);
+  if (copy != NULL) snprintf(copy, size, "%s%s%s", before, text, after);
+  return copy;
+}
+
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
+                                              const char* const* options_values, size_t num_options,
+                                              void (*report_error)(const char* message)) {
+  Delegate* delegate = (Delegate*)calloc(1, sizeof(Delegate));
+  if (delegate == NULL) return NULL;
+  for (size_t i = 0; i < num_options; ++i) {
+    if (strcmp(options_keys[i], "log") == 0) {
+      free(delegate->log);
+      delegate->log = Copy("", options_values[i], "");
+    } else if (strcmp(options_keys[i], "ops") == 0) {
+      free(delegate->ops);
+      delegate->ops = Copy(",", options_values[i], ",");
+    } else {
+      if (report_error != NULL) {
+        report_error("elementwise knows the options 'ops' and 'log' only");
+        report_error(options_keys[i]);
+      }
+      FreeDelegate(delegate);
+      return NULL;
+    }
+  }
+  delegate->base.data_ = delegate;
+  delegate->base.flags = kTfLiteDelegateFlagsNone;
+  delegate->base.Prepare = Prepare;
+  return &delegate->base;
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* base) {
+  if (base != NULL) FreeDelegate((Delegate*)base->data_);
+}
+
+// ---- What it says of itself ---------------------------------------------------------------------
+
+#ifdef DESCRIBED_SIZE_DELTA
+#include "deputy/deputy_plugin.h"
+
+#ifndef DESCRIBED_VERSION
+#define DESCRIBED_VERSION DEPUTY_PLUGIN_ABI_VERSION
+#endif
+#ifndef DESCRIBED_SIZE
+#define DESCRIBED_SIZE (sizeof(DeputyDelegatePlugin) + (size_t)(DESCRIBED_SIZE_DELTA))
+#endif
+
+static const DeputyPluginOption kOptions[] = {
+    {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
+    {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
+    // Nobody reads these; they have types.
+    {"fast", kDeputyOptionBool, 0, "false", "No effect."},
+    {"threads", kDeputyOptionInt, 0, "1", "No effect."},
+    {"scale", kDeputyOptionFloat, 0, "1.0", "No effect."},
+};
+
+static DeputyReason ReasonOf(const char* why) {
+  if (strcmp(why, "operator") == 0) return kDeputyReasonOperator;
+  if (strcmp(why, "type") == 0) return kDeputyReasonType;
+  if (strcmp(why, "shape") == 0) return kDeputyReasonShape;
+  return kDeputyReasonParameter;
+}
+
+static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
+                               DeputySupportAnswer* answer) {
+  const Delegate* delegate = (const Delegate*)base->data_;
+  for (size_t i = 0; i < answer->node_count; ++i) {
+    TfLiteNode* node = NULL;
+    TfLiteRegistration* registration = NULL;
+    if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+        kTfLiteOk) {
+      return kTfLiteError;
+    }
+    const char* why = WhyNot(delegate, context, node, registration->builtin_code);
+    answer->supported[i] = why == NULL;
+    answer->reason_of_node[i] = why == NULL ? kDeputyReasonNone : ReasonOf(why);
+    answer->text_of_node[i] = why;
+  }
+  return kTfLiteOk;
+}
+
+// Nodes instead of bytes: this is how tests learn how many it has computed.
+static size_t NodesComputed(TfLiteDelegate* base) {
+  return (size_t)((const Delegate*)base->data_)->computed;
+}
+
+static void IgnoreOptions(const char* message) { (void)message; }
+
+// The options that only have types are dropped.
+static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* const* values,
+                                       size_t count, void (*report_error)(const char* text)) {
+  const char* kept_keys[2];
+  const char* kept_values[2];
+  size_t kept = 0;
+  for (size_t i = 0; i < count && kept < 2; ++i) {
+    if (strcmp(keys[i], "ops") != 0 && strcmp(keys[i], "log") != 0) continue;
+    kept_keys[kept] = keys[i];
+    kept_values[kept++] = values[i];
+  }
+  return tflite_plugin_create_delegate(kept_keys, kept_values, kept,
+                                       report_error == NULL ? IgnoreOptions : report_error);
+}
+
+TFL_EXTERNAL_DELEGATE_EXPORT const DeputyDelegatePlugin* deputy_plugin(void);
+
+const DeputyDelegatePlugin* deputy_plugin(void) {
+  static struct {
+    DeputyDelegatePlugin known;
+    void* tail;  // of a later version
+  } plugin;
+  plugin.known.struct_size = DESCRIBED_SIZE;
+  plugin.known.abi_version = DESCRIBED_VERSION;
+  plugin.known.preferred_layout = kDeputyLayoutNhwc;
+  plugin.known.name = "elementwise";
+  plugin.known.version = "1.2.3";
+  plugin.known.vendor = "Deputy's tests";
+  plugin.known.options = kOptions;
+  plugin.known.option_count = sizeof kOptions / sizeof kOptions[0];
+  plugin.known.create = CreateDescribed;
+  plugin.known.destroy = tflite_plugin_destroy_delegate;
+  plugin.known.get_support = GetSupport;
+  // Behind the end of a smaller struct there is rubbish.
+  const uintptr_t rubbish = (uintptr_t)0x5a5a5a5a;
+  plugin.known.device_bytes = NodesComputed;
+  if (DESCRIBED_SIZE < sizeof(DeputyDelegatePlugin)) {
+    memcpy(&plugin.known.device_bytes, &rubbish, sizeof rubbish);
+  }
+  plugin.tail = (void*)rubbish;
+  return &plugin.known;
+}
+#endif  // DESCRIBED_SIZE_DELTA

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plug-in in C++ that throws across the border, in the function that its option "in" names:
+// create, prepare or destroy.
+#include <cstring>
+#include <stdexcept>
+
+#include "tensorflow/lite/c/common.h"
+#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
+
+namespace {
+
+struct Delegate {
+  TfLiteDelegate base = {};
+  bool in_prepare = false, in_destroy = false;
+};
+
+TfLiteStatus Prepare(TfLiteContext*, TfLiteDelegate* base) {
+  if (static_cast<Delegate*>(base->data_)->in_prepare) throw std::runtime_error("prepare");
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+extern "C" TfLiteDelegate* tflite_plugin_create_delegate(const char* const*,
+                                                         const char* const* values, size_t count,
+                                                         void (*report_error)(const char*)) {
+  const char* in = count > 0 ? values[0] : "";
+  if (std::strcmp(in, "create") == 0) {
+    report_error("about to throw");
+    throw std::runtime_error("create");
+  }
+  auto* delegate = new Delegate;
+  delegate->base.data_ = delegate;
+  delegate->base.Prepare = Prepare;
+  delegate->in_prepare = std::strcmp(in, "prepare") == 0;
+  delegate->in_destroy = std::strcmp(in, "destroy") == 0;
+  return &delegate->base;
+}
+
+extern "C" void tflite_plugin_destroy_delegate(TfLiteDelegate* base) {
+  auto* delegate = static_cast<Delegate*>(base->data_);
+  const bool throws = delegate->in_destroy;
+  delete delegate;
+  if (throws) throw std::runtime_error("destroy");
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Delegate libraries for the tests, included by tests.cmake: the sources of tests/plugins, each in
+# as many variants as there are definitions to choose from. They see the installed headers only, and
+# lie in <build>/tests/plugins.
+set(plugin_dir ${PROJECT_BINARY_DIR}/tests/plugins)
+add_custom_target(test_plugins)
+
+# deputy_add_plugin(<name> <source> [<definition>...])
+function(deputy_add_plugin name source)
+  add_library(plugin_${name} MODULE tests/plugins/${source})
+  set_target_properties(plugin_${name} PROPERTIES OUTPUT_NAME ${name}
+                        LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
+  target_include_directories(plugin_${name} PRIVATE ${client_include_dir})
+  target_compile_definitions(plugin_${name} PRIVATE ${ARGN})
+  add_dependencies(test_plugins plugin_${name})
+endfunction()
+
+deputy_add_plugin(elementwise elementwise.c)
+foreach(delta -8 0 8)
+  deputy_add_plugin(described${delta} elementwise.c DESCRIBED_SIZE_DELTA=${delta})
+endforeach()
+deputy_add_plugin(described_wrong_major elementwise.c DESCRIBED_SIZE_DELTA=0
+                  DESCRIBED_VERSION=0x20003)
+deputy_add_plugin(described_newer_minor elementwise.c DESCRIBED_SIZE_DELTA=8
+                  DESCRIBED_VERSION=0x10009)
+deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=64)
+deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
+deputy_add_plugin(handles handles.c)
+deputy_add_plugin(throwing throwing.cc)
+
+# The runtime's functions come from the library that the plug-in is linked to.
+deputy_add_plugin(opaque opaque.c)
+target_link_libraries(plugin_opaque PRIVATE deputy)
+foreach(version 1.0.0 1.7.2 2.0.0)
+  deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}")
+  target_link_libraries(plugin_stable_${version} PRIVATE deputy)
+endforeach()
+
+deputy_add_plugin(no_destroy broken.c)
+deputy_add_plugin(no_create broken.c NO_CREATE)
+deputy_add_plugin(null_result broken.c NULL_RESULT)
+foreach(symbol __asan_init __tsan_init __msan_init __ubsan_handle_add_overflow)
+  deputy_add_plugin(undefined${symbol} broken.c UNDEFINED=${symbol})
+endforeach()
+deputy_add_plugin(undefined_function broken.c UNDEFINED=nobody_has_this_function)
+
+# Needs a library that is where the loader will not find it.
+add_library(plugin_absent SHARED tests/plugins/absent.c)
+set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
+                      LIBRARY_OUTPUT_DIRECTORY ${plugin_dir}/elsewhere)
+deputy_add_plugin(needs_absent broken.c NEEDS=absent_function)
+target_link_libraries(plugin_needs_absent PRIVATE plugin_absent)
+set_target_properties(plugin_needs_absent PROPERTIES SKIP_BUILD_RPATH ON)
