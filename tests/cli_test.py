@@ -572,6 +572,43 @@ class CliTest(unittest.TestCase):
             self.refused(2, "expected KEY:VALUE;KEY:VALUE", "bench", FLOAT,
                          "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
 
+    def elementwise(self, *options):
+        """Flags for a delegate library that takes ADD, nodes 6 and 11 of the digits, and more."""
+        path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / "libelementwise.so"
+        if not path.exists():
+            self.skipTest("the delegate libraries of the tests are not built")
+        flags = [f"--external_delegate_path={path}"]
+        return flags + [f"--external_delegate_options={';'.join(options)}"] if options else flags
+
+    def test_bench_runs_delegates_from_libraries(self):
+        report = self.bench(*self.elementwise(), "--require_delegate")
+        delegate, = report["delegates"]
+        self.assertEqual((delegate["nodes"], delegate["partitions"]), (2, 2))
+        self.assertEqual(len(report["cpu_nodes"]), 14)
+        self.assertNotIn("ADD", [node["operator"] for node in report["cpu_nodes"]])
+        owners = [row["owner"] for row in report["nodes"]]
+        self.assertEqual(owners.count("Elementwise"), 2)
+        self.assertEqual(report["summary"], "2 nodes in libelementwise.so, 14 on the CPU")
+        text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise())
+        self.assertIn("delegate   libelementwise.so: 2 of 16 nodes, 2 partitions\n", text)
+        csv_text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise(),
+                             "--op_profiling_output_mode=csv")
+        self.assertEqual(csv_text.count(",Elementwise,Elementwise,2,"), 2)
+        self.refused(1, "14 of 16 nodes run on the CPU, the first is node 0 CONV_2D", "bench",
+                     FLOAT, *self.QUICK, *self.elementwise(), "--require_full_delegation")
+
+    def test_bench_gives_each_library_its_own_options_and_rank(self):
+        add, mul = self.elementwise("ops:0"), self.elementwise("ops:18")
+        taken = lambda *flags: [row["nodes"] for row in self.bench(*flags)["delegates"]]
+        self.assertEqual(taken(*mul), [0])
+        self.assertEqual(taken(*add, *mul), [2, 0])
+        self.assertEqual(taken(*mul, *add), [0, 2])
+        # Whoever comes first gets what both want.
+        self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
+        self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        # Options before every library belong to the first.
+        self.assertEqual(taken(*mul[::-1], *add), [0, 2])
+
     def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
         for model in (FLOAT, INT8):
             report = json.loads(self.fine("inspect", model, "--json"))
