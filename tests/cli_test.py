@@ -8,6 +8,7 @@ arithmetic, tests/data/digits_int8_answers.txt), exit codes, and one clear line 
 """
 import ast
 import base64
+import csv
 import json
 import os
 import pathlib
@@ -464,6 +465,200 @@ class CliTest(unittest.TestCase):
         self.assertEqual(sum(row["nodes"] for row in report["operators"]), len(report["nodes"]))
         self.assertAlmostEqual(sum(row["ms"] for row in report["operators"]),
                                sum(row["ms"] for row in report["nodes"]), places=6)
+
+    # What makes a benchmark short; timings are never looked at.
+    QUICK = ("--num_runs=2", "--min_secs=0", "--warmup_runs=0", "--nodes=0")
+
+    def bench(self, *arguments):
+        return json.loads(self.fine("bench", FLOAT, *self.QUICK, "--json", *arguments))
+
+    def bench_with_warnings(self, *arguments):
+        """The report, and the lines of standard error."""
+        result = deputy("bench", FLOAT, *self.QUICK, "--json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout), result.stderr.splitlines()
+
+    def test_bench_takes_the_flags_of_benchmark_model(self):
+        text = self.fine("bench", f"--graph={FLOAT}", "--num_runs=3", "--min_secs=0",
+                         "--max_secs=9", "--warmup_runs=1", "--warmup_min_secs=0",
+                         "--run_delay=0.001", "--num_threads=2", "--use_gpu=false",
+                         "--max_profiling_buffer_entries=9",
+                         "--allow_dynamic_profiling_buffer_increase=true")
+        self.assertRegex(text, r"(?m)^threads +2, ")
+        self.assertRegex(text, r"(?m)^ +max [0-9.]+, mean [0-9.]+ ms \(3 runs\)$")
+        self.assertRegex(text, r"median [0-9.]+, p90 [0-9.]+, p95 [0-9.]+, p99 [0-9.]+ ms\n")
+        self.assertRegex(text, r"Inference timings in us: Init: \d+, First inference: \d+, "
+                               r"Warmup \(avg\): [0-9.e+]+, Inference \(avg\): [0-9.e+]+\n\Z")
+        report = self.bench()
+        for low, high in (("min", "median"), ("median", "p90"), ("p90", "p95"), ("p95", "p99"),
+                          ("p99", "max")):
+            self.assertLessEqual(report[f"{low}_ms"], report[f"{high}_ms"])
+        self.assertGreaterEqual(report["init_ms"], report["load_ms"] + report["prepare_ms"])
+
+    def test_bench_shows_memory(self):
+        memory = self.bench()["memory"]
+        arena = json.loads(self.fine("inspect", FLOAT, "--json"))["subgraphs"][0]["memory"]
+        self.assertEqual(memory["arena_bytes"], arena["arena_bytes"])
+        self.assertGreaterEqual(memory["resident_peak_bytes"], memory["resident_at_start_bytes"])
+        self.assertGreater(memory["resident_peak_bytes"], memory["arena_bytes"])
+        self.assertRegex(self.fine("bench", FLOAT, *self.QUICK),
+                         r"(?m)^memory +arena \S+ KiB, persistent 0 B, peak resident \S+ MiB \(")
+
+    def test_bench_feeds_inputs_as_told(self):
+        source, = self.bench()["inputs"]
+        self.assertEqual((source["name"], source["source"]), ("picture", "random"))
+        source, = self.bench("--input_layer=picture", "--input_layer_shape=2,28,28,1",
+                             "--input_layer_value_range=picture,-1,3")["inputs"]
+        self.assertEqual(source["shape"], [2, 28, 28, 1])
+        self.assertEqual(source["source"], "range")
+        self.assertTrue(-1 <= source["min"] < -0.9 and 2.9 < source["max"] <= 3, source)
+        raw = self.folder / "x:1.raw"
+        raw.write_bytes(struct.pack("<784f", *(i / 1000 for i in range(784))))
+        # A file beats a range; backslashes take colons literally.
+        source, = self.bench(f"--input_layer_value_files=picture:{self.folder}/x\\:1.raw",
+                             "--input_layer_value_range=picture,7,8")["inputs"]
+        self.assertEqual(source["source"], str(raw))
+        self.assertAlmostEqual(source["min"], 0)
+        self.assertAlmostEqual(source["max"], 0.783, places=6)
+        # Bounds of quantised inputs are what is stored: scale 1/255, zero point -128.
+        report = json.loads(self.fine("bench", INT8, *self.QUICK, "--json",
+                                      "--input_layer_value_range=picture,-128,-77"))
+        self.assertAlmostEqual(report["inputs"][0]["min"], 0, places=6)
+        self.assertAlmostEqual(report["inputs"][0]["max"], 51 / 255, places=6)
+        self.assertIn("input      'picture' FLOAT32 [1, 28, 28, 1] from range\n", self.fine(
+            "bench", FLOAT, *self.QUICK, "--input_layer_value_range=0,1,2"))
+
+    def test_bench_refuses_inputs_that_do_not_fit(self):
+        bench = ["bench", FLOAT, *self.QUICK]
+        layer = "--input_layer=picture"
+        self.refused(1, r"expected 4 dim.*the model's own: 'picture' \[1, 28, 28, 1\]", *bench,
+                     layer, "--input_layer_shape=1,5")
+        for pattern, *arguments in [
+                ("as many shapes as --input_layer has names, 1, found 2", layer,
+                 "--input_layer_shape=1,28,28,1:1"),
+                ("names, 0, found 1", "--input_layer_shape=1,28,28,1"),
+                ("no input 'nobody'", "--input_layer=nobody"),
+                ("expected NAME=1,2,3", layer, "--input_layer_shape=1,x"),
+                ("NAME,LOW,HIGH, found 'picture,1'", "--input_layer_value_range=picture,1"),
+                ("NAME,LOW,HIGH, found 'picture,1,z'", "--input_layer_value_range=picture,1,z"),
+                ("LOW <= HIGH", "--input_layer_value_range=picture,2,1"),
+                ("no input 'x'", "--input_layer_value_range=x,1,2"),
+                ("NAME:FILE, found 'picture'", "--input_layer_value_files=picture"),
+                ("No such file", "--input_layer_value_files=picture:/nowhere"),
+                ("expected 3136 bytes", f"--input_layer_value_files=picture:{LABELS}")]:
+            self.refused(2, pattern, *bench, *arguments)
+
+    def test_bench_writes_the_profile_as_csv(self):
+        for option in ("--op_profiling_output_file", "--profiling_output_csv_file"):
+            path = self.folder / "profile.csv"
+            text = self.fine("bench", FLOAT, *self.QUICK, f"{option}={path}")
+            self.assertIn(f"written to {path}\n", text)
+            self.assertNotIn("CONV_2D", text)
+            rows = list(csv.DictReader(path.read_text().splitlines()))
+            self.assertEqual([int(row["node"]) for row in rows], list(range(16)))
+            self.assertEqual(rows[0]["operator"], "CONV_2D")
+            self.assertEqual({row["run by"] for row in rows}, {"CPU"})
+            self.assertEqual({row["calls"] for row in rows}, {"2"})
+            self.assertAlmostEqual(sum(float(row["share"]) for row in rows), 1, places=4)
+        text = self.fine("bench", FLOAT, *self.QUICK, "--op_profiling_output_mode=csv")
+        self.assertEqual(text.count("\n0,"), 16)
+        self.refused(2, "proto", "bench", FLOAT, "--op_profiling_output_mode=proto")
+        self.refused(2, "/nowhere/x.csv: No such file", "bench", FLOAT, *self.QUICK, "--json",
+                     "--op_profiling_output_file=/nowhere/x.csv")
+
+    def test_bench_shows_as_much_of_the_profile_as_asked(self):
+        whole = self.fine("bench", FLOAT, *self.QUICK, "--enable_op_profiling")
+        rows = re.findall(r"(?m)^ *(\d+)  [A-Z_0-9]+ +CPU +[0-9.]+ +[0-9.]+ %$", whole)
+        self.assertEqual([int(row) for row in rows], list(range(16)))  # the order of execution
+        none = self.fine("bench", FLOAT, *self.QUICK, "--enable_op_profiling=false")
+        self.assertNotIn("CONV_2D", none)
+        self.assertNotIn("operators", self.bench("--enable_op_profiling=false"))
+        self.assertEqual(self.bench()["profiled_runs"], 2)
+        self.refused(2, "csv needs a profile", "bench", FLOAT, "--enable_op_profiling=false",
+                     "--op_profiling_output_mode=csv")
+
+    def test_bench_goes_on_without_a_delegate_that_is_not_there(self):
+        for flag, name in (("--use_hexagon", "Hexagon"), ("--use_gpu", "GPU"),
+                           ("--use_nnapi", "NNAPI"),
+                           ("--external_delegate_path=/nowhere/libx.so", "libx.so")):
+            report, (warning,) = self.bench_with_warnings(flag)
+            self.assertRegex(warning, rf"\Adeputy: warning: {flag} is not available: \S")
+            delegate, = report["delegates"]
+            self.assertEqual((delegate["name"], delegate["available"]), (name, False))
+            self.assertTrue(warning.endswith(delegate["problem"]))
+            self.assertEqual(report["summary"], "16 nodes on the CPU, no delegate used")
+            self.refused(1, rf"--require_delegate: {flag} is not available", "bench", FLOAT,
+                         flag, "--require_delegate")
+
+    def test_bench_says_what_each_delegate_took(self):
+        report = self.bench("--use_xnnpack")
+        self.assertEqual(report["delegates"], [{"name": "XNNPACK", "flag": "--use_xnnpack",
+                                                "available": True, "nodes": 0,
+                                                "partitions": 0}])
+        self.assertEqual(report["node_count"], 16)
+        self.assertEqual([node["node"] for node in report["cpu_nodes"]], list(range(16)))
+        text = self.fine("bench", FLOAT, *self.QUICK, "--use_xnnpack=true", "--show_cpu_nodes")
+        self.assertIn("delegate   XNNPACK: 0 of 16 nodes, 0 partitions\n", text)
+        self.assertEqual(text.count("\non the CPU 0."), 16)
+        self.assertIn("\nsummary    16 nodes on the CPU, no delegate used\n", text)
+        bench = ["bench", FLOAT, *self.QUICK]
+        self.refused(1, "XNNPACK took none of 16 nodes", *bench, "--use_xnnpack",
+                     "--require_delegate")
+        self.refused(1, "16 of 16 nodes run on the CPU, the first is node 0 CONV_2D", *bench,
+                     "--use_xnnpack", "--require_full_delegation")
+        for flag in ("--require_delegate", "--require_full_delegation"):
+            self.refused(2, f"{flag} needs a delegate", *bench, flag)
+
+    def test_bench_ranks_delegates_by_the_order_of_flags(self):
+        flags = ["--use_hexagon", "--external_delegate_path=/nowhere/a.so", "--use_xnnpack",
+                 "--external_delegate_path=/nowhere/b.so", "--use_nnapi"]
+        for order in (flags, flags[::-1], flags[2:] + flags[:2]):
+            report, warnings = self.bench_with_warnings(*order)
+            self.assertEqual([row["flag"] for row in report["delegates"]], order)
+            self.assertEqual(len(warnings), 4)
+        self.assertEqual(self.bench("--use_xnnpack=false", "--use_gpu=false")["delegates"], [])
+        self.refused(2, "needs --external_delegate_path", "bench", FLOAT,
+                     "--external_delegate_options=a:b")
+        for pairs in ("ab", "a:b;c", ":b"):
+            self.refused(2, "expected KEY:VALUE;KEY:VALUE", "bench", FLOAT,
+                         "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
+
+    def elementwise(self, *options):
+        """Flags for a delegate library that takes ADD, nodes 6 and 11 of the digits, and more."""
+        path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / "libelementwise.so"
+        if not path.exists():
+            self.skipTest("the delegate libraries of the tests are not built")
+        flags = [f"--external_delegate_path={path}"]
+        return flags + [f"--external_delegate_options={';'.join(options)}"] if options else flags
+
+    def test_bench_runs_delegates_from_libraries(self):
+        report = self.bench(*self.elementwise(), "--require_delegate")
+        delegate, = report["delegates"]
+        self.assertEqual((delegate["nodes"], delegate["partitions"]), (2, 2))
+        self.assertEqual(len(report["cpu_nodes"]), 14)
+        self.assertNotIn("ADD", [node["operator"] for node in report["cpu_nodes"]])
+        owners = [row["owner"] for row in report["nodes"]]
+        self.assertEqual(owners.count("Elementwise"), 2)
+        self.assertEqual(report["summary"], "2 nodes in libelementwise.so, 14 on the CPU")
+        text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise())
+        self.assertIn("delegate   libelementwise.so: 2 of 16 nodes, 2 partitions\n", text)
+        csv_text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise(),
+                             "--op_profiling_output_mode=csv")
+        self.assertEqual(csv_text.count(",Elementwise,Elementwise,2,"), 2)
+        self.refused(1, "14 of 16 nodes run on the CPU, the first is node 0 CONV_2D", "bench",
+                     FLOAT, *self.QUICK, *self.elementwise(), "--require_full_delegation")
+
+    def test_bench_gives_each_library_its_own_options_and_rank(self):
+        add, mul = self.elementwise("ops:0"), self.elementwise("ops:18")
+        taken = lambda *flags: [row["nodes"] for row in self.bench(*flags)["delegates"]]
+        self.assertEqual(taken(*mul), [0])
+        self.assertEqual(taken(*add, *mul), [2, 0])
+        self.assertEqual(taken(*mul, *add), [0, 2])
+        # Whoever comes first gets what both want.
+        self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
+        self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        # Options before every library belong to the first.
+        self.assertEqual(taken(*mul[::-1], *add), [0, 2])
 
     def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
         for model in (FLOAT, INT8):

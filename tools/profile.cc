@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "tools/text.h"
 
@@ -19,6 +20,15 @@ std::string MsText(double nanoseconds, size_t inferences) {
 
 std::string ShareText(double part, double total) {
   return Format("%.1f %%", total > 0 ? 100 * part / total : 0.0);
+}
+
+// A field of a csv file: quoted where it must be (RFC 4180), without line breaks.
+std::string CsvText(const std::string& text) {
+  const std::string line = OneLine(text);
+  if (line.find_first_of(",\"") == std::string::npos) return line;
+  std::string quoted = "\"";
+  for (const char c : line) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 }  // namespace
@@ -34,6 +44,7 @@ Profile::Profile(const Session& session) : interpreter_(session.interpreter()) {
       Row& row = rows_[s][n];
       row.subgraph = s;
       row.node = n;
+      row.position = info.plan_position;
       row.operator_name = info.operator_name;
       row.owner = info.owner;
     }
@@ -63,6 +74,19 @@ std::vector<Profile::Row> Profile::Nodes() const {
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const Row& a, const Row& b) { return a.nanoseconds > b.nanoseconds; });
   return nodes;
+}
+
+std::vector<Profile::Row> Profile::InOrder() const {
+  std::vector<Row> nodes = Nodes();
+  std::sort(nodes.begin(), nodes.end(), [](const Row& a, const Row& b) {
+    return std::pair(a.subgraph, a.position) < std::pair(b.subgraph, b.position);
+  });
+  return nodes;
+}
+
+// A node's number, with its subgraph's where there are several.
+std::string Profile::Where(const Row& row) const {
+  return rows_.size() > 1 ? Format("%d.%d", row.subgraph, row.node) : std::to_string(row.node);
 }
 
 std::vector<Profile::Row> Profile::Operators() const {
@@ -106,13 +130,34 @@ void Profile::PrintByNode(size_t inferences, size_t limit) const {
   for (size_t i = 0; i < std::min(limit, nodes.size()); ++i) {
     const Row& row = nodes[i];
     const double ns = static_cast<double>(row.nanoseconds);
-    const std::string where =
-        rows_.size() > 1 ? Format("%d.%d", row.subgraph, row.node) : std::to_string(row.node);
-    table.Add({where, Shorten(row.operator_name, 32), Shorten(row.owner, 20),
+    table.Add({Where(row), Shorten(row.operator_name, 32), Shorten(row.owner, 20),
                MsText(ns, inferences), ShareText(ns, total)});
   }
   table.Print();
   if (nodes.size() > limit) std::printf("and %zu cheaper ones\n", nodes.size() - limit);
+}
+
+void Profile::PrintInOrder(size_t inferences) const {
+  const double total = TotalNanoseconds();
+  Table table("><<>>", {"node", "operator", "run by", "ms", "share"});
+  for (const Row& row : InOrder()) {
+    const double ns = static_cast<double>(row.nanoseconds);
+    table.Add({Where(row), Shorten(row.operator_name, 32), Shorten(row.owner, 20),
+               MsText(ns, inferences), ShareText(ns, total)});
+  }
+  table.Print();
+}
+
+void Profile::WriteCsv(size_t inferences, FILE* file) const {
+  const double total = TotalNanoseconds();
+  const double runs = static_cast<double>(std::max<size_t>(1, inferences));
+  std::fprintf(file, "subgraph,node,operator,run by,calls,ms,share\n");
+  for (const Row& row : InOrder()) {
+    const double ns = static_cast<double>(row.nanoseconds);
+    std::fprintf(file, "%d,%d,%s,%s,%lld,%.6f,%.6f\n", row.subgraph, row.node,
+                 CsvText(row.operator_name).c_str(), CsvText(row.owner).c_str(),
+                 static_cast<long long>(row.calls), ns / 1e6 / runs, total > 0 ? ns / total : 0);
+  }
 }
 
 nlohmann::ordered_json Profile::ToJson(size_t inferences) const {

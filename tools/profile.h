@@ -5,6 +5,7 @@
 #define DEPUTY_TOOLS_PROFILE_H_
 
 #include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -25,11 +26,15 @@ class Profile {
   void PrintByOperator(size_t inferences) const;
   // The same for single nodes, at most `limit` of them.
   void PrintByNode(size_t inferences, size_t limit) const;
+  // All nodes that have run, in the order of execution.
+  void PrintInOrder(size_t inferences) const;
+  // The same as comma separated values with a line of headings; times per inference.
+  void WriteCsv(size_t inferences, FILE* file) const;
   nlohmann::ordered_json ToJson(size_t inferences) const;
 
  private:
   struct Row {
-    int subgraph = 0, node = 0;
+    int subgraph = 0, node = 0, position = 0;
     std::string operator_name, owner;
     int nodes = 1;
     int64_t calls = 0, nanoseconds = 0;
@@ -37,6 +42,8 @@ class Profile {
 
   static void OnEvent(void* profile, const DeputyOpEvent* event);
   std::vector<Row> Nodes() const;
+  std::vector<Row> InOrder() const;
+  std::string Where(const Row& row) const;
   std::vector<Row> Operators() const;
   double TotalNanoseconds() const;
 

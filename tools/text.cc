@@ -83,6 +83,22 @@ std::string PluralText(size_t count, const char* singular, const char* plural) {
   return Format("%zu %s", count, count == 1 ? singular : plural);
 }
 
+std::vector<std::string> SplitText(const std::string& text, char separator) {
+  if (text.empty()) return {};
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] == '\\' && (next == separator || next == '\\')) {
+      parts.back() += text[++i];
+    } else if (text[i] == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += text[i];
+    }
+  }
+  return parts;
+}
+
 std::string Shorten(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
   const size_t head = (width - 2) / 2;

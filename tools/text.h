@@ -37,6 +37,10 @@ std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"
 std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB"
 std::string PluralText(size_t count, const char* singular, const char* plural);
 
+// The parts of `text` between separators; an empty text has none. A backslash before a separator,
+// or before another backslash, takes it literally.
+std::vector<std::string> SplitText(const std::string& text, char separator);
+
 // Shortens to `width` characters, the middle replaced by "..".
 std::string Shorten(const std::string& text, size_t width);
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench_delegates.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "c_api/builtin_ops.h"
+#include "c_api/c_api_experimental.h"
+#include "c_api/deputy.h"
+#include "c_api/external_delegate.h"
+#include "c_api/xnnpack_delegate.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+TfLiteDelegate* CreateXnnpack(const DelegateRequest&) {
+  TfLiteXNNPackDelegateOptions options = TfLiteXNNPackDelegateOptionsDefault();
+  return TfLiteXNNPackDelegateCreate(&options);
+}
+
+TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
+  TfLiteExternalDelegateOptions options =
+      TfLiteExternalDelegateOptionsDefault(request.path.c_str());
+  for (const auto& [key, value] : request.options) {
+    if (TfLiteExternalDelegateOptionsInsert(&options, key.c_str(), value.c_str()) != kTfLiteOk) {
+      FailUsage("--external_delegate_options: expected at most %d pairs, found %zu",
+                kExternalDelegateMaxOptions, request.options.size());
+    }
+  }
+  return TfLiteExternalDelegateCreate(&options);
+}
+
+// The list of delegates: a row here is all that a new one needs.
+struct Provider {
+  const char* key;      // --use_<key>
+  const char* name;     // for reports
+  const char* help;     // null: asked for by an option of its own
+  const char* missing;  // why it is not available here; null if it may be
+  TfLiteDelegate* (*create)(const DelegateRequest& request);
+  void (*destroy)(TfLiteDelegate*);
+};
+
+constexpr Provider kProviders[] = {
+    {"xnnpack", "XNNPACK", "XNNPACK; in Deputy it takes no node", nullptr, &CreateXnnpack,
+     &TfLiteXNNPackDelegateDelete},
+    {"gpu", "GPU", "A GPU", "this version of Deputy has no GPU delegate", nullptr, nullptr},
+    {"nnapi", "NNAPI", "Android's NNAPI", "NNAPI is a part of Android", nullptr, nullptr},
+    {"hexagon", "Hexagon", "Qualcomm's Hexagon", "Deputy has no Hexagon delegate", nullptr,
+     nullptr},
+    {"external", "external", nullptr, nullptr, &CreateExternal, &TfLiteExternalDelegateDelete},
+};
+
+const Provider& ProviderOf(const std::string& key) {
+  for (const Provider& provider : kProviders) {
+    if (key == provider.key) return provider;
+  }
+  FailUsage("no delegate is called '%s'", key.c_str());
+}
+
+// The library reports what goes wrong while a delegate is made; here it becomes part of a warning.
+class QuietLibrary {
+ public:
+  QuietLibrary() { DeputySetDefaultReporter(&Ignore, nullptr); }
+  ~QuietLibrary() { DeputySetDefaultReporter(nullptr, nullptr); }
+  QuietLibrary(const QuietLibrary&) = delete;
+  QuietLibrary& operator=(const QuietLibrary&) = delete;
+
+ private:
+  static void Ignore(void*, const char*, va_list) {}
+};
+
+struct PlanNode {
+  int subgraph, node;
+  auto operator<=>(const PlanNode&) const = default;
+};
+
+// The nodes of all plans, with whether they belong to a delegate.
+std::vector<std::pair<PlanNode, DeputyNodeInfo>> PlanOf(const Session& session) {
+  std::vector<std::pair<PlanNode, DeputyNodeInfo>> nodes;
+  TfLiteInterpreter* interpreter = session.interpreter();
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
+      DeputyNodeInfo info = {};
+      info.struct_size = sizeof(info);
+      const TfLiteStatus status = DeputyInterpreterGetNodeInfo(interpreter, s, n, &info);
+      if (status == kTfLiteOk && info.plan_position >= 0) nodes.push_back({{s, n}, info});
+    }
+  }
+  return nodes;
+}
+
+std::set<PlanNode> NodesOfDelegates(const Session& session, bool of_delegates) {
+  std::set<PlanNode> nodes;
+  for (const auto& [node, info] : PlanOf(session)) {
+    if ((info.builtin_code == kTfLiteBuiltinDelegate) == of_delegates) nodes.insert(node);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<const char*> FlaggedProviders() {
+  std::vector<const char*> keys;
+  for (const Provider& provider : kProviders) {
+    if (provider.help != nullptr) keys.push_back(provider.key);
+  }
+  return keys;
+}
+
+const char* DelegateHelp(const std::string& provider) { return ProviderOf(provider).help; }
+
+BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, bool required) {
+  const QuietLibrary quiet;
+  for (const DelegateRequest& request : requests) {
+    const Provider& provider = ProviderOf(request.provider);
+    DelegateReport report;
+    const bool external = !request.path.empty();
+    report.name =
+        external ? std::filesystem::path(request.path).filename().string() : provider.name;
+    report.flag =
+        external ? "--external_delegate_path=" + request.path : "--use_" + request.provider;
+    Delegate delegate(nullptr, provider.destroy);
+    if (provider.missing != nullptr) {
+      report.problem = provider.missing;
+    } else {
+      delegate.reset(provider.create(request));
+      report.available = delegate != nullptr;
+      if (delegate == nullptr) report.problem = OneLine(DeputyLastError());
+    }
+    if (!report.available) {
+      const std::string text = report.flag + " is not available: " + report.problem;
+      if (required) FailWork("--require_delegate: %s", text.c_str());
+      std::fprintf(stderr, "deputy: warning: %s\n", OneLine(text).c_str());
+    }
+    delegates_.push_back(std::move(delegate));
+    reports_.push_back(std::move(report));
+  }
+}
+
+void BenchDelegates::Apply(const Session& session) {
+  node_count_ = PlanOf(session).size();
+  const double start = NowMs();
+  for (size_t i = 0; i < delegates_.size(); ++i) {
+    if (delegates_[i] == nullptr) continue;
+    const size_t cpu_before = NodesOfDelegates(session, false).size();
+    const std::set<PlanNode> before = NodesOfDelegates(session, true);
+    if (TfLiteInterpreterModifyGraphWithDelegate(session.interpreter(), delegates_[i].get()) !=
+        kTfLiteOk) {
+      FailWork("%s: the delegate %s cannot be applied: %s", reports_[i].flag.c_str(),
+               reports_[i].name.c_str(), DeputyInterpreterLastError(session.interpreter()));
+    }
+    reports_[i].nodes = cpu_before - NodesOfDelegates(session, false).size();
+    for (const PlanNode& node : NodesOfDelegates(session, true)) {
+      reports_[i].partitions += before.count(node) == 0 ? 1 : 0;
+    }
+  }
+  apply_ms_ = NowMs() - start;
+  for (const auto& [node, info] : PlanOf(session)) {
+    if (info.builtin_code == kTfLiteBuiltinDelegate) continue;
+    cpu_nodes_.push_back({node.subgraph, node.node, info.operator_name});
+  }
+}
+
+void BenchDelegates::CheckRequirements(const BenchOptions& options) const {
+  for (const DelegateReport& report : reports_) {
+    if (!options.require_delegate) break;
+    if (report.nodes == 0) {
+      FailWork("--require_delegate: %s took none of %zu nodes", report.name.c_str(), node_count_);
+    }
+  }
+  if (options.require_full_delegation && !cpu_nodes_.empty()) {
+    FailWork("--require_full_delegation: %zu of %zu nodes run on the CPU, the first is node %d %s",
+             cpu_nodes_.size(), node_count_, cpu_nodes_[0].node,
+             cpu_nodes_[0].operator_name.c_str());
+  }
+}
+
+std::string BenchDelegates::Summary() const {
+  std::string text;
+  for (const DelegateReport& report : reports_) {
+    if (report.nodes == 0) continue;
+    text += PluralText(report.nodes, "node", "nodes") + " in " + report.name + ", ";
+  }
+  const bool used = !text.empty();
+  text += used ? std::to_string(cpu_nodes_.size()) : PluralText(cpu_nodes_.size(), "node", "nodes");
+  return text + (used ? " on the CPU" : " on the CPU, no delegate used");
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegates that `deputy bench` knows by name, those it loads, and what they took of a model.
+#ifndef DEPUTY_TOOLS_BENCH_DELEGATES_H_
+#define DEPUTY_TOOLS_BENCH_DELEGATES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "c_api/common.h"
+#include "tools/bench_options.h"
+#include "tools/session.h"
+
+namespace deputy::tools {
+
+// The names behind --use_..., and what the help says about each.
+std::vector<const char*> FlaggedProviders();
+const char* DelegateHelp(const std::string& provider);
+
+// One delegate that was asked for, and what became of it.
+struct DelegateReport {
+  std::string name;        // as users know it: "XNNPACK", "libmy.so"
+  std::string flag;        // what asked for it
+  bool available = false;  // it exists here and was applied
+  std::string problem;     // why it is not
+  size_t nodes = 0;        // taken from the interpreter, of all nodes of the model
+  size_t partitions = 0;
+};
+
+// A node of the plan that no delegate took.
+struct CpuNode {
+  int subgraph, node;
+  std::string operator_name;
+};
+
+// Makes the delegates of a command line and applies them in its order. It must outlive the session
+// it was applied to.
+class BenchDelegates {
+ public:
+  // A delegate that is not available costs a warning on standard error; if `required`, it ends the
+  // command with kExitFailed.
+  BenchDelegates(const std::vector<DelegateRequest>& requests, bool required);
+
+  // Ends the command with kExitFailed when a delegate cannot be applied.
+  void Apply(const Session& session);
+  // Ends the command with kExitFailed when the delegates took less than --require_... ask for.
+  void CheckRequirements(const BenchOptions& options) const;
+
+  const std::vector<DelegateReport>& reports() const { return reports_; }
+  const std::vector<CpuNode>& cpu_nodes() const { return cpu_nodes_; }
+  size_t node_count() const { return node_count_; }
+  double apply_ms() const { return apply_ms_; }
+  // One sentence: who runs the model.
+  std::string Summary() const;
+
+ private:
+  using Delegate = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
+
+  std::vector<Delegate> delegates_;  // as many as reports_; null where not available
+  std::vector<DelegateReport> reports_;
+  std::vector<CpuNode> cpu_nodes_;
+  size_t node_count_ = 0;
+  double apply_ms_ = 0;
+};
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_BENCH_DELEGATES_H_

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See bench_options.h. CLI11 keeps the values of each option apart, so the order among different
+// options, which ranks the delegates, comes from its parse order.
+#include "tools/bench_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "tools/bench_delegates.h"
+#include "tools/bench_inputs.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr const char* kExternalPath = "--external_delegate_path";
+constexpr const char* kExternalOptions = "--external_delegate_options";
+
+// Options that only exist so that command lines of benchmark_model keep working.
+struct Ignored {
+  int buffer_entries = 0;
+  bool buffer_increase = false;
+};
+
+void AddRunOptions(CLI::App* command, BenchOptions* options) {
+  const CLI::Validator at_least_one = CLI::PositiveNumber.description("");
+  const CLI::Validator not_negative = CLI::NonNegativeNumber.description("");
+  command->add_option("-n,--runs,--num_runs", options->runs, "Inferences at least")
+      ->type_name("N")
+      ->check(at_least_one)
+      ->capture_default_str();
+  command->add_option("--min-secs,--min_secs", options->min_secs, "Seconds at least")
+      ->type_name("S")
+      ->check(not_negative)
+      ->capture_default_str();
+  command->add_option("--max-secs,--max_secs", options->max_secs, "Seconds at most")
+      ->type_name("S")
+      ->check(not_negative)
+      ->capture_default_str();
+  command
+      ->add_option("--warmup,--warmup_runs", options->warmup,
+                   "Inferences before measuring; 0 for none")
+      ->type_name("N")
+      ->check(not_negative)
+      ->capture_default_str();
+  command
+      ->add_option("--warmup-secs,--warmup_min_secs", options->warmup_secs,
+                   "Seconds of warm-up at least")
+      ->type_name("S")
+      ->check(not_negative)
+      ->capture_default_str();
+  // benchmark_model's default is -1, for none.
+  command
+      ->add_option("--run-delay,--run_delay", options->run_delay,
+                   "Seconds to wait after each inference")
+      ->type_name("S")
+      ->capture_default_str();
+}
+
+void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
+  command->add_option("--input-layer,--input_layer", inputs->layers, "Inputs to reshape, e.g. a,b")
+      ->type_name("NAMES")
+      ->group("Inputs");
+  command
+      ->add_option("--input-layer-shape,--input_layer_shape", inputs->shapes,
+                   "Their shapes, e.g. 1,224,224,3:1,10")
+      ->type_name("DIMS")
+      ->group("Inputs");
+  command
+      ->add_option("--input-layer-value-range,--input_layer_value_range", inputs->ranges,
+                   "Random values within bounds, e.g. a,0,255")
+      ->type_name("RANGES")
+      ->group("Inputs");
+  command
+      ->add_option("--input-layer-value-files,--input_layer_value_files", inputs->files,
+                   "Values from raw or .npy files, e.g. a:x.npy")
+      ->type_name("FILES")
+      ->group("Inputs");
+}
+
+void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
+  for (const char* provider : FlaggedProviders()) {
+    const std::string name = provider;
+    command->add_flag("--use-" + name + ",--use_" + name)
+        ->description(DelegateHelp(name))
+        ->group("Delegates, applied in the order given");
+  }
+  const auto external = [&](const char* spellings, const char* help, const char* type) {
+    command->add_option(spellings)
+        ->description(help)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->group("Delegates, applied in the order given");
+  };
+  external("--external-delegate-path,--external_delegate_path", "A delegate's shared library",
+           "FILE");
+  external("--external-delegate-options,--external_delegate_options",
+           "What to tell it, e.g. key:value;key:value", "PAIRS");
+  command
+      ->add_flag("--require-delegate,--require_delegate", options->require_delegate,
+                 "Fail unless each delegate takes a node")
+      ->group("Delegates, applied in the order given");
+  command
+      ->add_flag("--require-full-delegation,--require_full_delegation",
+                 options->require_full_delegation, "Fail if a node is left on the CPU")
+      ->group("Delegates, applied in the order given");
+  command
+      ->add_flag("--show-cpu-nodes,--show_cpu_nodes", options->show_cpu_nodes,
+                 "List the nodes that no delegate took")
+      ->group("Delegates, applied in the order given");
+}
+
+void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr<Ignored> ignored) {
+  command->add_option("--nodes", options->nodes, "Show the N most expensive nodes")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->capture_default_str()
+      ->group("Profile");
+  command
+      ->add_flag("--enable-op-profiling,--enable_op_profiling", options->whole_profile,
+                 "All nodes in their order, too; =false for no\nprofile at all")
+      ->group("Profile");
+  command
+      ->add_option("--op-profiling-output-mode,--op_profiling_output_mode", options->profile_mode,
+                   "stdout or csv")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"stdout", "csv"}).description(""))
+      ->capture_default_str()
+      ->group("Profile");
+  command
+      ->add_option(
+          "--op-profiling-output-file,--op_profiling_output_file,--profiling_output_csv_file",
+          options->profile_file, "Write the csv here")
+      ->type_name("FILE")
+      ->group("Profile");
+  command
+      ->add_option("--max-profiling-buffer-entries,--max_profiling_buffer_entries",
+                   ignored->buffer_entries, "Accepted; there is no such limit")
+      ->type_name("N")
+      ->group("Profile");
+  command
+      ->add_flag(
+          "--allow-dynamic-profiling-buffer-increase,"
+          "--allow_dynamic_profiling_buffer_increase",
+          [ignored](int64_t count) { ignored->buffer_increase = count > 0; },
+          "Accepted; there is no such limit")
+      ->group("Profile");
+}
+
+// "key:value;key:value", the form of benchmark_model.
+std::vector<std::pair<std::string, std::string>> Pairs(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& pair : SplitText(text, ';')) {
+    const size_t colon = pair.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      FailUsage("%s: expected KEY:VALUE;KEY:VALUE, found '%s'", kExternalOptions, text.c_str());
+    }
+    pairs.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
+  }
+  return pairs;
+}
+
+// Options belong to the library before them, or to the first one if they stand before all.
+std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
+  std::vector<DelegateRequest> requests;
+  std::vector<std::pair<std::string, std::string>> early;
+  size_t library = SIZE_MAX;  // the last one
+  std::map<const CLI::Option*, size_t> seen;
+  for (const CLI::Option* option : command.parse_order()) {
+    const size_t occurrence = seen[option]++;
+    const bool has_value = occurrence < option->results().size();
+    const std::string value = has_value ? option->results()[occurrence] : "";
+    for (const char* provider : FlaggedProviders()) {
+      if (!option->check_name(std::string("--use_") + provider) || value != "true") continue;
+      requests.push_back({provider, "", {}});
+    }
+    if (option->check_name(kExternalPath)) {
+      library = requests.size();
+      requests.push_back({"external", value, std::move(early)});
+      early.clear();
+    }
+    if (!option->check_name(kExternalOptions)) continue;
+    auto& pairs = library == SIZE_MAX ? early : requests[library].options;
+    for (auto& pair : Pairs(value)) pairs.push_back(std::move(pair));
+  }
+  if (!early.empty()) FailUsage("%s needs %s", kExternalOptions, kExternalPath);
+  return requests;
+}
+
+}  // namespace
+
+void AddBenchOptions(CLI::App* command, BenchOptions* options) {
+  AddSessionOptions(command, &options->session);
+  command->add_option("--graph", options->session.model, "The same as MODEL")->type_name("FILE");
+  AddRunOptions(command, options);
+  AddInputOptions(command, &options->inputs);
+  AddDelegateOptions(command, options);
+  AddProfileOptions(command, options, std::make_shared<Ignored>());
+  command->add_flag("--json", options->json, "Print JSON, with all nodes");
+}
+
+void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
+  options->delegates = RequestsInOrder(command);
+  const bool nothing_asked = options->delegates.empty();
+  if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
+    FailUsage("%s needs a delegate, e.g. %s",
+              options->require_delegate ? "--require_delegate" : "--require_full_delegation",
+              kExternalPath);
+  }
+  // "--enable_op_profiling=false" is an occurrence whose value is false.
+  const CLI::Option* profiling = command.get_option("--enable_op_profiling");
+  options->profile = profiling->count() == 0 || options->whole_profile;
+  if (!options->profile_file.empty()) options->profile_mode = "csv";
+  if (!options->profile && options->profile_mode == "csv") {
+    FailUsage("--op_profiling_output_mode=csv needs a profile: drop --enable_op_profiling=false");
+  }
+  AddInputShapes(options->inputs, &options->session);
+}
+
+}  // namespace deputy::tools

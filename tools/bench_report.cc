@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See bench_report.h. The last two lines of the text are for people and for programs that read
+// benchmark_model's output: the latter is that program's own closing line.
+#include "tools/bench_report.h"
+
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "c_api/deputy.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Mean(const std::vector<double>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+void WriteCsvFile(const BenchReport& report) {
+  const std::string& path = report.options.profile_file;
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "w"), &std::fclose);
+  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  report.profile->WriteCsv(report.profiled, file.get());
+  if (std::fflush(file.get()) != 0) FailWork("%s: %s", path.c_str(), std::strerror(errno));
+}
+
+void PrintProfile(const BenchReport& report) {
+  if (report.profile == nullptr) return;
+  if (!report.options.profile_file.empty()) {
+    WriteCsvFile(report);
+    std::printf("profile    written to %s\n", OneLine(report.options.profile_file).c_str());
+    return;
+  }
+  std::printf("\n");
+  if (report.options.profile_mode == "csv") {
+    report.profile->WriteCsv(report.profiled, stdout);
+    return;
+  }
+  if (report.options.whole_profile) {
+    report.profile->PrintInOrder(report.profiled);
+    std::printf("\n");
+  }
+  report.profile->PrintByOperator(report.profiled);
+  if (report.options.nodes > 0) {
+    std::printf("\n");
+    report.profile->PrintByNode(report.profiled, static_cast<size_t>(report.options.nodes));
+  }
+}
+
+void PrintDelegates(const BenchReport& report) {
+  for (const DelegateReport& delegate : report.delegates.reports()) {
+    std::printf("delegate   %s: ", OneLine(delegate.name).c_str());
+    if (!delegate.available) {
+      std::printf("not available\n");
+      continue;
+    }
+    std::printf("%zu of %s, %s\n", delegate.nodes,
+                PluralText(report.delegates.node_count(), "node", "nodes").c_str(),
+                PluralText(delegate.partitions, "partition", "partitions").c_str());
+  }
+  if (!report.options.show_cpu_nodes) return;
+  for (const CpuNode& node : report.delegates.cpu_nodes()) {
+    std::printf("on the CPU %d.%d %s\n", node.subgraph, node.node,
+                OneLine(node.operator_name).c_str());
+  }
+}
+
+void PrintInputs(const BenchReport& report) {
+  for (const InputReport& input : report.inputs) {
+    if (input.source == "random") continue;
+    std::printf("input      '%s' %s %s from %s\n", OneLine(input.name).c_str(), input.type.c_str(),
+                ShapeText(input.shape).c_str(), OneLine(input.source).c_str());
+  }
+}
+
+Json InputsJson(const BenchReport& report) {
+  Json inputs = Json::array();
+  for (const InputReport& input : report.inputs) {
+    Json row = {{"name", input.name},
+                {"type", input.type},
+                {"shape", input.shape},
+                {"source", input.source}};
+    if (input.numeric) row.update({{"min", input.smallest}, {"max", input.largest}});
+    inputs.push_back(row);
+  }
+  return inputs;
+}
+
+Json DelegatesJson(const BenchReport& report) {
+  Json delegates = Json::array();
+  for (const DelegateReport& delegate : report.delegates.reports()) {
+    Json row = {
+        {"name", delegate.name}, {"flag", delegate.flag}, {"available", delegate.available}};
+    if (!delegate.available) row["problem"] = delegate.problem;
+    row.update({{"nodes", delegate.nodes}, {"partitions", delegate.partitions}});
+    delegates.push_back(row);
+  }
+  return delegates;
+}
+
+Json CpuNodesJson(const BenchReport& report) {
+  Json nodes = Json::array();
+  for (const CpuNode& node : report.delegates.cpu_nodes()) {
+    nodes.push_back(
+        {{"subgraph", node.subgraph}, {"node", node.node}, {"operator", node.operator_name}});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+BenchTimes SummariseTimes(double init, const std::vector<double>& warmup,
+                          std::vector<double> times) {
+  BenchTimes summary = {};
+  summary.init = init;
+  summary.first = warmup.front();
+  summary.warmup = Mean(warmup);
+  summary.runs = times.size();
+  summary.median = Percentile(&times, 0.5);
+  summary.p90 = Percentile(&times, 0.9);
+  summary.p95 = Percentile(&times, 0.95);
+  summary.p99 = Percentile(&times, 0.99);
+  summary.min = times.front();
+  summary.max = times.back();
+  summary.mean = Mean(times);
+  return summary;
+}
+
+size_t PeakResidentBytes() {
+  rusage usage = {};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+BenchMemory MeasureMemory(const Session& session, size_t resident_at_start) {
+  BenchMemory memory;
+  TfLiteInterpreter* interpreter = session.interpreter();
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    DeputyMemoryMap map = {};
+    map.struct_size = sizeof(map);
+    if (DeputyInterpreterGetMemoryMap(interpreter, s, &map) != kTfLiteOk) continue;
+    memory.arena += map.arena_bytes;
+    memory.persistent += map.persistent_bytes;
+  }
+  memory.resident_at_start = resident_at_start;
+  memory.resident_peak = PeakResidentBytes();
+  return memory;
+}
+
+void PrintText(const BenchReport& report) {
+  const BenchTimes& times = report.times;
+  const BenchMemory& memory = report.memory;
+  std::printf("model      %s\n", OneLine(report.options.session.model).c_str());
+  std::printf("threads    %d, kernels %s\n", report.options.session.threads, DeputyCpuTable());
+  PrintDelegates(report);
+  PrintInputs(report);
+  std::printf("start-up   load %.3f ms, prepare %.3f ms, first inference %.3f ms\n",
+              report.session.load_ms(), report.session.prepare_ms(), times.first);
+  std::printf("inference  min %.3f, median %.3f, p90 %.3f, p95 %.3f, p99 %.3f ms\n", times.min,
+              times.median, times.p90, times.p95, times.p99);
+  std::printf("           max %.3f, mean %.3f ms (%zu runs)\n", times.max, times.mean, times.runs);
+  std::printf("memory     arena %s, persistent %s, peak resident %s (%s at start)\n",
+              BytesText(memory.arena).c_str(), BytesText(memory.persistent).c_str(),
+              BytesText(memory.resident_peak).c_str(), BytesText(memory.resident_at_start).c_str());
+  PrintProfile(report);
+  std::printf("\nsummary    %s\n", OneLine(report.delegates.Summary()).c_str());
+  std::printf(
+      "Inference timings in us: Init: %.0f, First inference: %.0f, Warmup (avg): %.6g, "
+      "Inference (avg): %.6g\n",
+      1e3 * times.init, 1e3 * times.first, 1e3 * times.warmup, 1e3 * times.mean);
+}
+
+void PrintJson(const BenchReport& report) {
+  const BenchTimes& times = report.times;
+  const BenchMemory& memory = report.memory;
+  Json json = {{"model", report.options.session.model},
+               {"threads", report.options.session.threads},
+               {"kernels", DeputyCpuTable()},
+               {"load_ms", report.session.load_ms()},
+               {"prepare_ms", report.session.prepare_ms()},
+               {"delegates_ms", report.delegates.apply_ms()},
+               {"init_ms", times.init},
+               {"first_ms", times.first},
+               {"warmup_ms", times.warmup},
+               {"runs", times.runs},
+               {"min_ms", times.min},
+               {"median_ms", times.median},
+               {"p90_ms", times.p90},
+               {"p95_ms", times.p95},
+               {"p99_ms", times.p99},
+               {"max_ms", times.max},
+               {"mean_ms", times.mean},
+               {"memory",
+                {{"arena_bytes", memory.arena},
+                 {"persistent_bytes", memory.persistent},
+                 {"resident_at_start_bytes", memory.resident_at_start},
+                 {"resident_peak_bytes", memory.resident_peak}}},
+               {"inputs", InputsJson(report)},
+               {"delegates", DelegatesJson(report)},
+               {"node_count", report.delegates.node_count()},
+               {"cpu_nodes", CpuNodesJson(report)},
+               {"summary", report.delegates.Summary()}};
+  if (report.profile != nullptr) {
+    json["profiled_runs"] = report.profiled;
+    json.update(report.profile->ToJson(report.profiled));
+    if (!report.options.profile_file.empty()) WriteCsvFile(report);
+  }
+  // Names come out of the model and may be no UTF-8.
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+}  // namespace deputy::tools
