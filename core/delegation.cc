@@ -49,6 +49,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->hot_fallback().Forget();
   BeginRecord(delegate);
+  KeepLibrary(delegate);
   applying_ = true;
   TfLiteStatus status = kTfLiteError;
   try {
@@ -206,6 +207,16 @@ TfLiteStatus Delegation::Restore() {
               "Restored original execution plan after delegate application failure.");
 }
 
+// A client that deletes a delegate from a library before the interpreter must not find the
+// library's code gone when the interpreter frees its kernels.
+void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
+  std::shared_ptr<const PluginLibrary> library = LibraryOf(delegate);
+  if (library == nullptr) return;
+  if (std::find(libraries_.begin(), libraries_.end(), library) == libraries_.end()) {
+    libraries_.push_back(std::move(library));
+  }
+}
+
 // ---- Records ------------------------------------------------------------------------------------
 
 void Delegation::BeginRecord(TfLiteDelegate* delegate) {
@@ -253,7 +264,7 @@ void Delegation::Undo() {
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   RestoreHalfInputs();
-  for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(delegate);
+  for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(InnerDelegate(delegate));
   for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }

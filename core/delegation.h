@@ -24,6 +24,7 @@
 
 namespace deputy {
 
+class PluginLibrary;
 class Subgraph;
 
 // Flags of a plain or opaque delegate (TfLiteDelegateFlags).
@@ -111,6 +112,7 @@ class Delegation {
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
+  void KeepLibrary(const TfLiteDelegate* delegate);
   void BeginRecord(TfLiteDelegate* delegate);
   void EndRecord(TfLiteStatus status);
   NodeAnswer* AnswerOf(int node_index);
@@ -135,6 +137,7 @@ class Delegation {
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+  std::vector<std::shared_ptr<const PluginLibrary>> libraries_;
   std::vector<DelegateRecord> records_;
   int recording_ = -1;  // the record of the delegate being applied
   std::vector<PlacedNode> placed_nodes_;
