@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 // The client fills it, owns it and keeps it alive as long as the interpreters it was given to.
-// Every callback gets the struct first and none may be NULL; one that is hears nothing in Deputy. They are called on the thread that
-// uses the interpreter.
+// Every callback gets the struct first and none may be NULL; one that is hears nothing in Deputy.
+// They are called on the thread that uses the interpreter.
 typedef struct TfLiteTelemetryProfilerStruct {
   // The client's own.
   void* data;
