@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "c_api/c_api_experimental.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
 
@@ -55,6 +56,13 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->type_name("NAME=DIMS")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--delegate", options->delegates,
+                   "Give nodes to the delegate of a library, with\n"
+                   "options KEY=VALUE; several are applied in order")
+      ->type_name("LIB[,K=V..]")
+      ->expected(1)
+      ->take_all();
 }
 
 Session::Session(const SessionOptions& options)
@@ -63,6 +71,9 @@ Session::Session(const SessionOptions& options)
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
+  for (const std::string& text : options.delegates) {
+    delegates_.push_back(MakeDelegate(ParseDelegateOption(text)));
+  }
   double start = NowMs();
   model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path_.c_str(), &Collect, this));
   if (model_ == nullptr) Refuse("is no usable model");
@@ -78,6 +89,7 @@ Session::Session(const SessionOptions& options)
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
+  ApplyDelegates();
   if (TfLiteInterpreterAllocateTensors(interpreter_.get()) != kTfLiteOk) {
     Refuse("cannot be prepared");
   }
@@ -114,6 +126,16 @@ void Session::Resize(const std::string& assignment) {
   if (TfLiteInterpreterResizeInputTensor(interpreter_.get(), index, dims.data(),
                                          static_cast<int32_t>(dims.size())) != kTfLiteOk) {
     Refuse("cannot take this shape");
+  }
+}
+
+void Session::ApplyDelegates() {
+  for (size_t i = 0; i < delegates_.size(); ++i) {
+    if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].get()) ==
+        kTfLiteOk) {
+      continue;
+    }
+    Refuse(Format("cannot be given to delegate %zu", i + 1).c_str());
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "c_api/c_api.h"
 #include "c_api/deputy.h"
+#include "tools/delegate_option.h"
 
 namespace CLI {
 class App;
@@ -22,17 +23,19 @@ namespace deputy::tools {
 struct SessionOptions {
   std::string model;
   int threads = 1;
-  bool reference = false;           // bit-exact integer arithmetic
-  std::vector<std::string> shapes;  // "NAME=1,224,224,3"
+  bool reference = false;              // bit-exact integer arithmetic
+  std::vector<std::string> shapes;     // "NAME=1,224,224,3"
+  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE"
 };
 
-// Adds MODEL, --threads, --reference and --shape to a subcommand.
+// Adds MODEL, --threads, --reference, --shape and --delegate to a subcommand.
 void AddSessionOptions(CLI::App* command, SessionOptions* options);
 
 class Session {
  public:
-  // Loads the model, applies the shapes and allocates. Ends the command with kExitUsage when the
-  // file cannot be read or a shape names no input, with kExitFailed when the model is refused.
+  // Loads the model, applies shapes and delegates and allocates. Ends the command with kExitUsage
+  // when a file cannot be read, a shape names no input or a library gives no delegate, with
+  // kExitFailed when the model is refused.
   explicit Session(const SessionOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -56,11 +59,13 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
+  void ApplyDelegates();
 
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
+  std::vector<DelegateHandle> delegates_;  // in the order in which they are applied
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
 };
 
