@@ -657,6 +657,10 @@ class CliTest(unittest.TestCase):
         # Whoever comes first gets what both want.
         self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
         self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        own = ["--delegate", add[0].split("=")[1] + ",ops=0"]  # the command's own spelling
+        self.assertEqual(taken(*own, *add), [2, 0])
+        self.assertEqual(taken(*mul, *own), [0, 2])
+        self.assertEqual(self.bench(*own)["delegates"][0]["flag"], f"--delegate {own[1][:-6]}")
         # Options before every library belong to the first.
         self.assertEqual(taken(*mul[::-1], *add), [0, 2])
 
