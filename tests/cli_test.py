@@ -670,6 +670,13 @@ class CliTest(unittest.TestCase):
             report = self.bench(*self.elementwise(*options, library="libelement.so"))
             self.assertEqual(report["delegates"][0]["nodes"], nodes, options)
             self.assertEqual(report["delegates"][0]["partitions"], nodes, options)
+        # One node for the first, one for the second; each counts its own.
+        report = self.bench(*self.elementwise("max_partitions:1", library="libelement.so"),
+                            *self.elementwise("ops:0"))
+        self.assertEqual([(row["nodes"], row["partitions"]) for row in report["delegates"]],
+                         [(1, 1), (1, 1)])
+        self.assertEqual(report["summary"],
+                         "1 node in libelement.so, 1 node in libelementwise.so, 14 on the CPU")
 
     def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
         for model in (FLOAT, INT8):
