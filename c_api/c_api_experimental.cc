@@ -162,7 +162,11 @@ void TfLiteInterpreterOptionsSetTelemetryProfiler(TfLiteInterpreterOptions* opti
 TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* interpreter,
                                                       TfLiteDelegate* delegate) {
   if (interpreter == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError, [&] { return interpreter->impl->ModifyGraphWithDelegate(delegate); });
+  return Guard(kTfLiteError, [&] {
+    const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
+    interpreter->ReportEvent("ModifyGraphWithDelegate", status);
+    return status;
+  });
 }
 
 void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernel_call.h"
 
+#include "core/op_listener.h"
 #include "core/operator_object.h"
 #include "core/subgraph.h"
 
@@ -102,6 +103,7 @@ TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& unres
 
 TfLiteStatus CallInvoke(TfLiteContext* context, const TfLiteRegistration& unresolved,
                         TfLiteNode* node) {
+  NoteBeginOfOp(context, node);
   const TfLiteRegistration& registration = Resolve(context, unresolved);
   return Contain(context, "invoke threw an exception", kTfLiteError, [&] {
     if (const TfLiteOperator* op = OwnOperator(registration)) {
