@@ -170,6 +170,7 @@ typedef struct DeputyDelegatePlugin {
 
 // The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to
 // say".
+// NOLINTNEXTLINE(modernize-redundant-void-arg): this is C
 typedef const DeputyDelegatePlugin* (*DeputyPluginFunction)(void);
 
 #ifdef __cplusplus

@@ -205,25 +205,19 @@ class Reader {
   // What the loader reads or protects has to lie in what it loads.
   bool CheckOther(size_t index) {
     const Elf64_Phdr& segment = segments_[index];
-    uint64_t ignored;
     switch (segment.p_type) {
       case PT_DYNAMIC:
       case PT_NOTE:
       case PT_GNU_PROPERTY:
-        if (segment.p_memsz == segment.p_filesz &&
-            Locate(segment.p_vaddr, segment.p_filesz, &ignored)) {
-          return true;
-        }
+        if (segment.p_memsz == segment.p_filesz && IsWhereItSays(segment)) return true;
         break;
       case PT_TLS:
-        if (segment.p_memsz >= segment.p_filesz &&
-            (segment.p_filesz == 0 || Locate(segment.p_vaddr, segment.p_filesz, &ignored))) {
-          return true;
-        }
+        if (segment.p_memsz < segment.p_filesz) break;
+        if (segment.p_filesz == 0 || IsWhereItSays(segment)) return true;
         break;
       case PT_GNU_RELRO:
         // Up to the end of a page and no further: what follows must stay writable.
-        if (segment.p_memsz - segment.p_filesz < page_ &&
+        if (segment.p_memsz - segment.p_filesz < page_ && IsWhereItSays(segment) &&
             InMemory(segment.p_vaddr, segment.p_memsz, PF_W)) {
           return true;
         }
@@ -232,6 +226,12 @@ class Reader {
         return true;
     }
     return Problem(Text("is damaged: segment %zu lies outside of what is loaded", index));
+  }
+
+  // A segment has an address and a place in the file, which a loaded one must bring together.
+  bool IsWhereItSays(const Elf64_Phdr& segment) const {
+    uint64_t offset = 0;
+    return Locate(segment.p_vaddr, segment.p_filesz, &offset) && offset == segment.p_offset;
   }
 
   // Where in the file the bytes of an address range are. False if they are not all in one segment.

@@ -115,7 +115,7 @@ std::string PluginLibrary::FindFunctions(bool stable_too) {
   create_ = reinterpret_cast<CreateFunction>(dlsym(handle_, kCreate));
   destroy_ = reinterpret_cast<DestroyFunction>(dlsym(handle_, kDestroy));
   if (const auto function = reinterpret_cast<DeputyPluginFunction>(dlsym(handle_, kPlugin))) {
-    const std::string problem = AdoptPlugin(function);
+    std::string problem = AdoptPlugin(function);
     if (!problem.empty()) return problem;
   }
   if (create_ != nullptr && destroy_ != nullptr) return "";

@@ -81,7 +81,7 @@ std::string FindFile(const std::string& path) {
   const std::string_view list = folders == nullptr ? "" : folders;
   for (size_t at = 0; at < list.size();) {
     const size_t end = std::min(list.find_first_of(":;", at), list.size());
-    const std::string found = std::string(list.substr(at, end - at)) + "/" + path;
+    std::string found = std::string(list.substr(at, end - at)) + "/" + path;
     if (end > at && access(found.c_str(), R_OK) == 0) return found;
     at = end + 1;
   }

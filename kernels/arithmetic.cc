@@ -233,6 +233,38 @@ class ScaledSum {
   IntRange range_;
 };
 
+// The same for 8 bits in float, rounded once: what XNNPACK's fixed point comes to, and a loop that
+// compilers turn into vector code.
+template <typename T, int sign>
+class FloatSum {
+ public:
+  FloatSum(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output,
+           const IntRange& range)
+      : factor_a_(a->params.scale / output->params.scale),
+        factor_b_(static_cast<float>(sign) * b->params.scale / output->params.scale),
+        offset_(-static_cast<float>(a->params.zero_point) * factor_a_ -
+                static_cast<float>(b->params.zero_point) * factor_b_),
+        zero_out_(output->params.zero_point),
+        bounds_{static_cast<float>(range.low - zero_out_),
+                static_cast<float>(range.high - zero_out_)} {}
+
+  // Steps so large that their sums would lose bits belong to ScaledSum.
+  bool is_exact_enough() const {
+    constexpr float kMost = 4096;
+    return factor_a_ < kMost && std::fabs(factor_b_) < kMost;
+  }
+
+  T operator()(T a, T b) const {
+    const float steps = static_cast<float>(a) * factor_a_ + static_cast<float>(b) * factor_b_;
+    return static_cast<T>(RoundToNearestEven(Clamp(steps + offset_, bounds_)) + zero_out_);
+  }
+
+ private:
+  float factor_a_, factor_b_, offset_;
+  int32_t zero_out_;
+  FloatRange bounds_;
+};
+
 template <int sign>
 class ShiftedSum {
  public:
@@ -352,10 +384,26 @@ TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-template <typename T>
-using Addition = ScaledSum<T, 1>;
-template <typename T>
-using Subtraction = ScaledSum<T, -1>;
+// ADD (sign 1) and SUB (-1) of quantised tensors.
+template <int sign>
+TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<sign>(data));
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  const TfLiteTensor* output = Output(context, node, 0);
+  return DispatchType<kQuantisedTypes>(context, a, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (sizeof(T) == 1) {
+      const FloatSum<T, sign> sum(a, b, output, data.int_range);
+      if (ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough()) {
+        return Run<T>(context, node, sum);
+      }
+    }
+    return Run<T>(context, node, ScaledSum<T, sign>(a, b, output, data.int_range));
+  });
+}
+
 template <typename T>
 using ExactProduct = ScaledProduct<T, ExactRequantizer>;
 // XNNPACK has no 16-bit MUL, and float would lose bits of its products.
@@ -364,17 +412,13 @@ using DefaultProduct =
     ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;
 
 TfLiteStatus EvalAdd(TfLiteContext* context, TfLiteNode* node) {
-  const ArithmeticData& data = DataOf<ArithmeticData>(node);
-  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<1>(data));
-  return data.steps == Steps::kScaled ? RunScaled<Addition>(context, node)
-                                      : RunPlain<Sum>(context, node);
+  return DataOf<ArithmeticData>(node).steps == Steps::kPlain ? RunPlain<Sum>(context, node)
+                                                             : RunScaledSum<1>(context, node);
 }
 
 TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
-  const ArithmeticData& data = DataOf<ArithmeticData>(node);
-  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<-1>(data));
-  return data.steps == Steps::kScaled ? RunScaled<Subtraction>(context, node)
-                                      : RunPlain<Difference>(context, node);
+  return DataOf<ArithmeticData>(node).steps == Steps::kPlain ? RunPlain<Difference>(context, node)
+                                                             : RunScaledSum<-1>(context, node);
 }
 
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {

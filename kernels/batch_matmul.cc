@@ -328,21 +328,22 @@ TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels&
   const BatchShape& shape = data.shape;
   DEPUTY_TRY(PackRhs(context, node, cpu, &data.packed_int8));
   const int padded = data.packed_int8.padded_columns();
+  const int32_t left_zero = lhs_zero + cpu.left_offset();
   int32_t* bias = reinterpret_cast<int32_t*>(data.bias.data());
   for (int m = 0; m < shape.rhs_batches; ++m) {
     for (int c = 0; c < shape.columns; ++c) {
       bias[int64_t{m} * padded + c] =
-          static_cast<int32_t>(0u - static_cast<uint32_t>(lhs_zero) *
+          static_cast<int32_t>(0u - static_cast<uint32_t>(left_zero) *
                                         static_cast<uint32_t>(data.packed_int8.ColumnSum(m, c)));
     }
   }
-  const auto row_values = static_cast<size_t>(std::max(data.packed_int8.padded_depth(), 1));
-  const GemmPlan plan =
-      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows, cpu.s8_columns,
-               row_values * sizeof(int16_t), ThreadCount(context));
-  const size_t block_values = static_cast<size_t>(plan.block_rows) * row_values;
+  const size_t row_bytes =
+      static_cast<size_t>(std::max(data.packed_int8.padded_depth(), 1)) * cpu.left_bytes();
+  const size_t used_bytes = static_cast<size_t>(shape.depth) * cpu.left_bytes();
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows,
+                                 cpu.s8_columns, row_bytes, ThreadCount(context));
   const size_t block_bytes =
-      (block_values * sizeof(int16_t) / kTensorAlignment + 1) * kTensorAlignment;
+      (static_cast<size_t>(plan.block_rows) * row_bytes / kTensorAlignment + 1) * kTensorAlignment;
   if (!data.scratch.Reserve(block_bytes * static_cast<size_t>(ThreadCount(context)), 0,
                             LimitsOf(context))) {
     return TensorError(context, Input(context, node, 0), "out of memory for its rows");
@@ -352,17 +353,17 @@ TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels&
     shape.Pair(batch, &left, &right);
     const int8_t* rows = lhs_rows + int64_t{left} * shape.rows * shape.depth;
     const GemmSums job = {
-        &cpu,     &data.packed_int8, right, shape.depth, bias + int64_t{right} * padded,
-        lhs_zero, rhs_zero};
-    const auto fill = [&](int64_t first, int count) -> RowBlock<int16_t> {
-      auto* block = reinterpret_cast<int16_t*>(data.scratch.data() +
+        &cpu,      &data.packed_int8, right, shape.depth, bias + int64_t{right} * padded,
+        left_zero, rhs_zero};
+    const auto fill = [&](int64_t first, int count) -> RowBlock<uint8_t> {
+      auto* block = reinterpret_cast<uint8_t*>(data.scratch.data() +
                                                static_cast<size_t>(worker) * block_bytes);
       for (int r = 0; r < count; ++r) {
-        int16_t* row = block + static_cast<size_t>(r) * row_values;
-        cpu.widen_s8(rows + (first + r) * shape.depth, static_cast<size_t>(shape.depth), row);
-        std::fill(row + shape.depth, row + row_values, int16_t{0});
+        uint8_t* row = block + static_cast<size_t>(r) * row_bytes;
+        cpu.left_from_s8(rows + (first + r) * shape.depth, static_cast<size_t>(shape.depth), row);
+        std::fill(row + used_bytes, row + row_bytes, uint8_t{0});
       }
-      return {block, row_values};
+      return {block, row_bytes};
     };
     RunGemmSums(
         job, plan, task, fill,

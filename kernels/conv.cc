@@ -73,8 +73,11 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   HybridRows hybrid;
   MatrixLayer matrix;
-  Block scratch;  // depthwise: pointers and sums of every thread
-  Block bias;     // depthwise int8: with the input's zero point in it
+  Block scratch;                        // depthwise: pointers and sums of every thread
+  Block bias;                           // depthwise int8: with the input's zero point in it
+  Block packed_filter;                  // depthwise int8: in the table's order
+  const int8_t* packed_from = nullptr;  // the filter that is in it
+  const CpuKernels* packed_by = nullptr;
 };
 
 TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, int first_axis) {
@@ -136,6 +139,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.float_range = ActivationRange(params.activation);
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.matrix.Reset();
+  data.packed_from = nullptr;
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
 }
@@ -428,15 +432,17 @@ struct PatchSource {
   const void* input;
   const int32_t* zero_points;  // of the batches, `zero_stride` apart, as int8
   int zero_stride;
-  void (*widen)(const int8_t* values, size_t count, int16_t* out);
+  const CpuKernels* cpu;
 
   void Copy(const float* from, int64_t count, float* to) const {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
   }
-  void Copy(const int8_t* from, int64_t count, int16_t* to) const {
-    widen(from, static_cast<size_t>(count), to);
+  void Copy(const int8_t* from, int64_t count, void* to) const {
+    cpu->left_from_s8(from, static_cast<size_t>(count), to);
   }
-  void Copy(const uint8_t* from, int64_t count, int16_t* to) const { WidenUInt8(from, count, to); }
+  void Copy(const uint8_t* from, int64_t count, void* to) const {
+    cpu->left_from_u8(from, static_cast<size_t>(count), to);
+  }
 };
 
 // The patch under the filter at one output pixel, taps outside the input as zero points.
@@ -451,7 +457,9 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const int64_t depth = shape.depth;
   const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
   const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
-  const Out outside = static_cast<Out>(source.zero_points[b * source.zero_stride]);
+  int32_t zero_point = source.zero_points[b * source.zero_stride];
+  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->left_offset();
+  const Out outside = static_cast<Out>(zero_point);
   // Taps side by side in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
   for (int ky = 0; ky < shape.y.filter; ++ky, out += shape.x.filter * depth) {
@@ -474,6 +482,17 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   }
 }
 
+// The same as bytes, for integers.
+template <typename T, typename Out>
+void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
+  FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
+}
+
+template <typename T>
+MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const CpuKernels& cpu) {
+  return cpu.s8_left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t> : &FillLeftPatch<T, uint8_t>;
+}
+
 TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
   ConvData& data = DataOf<ConvData>(node);
   const ConvShape& shape = data.shape;
@@ -487,7 +506,7 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
   const int32_t zero_point = data.form == WeightsForm::kFloat
                                  ? 0
                                  : data.scaling.input_zero_point() - data.scaling.output_offset();
-  PatchSource source = {&shape, input->data.data, &zero_point, 0, cpu.widen_s8};
+  PatchSource source = {&shape, input->data.data, &zero_point, 0, &cpu};
   if (data.form == WeightsForm::kFloat) {
     MatrixLayer::Rows<float> rows;
     if (shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1) {
@@ -500,9 +519,9 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
     return data.matrix.RunFloat(context, cpu, matrix, rows, filter, bias, data.float_range,
                                 Data<float>(output));
   }
-  MatrixLayer::Rows<int16_t> rows;
+  MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = &FillPatch<int8_t, int16_t>;
+  rows.fill = LeftPatchFunction<int8_t>(cpu);
   if (data.form == WeightsForm::kHybrid) {
     source.input = data.hybrid.values();
     source.zero_points = data.hybrid.zero_points();
@@ -513,7 +532,7 @@ TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels
         {&data.hybrid, rows_per_scale, &data.weight_scales, data.float_range}, Data<float>(output));
   }
   const bool is_unsigned = data.form == WeightsForm::kUInt8;
-  if (is_unsigned) rows.fill = &FillPatch<uint8_t, int16_t>;
+  if (is_unsigned) rows.fill = LeftPatchFunction<uint8_t>(cpu);
   const int32_t filter_zero = is_unsigned ? filter->params.zero_point - 128 : 0;
   return data.matrix.RunInt8(context, cpu, matrix, rows, {filter, is_unsigned, filter_zero}, bias,
                              data.scaling, output->data.data);
@@ -593,8 +612,9 @@ void DepthwiseRowInt8(const ConvShape& shape, const CpuKernels& cpu, const int8_
 
 // The bias of every channel less the zero point times the channel's weights: valid because the
 // int8 rows see all taps, padding included.
-TfLiteStatus FoldZeroPoint(TfLiteContext* context, ConvData* data, const TfLiteTensor* filter,
-                           const TfLiteTensor* bias) {
+TfLiteStatus FoldZeroPoint(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
+                           const TfLiteTensor* filter, const TfLiteTensor* bias) {
+  const int32_t zero_point = data->scaling.input_zero_point() + cpu.left_offset();
   const size_t channels = static_cast<size_t>(data->shape.output_channels);
   if (!data->bias.Reserve(channels * sizeof(int32_t), 0, LimitsOf(context))) {
     return TensorError(context, bias, "out of memory for a copy");
@@ -605,9 +625,34 @@ TfLiteStatus FoldZeroPoint(TfLiteContext* context, ConvData* data, const TfLiteT
   const size_t taps = DepthwiseScratch::Taps(data->shape);
   for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
     for (size_t c = 0; c < channels; ++c) {
-      Accumulate(&folded[c], -data->scaling.input_zero_point() * weights[c]);
+      Accumulate(&folded[c], -zero_point * weights[c]);
     }
   }
+  return kTfLiteOk;
+}
+
+// The filter as the table reads it; constant ones are packed once.
+TfLiteStatus PackDepthwise(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
+                           const TfLiteTensor* filter, const int8_t** out_weights) {
+  const int8_t* weights = Data<int8_t>(filter);
+  *out_weights = weights;
+  if (cpu.pack_depthwise_s8 == nullptr) return kTfLiteOk;
+  const int taps = static_cast<int>(DepthwiseScratch::Taps(data->shape));
+  const int channels = data->shape.output_channels;
+  const bool current =
+      IsConstant(filter) && data->packed_from == weights && data->packed_by == &cpu;
+  if (!current) {
+    data->packed_from = nullptr;
+    const size_t bytes = cpu.pack_depthwise_s8(weights, taps, channels, nullptr);
+    if (!data->packed_filter.Reserve(bytes, 0, LimitsOf(context))) {
+      return TensorError(context, filter, "out of memory for its packed copy");
+    }
+    cpu.pack_depthwise_s8(weights, taps, channels,
+                          reinterpret_cast<int8_t*>(data->packed_filter.data()));
+    data->packed_from = weights;
+    data->packed_by = &cpu;
+  }
+  *out_weights = reinterpret_cast<const int8_t*>(data->packed_filter.data());
   return kTfLiteOk;
 }
 
@@ -624,7 +669,11 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
     return TensorError(context, filter, "out of memory for its taps");
   }
   const bool is_float = data.form == WeightsForm::kFloat;
-  if (!is_float) DEPUTY_TRY(FoldZeroPoint(context, &data, filter, bias));
+  const int8_t* weights = nullptr;
+  if (!is_float) {
+    DEPUTY_TRY(FoldZeroPoint(context, cpu, &data, filter, bias));
+    DEPUTY_TRY(PackDepthwise(context, cpu, &data, filter, &weights));
+  }
   const Arithmetic arithmetic = ArithmeticOf(context);
   const int64_t row_values = int64_t{shape.x.output} * shape.output_channels;
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
@@ -633,7 +682,7 @@ TfLiteStatus FastDepthwise(TfLiteContext* context, TfLiteNode* node, const CpuKe
       DepthwiseRowFloat(shape, cpu, Data<float>(input), Data<float>(filter), Data<float>(bias),
                         data.float_range, row, mine, Data<float>(output) + row * row_values);
     } else {
-      DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), Data<int8_t>(filter),
+      DepthwiseRowInt8(shape, cpu, Data<int8_t>(input), weights,
                        reinterpret_cast<const int32_t*>(data.bias.data()), data.scaling, arithmetic,
                        row, mine, Data<int8_t>(output) + row * row_values);
     }
@@ -681,32 +730,12 @@ TfLiteStatus EvalDepthwise(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "CONV_2D",
-     .code = kTfLiteBuiltinConv2d,
-     .min_version = 1,
-     .max_version = 8,
-     .types = kWeightsFormInputs,
-     .options = {1, 1},
-     .params_size = sizeof(TfLiteConvParams),
-     .parse = &ParseOptions<1, TfLiteConvParams, &FillConv>,
-     .init = &GuardedInit<&NewData<ConvData>>,
-     .free = &DeleteData<ConvData>,
-     .prepare = &Guarded<&PrepareConv>,
-     .invoke = &Guarded<&EvalConv>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "DEPTHWISE_CONV_2D",
-     .code = kTfLiteBuiltinDepthwiseConv2d,
-     .min_version = 1,
-     .max_version = 7,
-     .types = kWeightsFormInputs,
-     .options = {1, 2},
-     .params_size = sizeof(TfLiteDepthwiseConvParams),
-     .parse = &ParseOptions<2, TfLiteDepthwiseConvParams, &FillDepthwiseConv>,
-     .init = &GuardedInit<&NewData<ConvData>>,
-     .free = &DeleteData<ConvData>,
-     .prepare = &Guarded<&PrepareDepthwise>,
-     .invoke = &Guarded<&EvalDepthwise>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<1, TfLiteConvParams, &FillConv>(
+        KernelRow<ConvData>("CONV_2D", kTfLiteBuiltinConv2d, 8, kWeightsFormInputs,
+                            &Guarded<&PrepareConv>, &Guarded<&EvalConv>)),
+    WithOptions<2, TfLiteDepthwiseConvParams, &FillDepthwiseConv>(KernelRow<ConvData>(
+        "DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d, 7, kWeightsFormInputs,
+        &Guarded<&PrepareDepthwise>, &Guarded<&EvalDepthwise>)),
 };
 
 }  // namespace

@@ -292,16 +292,17 @@ namespace {
 struct PixelRows {
   const void* input;
   int64_t depth;
-  void (*widen)(const int8_t* values, size_t count, int16_t* out);  // null for uint8
+  bool is_unsigned;
+  const CpuKernels* cpu;
 };
 
-void FillPixel(const void* source, int64_t row, int, int16_t* out) {
+void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
   const PixelRows& rows = *static_cast<const PixelRows*>(source);
-  if (rows.widen == nullptr) {
-    WidenUInt8(static_cast<const uint8_t*>(rows.input) + row * rows.depth, rows.depth, out);
+  const auto depth = static_cast<size_t>(rows.depth);
+  if (rows.is_unsigned) {
+    rows.cpu->left_from_u8(static_cast<const uint8_t*>(rows.input) + row * rows.depth, depth, out);
   } else {
-    rows.widen(static_cast<const int8_t*>(rows.input) + row * rows.depth,
-               static_cast<size_t>(rows.depth), out);
+    rows.cpu->left_from_s8(static_cast<const int8_t*>(rows.input) + row * rows.depth, depth, out);
   }
 }
 
@@ -323,9 +324,9 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
   int32_t* products = reinterpret_cast<int32_t*>(products_.data());
   const Arithmetic arithmetic = ArithmeticOf(context);
   for (int b = 0; b < shape_.batches; ++b) {
-    const PixelRows source = {input + b * matrix.rows * matrix.depth, matrix.depth,
-                              is_unsigned ? nullptr : cpu.widen_s8};
-    MatrixLayer::Rows<int16_t> rows;
+    const PixelRows source = {input + b * matrix.rows * matrix.depth, matrix.depth, is_unsigned,
+                              &cpu};
+    MatrixLayer::Rows<uint8_t> rows;
     rows.fill = &FillPixel;
     rows.source = &source;
     const int32_t zero = hybrid ? hybrid_.zero_points()[b] : scaling_.input_zero_point() - offset;
@@ -409,19 +410,9 @@ TfLiteStatus EvalTransposeConv(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "TRANSPOSE_CONV",
-     .code = kTfLiteBuiltinTransposeConv,
-     .min_version = 1,
-     .max_version = 5,
-     .types = kWeightsFormInputs,
-     .options = {1, 49},
-     .params_size = sizeof(TfLiteTransposeConvParams),
-     .parse = &ParseOptions<49, TfLiteTransposeConvParams, &FillTransposeConv>,
-     .init = &GuardedInit<&NewData<TransposeConv>>,
-     .free = &DeleteData<TransposeConv>,
-     .prepare = &Guarded<&PrepareTransposeConv>,
-     .invoke = &Guarded<&EvalTransposeConv>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<49, TfLiteTransposeConvParams, &FillTransposeConv>(KernelRow<TransposeConv>(
+        "TRANSPOSE_CONV", kTfLiteBuiltinTransposeConv, 5, kWeightsFormInputs,
+        &Guarded<&PrepareTransposeConv>, &Guarded<&EvalTransposeConv>)),
 };
 
 }  // namespace

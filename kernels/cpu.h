@@ -30,13 +30,20 @@ struct GemmTileF32 {
   size_t out_stride;
 };
 
-// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` and `b` hold
-// int8 values. Depth comes in runs: panels are [depth / s8_run][s8_columns][s8_run], and depth is
-// padded with zeros to a multiple of s8_run on both sides.
+// How a table wants the left side of gemm_s8, whose values are those of int8.
+enum class LeftForm {
+  kInt16,        // as they are
+  kBiasedUInt8,  // 128 more: the caller takes 128 times the sum of the weights off the bias
+};
+
+// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` is in the
+// table's LeftForm, `b` holds int8. Depth comes in runs: panels are [depth /
+// s8_run][s8_columns][s8_run], and depth is padded to a multiple of s8_run on both sides, with
+// zeros in `b`.
 struct GemmTileS8 {
   int rows, columns, depth;
-  const int16_t* a;
-  size_t a_stride;
+  const uint8_t* a;
+  size_t a_stride;  // in bytes
   const int8_t* b;
   const int32_t* bias;
   int32_t* sums;  // room for whole panels in each row
@@ -65,11 +72,12 @@ struct DepthwisePixelF32 {
   float low, high;
   float* out;
 };
-// As above with all taps present (padding points at a row of zero points) and weights in order.
+// As above with all taps present (padding points at a row of zero points). Where s8_left is
+// kBiasedUInt8, inputs count 128 more than they hold, as in gemm_s8.
 struct DepthwisePixelS8 {
   int taps, channels;
   const int8_t* const* inputs;
-  const int8_t* weights;  // [taps][channels]
+  const int8_t* weights;  // [taps][channels], or what pack_depthwise_s8 made of them
   const int32_t* bias;
   int32_t* sums;
 };
@@ -81,12 +89,22 @@ struct CpuKernels {
   void (*gemm_f32)(const GemmTileF32& tile) = nullptr;
   int s8_rows = 0, s8_columns = 0, s8_run = 0;
   void (*gemm_s8)(const GemmTileS8& tile) = nullptr;
-  void (*widen_s8)(const int8_t* values, size_t count, int16_t* out) = nullptr;
+  LeftForm s8_left = LeftForm::kInt16;
+  // int8, and uint8 less 128, in that form.
+  void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
+  void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
   void (*requantize_float)(const RequantizeTile& tile) = nullptr;
   void (*requantize_exact)(const RequantizeTile& tile) = nullptr;
   void (*depthwise_f32)(const DepthwisePixelF32& pixel) = nullptr;
   void (*depthwise_s8)(const DepthwisePixelS8& pixel) = nullptr;
+  // Brings [taps][channels] weights into the order that depthwise_s8 reads, and answers how many
+  // bytes that takes; `out` null only asks. Null: as they are.
+  size_t (*pack_depthwise_s8)(const int8_t* weights, int taps, int channels, int8_t* out) = nullptr;
   void (*half_to_float)(const uint16_t* values, size_t count, float* out) = nullptr;
+
+  // Bytes of a value in s8_left, and how much more it is there.
+  size_t left_bytes() const { return s8_left == LeftForm::kInt16 ? 2 : 1; }
+  int32_t left_offset() const { return s8_left == LeftForm::kInt16 ? 0 : 128; }
 };
 
 // The tables. `reference` has no functions: operators run their plain code. A table may only be

@@ -23,6 +23,14 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
+// The sum of a row's inputs, each less the zero point.
+template <typename T>
+uint32_t SumLess(const T* row, const GemmSums& job) {
+  uint32_t sum = 0;
+  for (int d = 0; d < job.depth; ++d) sum += static_cast<uint32_t>(row[d] - job.input_zero_point);
+  return sum;
+}
+
 }  // namespace
 
 template <typename T>
@@ -89,11 +97,10 @@ template class PackedWeights<int8_t>;
 
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
   for (int r = 0; r < tile.rows; ++r) {
-    const int16_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
-    uint32_t sum = 0;
-    for (int d = 0; d < job.depth; ++d) {
-      sum += static_cast<uint32_t>(a[d] - job.input_zero_point);
-    }
+    const uint8_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
+    const uint32_t sum = job.cpu->s8_left == LeftForm::kInt16
+                             ? SumLess(reinterpret_cast<const int16_t*>(a), job)
+                             : SumLess(a, job);
     const uint32_t excess = sum * static_cast<uint32_t>(job.weights_zero_point);
     int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
     for (int c = 0; c < tile.columns; ++c) {

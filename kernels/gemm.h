@@ -157,14 +157,15 @@ struct GemmSums {
   const PackedWeights<int8_t>* weights;
   int group, depth;
   const int32_t* bias;  // of the group, padded
-  // What every input and every weight is less by. The former is in the bias already.
+  // What every input (in its LeftForm) and every weight is less by. The former is in the bias
+  // already.
   int32_t input_zero_point, weights_zero_point;
 };
 
 // Takes weights_zero_point times (input - its zero point) off the sums of a tile.
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
 
-// get_rows as above, of int16_t (with values of int8), each row padded with zeros to the weights'
+// get_rows as above, of bytes: rows in the table's LeftForm, each padded to the weights'
 // padded_depth(). Then finish(first_row, rows, first_column, columns, sums, stride) for tiles of
 // sums, sums[r * stride + c].
 template <typename GetRows, typename Finish>
@@ -173,7 +174,7 @@ void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& 
   const GemmPlan::Cut cut = plan.TaskCut(task);
   const int tile_rows = job.cpu->s8_rows, panel_columns = job.cpu->s8_columns;
   const int64_t rows = cut.last_row - cut.first_row;
-  const RowBlock<int16_t> block = get_rows(cut.first_row, static_cast<int>(rows));
+  const RowBlock<uint8_t> block = get_rows(cut.first_row, static_cast<int>(rows));
   alignas(kTensorAlignment) int32_t sums[kMaxTileRows * kMaxTileColumns];
   const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
   for (int column = cut.first_column; column < cut.last_column; column += step) {

@@ -255,19 +255,19 @@ TfLiteStatus Plain(TfLiteContext* context, TfLiteNode* node) {
 struct ByteRows {
   const void* input;
   size_t depth;
-  void (*widen)(const int8_t* values, size_t count, int16_t* out);
+  const CpuKernels* cpu;
 };
 
-void FillInt8Row(const void* source, int64_t row, int, int16_t* out) {
+void FillInt8Row(const void* source, int64_t row, int, uint8_t* out) {
   const ByteRows& rows = *static_cast<const ByteRows*>(source);
-  rows.widen(static_cast<const int8_t*>(rows.input) + row * static_cast<int64_t>(rows.depth),
-             rows.depth, out);
+  const auto* input = static_cast<const int8_t*>(rows.input);
+  rows.cpu->left_from_s8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
 }
 
-void FillUInt8Row(const void* source, int64_t row, int, int16_t* out) {
+void FillUInt8Row(const void* source, int64_t row, int, uint8_t* out) {
   const ByteRows& rows = *static_cast<const ByteRows*>(source);
-  const auto depth = static_cast<int64_t>(rows.depth);
-  WidenUInt8(static_cast<const uint8_t*>(rows.input) + row * depth, depth, out);
+  const auto* input = static_cast<const uint8_t*>(rows.input);
+  rows.cpu->left_from_u8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
 }
 
 TfLiteStatus FastFullyConnected(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
@@ -283,8 +283,8 @@ TfLiteStatus FastFullyConnected(TfLiteContext* context, TfLiteNode* node, const 
     return data.matrix.RunFloat(context, cpu, data.shape, rows, weights, bias, data.float_range,
                                 Data<float>(output));
   }
-  ByteRows source = {input->data.data, static_cast<size_t>(data.shape.depth), cpu.widen_s8};
-  MatrixLayer::Rows<int16_t> rows;
+  ByteRows source = {input->data.data, static_cast<size_t>(data.shape.depth), &cpu};
+  MatrixLayer::Rows<uint8_t> rows;
   rows.fill = &FillInt8Row;
   rows.source = &source;
   if (data.form == WeightsForm::kHybrid) {
@@ -337,19 +337,9 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "FULLY_CONNECTED",
-     .code = kTfLiteBuiltinFullyConnected,
-     .min_version = 1,
-     .max_version = 14,
-     .types = kWeightsFormInputs,
-     .options = {1, 8},
-     .params_size = sizeof(TfLiteFullyConnectedParams),
-     .parse = &ParseOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>,
-     .init = &GuardedInit<&NewData<FullyConnectedData>>,
-     .free = &DeleteData<FullyConnectedData>,
-     .prepare = &Guarded<&PrepareFullyConnected>,
-     .invoke = &Guarded<&EvalFullyConnected>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>(KernelRow<FullyConnectedData>(
+        "FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, kWeightsFormInputs,
+        &Guarded<&PrepareFullyConnected>, &Guarded<&EvalFullyConnected>)),
     {.name = "BATCH_MATMUL",
      .code = kTfLiteBuiltinBatchMatmul,
      .min_version = 1,

@@ -18,15 +18,6 @@ void FlipSigns(const RequantizeTile& tile) {
 
 }  // namespace
 
-void WidenUInt8(const uint8_t* values, int64_t count, int16_t* out) {
-  constexpr int kChunk = 16;
-  int64_t i = 0;
-  for (; i + kChunk <= count; i += kChunk) {
-    for (int j = 0; j < kChunk; ++j) out[i + j] = static_cast<int16_t>(values[i + j] - 128);
-  }
-  for (; i < count; ++i) out[i] = static_cast<int16_t>(values[i] - 128);
-}
-
 template <typename T>
 TfLiteStatus MatrixLayer::EnsurePacked(TfLiteContext* context, const CpuKernels& cpu,
                                        const MatrixShape& shape, const TfLiteTensor* weights,
@@ -128,7 +119,7 @@ void MatrixLayer::FoldBias(const MatrixShape& shape, int32_t input_zero_point,
 }
 
 TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
-                                  const MatrixShape& shape, const Rows<int16_t>& rows,
+                                  const MatrixShape& shape, const Rows<uint8_t>& rows,
                                   const IntWeights& weights, const TfLiteTensor* bias,
                                   const ChannelScaling& scaling, void* out) {
   const auto requantize = scaling.TileFunctionOf(cpu, ArithmeticOf(context));
@@ -152,7 +143,7 @@ TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
 }
 
 TfLiteStatus MatrixLayer::RunHybrid(TfLiteContext* context, const CpuKernels& cpu,
-                                    const MatrixShape& shape, const Rows<int16_t>& rows,
+                                    const MatrixShape& shape, const Rows<uint8_t>& rows,
                                     const TfLiteTensor* weights, const TfLiteTensor* bias,
                                     const HybridScaling& scaling, float* out) {
   const int64_t out_stride = int64_t{shape.groups} * shape.columns;

@@ -25,9 +25,6 @@ struct MatrixShape {
   int depth = 0;
 };
 
-// uint8 less 128, for rows.
-void WidenUInt8(const uint8_t* values, int64_t count, int16_t* out);
-
 class MatrixLayer {
  public:
   // Forgets what was packed. To be called by prepare.
@@ -36,8 +33,8 @@ class MatrixLayer {
     int8_weights_.Invalidate();
   }
 
-  // One row of input in `out`, which has room for `depth` values: row `row` of group `group`.
-  // Called from several threads.
+  // One row of input in `out`, which has room for `depth` values: row `row` of group `group`. For
+  // integers `out` is bytes that hold values in the table's LeftForm. Called from several threads.
   template <typename T>
   using FillRow = void (*)(const void* source, int64_t row, int group, T* out);
 
@@ -68,12 +65,12 @@ class MatrixLayer {
   // from several threads.
   template <typename Finish>
   TfLiteStatus RunSums(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
-                       const Rows<int16_t>& rows, int32_t input_zero_point,
+                       const Rows<uint8_t>& rows, int32_t input_zero_point,
                        const IntWeights& weights, const TfLiteTensor* bias, const Finish& finish);
 
   // The output is int8, or uint8 if the weights are.
   TfLiteStatus RunInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
-                       const Rows<int16_t>& rows, const IntWeights& weights,
+                       const Rows<uint8_t>& rows, const IntWeights& weights,
                        const TfLiteTensor* bias, const ChannelScaling& scaling, void* out);
 
   // Rows that HybridRows made, `rows_per_scale` of them to each of its scales; float bias and
@@ -85,7 +82,7 @@ class MatrixLayer {
     FloatRange range;
   };
   TfLiteStatus RunHybrid(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
-                         const Rows<int16_t>& rows, const TfLiteTensor* weights,
+                         const Rows<uint8_t>& rows, const TfLiteTensor* weights,
                          const TfLiteTensor* bias, const HybridScaling& scaling, float* out);
 
  private:
@@ -105,31 +102,34 @@ class MatrixLayer {
 
 template <typename Finish>
 TfLiteStatus MatrixLayer::RunSums(TfLiteContext* context, const CpuKernels& cpu,
-                                  const MatrixShape& shape, const Rows<int16_t>& rows,
+                                  const MatrixShape& shape, const Rows<uint8_t>& rows,
                                   int32_t input_zero_point, const IntWeights& weights,
                                   const TfLiteTensor* bias, const Finish& finish) {
   DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights.tensor, weights.is_unsigned ? 0x80 : 0,
                           &int8_weights_));
-  const size_t row_values = static_cast<size_t>(std::max(int8_weights_.padded_depth(), 1));
-  const GemmPlan plan =
-      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows, cpu.s8_columns,
-               row_values * sizeof(int16_t), ThreadCount(context));
-  DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(int16_t)));
-  FoldBias(shape, input_zero_point, bias);
+  const size_t left_bytes = cpu.left_bytes();
+  const size_t row_bytes =
+      static_cast<size_t>(std::max(int8_weights_.padded_depth(), 1)) * left_bytes;
+  const size_t used_bytes = static_cast<size_t>(shape.depth) * left_bytes;
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows,
+                                 cpu.s8_columns, row_bytes, ThreadCount(context));
+  DEPUTY_TRY(EnsureScratch(context, plan, row_bytes));
+  const int32_t left_zero_point = input_zero_point + cpu.left_offset();
+  FoldBias(shape, left_zero_point, bias);
   for (int group = 0; group < shape.groups; ++group) {
     const int32_t* group_bias = reinterpret_cast<const int32_t*>(bias_.data()) +
                                 int64_t{group} * int8_weights_.padded_columns();
     const GemmSums job = {
-        &cpu, &int8_weights_, group, shape.depth, group_bias, input_zero_point, weights.zero_point};
-    const auto fill = [&](int64_t first, int count, int worker) -> RowBlock<int16_t> {
-      int16_t* block = reinterpret_cast<int16_t*>(scratch_.data() + static_cast<size_t>(worker) *
+        &cpu, &int8_weights_, group, shape.depth, group_bias, left_zero_point, weights.zero_point};
+    const auto fill = [&](int64_t first, int count, int worker) -> RowBlock<uint8_t> {
+      uint8_t* block = reinterpret_cast<uint8_t*>(scratch_.data() + static_cast<size_t>(worker) *
                                                                         scratch_per_worker_);
       for (int r = 0; r < count; ++r) {
-        int16_t* row = block + static_cast<size_t>(r) * row_values;
+        uint8_t* row = block + static_cast<size_t>(r) * row_bytes;
         rows.fill(rows.source, first + r, group, row);
-        std::fill(row + shape.depth, row + row_values, int16_t{0});
+        std::fill(row + used_bytes, row + row_bytes, uint8_t{0});
       }
-      return {block, row_values};
+      return {block, row_bytes};
     };
     ParallelFor(context, plan.tasks, [&](int task, int worker) {
       RunGemmSums(

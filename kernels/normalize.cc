@@ -123,19 +123,9 @@ bool FillLocalResponseNorm(const OpOptions& options, TfLiteLocalResponseNormPara
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "L2_NORMALIZATION",
-     .code = kTfLiteBuiltinL2Normalization,
-     .min_version = 1,
-     .max_version = 2,
-     .types = kTypes,
-     .options = {1, 12},
-     .params_size = sizeof(TfLiteL2NormParams),
-     .parse = &ParseOptions<12, TfLiteL2NormParams, &FillL2Norm>,
-     .init = nullptr,
-     .free = nullptr,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval>,
-     .inplace = kTfLiteInplaceOpInput0Shared},
+    WithOptions<12, TfLiteL2NormParams, &FillL2Norm>(
+        KernelRow<void>("L2_NORMALIZATION", kTfLiteBuiltinL2Normalization, 2, kTypes,
+                        &Guarded<&Prepare>, &Guarded<&Eval>, kTfLiteInplaceOpInput0Shared)),
     ParserRow("LOCAL_RESPONSE_NORMALIZATION", kTfLiteBuiltinLocalResponseNormalization, {1, 13},
               sizeof(TfLiteLocalResponseNormParams),
               &ParseOptions<13, TfLiteLocalResponseNormParams, &FillLocalResponseNorm>),

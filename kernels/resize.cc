@@ -259,32 +259,12 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "RESIZE_BILINEAR",
-     .code = kTfLiteBuiltinResizeBilinear,
-     .min_version = 1,
-     .max_version = 4,
-     .types = kBilinearTypes,
-     .options = {1, 15},
-     .params_size = sizeof(TfLiteResizeBilinearParams),
-     .parse = &ParseOptions<15, TfLiteResizeBilinearParams, &FillBilinear>,
-     .init = nullptr,
-     .free = nullptr,
-     .prepare = &Guarded<&PrepareBilinear>,
-     .invoke = &Guarded<&EvalBilinear>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "RESIZE_NEAREST_NEIGHBOR",
-     .code = kTfLiteBuiltinResizeNearestNeighbor,
-     .min_version = 1,
-     .max_version = 4,
-     .types = kNearestTypes,
-     .options = {1, 74},
-     .params_size = sizeof(TfLiteResizeNearestNeighborParams),
-     .parse = &ParseOptions<74, TfLiteResizeNearestNeighborParams, &FillNearest>,
-     .init = nullptr,
-     .free = nullptr,
-     .prepare = &Guarded<&Prepare<kNearestTypes, 0>>,
-     .invoke = &Guarded<&EvalNearest>,
-     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<15, TfLiteResizeBilinearParams, &FillBilinear>(
+        KernelRow<void>("RESIZE_BILINEAR", kTfLiteBuiltinResizeBilinear, 4, kBilinearTypes,
+                        &Guarded<&PrepareBilinear>, &Guarded<&EvalBilinear>)),
+    WithOptions<74, TfLiteResizeNearestNeighborParams, &FillNearest>(KernelRow<void>(
+        "RESIZE_NEAREST_NEIGHBOR", kTfLiteBuiltinResizeNearestNeighbor, 4, kNearestTypes,
+        &Guarded<&Prepare<kNearestTypes, 0>>, &Guarded<&EvalNearest>)),
 };
 
 }  // namespace

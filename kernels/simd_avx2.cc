@@ -127,7 +127,7 @@ inline void GemmS8Block(const GemmTileS8& tile, int first) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       int32_t pair;
-      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + d, sizeof pair);
+      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * d, sizeof pair);
       const __m256i value = _mm256_set1_epi32(pair);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
@@ -165,13 +165,24 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-void WidenS8(const int8_t* values, size_t count, int16_t* out) {
+// `flip` is XORed to every value: 0x80 makes uint8 less 128 of them.
+inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
+  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
   size_t i = 0;
   for (; i + 16 <= count; i += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i));
+    const __m128i bytes =
+        _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i)), flips);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepi8_epi16(bytes));
   }
-  for (; i < count; ++i) out[i] = values[i];
+  for (; i < count; ++i) out[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i]) ^ flip);
+}
+
+void LeftFromS8(const int8_t* values, size_t count, void* out) {
+  Widen(values, count, 0, static_cast<int16_t*>(out));
+}
+
+void LeftFromU8(const uint8_t* values, size_t count, void* out) {
+  Widen(reinterpret_cast<const int8_t*>(values), count, 0x80, static_cast<int16_t*>(out));
 }
 
 // ---- Requantisation ---------------------------------------------------------------------------
@@ -366,7 +377,9 @@ constexpr CpuKernels kAvx2Kernels = {
     .s8_columns = kColumnsS8,
     .s8_run = kRunS8,
     .gemm_s8 = &GemmS8,
-    .widen_s8 = &WidenS8,
+    .s8_left = LeftForm::kInt16,
+    .left_from_s8 = &LeftFromS8,
+    .left_from_u8 = &LeftFromU8,
     .requantize_float = &RequantizeFloat,
     .requantize_exact = &RequantizeExact,
     .depthwise_f32 = &DepthwiseF32,

@@ -4,9 +4,8 @@
 // compiled for them, so everything is in the unnamed namespace and no inline function of a shared
 // header is used.
 //
-// int8 products use the 16-bit form of VNNI (vpdpwssd): both sides signed, nothing saturates, and
-// no correction for an unsigned side is needed. The 8-bit form would be twice as fast and needs
-// inputs shifted by 128.
+// int8 products use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left
+// side, which is therefore 128 more than its values, and signed weights. Nothing saturates.
 #include "kernels/cpu.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
@@ -26,7 +25,7 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsF32 = 8, kColumnsF32 = 32;
-constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 2;
+constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
 
 // The first `count` of 16 lanes; none when it is negative.
 inline __mmask16 FirstLanes(int count) {
@@ -39,8 +38,8 @@ inline __mmask16 FirstLanes(int count) {
 inline void MultiplyAdd(__m512* sum, __m512 a, __m512 b) {
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
-inline void MultiplyAddPairs(__m512i* sum, __m512i a, __m512i b) {
-  __asm__("vpdpwssd %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+inline void MultiplyAddFours(__m512i* sum, __m512i unsigned_a, __m512i b) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
 }
 
 // ---- Float GEMM -------------------------------------------------------------------------------
@@ -128,16 +127,15 @@ inline void GemmS8Block(const GemmTileS8& tile, int first) {
     __m512i weights[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      weights[v] = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(
-          b + static_cast<size_t>(v / 2) * panel_stride + 32 * (v % 2))));
+      weights[v] = _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * panel_stride + 64 * (v % 2));
     }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      int32_t pair;
-      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + d, sizeof pair);
-      const __m512i value = _mm512_set1_epi32(pair);
+      int32_t four;
+      std::memcpy(&four, tile.a + static_cast<size_t>(r) * tile.a_stride + d, sizeof four);
+      const __m512i value = _mm512_set1_epi32(four);
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) MultiplyAddPairs(&sums[r][v], value, weights[v]);
+      for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
     }
     b += kRunS8 * kColumnsS8;
   }
@@ -169,14 +167,19 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-void WidenS8(const int8_t* values, size_t count, int16_t* out) {
-  size_t i = 0;
-  for (; i + 32 <= count; i += 32) {
-    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values + i));
-    _mm512_storeu_si512(out + i, _mm512_cvtepi8_epi16(bytes));
+void LeftFromS8(const int8_t* values, size_t count, void* out) {
+  auto* bytes = static_cast<uint8_t*>(out);
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  for (size_t i = 0; i < count; i += 64) {
+    const size_t left = count - i;
+    const __mmask64 lanes = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+    const __m512i steps = _mm512_maskz_loadu_epi8(lanes, values + i);
+    _mm512_mask_storeu_epi8(bytes + i, lanes, _mm512_xor_si512(steps, flips));
   }
-  for (; i < count; ++i) out[i] = values[i];
 }
+
+// uint8 less 128 is int8, and that plus 128 is uint8 again.
+void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(out, values, count); }
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
@@ -286,29 +289,135 @@ void DepthwiseF32(const DepthwisePixelF32& pixel) {
                count);
 }
 
-// Two taps of one channel side by side in each 32-bit lane, so that one instruction adds both
-// products. `lanes` says which of the 16 channels exist.
-inline __m512i LoadPairs(const int8_t* tap0, const int8_t* tap1, __mmask16 lanes) {
-  const __m512i low = _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(lanes, tap0));
-  if (tap1 == nullptr) return _mm512_and_si512(low, _mm512_set1_epi32(0xffff));
-  const __m512i high = _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(lanes, tap1));
-  return _mm512_mask_blend_epi16(0xaaaaaaaau, low, _mm512_slli_epi32(high, 16));
+// int8: 64 channels at a time, the rest 32 by 32. Four taps of a channel stand side by side in each
+// 32-bit lane, so that one instruction adds four products. Interleaving bytes leaves the channels
+// in the order (128-bit lane, vector, position); weights are packed in that order, and the sums are
+// brought back at the end.
+constexpr int kTapsAtOnce = 4;
+
+// Channels of the chunk that starts at `first`.
+inline int DepthwiseChunk(int first, int channels) { return channels - first > 32 ? 64 : 32; }
+
+size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int8_t* out) {
+  size_t bytes = 0;
+  for (int first = 0; first < channels; first += DepthwiseChunk(first, channels)) {
+    const int chunk = DepthwiseChunk(first, channels);
+    for (int tap = 0; tap < taps; tap += kTapsAtOnce) {
+      for (int i = 0; i < chunk; ++i) {
+        // Place i of the packed chunk is lane (i / 4) of vector (i / (chunk / 4)).
+        const int vector = i / (chunk / 4), lane = i % (chunk / 4);
+        const int channel = first + 16 * (lane / 4) + 4 * vector + lane % 4;
+        for (int t = tap; t < tap + kTapsAtOnce; ++t, ++bytes) {
+          if (out == nullptr) continue;
+          const bool exists = t < taps && channel < channels;
+          out[bytes] = exists ? weights[static_cast<size_t>(t) * channels + channel] : int8_t{0};
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+// The taps from `tap` on; behind the last one any tap will do, its weights are zeros.
+inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8_t* out[4]) {
+  for (int i = 0; i < kTapsAtOnce; ++i) {
+    out[i] = pixel.inputs[tap + i < pixel.taps ? tap + i : 0] + first;
+  }
+}
+
+const int8_t* DepthwiseS8Chunk64(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
+  const int count = pixel.channels - first;
+  const __mmask64 exist = count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                     _mm512_setzero_si512()};
+  for (int tap = 0; tap < pixel.taps; tap += kTapsAtOnce, weights += 256) {
+    const int8_t* taps[kTapsAtOnce];
+    TapsAt(pixel, tap, first, taps);
+    __m512i in[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(exist, taps[i]), flips);
+    }
+    const __m512i low01 = _mm512_unpacklo_epi8(in[0], in[1]);
+    const __m512i high01 = _mm512_unpackhi_epi8(in[0], in[1]);
+    const __m512i low23 = _mm512_unpacklo_epi8(in[2], in[3]);
+    const __m512i high23 = _mm512_unpackhi_epi8(in[2], in[3]);
+    const __m512i fours[4] = {
+        _mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+        _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      MultiplyAddFours(&sums[v], fours[v], _mm512_loadu_si512(weights + 64 * v));
+    }
+  }
+  // From (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
+  const __m512i a = _mm512_shuffle_i32x4(sums[0], sums[1], 0x44);
+  const __m512i b = _mm512_shuffle_i32x4(sums[2], sums[3], 0x44);
+  const __m512i c = _mm512_shuffle_i32x4(sums[0], sums[1], 0xee);
+  const __m512i d = _mm512_shuffle_i32x4(sums[2], sums[3], 0xee);
+  const __m512i ordered[4] = {_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd),
+                              _mm512_shuffle_i32x4(c, d, 0x88), _mm512_shuffle_i32x4(c, d, 0xdd)};
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) {
+    const __mmask16 lanes = FirstLanes(count - 16 * v);
+    const __m512i bias = _mm512_maskz_loadu_epi32(lanes, pixel.bias + first + 16 * v);
+    _mm512_mask_storeu_epi32(pixel.sums + first + 16 * v, lanes,
+                             _mm512_add_epi32(ordered[v], bias));
+  }
+  return weights;
+}
+
+inline void MultiplyAddFours(__m256i* sum, __m256i unsigned_a, __m256i b) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
+}
+
+const int8_t* DepthwiseS8Chunk32(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
+  const int count = pixel.channels - first;
+  const __mmask32 exist = count >= 32 ? ~__mmask32{0} : (__mmask32{1} << count) - 1;
+  const __m256i flips = _mm256_set1_epi8(static_cast<char>(0x80));
+  __m256i sums[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                     _mm256_setzero_si256()};
+  for (int tap = 0; tap < pixel.taps; tap += kTapsAtOnce, weights += 128) {
+    const int8_t* taps[kTapsAtOnce];
+    TapsAt(pixel, tap, first, taps);
+    __m256i in[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_xor_si256(_mm256_maskz_loadu_epi8(exist, taps[i]), flips);
+    }
+    const __m256i low01 = _mm256_unpacklo_epi8(in[0], in[1]);
+    const __m256i high01 = _mm256_unpackhi_epi8(in[0], in[1]);
+    const __m256i low23 = _mm256_unpacklo_epi8(in[2], in[3]);
+    const __m256i high23 = _mm256_unpackhi_epi8(in[2], in[3]);
+    const __m256i fours[4] = {
+        _mm256_unpacklo_epi16(low01, low23), _mm256_unpackhi_epi16(low01, low23),
+        _mm256_unpacklo_epi16(high01, high23), _mm256_unpackhi_epi16(high01, high23)};
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      MultiplyAddFours(&sums[v], fours[v],
+                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + 32 * v)));
+    }
+  }
+  const __m256i ordered[4] = {_mm256_permute2x128_si256(sums[0], sums[1], 0x20),
+                              _mm256_permute2x128_si256(sums[2], sums[3], 0x20),
+                              _mm256_permute2x128_si256(sums[0], sums[1], 0x31),
+                              _mm256_permute2x128_si256(sums[2], sums[3], 0x31)};
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) {
+    const auto lanes = static_cast<__mmask8>(FirstLanes(count - 8 * v));
+    const __m256i bias = _mm256_maskz_loadu_epi32(lanes, pixel.bias + first + 8 * v);
+    _mm256_mask_storeu_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(ordered[v], bias));
+  }
+  return weights;
 }
 
 void DepthwiseS8(const DepthwisePixelS8& pixel) {
-  for (int first = 0; first < pixel.channels; first += 16) {
-    const __mmask16 lanes = FirstLanes(pixel.channels - first);
-    __m512i sums = _mm512_maskz_loadu_epi32(lanes, pixel.bias + first);
-    const int8_t* weights = pixel.weights + first;
-    for (int tap = 0; tap < pixel.taps; tap += 2) {
-      const bool pair = tap + 1 < pixel.taps;
-      const __m512i in = LoadPairs(pixel.inputs[tap] + first,
-                                   pair ? pixel.inputs[tap + 1] + first : nullptr, lanes);
-      MultiplyAddPairs(&sums, in,
-                       LoadPairs(weights, pair ? weights + pixel.channels : nullptr, lanes));
-      weights += 2 * static_cast<ptrdiff_t>(pixel.channels);
-    }
-    _mm512_mask_storeu_epi32(pixel.sums + first, lanes, sums);
+  const int8_t* weights = pixel.weights;
+  for (int first = 0; first < pixel.channels; first += DepthwiseChunk(first, pixel.channels)) {
+    weights = DepthwiseChunk(first, pixel.channels) == 64
+                  ? DepthwiseS8Chunk64(pixel, first, weights)
+                  : DepthwiseS8Chunk32(pixel, first, weights);
   }
 }
 
@@ -334,11 +443,14 @@ constexpr CpuKernels kAvx512Kernels = {
     .s8_columns = kColumnsS8,
     .s8_run = kRunS8,
     .gemm_s8 = &GemmS8,
-    .widen_s8 = &WidenS8,
+    .s8_left = LeftForm::kBiasedUInt8,
+    .left_from_s8 = &LeftFromS8,
+    .left_from_u8 = &LeftFromU8,
     .requantize_float = &RequantizeFloat,
     .requantize_exact = &RequantizeExact,
     .depthwise_f32 = &DepthwiseF32,
     .depthwise_s8 = &DepthwiseS8,
+    .pack_depthwise_s8 = &PackDepthwiseS8,
     .half_to_float = &HalfToFloat,
 };
 

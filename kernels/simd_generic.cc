@@ -42,6 +42,10 @@ void GemmF32(const GemmTileF32& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
+const int16_t* LeftRow(const GemmTileS8& tile, int row) {
+  return reinterpret_cast<const int16_t*>(tile.a + static_cast<size_t>(row) * tile.a_stride);
+}
+
 template <int kRows>
 void GemmS8Rows(const GemmTileS8& tile) {
   for (int first = 0; first < tile.columns; first += kColumnsS8) {
@@ -51,7 +55,7 @@ void GemmS8Rows(const GemmTileS8& tile) {
     for (int d = 0; d < tile.depth; ++d, b += kColumnsS8) {
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
-        const int16_t a = tile.a[static_cast<size_t>(r) * tile.a_stride + static_cast<size_t>(d)];
+        const int16_t a = LeftRow(tile, r)[d];
         for (int c = 0; c < kColumnsS8; ++c) {
           // Fits 16 bits, and 16-bit vector products exist everywhere.
           Accumulate(&sums[r][c], static_cast<int16_t>(a * b[c]));
@@ -70,8 +74,14 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-void WidenS8(const int8_t* values, size_t count, int16_t* out) {
-  for (size_t i = 0; i < count; ++i) out[i] = values[i];
+void LeftFromS8(const int8_t* values, size_t count, void* out) {
+  auto* wide = static_cast<int16_t*>(out);
+  for (size_t i = 0; i < count; ++i) wide[i] = values[i];
+}
+
+void LeftFromU8(const uint8_t* values, size_t count, void* out) {
+  auto* wide = static_cast<int16_t*>(out);
+  for (size_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(values[i] - 128);
 }
 
 // function(sum, column) for every sum of the tile.
@@ -174,7 +184,9 @@ constexpr CpuKernels kGenericKernels = {
     .s8_columns = kColumnsS8,
     .s8_run = 1,
     .gemm_s8 = &GemmS8,
-    .widen_s8 = &WidenS8,
+    .s8_left = LeftForm::kInt16,
+    .left_from_s8 = &LeftFromS8,
+    .left_from_u8 = &LeftFromU8,
     .requantize_float = &RequantizeFloat,
     .requantize_exact = &RequantizeExact,
     .depthwise_f32 = &DepthwiseF32,

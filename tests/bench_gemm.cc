@@ -62,7 +62,8 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
   Report(state, 2.0 * rows * columns * depth);
 }
 
-// As a convolution does it: rows of int8 are widened for every block, sums are requantised.
+// As a convolution does it: rows of int8 are brought into the table's form for every block, sums
+// are requantised.
 void Int8Product(benchmark::State& state, const CpuKernels* cpu, int rows, int depth, int columns) {
   const auto a = Steps<int8_t>(static_cast<size_t>(rows) * static_cast<size_t>(depth));
   const auto weights = Steps<int8_t>(static_cast<size_t>(columns) * static_cast<size_t>(depth));
@@ -78,16 +79,15 @@ void Int8Product(benchmark::State& state, const CpuKernels* cpu, int rows, int d
   const GemmS8 job = {cpu,     &packed,     0,
                       depth,   bias.data(), cpu->requantize_float,
                       scaling, out.data(),  static_cast<size_t>(columns)};
-  const size_t stride = static_cast<size_t>(packed.padded_depth());
-  const GemmPlan plan =
-      PlanGemm(rows, columns, depth, cpu->s8_rows, cpu->s8_columns, stride * sizeof(int16_t), 1);
-  std::vector<int16_t> block(static_cast<size_t>(plan.block_rows) * stride);
+  const size_t stride = static_cast<size_t>(packed.padded_depth()) * cpu->left_bytes();
+  const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->s8_rows, cpu->s8_columns, stride, 1);
+  std::vector<uint8_t> block(static_cast<size_t>(plan.block_rows) * stride);
   for (auto _ : state) {
     for (int task = 0; task < plan.tasks; ++task) {
-      RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<int16_t> {
+      RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<uint8_t> {
         for (int r = 0; r < count; ++r) {
-          cpu->widen_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
-                        block.data() + static_cast<size_t>(r) * stride);
+          cpu->left_from_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
+                            block.data() + static_cast<size_t>(r) * stride);
         }
         return {block.data(), stride};
       });

@@ -34,7 +34,7 @@ AAAAAAAAAAECAwQABRESMQYTFCFBFWEjMkJRgYLR/9oACAEBAAA/AEBKSpQSkEk7AeatYXD8iUCXpMOC
 klAAGQd/Apboyz9L6tE65QTG5qS4SMjGfPtV3fLPd7tdHpkdPqDDiiGnWCCkJB7J9sVPfSzB4RiWuWtl25NubNuai0nucE/t
 jH8pRrKkakPMA8l5xvO+hRGa4UpS1FS1FSlHJJOSTWq//9k=
 """)
-DEPUTY = None  # set from the command line
+DEPUTY = PLUGINS = None  # set from the command line
 
 
 def deputy(*arguments, **options):
@@ -144,7 +144,7 @@ class CliTest(unittest.TestCase):
 
     def test_help_fits_80_columns_and_names_every_subcommand(self):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
-        for command in ([], ["run"], ["bench"], ["inspect"]):
+        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)
@@ -247,6 +247,57 @@ class CliTest(unittest.TestCase):
                                     stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Adeputy: [^\n]+\n\Z")
+
+    # ---- delegates -----------------------------------------------------------------------------
+
+    def test_a_delegate_from_a_library_gives_the_same_answers(self):
+        log = self.folder / "log"
+        plain = ["run", FLOAT, "--random"]
+        expected = self.fine(*plain)
+        for option, nodes in ((f"{PLUGINS}/libelementwise.so,log={log}", "6 11"),
+                              (f"{PLUGINS}/libdescribed0.so,ops=0,18,log={log}", "6 11"),
+                              (f"{PLUGINS}/libelementwise.so,ops=18,log={log}", None)):
+            log.unlink(missing_ok=True)
+            self.assertEqual(self.fine(*plain, "--delegate", option), expected)
+            claimed = log.read_text().splitlines()[0]
+            self.assertEqual(claimed, "claimed" if nodes is None else f"claimed {nodes}")
+        text = self.fine(*plain, "--profile", "--delegate", f"{PLUGINS}/libelementwise.so")
+        self.assertRegex(text, r"(?m)^Elementwise +Elementwise +2 ")
+        two = self.fine(*plain, "--delegate", f"{PLUGINS}/libelementwise.so,ops=0",
+                        "--delegate", f"{PLUGINS}/libopaque.so")
+        self.assertEqual(two, expected)
+
+    def test_delegates_that_do_not_work_are_one_line(self):
+        run = ["run", FLOAT, "--random", "--delegate"]
+        self.refused(2, r"/none.so \(cannot be read: No such file", *run, "/none.so")
+        self.refused(2, "does not export 'tflite_plugin_create_delegate'",
+                     *run, f"{PLUGINS}/libno_create.so")
+        self.refused(2, "unknown option 'colour': expected one of 'ops'",
+                     *run, f"{PLUGINS}/libdescribed0.so,colour=red")
+        self.refused(2, "knows the options 'ops' and 'log' only",
+                     *run, f"{PLUGINS}/libelementwise.so,colour=red")
+        self.refused(2, "expected KEY=VALUE after the library, found 'x'", *run, "/none.so,x")
+        self.refused(2, "takes no options", *run, f"{PLUGINS}/libstable_1.0.0.so,a=b")
+        self.refused(1, "cannot be given to delegate 1: Restored original execution plan",
+                     *run, f"{PLUGINS}/libthrowing.so,in=prepare", "--policy", "tflite")
+
+    def test_plugins_are_listed_as_text_and_json(self):
+        good, bad = f"{PLUGINS}/libdescribed0.so", f"{PLUGINS}/libno_create.so"
+        text = self.fine("plugins", good)
+        self.assertIn(f"elementwise 1.2.3, Deputy's tests\n  path    {good}\n  kind    deputy\n"
+                      "  layout  NHWC\n  option  ops= (text) ", text)
+        environment = dict(os.environ, DEPUTY_PLUGIN_PATH=f"{good}:{bad}")
+        for arguments, env in ((["plugins", "--json", good, bad], None),
+                               (["devices", "--json"], environment)):
+            result = deputy(*arguments, env=env)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr, "deputy: 1 of 2 files cannot be loaded\n")
+            first, second = json.loads(result.stdout)
+            self.assertEqual((first["name"], first["kind"]), ("elementwise", "deputy"))
+            self.assertEqual([o["type"] for o in first["options"]],
+                             ["text", "text", "bool", "int", "float"])
+            self.assertIn("does not export", second["error"])
+        self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
 
     # ---- run -----------------------------------------------------------------------------------
 
@@ -572,6 +623,43 @@ class CliTest(unittest.TestCase):
             self.refused(2, "expected KEY:VALUE;KEY:VALUE", "bench", FLOAT,
                          "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
 
+    def elementwise(self, *options):
+        """Flags for a delegate library that takes ADD, nodes 6 and 11 of the digits, and more."""
+        path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / "libelementwise.so"
+        if not path.exists():
+            self.skipTest("the delegate libraries of the tests are not built")
+        flags = [f"--external_delegate_path={path}"]
+        return flags + [f"--external_delegate_options={';'.join(options)}"] if options else flags
+
+    def test_bench_runs_delegates_from_libraries(self):
+        report = self.bench(*self.elementwise(), "--require_delegate")
+        delegate, = report["delegates"]
+        self.assertEqual((delegate["nodes"], delegate["partitions"]), (2, 2))
+        self.assertEqual(len(report["cpu_nodes"]), 14)
+        self.assertNotIn("ADD", [node["operator"] for node in report["cpu_nodes"]])
+        owners = [row["owner"] for row in report["nodes"]]
+        self.assertEqual(owners.count("Elementwise"), 2)
+        self.assertEqual(report["summary"], "2 nodes in libelementwise.so, 14 on the CPU")
+        text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise())
+        self.assertIn("delegate   libelementwise.so: 2 of 16 nodes, 2 partitions\n", text)
+        csv_text = self.fine("bench", FLOAT, *self.QUICK, *self.elementwise(),
+                             "--op_profiling_output_mode=csv")
+        self.assertEqual(csv_text.count(",Elementwise,Elementwise,2,"), 2)
+        self.refused(1, "14 of 16 nodes run on the CPU, the first is node 0 CONV_2D", "bench",
+                     FLOAT, *self.QUICK, *self.elementwise(), "--require_full_delegation")
+
+    def test_bench_gives_each_library_its_own_options_and_rank(self):
+        add, mul = self.elementwise("ops:0"), self.elementwise("ops:18")
+        taken = lambda *flags: [row["nodes"] for row in self.bench(*flags)["delegates"]]
+        self.assertEqual(taken(*mul), [0])
+        self.assertEqual(taken(*add, *mul), [2, 0])
+        self.assertEqual(taken(*mul, *add), [0, 2])
+        # Whoever comes first gets what both want.
+        self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
+        self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        # Options before every library belong to the first.
+        self.assertEqual(taken(*mul[::-1], *add), [0, 2])
+
     def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
         for model in (FLOAT, INT8):
             report = json.loads(self.fine("inspect", model, "--json"))
@@ -608,7 +696,8 @@ class CliTest(unittest.TestCase):
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    DEPUTY = os.path.join(sys.argv.pop(1), "deputy")
+    BUILD = sys.argv.pop(1)
+    DEPUTY, PLUGINS = os.path.join(BUILD, "deputy"), os.path.join(BUILD, "tests", "plugins")
     if not os.path.exists(DEPUTY) or not FLOAT.exists():
         print("the deputy command or the digits are not here: skipped")
         sys.exit(77)

@@ -69,14 +69,14 @@ struct Float {
 };
 
 struct Int8 {
-  std::vector<int16_t> a;
-  std::vector<int8_t> weights, out;
-  std::vector<int32_t> bias, mantissas, shifts;
+  std::vector<int8_t> a, weights, out;
+  std::vector<uint8_t> left;                             // `a` in the table's form
+  std::vector<int32_t> bias, folded, mantissas, shifts;  // the bias as it is, and for that form
   std::vector<float> factors;
   PackedWeights<int8_t> packed;
   GemmS8 job;
   Size size;
-  size_t stride;
+  size_t stride, left_stride;
 
   Int8(const CpuKernels& cpu, const Size& s) : size(s) {
     const auto columns = static_cast<size_t>(s.columns), rows = static_cast<size_t>(s.rows);
@@ -90,7 +90,14 @@ struct Int8 {
     EXPECT_TRUE(packed.Pack(cpu, weights.data(), 1, s.columns, s.depth, Limits()));
     // Padding meets weights of zero, so what it holds would not show.
     stride = static_cast<size_t>(packed.padded_depth());
-    a = RandomSteps<int16_t>(rows * stride, 4);
+    a = RandomSteps<int8_t>(rows * stride, 4);
+    left.resize(a.size() * cpu.left_bytes());
+    left_stride = stride * cpu.left_bytes();
+    cpu.left_from_s8(a.data(), a.size(), left.data());
+    folded = bias;
+    for (int c = 0; c < s.columns; ++c) {
+      folded[static_cast<size_t>(c)] -= cpu.left_offset() * packed.ColumnSum(0, c);
+    }
     RequantizeTile scaling = {};
     scaling.factors = factors.data();
     scaling.mantissas = mantissas.data();
@@ -98,12 +105,12 @@ struct Int8 {
     scaling.zero_point = 5;
     scaling.low = -128;
     scaling.high = 127;
-    job = {&cpu,    &packed,    0,      s.depth, bias.data(), cpu.requantize_exact,
+    job = {&cpu,    &packed,    0,      s.depth, folded.data(), cpu.requantize_exact,
            scaling, out.data(), columns};
   }
   void RunTask(const GemmPlan& plan, int task) {
-    RunGemmS8(job, plan, task, [&](int64_t first, int) -> RowBlock<int16_t> {
-      return {a.data() + first * static_cast<int64_t>(stride), stride};
+    RunGemmS8(job, plan, task, [&](int64_t first, int) -> RowBlock<uint8_t> {
+      return {left.data() + first * static_cast<int64_t>(left_stride), left_stride};
     });
   }
 };
@@ -166,14 +173,19 @@ TEST(Gemm, int8_products_equal_brute_force) {
 TEST(Gemm, int8_extremes_do_not_saturate) {
   for (const CpuKernels* cpu : Tables()) {
     const std::vector<int8_t> weights(16 * 64, -128);
-    const std::vector<int16_t> a(64, -128);
-    const std::vector<int32_t> bias(kMaxTileColumns, 1);
     PackedWeights<int8_t> packed;
     ASSERT_TRUE(packed.Pack(*cpu, weights.data(), 1, 16, 64, Limits()));
-    int32_t sums[kMaxTileColumns];
-    cpu->gemm_s8({1, 16, 64, a.data(), 64, packed.Panel(0, 0), bias.data(), sums, kMaxTileColumns});
-    for (int c = 0; c < 16; ++c) EXPECT_EQ(sums[c], 1 + 64 * 128 * 128) << cpu->name;
     EXPECT_EQ(packed.ColumnSum(0, 3), -128 * 64);
+    for (int value : {-128, 127}) {
+      const std::vector<int8_t> a(64, static_cast<int8_t>(value));
+      std::vector<uint8_t> left(64 * cpu->left_bytes());
+      cpu->left_from_s8(a.data(), a.size(), left.data());
+      const std::vector<int32_t> bias(kMaxTileColumns, 1 + cpu->left_offset() * 128 * 64);
+      int32_t sums[kMaxTileColumns];
+      cpu->gemm_s8({1, 16, 64, left.data(), left.size(), packed.Panel(0, 0), bias.data(), sums,
+                    kMaxTileColumns});
+      for (int c = 0; c < 16; ++c) EXPECT_EQ(sums[c], 1 - 64 * 128 * value) << cpu->name;
+    }
   }
 }
 

@@ -249,7 +249,7 @@ TEST_F(PluginElf, the_systems_libraries_are_sound) {
       const std::string path = entry.path().string();
       if (path.find(".so") == std::string::npos || !entry.is_regular_file()) continue;
       const std::vector<uint8_t> bytes = ReadBytes(path);
-      if (bytes.size() < 4 || bytes[0] != 0x7f || bytes.size() > (2u << 20)) continue;
+      if (bytes.size() < 4 || bytes[0] != 0x7f || bytes.size() > (1u << 18)) continue;
       const std::string damage = Damage(bytes);
       EXPECT_THAT(damage, testing::AnyOf("", HasSubstr("position-independent executable"))) << path;
       ++read;

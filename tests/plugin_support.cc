@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace deputy {
 
@@ -15,7 +14,12 @@ std::string Scratch(const std::string& name) { return testing::TempDir() + "/plu
 
 std::vector<uint8_t> ReadBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::vector<uint8_t> bytes;
+  std::vector<char> block(1 << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    bytes.insert(bytes.end(), block.begin(), block.begin() + file.gcount());
+  }
+  return bytes;
 }
 
 std::string ReadText(const std::string& path) {

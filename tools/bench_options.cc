@@ -11,6 +11,7 @@
 
 #include "tools/bench_delegates.h"
 #include "tools/bench_inputs.h"
+#include "tools/delegate_option.h"
 #include "tools/text.h"
 
 namespace deputy::tools {
@@ -178,6 +179,10 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
       if (!option->check_name(std::string("--use_") + provider) || value != "true") continue;
       requests.push_back({provider, "", {}});
     }
+    if (option->check_name("--delegate")) {
+      const DelegateOption spec = ParseDelegateOption(value);
+      requests.push_back({"external", spec.library, spec.options});
+    }
     if (option->check_name(kExternalPath)) {
       library = requests.size();
       requests.push_back({"external", value, std::move(early)});
@@ -205,6 +210,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   options->delegates = RequestsInOrder(command);
+  options->session.delegates.clear();  // they are among those
   const bool nothing_asked = options->delegates.empty();
   if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
     FailUsage("%s needs a delegate, e.g. %s",

@@ -87,7 +87,7 @@ void Report::NumberDelegates() {
     info.struct_size = sizeof(info);
     if (DeputyInterpreterGetDelegateInfo(interpreter_, i, &info) != kTfLiteOk) continue;
     for (size_t own = 0; own < session_.delegates().size(); ++own) {
-      if (session_.delegates()[own].get() != info.delegate) continue;
+      if (session_.delegates()[own].handle.get() != info.delegate) continue;
       own_[i] = static_cast<int>(own);
       library_[static_cast<int>(own)] = i;
     }
@@ -115,10 +115,10 @@ Json Report::DelegatesJson() const {
         asked != library_.end() &&
         DeputyInterpreterGetDelegateInfo(interpreter_, asked->second, &info) == kTfLiteOk;
     delegates.push_back({{"index", own},
-                         {"name", delegate.name()},
-                         {"version", delegate.version()},
-                         {"vendor", delegate.vendor()},
-                         {"path", delegate.path()},
+                         {"name", delegate.name},
+                         {"version", delegate.version},
+                         {"vendor", delegate.vendor},
+                         {"path", delegate.library},
                          {"applied", known && info.applied != 0},
                          {"failure", known ? Text(info.failure) : "it was not asked"},
                          {"nodes", info.node_count},

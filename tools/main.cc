@@ -70,9 +70,10 @@ int Run(int argc, char** argv) {
   deputy::tools::AddBenchCommand(&app);
   deputy::tools::AddInspectCommand(&app);
   deputy::tools::AddExplainCommand(&app);
+  deputy::tools::AddPluginsCommand(&app);
   // CLI11 would only say that one is required.
   const std::string word = argc > 1 ? argv[1] : "-";
-  const auto is_word = [&](const CLI::App* command) { return command->get_name() == word; };
+  const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };
   if (word[0] != '-' && app.get_subcommands(is_word).empty()) {
     return Fail(kExitUsage, "no subcommand '" + word + "' (see 'deputy --help')");
   }

@@ -16,6 +16,7 @@
 #include <filesystem>
 
 #include "c_api/c_api_experimental.h"
+#include "tools/placement_option.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
 
@@ -51,8 +52,10 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->expected(1)
       ->take_all();
   command
-      ->add_option("--delegate", options->delegates, "A delegate's library; again for more of them")
-      ->type_name("LIB[,KEY=VALUE]")
+      ->add_option("--delegate", options->delegates,
+                   "Give nodes to the delegate of a library, with\n"
+                   "options KEY=VALUE; several are applied in order")
+      ->type_name("LIB[,K=V..]")
       ->expected(1)
       ->take_all();
   command
@@ -69,7 +72,8 @@ Session::Session(const SessionOptions& options)
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
-  for (const std::string& spec : options.delegates) delegates_.emplace_back(spec);
+  for (const std::string& spec : options.delegates)
+    delegates_.push_back(LoadDelegate(ParseDelegateOption(spec)));
   double start = NowMs();
   model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path_.c_str(), &Collect, this));
   if (model_ == nullptr) Refuse("is no usable model");
@@ -85,7 +89,7 @@ Session::Session(const SessionOptions& options)
         settings.get(), options.policy == "tflite" ? kDeputyPolicyTfLite : kDeputyPolicyHot);
   }
   for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
-  for (const std::string& each : options.excludes) AddPlacement(each, nullptr, settings.get());
+  for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
   interpreter_.reset(TfLiteInterpreterCreate(model_.get(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   load_ms_ = NowMs() - start;
@@ -100,12 +104,12 @@ Session::Session(const SessionOptions& options)
 }
 
 void Session::ApplyDelegates(const SessionOptions& options) {
-  for (const LoadedDelegate& delegate : delegates_) {
+  for (size_t i = 0; i < delegates_.size(); ++i) {
     const TfLiteStatus status =
-        TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegate.get());
+        TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
     const bool fine = status == kTfLiteOk || options.failed_delegates_are_fine ||
                       delegation_status().policy == kDeputyPolicyHot;
-    if (!fine) Refuse(("does not take the delegate " + delegate.name()).c_str());
+    if (!fine) Refuse(Format("cannot be given to delegate %zu", i + 1).c_str());
     report_.clear();
   }
 }
@@ -122,13 +126,12 @@ void Session::WarnIfDegraded() const {
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
   std::string text;
   if (status.delegates_left_out > 0) {
-    text += PluralText(static_cast<size_t>(status.delegates_left_out), "delegate", "delegates") +
-            " could not be applied and was left out";
+    text = PluralText(static_cast<size_t>(status.delegates_left_out), "delegate", "delegates") +
+           " left out, not applicable";
   }
   if (status.recomputed_nodes > 0) {
-    text += (text.empty() ? "" : "; ") +
-            PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times") +
-            " the CPU computed a delegate's node that had failed";
+    text += (text.empty() ? "" : "; ") + std::string("the CPU stood in for a failed node ") +
+            PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times");
   }
   std::fprintf(stderr, "deputy: degraded: %s (see 'deputy explain')\n", text.c_str());
 }

@@ -12,7 +12,7 @@
 
 #include "c_api/c_api.h"
 #include "c_api/deputy.h"
-#include "tools/delegates.h"
+#include "tools/delegate_option.h"
 
 namespace CLI {
 class App;
@@ -25,10 +25,10 @@ struct SessionOptions {
   int threads = 1;
   bool reference = false;              // bit-exact integer arithmetic
   std::vector<std::string> shapes;     // "NAME=1,224,224,3"
-  std::vector<std::string> delegates;  // "LIB.so,key=value", in the order of application
+  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
   std::string policy;
-  // Who may run what, see AddPin and AddPlacement.
+  // Who may run what, see placement_option.h.
   std::vector<std::string> pins, excludes;
   // The model is shown even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;

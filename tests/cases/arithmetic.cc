@@ -92,6 +92,25 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
           Closeness::kElement, builder.Finish(), row.refusal};
 }
 
+// An integer divisor of 0 among others.
+template <typename T>
+OpCase MakeDivisionByZero(TfLiteType type, Known known) {
+  ModelBuilder builder;
+  CaseInputs graph(&builder, known);
+  const int a = graph.Add(builder.AddTensor(type, {3}, "a", Scale(type, 0.05f, 3)));
+  const int b = graph.AddNumbers<T>(type, {3}, {1, 0, 2}, "b", Scale(type, 0.021f, 0));
+  const int out = builder.AddTensor(type, {3}, "out", Scale(type, 0.043f, -20));
+  AddArithmetic(&builder, kTfLiteBuiltinDiv, a, b, out, kNone);
+  const auto feeds = graph.Finish();
+  builder.SetOutputs({out});
+  return {std::string("DIV by zero ") + TfLiteTypeGetName(type) + graph.suffix(),
+          Closeness::kElement,
+          builder.Finish(),
+          "expected divisors other than 0, found element 1",
+          feeds,
+          true};
+}
+
 }  // namespace
 
 std::vector<OpCase> ArithmeticCases() {
@@ -106,6 +125,10 @@ std::vector<OpCase> ArithmeticCases() {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32}) {
       cases.push_back(MakeCase(kTfLiteBuiltinDiv, "DIV", type, row));
     }
+  }
+  for (Known known : {Known::kBefore, Known::kAtRunTime}) {
+    cases.push_back(MakeDivisionByZero<int8_t>(kTfLiteInt8, known));
+    cases.push_back(MakeDivisionByZero<int32_t>(kTfLiteInt32, known));
   }
   const Row bad = {{2}, {2}, kNone, "expected type"};
   cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", kTfLiteBool, bad));

@@ -96,6 +96,24 @@ OpCase MakeCase(const Operator& op, TfLiteType type, const Row& row) {
           Closeness::kElement, builder.Finish(), row.refusal};
 }
 
+// A number on the right that the operator refuses when it meets it.
+OpCase MakeRefused(const Operator& op, int32_t number, Known known, const char* refusal) {
+  ModelBuilder builder;
+  CaseInputs graph(&builder, known);
+  const int a = graph.Add(builder.AddTensor(kTfLiteInt32, {3}, "a"));
+  const int b = graph.AddNumbers<int32_t>(kTfLiteInt32, {3}, {1, number, 2}, "b");
+  const int out = builder.AddTensor(kTfLiteInt32, {3}, "out");
+  builder.AddOp(op.code, {a, b}, {out});
+  const auto feeds = graph.Finish();
+  builder.SetOutputs({out});
+  return {std::string(op.name) + " by " + std::to_string(number) + graph.suffix(),
+          Closeness::kElement,
+          builder.Finish(),
+          refusal,
+          feeds,
+          true};
+}
+
 }  // namespace
 
 std::vector<OpCase> BinaryCases() {
@@ -105,6 +123,10 @@ std::vector<OpCase> BinaryCases() {
       for (const Row& row : kRows) cases.push_back(MakeCase(op, type, row));
     }
     cases.push_back(MakeCase(op, kTfLiteBool, {{2}, {2}, "expected type"}));
+    const bool is_power = op.code == kTfLiteBuiltinPow;
+    for (Known known : {Known::kBefore, Known::kAtRunTime}) {
+      if (op.picky) cases.push_back(MakeRefused(op, is_power ? -1 : 0, known, "in element 1"));
+    }
   }
   return cases;
 }

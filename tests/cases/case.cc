@@ -6,11 +6,11 @@ namespace deputy {
 std::vector<OpCase> AllCases() {
   std::vector<OpCase> all;
   for (auto* family :
-       {&ActivationCases, &ArithmeticCases,    &BinaryCases, &CompareCases, &ConcatCases,
-        &ConvCases,       &ConvTransposeCases, &FillCases,   &CustomCases,  &GatherCases,
-        &MatmulCases,     &NormalizeCases,     &PadCases,    &PoolCases,    &QuantizeCases,
-        &RearrangeCases,  &ReduceCases,        &ResizeCases, &SearchCases,  &ShapeCases,
-        &SliceCases,      &SoftmaxCases,       &UnaryCases}) {
+       {&ActivationCases, &ArithmeticCases, &BinaryCases,        &CompareCases, &ConcatCases,
+        &ControlCases,    &ConvCases,       &ConvTransposeCases, &FillCases,    &CustomCases,
+        &GatherCases,     &MatmulCases,     &NormalizeCases,     &PadCases,     &PoolCases,
+        &QuantizeCases,   &RearrangeCases,  &ReduceCases,        &ResizeCases,  &SearchCases,
+        &ShapeCases,      &SliceCases,      &SoftmaxCases,       &UnaryCases}) {
     for (OpCase& op_case : (*family)()) all.push_back(std::move(op_case));
   }
   return all;

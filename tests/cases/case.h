@@ -32,8 +32,12 @@ struct OpCase {
   std::string name;  // "CONV_2D int8 [1,5,5,3] 3x3 stride 2": unique, readable in a failure
   Closeness closeness = Closeness::kSum;
   std::vector<uint8_t> model;
-  // Non-empty: AllocateTensors refuses the model, and this is part of the message.
+  // Non-empty: AllocateTensors refuses the model, and this is part of the message. With numbers
+  // that are fed, and where `late` says so, it may be Invoke that refuses.
   std::string refusal;
+  // Contents of inputs that must not be random, by their number; empty where they may.
+  std::vector<std::vector<uint8_t>> feeds = {};
+  bool late = false;
 };
 
 using Shape = std::vector<int32_t>;
@@ -44,6 +48,7 @@ std::vector<OpCase> ArithmeticCases();
 std::vector<OpCase> BinaryCases();
 std::vector<OpCase> CompareCases();
 std::vector<OpCase> ConcatCases();
+std::vector<OpCase> ControlCases();
 std::vector<OpCase> ConvCases();
 std::vector<OpCase> ConvTransposeCases();
 std::vector<OpCase> CustomCases();
@@ -78,6 +83,49 @@ std::string Text(const Shape& shape);
 TensorExtras PerTensor(float scale, int zero_point);
 // `count` different scales around `scale` along `dimension`, all zero points 0.
 TensorExtras PerChannel(float scale, int count, int dimension);
+
+// Whether axes, shapes and indices are constants of the model or only known when it runs.
+enum class Known { kBefore, kAtRunTime };
+
+// The inputs of a case in the making.
+class CaseInputs {
+ public:
+  CaseInputs(ModelBuilder* builder, Known known) : builder_(builder), known_(known) {}
+
+  // An input of the graph with random contents. Answers the tensor, as does AddNumbers.
+  int Add(int tensor) {
+    inputs_.push_back(tensor);
+    feeds_.emplace_back();
+    return tensor;
+  }
+
+  // Numbers that mean something: a constant, or an input that is fed with them.
+  template <typename T>
+  int AddNumbers(TfLiteType type, const Shape& shape, const std::vector<T>& values,
+                 const std::string& name, const TensorExtras& extras = {}) {
+    if (known_ == Known::kBefore) {
+      return builder_->AddConstant<T>(type, shape, values, name, extras);
+    }
+    const int tensor = Add(builder_->AddTensor(type, shape, name, extras));
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    feeds_.back().assign(bytes, bytes + values.size() * sizeof(T));
+    return tensor;
+  }
+
+  // Names the graph's inputs, and answers what is fed to them.
+  std::vector<std::vector<uint8_t>> Finish() {
+    builder_->SetInputs(inputs_);
+    return known_ == Known::kBefore ? std::vector<std::vector<uint8_t>>() : feeds_;
+  }
+
+  const char* suffix() const { return known_ == Known::kBefore ? "" : " at run time"; }
+
+ private:
+  ModelBuilder* builder_;
+  Known known_;
+  std::vector<int32_t> inputs_;
+  std::vector<std::vector<uint8_t>> feeds_;
+};
 
 // A random constant of the type (float32, int8 or uint8).
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,

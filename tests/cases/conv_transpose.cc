@@ -66,26 +66,27 @@ const Row kRows[] = {
     {{1, 3, 4, 5}, {7, 3, 3, 5}, {1, 6, 8, 7}, 0, 2, kSame, true, kNone, "strides: expected 1"},
 };
 
-OpCase MakeCase(CaseForm form, const Row& row) {
+OpCase MakeCase(CaseForm form, Known known, const Row& row) {
   ModelBuilder builder;
+  CaseInputs graph(&builder, known);
   const int channels = row.weights[0];
   const FormTensors t =
       TensorsOf(form, channels, 0, CountOf(row.weights) / static_cast<size_t>(channels) / 4 + 1);
-  const int shape = builder.AddConstant<int32_t>(kTfLiteInt32, {4}, row.output, "shape");
+  const int shape = graph.AddNumbers(kTfLiteInt32, {4}, row.output, "shape");
   const int weights = AddRandomConstant(&builder, t.weights, row.weights, 1, t.weights_extras);
-  const int input = builder.AddTensor(t.data, row.input, "input", t.input_extras);
+  const int input = graph.Add(builder.AddTensor(t.data, row.input, "input", t.input_extras));
   const int bias = row.bias ? AddFormBias(&builder, t, channels, 2) : -1;
   const int output = builder.AddTensor(t.data, {1}, "output", t.output_extras);
   builder.AddOp(kTfLiteBuiltinTransposeConv, {shape, weights, input, bias}, {output},
                 schema::CreateTransposeConvOptions(builder.fbb(), row.padding, row.stride_x,
                                                    row.stride_y, row.activation),
                 4);
-  builder.SetInputs({input});
+  const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string("TRANSPOSE_CONV ") + t.name + " " + Text(row.input) + Text(row.weights) +
               Text(row.output) + " " + schema::EnumNamePadding(row.padding) + " stride " +
-              Text({row.stride_y, row.stride_x}),
-          Closeness::kSum, builder.Finish(), row.refusal};
+              Text({row.stride_y, row.stride_x}) + graph.suffix(),
+          Closeness::kSum, builder.Finish(), row.refusal, feeds};
 }
 
 }  // namespace
@@ -93,7 +94,10 @@ OpCase MakeCase(CaseForm form, const Row& row) {
 std::vector<OpCase> ConvTransposeCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) {
-    for (CaseForm form : kAllForms) cases.push_back(MakeCase(form, row));
+    for (CaseForm form : kAllForms) {
+      cases.push_back(MakeCase(form, Known::kBefore, row));
+      cases.push_back(MakeCase(form, Known::kAtRunTime, row));
+    }
   }
   return cases;
 }

@@ -11,25 +11,30 @@ std::string NameOf(const MoveRow& row, TfLiteType type) {
   return row.options.empty() ? name : name + " options " + Text(row.options);
 }
 
-OpCase MakeCase(const MoveRow& row, TfLiteType type, const AddRowOperator& add) {
+OpCase MakeCase(const MoveRow& row, TfLiteType type, Known known, const AddRowOperator& add) {
   ModelBuilder builder;
+  CaseInputs graph(&builder, known);
   const TensorExtras extras = type == kTfLiteInt8 ? PerTensor(0.05f, 3) : TensorExtras();
   std::vector<int32_t> tensors, inputs, outputs;
   for (const Shape& shape : row.tensors) {
-    tensors.push_back(builder.AddTensor(type, shape, "input", extras));
+    tensors.push_back(graph.Add(builder.AddTensor(type, shape, "input", extras)));
   }
   for (const Indices& indices : row.indices) {
-    inputs.push_back(
-        builder.AddConstant<int32_t>(kTfLiteInt32, indices.shape, indices.values, "indices"));
+    inputs.push_back(graph.AddNumbers(kTfLiteInt32, indices.shape, indices.values, "indices"));
   }
   inputs.insert(row.indices_first ? inputs.end() : inputs.begin(), tensors.begin(), tensors.end());
   for (int i = 0; i < row.outputs; ++i) {
     outputs.push_back(builder.AddTensor(type, {1}, "output", extras));
   }
   add(&builder, row, inputs, outputs);
-  builder.SetInputs(tensors);
+  const auto feeds = graph.Finish();
   builder.SetOutputs(outputs);
-  return {NameOf(row, type), Closeness::kEqual, builder.Finish(), row.refusal};
+  return {NameOf(row, type) + graph.suffix(),
+          Closeness::kEqual,
+          builder.Finish(),
+          row.refusal,
+          feeds,
+          row.late};
 }
 
 }  // namespace
@@ -38,7 +43,8 @@ std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperato
   std::vector<OpCase> cases;
   for (const MoveRow& row : rows) {
     for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
-      cases.push_back(MakeCase(row, type, add));
+      cases.push_back(MakeCase(row, type, Known::kBefore, add));
+      if (!row.indices.empty()) cases.push_back(MakeCase(row, type, Known::kAtRunTime, add));
     }
   }
   return cases;

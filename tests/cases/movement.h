@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of operators that move data: some tensors, some constants of int32 (axes, shapes, indices)
-// and a few numbers for the options.
+// Cases of operators that move data: some tensors, some numbers of int32 (axes, shapes, indices)
+// and a few for the options.
 #ifndef DEPUTY_TESTS_CASES_MOVEMENT_H_
 #define DEPUTY_TESTS_CASES_MOVEMENT_H_
 
@@ -36,6 +36,7 @@ struct MoveRow {
   const char* refusal = "";
   int outputs = 1;
   bool indices_first = false;
+  bool late = false;  // refused by Invoke even where the indices are constants
 };
 
 // Adds the row's operator to the builder, with its options.
@@ -43,7 +44,7 @@ using AddRowOperator =
     std::function<void(ModelBuilder* builder, const MoveRow& row,
                        const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)>;
 
-// Every row as float32 and as int8.
+// Every row as float32 and as int8, with constant indices and with indices that are fed.
 std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add);
 
 }  // namespace deputy

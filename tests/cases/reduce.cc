@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions along axes that are constants, and CUMSUM. Axes that are not are in the golden files.
+// Reductions and CUMSUM, along axes that are constants and along axes that are fed.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -55,34 +55,55 @@ TensorExtras Scale(TfLiteType type) {
   return {};
 }
 
-OpCase MakeCase(const Reducer& reducer, TfLiteType type, const Row& row) {
+OpCase MakeCase(const Reducer& reducer, TfLiteType type, Known known, const Row& row) {
   ModelBuilder builder;
-  const int input = builder.AddTensor(type, row.shape, "input", Scale(type));
-  const int axes = builder.AddConstant<int32_t>(
-      kTfLiteInt32, {static_cast<int32_t>(row.axes.size())}, row.axes, "axes");
+  CaseInputs graph(&builder, known);
+  const int input = graph.Add(builder.AddTensor(type, row.shape, "input", Scale(type)));
+  const int axes =
+      graph.AddNumbers(kTfLiteInt32, {static_cast<int32_t>(row.axes.size())}, row.axes, "axes");
   const int output = builder.AddTensor(type, {1}, "output", Scale(type));
   builder.AddOp(reducer.code, {input, axes}, {output},
                 schema::CreateReducerOptions(builder.fbb(), row.keep_dims));
-  builder.SetInputs({input});
+  const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string(reducer.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.shape) +
-              Text(row.axes) + (row.keep_dims ? " kept" : ""),
-          Closeness::kSum, builder.Finish(), row.refusal};
+              Text(row.axes) + (row.keep_dims ? " kept" : "") + graph.suffix(),
+          Closeness::kSum, builder.Finish(), row.refusal, feeds};
 }
 
-OpCase MakeCumsum(TfLiteType type, const Shape& shape, int32_t axis, bool exclusive,
-                  const char* refusal = "") {
+struct SumRow {
+  Shape shape;
+  int32_t axis;
+  bool exclusive;
+  const char* refusal = "";
+};
+
+const SumRow kSumRows[] = {
+    {{2, 3, 4}, 1, false},
+    {{2, 3, 4}, -1, true},
+    {{2, 0, 4}, 1, true},
+    {{}, 0, true, "expected 1 dimension or more"},
+    {{2, 3}, 2, true, "expected an axis of -2 to 1, found 2"},
+    {{2, 3}, INT32_MIN, true, "expected an axis of -2 to 1, found -2147483648"},
+};
+
+OpCase MakeCumsum(TfLiteType type, Known known, const SumRow& row) {
   ModelBuilder builder;
-  const int input = builder.AddTensor(type, shape, "input");
-  const int axes = builder.AddConstant<int32_t>(kTfLiteInt32, {}, {axis}, "axis");
+  CaseInputs graph(&builder, known);
+  const int input = graph.Add(builder.AddTensor(type, row.shape, "input"));
+  const int axes = graph.AddNumbers<int32_t>(kTfLiteInt32, {}, {row.axis}, "axis");
   const int output = builder.AddTensor(type, {1}, "output");
   builder.AddOp(kTfLiteBuiltinCumsum, {input, axes}, {output},
-                schema::CreateCumsumOptions(builder.fbb(), exclusive, !exclusive));
-  builder.SetInputs({input});
+                schema::CreateCumsumOptions(builder.fbb(), row.exclusive, !row.exclusive));
+  const auto feeds = graph.Finish();
   builder.SetOutputs({output});
-  return {std::string("CUMSUM ") + TfLiteTypeGetName(type) + " " + Text(shape) +
-              std::to_string(axis) + (exclusive ? " exclusive" : ""),
-          Closeness::kSum, builder.Finish(), refusal};
+  return {std::string("CUMSUM ") + TfLiteTypeGetName(type) + " " + Text(row.shape) +
+              std::to_string(row.axis) + (row.exclusive ? " exclusive" : "") + graph.suffix(),
+          Closeness::kSum,
+          builder.Finish(),
+          row.refusal,
+          feeds,
+          true};
 }
 
 }  // namespace
@@ -91,15 +112,19 @@ std::vector<OpCase> ReduceCases() {
   std::vector<OpCase> cases;
   for (const Reducer& reducer : kReducers) {
     for (TfLiteType type : reducer.types) {
-      for (const Row& row : kRows) cases.push_back(MakeCase(reducer, type, row));
+      for (const Row& row : kRows) {
+        cases.push_back(MakeCase(reducer, type, Known::kBefore, row));
+        cases.push_back(MakeCase(reducer, type, Known::kAtRunTime, row));
+      }
     }
-    cases.push_back(MakeCase(reducer, kTfLiteUInt32, {{3}, {0}, false, "expected type"}));
+    cases.push_back(
+        MakeCase(reducer, kTfLiteUInt32, Known::kBefore, {{3}, {0}, false, "expected type"}));
   }
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt32, kTfLiteInt64}) {
-    cases.push_back(MakeCumsum(type, {2, 3, 4}, 1, false));
-    cases.push_back(MakeCumsum(type, {2, 3, 4}, -1, true));
-    cases.push_back(MakeCumsum(type, {2, 0, 4}, 1, true));
-    cases.push_back(MakeCumsum(type, {}, 0, true, "expected 1 dimension or more"));
+    for (const SumRow& row : kSumRows) {
+      cases.push_back(MakeCumsum(type, Known::kBefore, row));
+      cases.push_back(MakeCumsum(type, Known::kAtRunTime, row));
+    }
   }
   return cases;
 }

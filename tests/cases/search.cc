@@ -29,15 +29,17 @@ const Row kTopRows[] = {
     {{2, 3, 4}, 1},
     {{2, 3}, 0},
     {{2, 3}, -4},
+    {{2, 3}, INT32_MAX, "expected at most 3, found 2147483647"},
     {{0, 3}, 2},
     {{2, 3}, 4, "expected at most 3, found 4"},
     {{}, 1, "expected 1 dimension or more"},
 };
 
-OpCase MakeArg(bool max, TfLiteType type, const Row& row) {
+OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row) {
   ModelBuilder builder;
-  const int input = builder.AddTensor(type, row.shape, "input");
-  const int axis = builder.AddConstant<int32_t>(kTfLiteInt32, {}, {row.number}, "axis");
+  CaseInputs graph(&builder, known);
+  const int input = graph.Add(builder.AddTensor(type, row.shape, "input"));
+  const int axis = graph.AddNumbers<int32_t>(kTfLiteInt32, {}, {row.number}, "axis");
   const int output = builder.AddTensor(kTfLiteInt64, {1}, "output");
   if (max) {
     builder.AddOp(kTfLiteBuiltinArgMax, {input, axis}, {output},
@@ -46,25 +48,26 @@ OpCase MakeArg(bool max, TfLiteType type, const Row& row) {
     builder.AddOp(kTfLiteBuiltinArgMin, {input, axis}, {output},
                   schema::CreateArgMinOptions(builder.fbb(), schema::TensorType::INT64));
   }
-  builder.SetInputs({input});
+  const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string(max ? "ARG_MAX " : "ARG_MIN ") + TfLiteTypeGetName(type) + " " +
-              Text(row.shape) + std::to_string(row.number),
-          Closeness::kEqual, builder.Finish(), row.refusal};
+              Text(row.shape) + std::to_string(row.number) + graph.suffix(),
+          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
-OpCase MakeTop(TfLiteType type, const Row& row) {
+OpCase MakeTop(TfLiteType type, Known known, const Row& row) {
   ModelBuilder builder;
-  const int input = builder.AddTensor(type, row.shape, "input");
-  const int k = builder.AddConstant<int32_t>(kTfLiteInt32, {}, {row.number}, "k");
+  CaseInputs graph(&builder, known);
+  const int input = graph.Add(builder.AddTensor(type, row.shape, "input"));
+  const int k = graph.AddNumbers<int32_t>(kTfLiteInt32, {}, {row.number}, "k");
   const int values = builder.AddTensor(type, {1}, "values");
   const int indices = builder.AddTensor(kTfLiteInt32, {1}, "indices");
   builder.AddOp(kTfLiteBuiltinTopkV2, {input, k}, {values, indices});
-  builder.SetInputs({input});
+  const auto feeds = graph.Finish();
   builder.SetOutputs({values, indices});
   return {std::string("TOPK_V2 ") + TfLiteTypeGetName(type) + " " + Text(row.shape) +
-              std::to_string(row.number),
-          Closeness::kEqual, builder.Finish(), row.refusal};
+              std::to_string(row.number) + graph.suffix(),
+          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 OpCase MakeWhere(TfLiteType type, const Shape& shape, const char* refusal = "") {
@@ -84,20 +87,25 @@ std::vector<OpCase> SearchCases() {
   std::vector<OpCase> cases;
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt32, kTfLiteBool}) {
     for (const Row& row : kArgRows) {
-      cases.push_back(MakeArg(true, type, row));
-      cases.push_back(MakeArg(false, type, row));
+      for (Known known : {Known::kBefore, Known::kAtRunTime}) {
+        cases.push_back(MakeArg(true, type, known, row));
+        cases.push_back(MakeArg(false, type, known, row));
+      }
     }
     for (const Shape& shape : {Shape{9}, Shape{2, 3, 4}, Shape{3, 0}}) {
       cases.push_back(MakeWhere(type, shape));
     }
   }
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt64}) {
-    for (const Row& row : kTopRows) cases.push_back(MakeTop(type, row));
+    for (const Row& row : kTopRows) {
+      cases.push_back(MakeTop(type, Known::kBefore, row));
+      cases.push_back(MakeTop(type, Known::kAtRunTime, row));
+    }
   }
   cases.push_back(MakeWhere(kTfLiteBool, {}, "expected 1 dimension or more"));
   cases.push_back(MakeWhere(kTfLiteInt16, {3}, "expected type"));
-  cases.push_back(MakeTop(kTfLiteBool, {{3}, 1, "expected type"}));
-  cases.push_back(MakeArg(true, kTfLiteInt16, {{3}, 0, "expected type"}));
+  cases.push_back(MakeTop(kTfLiteBool, Known::kBefore, {{3}, 1, "expected type"}));
+  cases.push_back(MakeArg(true, kTfLiteInt16, Known::kBefore, {{3}, 0, "expected type"}));
   return cases;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RESHAPE: the shape from a constant, or from the options. SQUEEZE (options: the axes) and
-// EXPAND_DIMS. SHAPE and RANK have golden rows only: there is nothing to compute differently.
+// EXPAND_DIMS. SHAPE and RANK, whose answers are constants once the shapes are known.
 #include "tests/cases/movement.h"
 
 namespace deputy {
@@ -54,24 +54,44 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-OpCase MakeCase(TfLiteType type, bool shape_in_options, const Row& row) {
+OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Row& row) {
   ModelBuilder builder;
-  const int input = builder.AddTensor(type, row.from, "input");
-  std::vector<int32_t> inputs = {input};
+  CaseInputs graph(&builder, known);
+  std::vector<int32_t> inputs = {graph.Add(builder.AddTensor(type, row.from, "input"))};
   if (!shape_in_options) {
-    inputs.push_back(builder.AddConstant<int32_t>(
-        kTfLiteInt32, {static_cast<int32_t>(row.to.size())}, row.to, "shape"));
+    inputs.push_back(
+        graph.AddNumbers(kTfLiteInt32, {static_cast<int32_t>(row.to.size())}, row.to, "shape"));
   }
   const int output = builder.AddTensor(type, {1}, "output");
   const auto new_shape =
       builder.fbb().CreateVector(shape_in_options ? row.to : std::vector<int32_t>{});
   builder.AddOp(kTfLiteBuiltinReshape, inputs, {output},
                 schema::CreateReshapeOptions(builder.fbb(), new_shape));
-  builder.SetInputs({input});
+  const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string("RESHAPE ") + TfLiteTypeGetName(type) + " " + Text(row.from) + " to " +
-              Text(row.to) + (shape_in_options ? " by options" : ""),
-          Closeness::kEqual, builder.Finish(), row.refusal};
+              Text(row.to) + (shape_in_options ? " by options" : "") + graph.suffix(),
+          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+}
+
+// SHAPE or RANK, and a MAXIMUM that reads the answer.
+OpCase MakeQuestion(bool rank, const Shape& shape) {
+  ModelBuilder builder;
+  const int input = builder.AddTensor(kTfLiteFloat32, shape, "input");
+  const int answer = builder.AddTensor(kTfLiteInt32, {1}, "answer");
+  const int other = builder.AddTensor(kTfLiteInt32, {1}, "other");
+  const int output = builder.AddTensor(kTfLiteInt32, {1}, "output");
+  if (rank) {
+    builder.AddOp(kTfLiteBuiltinRank, {input}, {answer});
+  } else {
+    builder.AddOp(kTfLiteBuiltinShape, {input}, {answer},
+                  schema::CreateShapeOptions(builder.fbb(), schema::TensorType::INT32));
+  }
+  builder.AddOp(kTfLiteBuiltinMaximum, {answer, other}, {output});
+  builder.SetInputs({input, other});
+  builder.SetOutputs({output});
+  return {std::string(rank ? "RANK " : "SHAPE ") + Text(shape), Closeness::kEqual, builder.Finish(),
+          ""};
 }
 
 }  // namespace
@@ -80,9 +100,14 @@ std::vector<OpCase> ShapeCases() {
   std::vector<OpCase> cases = MoveCases(kOtherRows, AddOperator);
   for (const Row& row : kRows) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
-      cases.push_back(MakeCase(type, false, row));
-      cases.push_back(MakeCase(type, true, row));
+      cases.push_back(MakeCase(type, true, Known::kBefore, row));
+      cases.push_back(MakeCase(type, false, Known::kBefore, row));
+      cases.push_back(MakeCase(type, false, Known::kAtRunTime, row));
     }
+  }
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 0, 4}, Shape{1, 2, 1, 2, 1, 2, 1, 2}}) {
+    cases.push_back(MakeQuestion(false, shape));
+    cases.push_back(MakeQuestion(true, shape));
   }
   return cases;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An opaque delegate: it takes ADD nodes of two float32 tensors of one shape and sees graph and
-// tensors through functions only, which it has from the runtime's library. As an external delegate,
-// or with STABLE_VERSION as a stable one.
+// An opaque delegate: it takes ADD nodes of two float32 tensors of one shape, without activation,
+// and sees graph and tensors through functions only, which it has from the runtime's library. As an
+// external delegate, or with STABLE_VERSION as a stable one.
 #include <stdlib.h>
 #include <string.h>
 
 #include "tensorflow/lite/builtin_ops.h"
+#include "tensorflow/lite/c/builtin_op_data.h"
 #include "tensorflow/lite/c/c_api_opaque.h"
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/core/acceleration/configuration/c/stable_delegate.h"
@@ -36,6 +37,8 @@ static TfLiteStatus InvokeKernel(TfLiteOpaqueContext* context, TfLiteOpaqueNode*
 static int IsTaken(const TfLiteOpaqueContext* context, const TfLiteOpaqueNode* node,
                    const TfLiteOperator* op) {
   if (TfLiteOperatorGetBuiltInCode(op) != kTfLiteBuiltinAdd) return 0;
+  const TfLiteAddParams* params = (const TfLiteAddParams*)TfLiteOpaqueNodeGetBuiltinData(node);
+  if (params == NULL || params->activation != kTfLiteActNone) return 0;
   const size_t bytes = TfLiteOpaqueTensorByteSize(
       TfLiteOpaqueNodeGetOutput((TfLiteOpaqueContext*)context, (TfLiteOpaqueNode*)node, 0));
   for (int i = 0; i < 2; ++i) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `deputy plugins`: which delegate libraries there are, what they say of themselves, and why the
+// others cannot be loaded. The text is written from the JSON document, so that the two agree.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "c_api/deputy.h"
+#include "tools/commands.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using List = std::unique_ptr<DeputyPluginList, void (*)(DeputyPluginList*)>;
+
+struct PluginsOptions {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+const char* KindText(int32_t kind) {
+  switch (kind) {
+    case kDeputyPluginExternal:
+      return "external";
+    case kDeputyPluginStable:
+      return "stable";
+    case kDeputyPluginDeputy:
+      return "deputy";
+    default:
+      return "other";
+  }
+}
+
+const char* LayoutText(int32_t layout) {
+  switch (layout) {
+    case kDeputyLayoutNhwc:
+      return "NHWC";
+    case kDeputyLayoutNchw:
+      return "NCHW";
+    default:
+      return "any";
+  }
+}
+
+const char* TypeText(int32_t type) {
+  switch (type) {
+    case kDeputyOptionBool:
+      return "bool";
+    case kDeputyOptionInt:
+      return "int";
+    case kDeputyOptionFloat:
+      return "float";
+    default:
+      return "text";
+  }
+}
+
+std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+
+Json EntryJson(const DeputyPluginList* list, size_t index) {
+  Json json = {{"path", OrEmpty(DeputyPluginListGetPath(list, index))}};
+  const DeputyPlugin* plugin = DeputyPluginListGetPlugin(list, index);
+  DeputyPluginInfo info = {};
+  info.struct_size = sizeof info;
+  if (plugin == nullptr || DeputyPluginDescribe(plugin, &info) != kTfLiteOk) {
+    json["error"] = OrEmpty(DeputyPluginListGetError(list, index));
+    return json;
+  }
+  Json options = Json::array();
+  for (size_t i = 0; i < info.option_count; ++i) {
+    const DeputyPluginOption& option = info.options[i];
+    options.push_back({{"name", OrEmpty(option.name)},
+                       {"type", TypeText(option.type)},
+                       {"default", OrEmpty(option.default_value)},
+                       {"help", OrEmpty(option.help)}});
+  }
+  json.update({{"kind", KindText(info.kind)},
+               {"name", info.name},
+               {"version", info.version},
+               {"vendor", info.vendor},
+               {"layout", LayoutText(info.preferred_layout)},
+               {"options", options}});
+  return json;
+}
+
+std::string Field(const Json& json, const char* name) {
+  return OneLine(json[name].get<std::string>());
+}
+
+void PrintEntry(const Json& entry) {
+  if (entry.contains("error")) {
+    std::printf("%s\n  cannot be loaded: %s\n", Field(entry, "path").c_str(),
+                Field(entry, "error").c_str());
+    return;
+  }
+  const std::string version = Field(entry, "version"), vendor = Field(entry, "vendor");
+  std::printf("%s%s%s\n", Field(entry, "name").c_str(),
+              version.empty() ? "" : (" " + version).c_str(),
+              vendor.empty() ? "" : (", " + vendor).c_str());
+  std::printf("  path    %s\n  kind    %s\n  layout  %s\n", Field(entry, "path").c_str(),
+              Field(entry, "kind").c_str(), Field(entry, "layout").c_str());
+  for (const Json& option : entry["options"]) {
+    std::printf("  option  %s=%s (%s) %s\n", Field(option, "name").c_str(),
+                Field(option, "default").c_str(), Field(option, "type").c_str(),
+                Field(option, "help").c_str());
+  }
+}
+
+void Plugins(const PluginsOptions& options) {
+  std::vector<List> lists;
+  if (options.paths.empty()) {
+    lists.emplace_back(DeputyPluginListCreate(nullptr), &DeputyPluginListDelete);
+  }
+  for (const std::string& path : options.paths) {
+    lists.emplace_back(DeputyPluginListCreate(path.c_str()), &DeputyPluginListDelete);
+  }
+  Json entries = Json::array();
+  for (const List& list : lists) {
+    for (size_t i = 0; i < DeputyPluginListGetCount(list.get()); ++i) {
+      entries.push_back(EntryJson(list.get(), i));
+    }
+  }
+  if (options.json) {
+    // Names come out of files and may be no UTF-8.
+    const auto replace = Json::error_handler_t::replace;
+    std::printf("%s\n", entries.dump(2, ' ', false, replace).c_str());
+  } else if (entries.empty()) {
+    std::printf("no plug-ins: name files or folders, or set DEPUTY_PLUGIN_PATH\n");
+  } else {
+    for (const Json& entry : entries) PrintEntry(entry);
+  }
+  const auto is_error = [](const Json& entry) { return entry.contains("error"); };
+  const auto errors = std::count_if(entries.begin(), entries.end(), is_error);
+  if (errors > 0) {
+    FailWork("%zu of %s cannot be loaded", static_cast<size_t>(errors),
+             PluralText(entries.size(), "file", "files").c_str());
+  }
+}
+
+}  // namespace
+
+void AddPluginsCommand(CLI::App* app) {
+  auto options = std::make_shared<PluginsOptions>();
+  CLI::App* command = app->add_subcommand("plugins", "List delegate libraries and their options");
+  command->alias("devices");
+  command->add_option("PATH", options->paths, "Libraries, or folders of libraries")
+      ->type_name("PATH");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Without PATH, those of the environment variable DEPUTY_PLUGIN_PATH, separated\n"
+      "by colons. Files that cannot be loaded are listed with the reason and make\n"
+      "the exit code 1.");
+  command->callback([options] { Plugins(*options); });
+}
+
+}  // namespace deputy::tools
