@@ -28,6 +28,7 @@ deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCR
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
 deputy_add_plugin(handles handles.c)
 deputy_add_plugin(throwing throwing.cc)
+deputy_add_plugin(failing failing.c)
 
 # The runtime's functions come from the library that the plug-in is linked to.
 deputy_add_plugin(opaque opaque.c)
