@@ -279,7 +279,7 @@ class CliTest(unittest.TestCase):
         self.refused(2, "expected KEY=VALUE after the library, found 'x'", *run, "/none.so,x")
         self.refused(2, "takes no options", *run, f"{PLUGINS}/libstable_1.0.0.so,a=b")
         self.refused(1, "cannot be given to delegate 1: Restored original execution plan",
-                     *run, f"{PLUGINS}/libthrowing.so,in=prepare")
+                     *run, f"{PLUGINS}/libthrowing.so,in=prepare", "--policy", "tflite")
 
     def test_plugins_are_listed_as_text_and_json(self):
         good, bad = f"{PLUGINS}/libdescribed0.so", f"{PLUGINS}/libno_create.so"

@@ -102,6 +102,7 @@ void Bench(const BenchOptions& options) {
                               profile ? &*profile : nullptr,
                               profiled};
   (options.json ? PrintJson : PrintText)(report);
+  session->WarnIfDegraded();
 }
 
 }  // namespace

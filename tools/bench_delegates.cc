@@ -156,6 +156,11 @@ void BenchDelegates::Apply(const Session& session) {
     const std::set<PlanNode> before = NodesOfDelegates(session, true);
     if (TfLiteInterpreterModifyGraphWithDelegate(session.interpreter(), delegates_[i].get()) !=
         kTfLiteOk) {
+      if (session.delegation_status().policy == kDeputyPolicyHot) {
+        reports_[i].available = false;
+        reports_[i].problem = OneLine(DeputyInterpreterLastError(session.interpreter()));
+        continue;  // the graph is as it was before
+      }
       FailWork("%s: the delegate %s cannot be applied: %s", reports_[i].flag.c_str(),
                reports_[i].name.c_str(), DeputyInterpreterLastError(session.interpreter()));
     }

@@ -42,7 +42,8 @@ class BenchDelegates {
   // command with kExitFailed.
   BenchDelegates(const std::vector<DelegateRequest>& requests, bool required);
 
-  // Ends the command with kExitFailed when a delegate cannot be applied.
+  // A delegate that cannot be applied is left out under the policy Hot; else it ends the command
+  // with kExitFailed.
   void Apply(const Session& session);
   // Ends the command with kExitFailed when the delegates took less than --require_... ask for.
   void CheckRequirements(const BenchOptions& options) const;

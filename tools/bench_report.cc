@@ -74,6 +74,20 @@ void PrintDelegates(const BenchReport& report) {
   }
 }
 
+// What being able to do without a delegate costs, where there is one to do without.
+bool CanFallBack(const BenchReport& report) {
+  return report.session.delegation_status().policy == kDeputyPolicyHot &&
+         !report.delegates.reports().empty();
+}
+
+void PrintFallback(const BenchReport& report) {
+  if (!CanFallBack(report)) return;
+  const DeputyDelegationStatus status = report.session.delegation_status();
+  std::printf("fallback   ready for failing delegates: %s reserved, %.3f ms spent so far\n",
+              BytesText(status.reserved_bytes).c_str(),
+              static_cast<double>(status.saving_ns) / 1e6);
+}
+
 void PrintInputs(const BenchReport& report) {
   for (const InputReport& input : report.inputs) {
     if (input.source == "random") continue;
@@ -171,6 +185,7 @@ void PrintText(const BenchReport& report) {
   std::printf("memory     arena %s, persistent %s, peak resident %s (%s at start)\n",
               BytesText(memory.arena).c_str(), BytesText(memory.persistent).c_str(),
               BytesText(memory.resident_peak).c_str(), BytesText(memory.resident_at_start).c_str());
+  PrintFallback(report);
   PrintProfile(report);
   std::printf("\nsummary    %s\n", OneLine(report.delegates.Summary()).c_str());
   std::printf(
@@ -209,6 +224,13 @@ void PrintJson(const BenchReport& report) {
                {"node_count", report.delegates.node_count()},
                {"cpu_nodes", CpuNodesJson(report)},
                {"summary", report.delegates.Summary()}};
+  if (CanFallBack(report)) {
+    const DeputyDelegationStatus status = report.session.delegation_status();
+    json["fallback"] = {{"reserved_bytes", status.reserved_bytes},
+                        {"saving_ns", status.saving_ns},
+                        {"degraded", status.degraded != 0},
+                        {"recomputed_nodes", status.recomputed_nodes}};
+  }
   if (report.profile != nullptr) {
     json["profiled_runs"] = report.profiled;
     json.update(report.profile->ToJson(report.profiled));

@@ -14,6 +14,7 @@ namespace deputy::tools {
 void AddRunCommand(CLI::App* app);
 void AddBenchCommand(CLI::App* app);
 void AddInspectCommand(CLI::App* app);
+void AddExplainCommand(CLI::App* app);
 void AddPluginsCommand(CLI::App* app);
 
 }  // namespace deputy::tools

@@ -28,11 +28,8 @@ std::string PathOf(const std::string& library) {
   return is_here ? "./" + library : library;
 }
 
-TfLiteDelegate* Create(DeputyPlugin* plugin, const DelegateOption& option) {
-  DeputyPluginInfo info = {};
-  info.struct_size = sizeof info;
-  DeputyPluginDescribe(plugin, &info);
-  if (info.kind == kDeputyPluginStable) {
+TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& option) {
+  if (kind == kDeputyPluginStable) {
     if (!option.options.empty()) {
       FailUsage("--delegate %s: a stable delegate takes no options", option.library.c_str());
     }
@@ -69,14 +66,18 @@ DelegateOption ParseDelegateOption(const std::string& text) {
   return option;
 }
 
-DelegateHandle MakeDelegate(const DelegateOption& option) {
+LoadedDelegate LoadDelegate(const DelegateOption& option) {
   const QuietReports quiet;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
       DeputyPluginLoad(PathOf(option.library).c_str()), &DeputyPluginRelease);
-  DelegateHandle delegate(plugin == nullptr ? nullptr : Create(plugin.get(), option),
-                          &DeputyPluginDeleteDelegate);
-  if (delegate == nullptr) FailUsage("--delegate: %s", DeputyLastError());
-  return delegate;
+  DeputyPluginInfo info = {};
+  info.struct_size = sizeof info;
+  DelegateHandle handle(nullptr, &DeputyPluginDeleteDelegate);
+  if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
+    handle.reset(Create(plugin.get(), info.kind, option));
+  }
+  if (handle == nullptr) FailUsage("--delegate: %s", DeputyLastError());
+  return {std::move(handle), option.library, info.name, info.version, info.vendor};
 }
 
 }  // namespace deputy::tools

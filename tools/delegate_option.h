@@ -24,9 +24,15 @@ DelegateOption ParseDelegateOption(const std::string& text);
 
 using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 
+// A delegate and what its library says of itself, "" where it says nothing.
+struct LoadedDelegate {
+  DelegateHandle handle;
+  std::string library, name, version, vendor;
+};
+
 // Ends the command with kExitUsage when the library cannot be loaded or gives no delegate. It must
 // outlive the interpreters it is applied to.
-DelegateHandle MakeDelegate(const DelegateOption& option);
+LoadedDelegate LoadDelegate(const DelegateOption& option);
 
 }  // namespace deputy::tools
 

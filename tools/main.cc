@@ -69,6 +69,7 @@ int Run(int argc, char** argv) {
   deputy::tools::AddRunCommand(&app);
   deputy::tools::AddBenchCommand(&app);
   deputy::tools::AddInspectCommand(&app);
+  deputy::tools::AddExplainCommand(&app);
   deputy::tools::AddPluginsCommand(&app);
   // CLI11 would only say that one is required.
   const std::string word = argc > 1 ? argv[1] : "-";

@@ -128,6 +128,7 @@ class Runner {
       ShowPictures();
     }
     if (profile_ && !options_.expect_from_name) PrintProfile();
+    session_.WarnIfDegraded();
   }
 
  private:

@@ -16,13 +16,11 @@
 #include <filesystem>
 
 #include "c_api/c_api_experimental.h"
+#include "tools/placement_option.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
 
 namespace deputy::tools {
-namespace {
-
-// A model that cannot even be opened is the caller's mistake, not the model's.
 void CheckReadable(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) FailUsage("%s: is a folder", path.c_str());
@@ -31,7 +29,6 @@ void CheckReadable(const std::string& path) {
   std::fclose(file);
 }
 
-// Whether the whole of `text` is a number in [0, INT_MAX].
 bool ParseNumber(const std::string& text, int* out_number) {
   if (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))) return false;
   char* end = nullptr;
@@ -41,8 +38,6 @@ bool ParseNumber(const std::string& text, int* out_number) {
   *out_number = static_cast<int>(number);
   return true;
 }
-
-}  // namespace
 
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite file")->type_name("FILE");
@@ -63,6 +58,12 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->type_name("LIB[,K=V..]")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--policy", options->policy,
+                   "When a delegate fails: hot (the default), the CPU\n"
+                   "stands in; tflite, as TFLite does")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"tflite", "hot"}).description(""));
 }
 
 Session::Session(const SessionOptions& options)
@@ -71,9 +72,8 @@ Session::Session(const SessionOptions& options)
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
-  for (const std::string& text : options.delegates) {
-    delegates_.push_back(MakeDelegate(ParseDelegateOption(text)));
-  }
+  for (const std::string& spec : options.delegates)
+    delegates_.push_back(LoadDelegate(ParseDelegateOption(spec)));
   double start = NowMs();
   model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path_.c_str(), &Collect, this));
   if (model_ == nullptr) Refuse("is no usable model");
@@ -84,17 +84,56 @@ Session::Session(const SessionOptions& options)
   if (options.reference) {
     DeputyInterpreterOptionsSetArithmetic(settings.get(), kDeputyArithmeticReference);
   }
+  if (!options.policy.empty() || std::getenv("DEPUTY_DELEGATE_POLICY") == nullptr) {
+    DeputyInterpreterOptionsSetDelegatePolicy(
+        settings.get(), options.policy == "tflite" ? kDeputyPolicyTfLite : kDeputyPolicyHot);
+  }
+  for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
+  for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
   interpreter_.reset(TfLiteInterpreterCreate(model_.get(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
-  ApplyDelegates();
+  ApplyDelegates(options);
   if (TfLiteInterpreterAllocateTensors(interpreter_.get()) != kTfLiteOk) {
     Refuse("cannot be prepared");
   }
   prepare_ms_ = NowMs() - start;
   report_.clear();
+}
+
+void Session::ApplyDelegates(const SessionOptions& options) {
+  for (size_t i = 0; i < delegates_.size(); ++i) {
+    const TfLiteStatus status =
+        TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
+    const bool fine = status == kTfLiteOk || options.failed_delegates_are_fine ||
+                      delegation_status().policy == kDeputyPolicyHot;
+    if (!fine) Refuse(Format("cannot be given to delegate %zu", i + 1).c_str());
+    report_.clear();
+  }
+}
+
+DeputyDelegationStatus Session::delegation_status() const {
+  DeputyDelegationStatus status = {};
+  status.struct_size = sizeof(status);
+  DeputyInterpreterGetDelegationStatus(interpreter_.get(), &status);
+  return status;
+}
+
+void Session::WarnIfDegraded() const {
+  const DeputyDelegationStatus status = delegation_status();
+  if (status.degraded == 0 && status.recomputed_nodes == 0) return;
+  std::string text;
+  if (status.delegates_left_out > 0) {
+    text = PluralText(static_cast<size_t>(status.delegates_left_out), "delegate", "delegates") +
+           " left out, not applicable";
+  }
+  if (status.recomputed_nodes > 0) {
+    text += (text.empty() ? "" : "; ") + std::string("the CPU stood in for a failed node ") +
+            PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times");
+  }
+  std::fprintf(stderr, "deputy: degraded: %s (see 'deputy explain')\n", text.c_str());
 }
 
 void Session::Collect(void* session, const char* format, va_list args) {
@@ -126,16 +165,6 @@ void Session::Resize(const std::string& assignment) {
   if (TfLiteInterpreterResizeInputTensor(interpreter_.get(), index, dims.data(),
                                          static_cast<int32_t>(dims.size())) != kTfLiteOk) {
     Refuse("cannot take this shape");
-  }
-}
-
-void Session::ApplyDelegates() {
-  for (size_t i = 0; i < delegates_.size(); ++i) {
-    if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].get()) ==
-        kTfLiteOk) {
-      continue;
-    }
-    Refuse(Format("cannot be given to delegate %zu", i + 1).c_str());
   }
 }
 
@@ -186,6 +215,7 @@ int Session::FindInput(const std::string& name) const {
 }
 
 double Session::Invoke() {
+  report_.clear();  // a delegate may have failed before, with the CPU standing in
   const double start = NowMs();
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
   const double took = NowMs() - start;

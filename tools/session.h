@@ -25,22 +25,29 @@ struct SessionOptions {
   int threads = 1;
   bool reference = false;              // bit-exact integer arithmetic
   std::vector<std::string> shapes;     // "NAME=1,224,224,3"
-  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE"
+  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
+  // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
+  std::string policy;
+  // Who may run what, see placement_option.h.
+  std::vector<std::string> pins, excludes;
+  // The model is shown even if a delegate cannot be applied.
+  bool failed_delegates_are_fine = false;
 };
 
-// Adds MODEL, --threads, --reference, --shape and --delegate to a subcommand.
+// Adds MODEL, --threads, --reference, --shape, --delegate and --policy to a subcommand.
 void AddSessionOptions(CLI::App* command, SessionOptions* options);
 
 class Session {
  public:
-  // Loads the model, applies shapes and delegates and allocates. Ends the command with kExitUsage
-  // when a file cannot be read, a shape names no input or a library gives no delegate, with
-  // kExitFailed when the model is refused.
+  // Loads the model, applies the shapes and the delegates and allocates. Ends the command with
+  // kExitUsage when a file cannot be read or a shape names no input, with kExitFailed when the
+  // model is refused, or a delegate under the policy TFLite.
   explicit Session(const SessionOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
+  const TfLiteModel* model() const { return model_.get(); }
   double load_ms() const { return load_ms_; }
   double prepare_ms() const { return prepare_ms_; }
 
@@ -51,6 +58,11 @@ class Session {
   // An input by tensor name, by its name in a signature, or by number.
   int FindInput(const std::string& name) const;
 
+  const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
+  DeputyDelegationStatus delegation_status() const;
+  // One line on standard error if delegates failed and the CPU stood in for them. Once, at the end.
+  void WarnIfDegraded() const;
+
   // Runs the model and returns the milliseconds it took; ends the command with kExitFailed when it
   // fails.
   double Invoke();
@@ -59,15 +71,21 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
-  void ApplyDelegates();
+  void ApplyDelegates(const SessionOptions& options);
 
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
+  std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
-  std::vector<DelegateHandle> delegates_;  // in the order in which they are applied
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
 };
+
+// A file that cannot even be opened is the caller's mistake: kExitUsage.
+void CheckReadable(const std::string& path);
+
+// Whether the whole of `text` is a number in [0, INT_MAX].
+bool ParseNumber(const std::string& text, int* out_number);
 
 // Milliseconds since `start`, a value of NowMs().
 double NowMs();

@@ -33,6 +33,7 @@ target_sources(plugin_element PRIVATE tests/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(plugin_element PRIVATE m)
 deputy_add_plugin(throwing throwing.cc)
+deputy_add_plugin(failing failing.c)
 
 # The runtime's functions come from the library that the plug-in is linked to.
 deputy_add_plugin(opaque opaque.c)

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See explain_report.h. Delegates have the numbers of the command line here; the library numbers
+// those that it has asked.
+#include "tools/explain_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "c_api/builtin_ops.h"
+#include "c_api/deputy.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+#include "tools/what_if.h"
+
+namespace deputy::tools {
+namespace {
+
+std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+bool IsConstant(const TfLiteTensor* tensor) {
+  return tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
+}
+
+class Report {
+ public:
+  Report(const Session& session, size_t inferences)
+      : session_(session), interpreter_(session.interpreter()), inferences_(inferences) {}
+
+  Json Build(const std::string& model) {
+    NumberDelegates();
+    Json delegates = DelegatesJson();
+    Json subgraphs = Json::array();
+    for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_); ++s) {
+      subgraphs.push_back(SubgraphJson(s));
+    }
+    int32_t delegated = 0, total = 0;
+    DeputyInterpreterCheckDelegation(interpreter_, kDeputyRequireNothing, &delegated, &total);
+    return {{"model", model},
+            {"policy", session_.delegation_status().policy == kDeputyPolicyHot ? "hot" : "tflite"},
+            {"nodes", total},
+            {"delegated", delegated},
+            {"inferences", inferences_},
+            {"cpu_ns", cpu_ns_},
+            {"delegated_ns", delegated_ns_},
+            {"status", StatusJson()},
+            {"delegates", delegates},
+            {"boundary", BoundaryJson(subgraphs)},
+            {"subgraphs", subgraphs},
+            {"what_if", WhatIfJson(subgraphs)}};
+  }
+
+ private:
+  void NumberDelegates();
+  Json StatusJson() const;
+  Json DelegatesJson() const;
+  Json SubgraphJson(int subgraph);
+  Json PartitionsJson(int subgraph);
+  Json NodeJson(int subgraph, int node);
+  Json AnswersJson(int subgraph, int node);
+  Json TensorsJson(int subgraph) const;
+  Json CostJson(const DeputyNodeRun& run) const;
+  Json BoundaryJson(const Json& subgraphs) const;
+  std::vector<WhatIf> Changes(const Json& subgraphs) const;
+  Json WhatIfJson(const Json& subgraphs) const;
+  DeputyNodeRun RunOf(int subgraph, int node) const;
+  // The command line's number of the library's `index`, -1 for the CPU.
+  int Own(int index) const {
+    const auto known = own_.find(index);
+    return known == own_.end() ? -1 : known->second;
+  }
+
+  const Session& session_;
+  TfLiteInterpreter* const interpreter_;
+  const size_t inferences_;
+  std::map<int, int> own_;      // library's number of a delegate -> ours
+  std::map<int, int> library_;  // and back; a delegate that was never asked is missing
+  NodesOfDelegate claims_;
+  double cpu_ns_ = 0, delegated_ns_ = 0;  // of the first subgraph, which calls the others
+};
+
+void Report::NumberDelegates() {
+  for (int i = 0; i < DeputyInterpreterGetDelegateCount(interpreter_); ++i) {
+    DeputyDelegateInfo info = {};
+    info.struct_size = sizeof(info);
+    if (DeputyInterpreterGetDelegateInfo(interpreter_, i, &info) != kTfLiteOk) continue;
+    for (size_t own = 0; own < session_.delegates().size(); ++own) {
+      if (session_.delegates()[own].handle.get() != info.delegate) continue;
+      own_[i] = static_cast<int>(own);
+      library_[static_cast<int>(own)] = i;
+    }
+  }
+}
+
+Json Report::StatusJson() const {
+  const DeputyDelegationStatus status = session_.delegation_status();
+  return {{"degraded", status.degraded != 0},
+          {"delegates_left_out", status.delegates_left_out},
+          {"recomputed_nodes", status.recomputed_nodes},
+          {"restarts", status.restarts},
+          {"reserved_bytes", status.reserved_bytes},
+          {"saving_ns", status.saving_ns}};
+}
+
+Json Report::DelegatesJson() const {
+  Json delegates = Json::array();
+  for (size_t own = 0; own < session_.delegates().size(); ++own) {
+    const LoadedDelegate& delegate = session_.delegates()[own];
+    DeputyDelegateInfo info = {};
+    info.struct_size = sizeof(info);
+    const auto asked = library_.find(static_cast<int>(own));
+    const bool known =
+        asked != library_.end() &&
+        DeputyInterpreterGetDelegateInfo(interpreter_, asked->second, &info) == kTfLiteOk;
+    delegates.push_back({{"index", own},
+                         {"name", delegate.name},
+                         {"version", delegate.version},
+                         {"vendor", delegate.vendor},
+                         {"path", delegate.library},
+                         {"applied", known && info.applied != 0},
+                         {"failure", known ? Text(info.failure) : "it was not asked"},
+                         {"nodes", info.node_count},
+                         {"partitions", info.partition_count}});
+  }
+  return delegates;
+}
+
+DeputyNodeRun Report::RunOf(int subgraph, int node) const {
+  DeputyNodeRun run = {};
+  run.struct_size = sizeof(run);
+  if (DeputyInterpreterGetNodeRun(interpreter_, subgraph, node, &run) != kTfLiteOk) {
+    run.runner = run.delegate_index = -1;
+  }
+  return run;
+}
+
+Json Report::CostJson(const DeputyNodeRun& run) const {
+  if (inferences_ == 0 || run.runs == 0) return nullptr;
+  return static_cast<double>(run.total_ns) / static_cast<double>(inferences_);
+}
+
+Json Report::PartitionsJson(int subgraph) {
+  Json partitions = Json::array();
+  for (int p = 0; p < DeputyInterpreterGetPartitionCount(interpreter_, subgraph); ++p) {
+    DeputyPartition found = {};
+    found.struct_size = sizeof(found);
+    if (DeputyInterpreterGetPartition(interpreter_, subgraph, p, &found) != kTfLiteOk) break;
+    const DeputyNodeRun run = RunOf(subgraph, found.node_index);
+    partitions.push_back({{"index", p},
+                          {"delegate", Own(found.delegate_index)},
+                          {"node", found.node_index},
+                          {"plan_position", found.plan_position},
+                          {"nodes", std::vector<int>(found.nodes, found.nodes + found.node_count)},
+                          {"input_count", found.input_count},
+                          {"input_bytes", found.input_bytes},
+                          {"output_count", found.output_count},
+                          {"output_bytes", found.output_bytes},
+                          {"constant_bytes", found.constant_bytes},
+                          {"cost_ns", CostJson(run)},
+                          {"recomputed", run.recomputed}});
+  }
+  return partitions;
+}
+
+Json Report::AnswersJson(int subgraph, int node) {
+  Json answers = Json::array();
+  for (const auto& [own, library] : library_) {
+    DeputyNodeAnswer answer = {};
+    answer.struct_size = sizeof(answer);
+    if (DeputyInterpreterGetNodeAnswer(interpreter_, subgraph, node, library, &answer) !=
+        kTfLiteOk) {
+      continue;
+    }
+    if (answer.taken != 0) claims_[{own, subgraph}].push_back(node);
+    answers.push_back({{"delegate", own},
+                       {"taken", answer.taken != 0},
+                       {"reason", answer.reason},
+                       {"reason_name", Text(answer.reason_name)},
+                       {"text", Text(answer.text)},
+                       {"group", answer.group},
+                       {"cost_ns", answer.cost_ns < 0 ? Json(nullptr) : Json(answer.cost_ns)}});
+  }
+  return answers;
+}
+
+// Null for a node that is no node of the model.
+Json Report::NodeJson(int subgraph, int node) {
+  DeputyNodeInfo info = {};
+  info.struct_size = sizeof(info);
+  if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph, node, &info) != kTfLiteOk) {
+    return nullptr;
+  }
+  Json answers = AnswersJson(subgraph, node);
+  if (info.builtin_code == kTfLiteBuiltinDelegate) return nullptr;
+  const DeputyNodeRun run = RunOf(subgraph, node);
+  return {{"index", node},
+          {"operator", Text(info.operator_name)},
+          {"version", info.version},
+          {"owner", Own(run.delegate_index)},
+          {"runner", run.runner},
+          {"partition", nullptr},
+          {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
+          {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
+          {"cost_ns", run.runner == node ? CostJson(run) : Json(nullptr)},
+          {"answers", answers}};
+}
+
+Json Report::TensorsJson(int subgraph) const {
+  Json tensors = Json::array();
+  for (int t = 0; t < DeputyInterpreterGetTensorCount(interpreter_, subgraph); ++t) {
+    const TfLiteTensor* tensor = DeputyInterpreterGetTensor(interpreter_, subgraph, t);
+    if (tensor == nullptr) continue;
+    tensors.push_back({{"index", t},
+                       {"name", Text(tensor->name)},
+                       {"type", TfLiteTypeGetName(tensor->type)},
+                       {"shape", ShapeOf(tensor)},
+                       {"bytes", tensor->bytes},
+                       {"constant", IsConstant(tensor)}});
+  }
+  return tensors;
+}
+
+// Nodes in the order in which they run, those of a partition together.
+Json Report::SubgraphJson(int subgraph) {
+  Json partitions = PartitionsJson(subgraph);
+  std::map<int, int> partition_of;                 // delegate's node -> partition
+  std::map<int, std::pair<int, size_t>> place_of;  // node -> place in the plan, in its partition
+  for (const Json& partition : partitions) {
+    partition_of[partition["node"]] = partition["index"];
+    for (size_t i = 0; i < partition["nodes"].size(); ++i) {
+      place_of[partition["nodes"][i]] = {partition["plan_position"], i};
+    }
+    if (subgraph == 0 && partition["cost_ns"].is_number()) {
+      delegated_ns_ += partition["cost_ns"].get<double>();
+    }
+  }
+  std::vector<Json> nodes;
+  for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter_, subgraph); ++n) {
+    Json node = NodeJson(subgraph, n);
+    if (node.is_null()) continue;
+    const int runner = node["runner"];
+    if (const auto known = partition_of.find(runner); known != partition_of.end()) {
+      node["partition"] = known->second;
+      const int position = partitions[static_cast<size_t>(known->second)]["plan_position"];
+      place_of.try_emplace(n, position, SIZE_MAX);  // inside an earlier delegate's node
+    } else {
+      DeputyNodeInfo info = {};
+      info.struct_size = sizeof(info);
+      DeputyInterpreterGetNodeInfo(interpreter_, subgraph, n, &info);
+      place_of[n] = {runner < 0 ? INT32_MAX : info.plan_position, 0};
+    }
+    if (subgraph == 0 && node["cost_ns"].is_number()) cpu_ns_ += node["cost_ns"].get<double>();
+    nodes.push_back(std::move(node));
+  }
+  std::stable_sort(nodes.begin(), nodes.end(), [&](const Json& a, const Json& b) {
+    return place_of[a["index"]] < place_of[b["index"]];
+  });
+  return {{"index", subgraph},
+          {"name", Text(DeputyInterpreterGetSubgraphName(interpreter_, subgraph))},
+          {"nodes", nodes},
+          {"partitions", partitions},
+          {"tensors", TensorsJson(subgraph)}};
+}
+
+Json Report::BoundaryJson(const Json& subgraphs) const {
+  size_t tensors = 0, in = 0, out = 0;
+  for (const Json& subgraph : subgraphs) {
+    for (const Json& partition : subgraph["partitions"]) {
+      tensors += partition["input_count"].get<size_t>() + partition["output_count"].get<size_t>();
+      in += partition["input_bytes"].get<size_t>();
+      out += partition["output_bytes"].get<size_t>();
+    }
+  }
+  return {{"tensors", tensors}, {"input_bytes", in}, {"output_bytes", out}};
+}
+
+// ---- What would help ----------------------------------------------------------------------------
+
+// A node that could be won for a delegate: the CPU runs it, and not because the caller said so.
+bool IsLeft(const Json& node, const Json& answer) {
+  const int reason = answer["reason"];
+  return node["owner"] == -1 && node["runner"] != -1 && !answer["taken"].get<bool>() &&
+         reason != kDeputyReasonPinned && reason != kDeputyReasonExcluded;
+}
+
+std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
+  std::vector<WhatIf> single;
+  std::map<std::tuple<int, int, std::string>, WhatIf> whole;
+  for (const Json& subgraph : subgraphs) {
+    for (const Json& node : subgraph["nodes"]) {
+      for (const Json& answer : node["answers"]) {
+        if (!IsLeft(node, answer)) continue;
+        WhatIf change;
+        change.delegate = answer["delegate"];
+        change.subgraph = subgraph["index"];
+        change.operator_name = node["operator"];
+        change.nodes = {node["index"].get<int>()};
+        if (node["cost_ns"].is_number()) change.cpu_ns = node["cost_ns"].get<int64_t>();
+        auto [all, fresh] =
+            whole.try_emplace({change.delegate, change.subgraph, change.operator_name}, change);
+        if (!fresh) {
+          all->second.whole_operator = true;
+          all->second.nodes.push_back(change.nodes[0]);
+          if (change.cpu_ns >= 0) all->second.cpu_ns += change.cpu_ns;
+        }
+        single.push_back(std::move(change));
+      }
+    }
+  }
+  // The most valuable ones first, should there be too many to try.
+  std::vector<WhatIf> changes;
+  for (auto& [key, change] : whole) {
+    if (change.whole_operator) changes.push_back(std::move(change));
+  }
+  changes.insert(changes.end(), single.begin(), single.end());
+  return changes;
+}
+
+// Time counts from half a percent of the whole on.
+bool Helps(const WhatIf& change, double total_ns) {
+  const bool saves_time = change.cpu_ns > 0 && static_cast<double>(change.cpu_ns) >= total_ns / 200;
+  return change.previewed && (change.after.partitions < change.before.partitions ||
+                              change.after.bytes < change.before.bytes || saves_time);
+}
+
+// Time first where it was measured, then fewer partitions, then fewer bytes, then less work.
+bool IsBetter(const WhatIf& a, const WhatIf& b) {
+  const auto rank = [](const WhatIf& w) {
+    const auto gain = [](size_t before, size_t after) {
+      return static_cast<int64_t>(after) - static_cast<int64_t>(before);
+    };
+    return std::make_tuple(-w.cpu_ns, gain(w.before.partitions, w.after.partitions),
+                           gain(w.before.bytes, w.after.bytes), w.nodes.size(), w.delegate);
+  };
+  return rank(a) < rank(b);
+}
+
+Json BoundariesJson(const Boundaries& boundaries) {
+  return {{"partitions", boundaries.partitions},
+          {"tensors", boundaries.tensors},
+          {"bytes", boundaries.bytes}};
+}
+
+Json Report::WhatIfJson(const Json& subgraphs) const {
+  std::vector<WhatIf> changes = Changes(subgraphs);
+  const auto bytes_of = [&](int subgraph, int index) -> int64_t {
+    const TfLiteTensor* tensor =
+        index < 0 ? nullptr : DeputyInterpreterGetTensor(interpreter_, subgraph, index);
+    if (tensor == nullptr || IsConstant(tensor)) return -1;
+    return static_cast<int64_t>(tensor->bytes);
+  };
+  PreviewChanges(session_.model(), static_cast<int>(session_.delegates().size()), claims_, bytes_of,
+                 &changes);
+  const auto untried =
+      std::count_if(changes.begin(), changes.end(), [](const WhatIf& w) { return !w.previewed; });
+  const double total_ns = cpu_ns_ + delegated_ns_;
+  std::erase_if(changes, [&](const WhatIf& change) { return !Helps(change, total_ns); });
+  std::stable_sort(changes.begin(), changes.end(), IsBetter);
+  Json list = Json::array();
+  for (const WhatIf& change : changes) {
+    list.push_back({{"delegate", change.delegate},
+                    {"subgraph", change.subgraph},
+                    {"operator", change.operator_name},
+                    {"nodes", change.nodes},
+                    {"whole_operator", change.whole_operator},
+                    {"cpu_ns", change.cpu_ns < 0 ? Json(nullptr) : Json(change.cpu_ns)},
+                    {"before", BoundariesJson(change.before)},
+                    {"after", BoundariesJson(change.after)}});
+  }
+  return {{"changes", list}, {"untried", untried}};
+}
+
+}  // namespace
+
+Json ExplainSession(const Session& session, const std::string& model, size_t inferences) {
+  return Report(session, inferences).Build(model);
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `deputy explain` knows of a session, as one JSON document (docs/delegates.md has the
+// schema), and the two other forms of that document.
+#ifndef DEPUTY_TOOLS_EXPLAIN_REPORT_H_
+#define DEPUTY_TOOLS_EXPLAIN_REPORT_H_
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/session.h"
+
+namespace deputy::tools {
+
+using Json = nlohmann::ordered_json;
+
+// `inferences` is how many have run under a profile callback, 0 if there was none.
+Json ExplainSession(const Session& session, const std::string& model, size_t inferences);
+
+// At most 80 columns, to standard output.
+void PrintExplanation(const Json& report);
+
+// One page without references to anything outside it.
+std::string ExplanationPage(const Json& report);
+
+// "1.234 ms" or "12.3 us".
+std::string NanosecondsText(double nanoseconds);
+// "elementwise 1.2.3".
+std::string DelegateText(const Json& delegate);
+// "node 7 CONV_2D" or "all 3 CONV_2D".
+std::string ChangeText(const Json& change, bool several_subgraphs);
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_EXPLAIN_REPORT_H_

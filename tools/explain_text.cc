@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of `deputy explain`, for terminals of 80 columns: what came of each delegate, why
+// nodes were left, the nodes in their order, and what would help.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "c_api/deputy_plugin.h"
+#include "tools/explain_report.h"
+#include "tools/text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr size_t kColumns = 80;
+constexpr size_t kMaxReasons = 12, kMaxChanges = 8;
+
+// Cut at the end: in a sentence the beginning says most.
+std::string Cut(const std::string& text, size_t width) {
+  const std::string line = OneLine(text);
+  if (line.size() <= width) return line;
+  return width < 3 ? line.substr(0, width) : line.substr(0, width - 2) + "..";
+}
+
+// Prints `text` in lines of kColumns, broken at spaces; the first line goes on behind `head`.
+void PrintWrapped(const std::string& head, const std::string& text) {
+  std::string line = head;
+  const std::string indent(head.size(), ' ');
+  const std::string words = OneLine(text);
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    const std::string word = Cut(words.substr(at, end - at), kColumns - indent.size() - 1);
+    const bool starts = line.size() == indent.size();
+    if (!starts && line.size() + 1 + word.size() > kColumns) {
+      std::printf("%s\n", line.c_str());
+      line = indent;
+    }
+    line += (line.size() == indent.size() ? "" : " ") + word;
+    at = end + 1;
+  }
+  std::printf("%s\n", line.c_str());
+}
+
+// ---- The head -----------------------------------------------------------------------------------
+
+void PrintDelegates(const Json& report) {
+  for (const Json& delegate : report["delegates"]) {
+    const std::string number = "[" + delegate["index"].dump() + "] ";
+    PrintWrapped("delegate   ",
+                 number + DelegateText(delegate) + ", " + delegate["path"].get<std::string>());
+    if (!delegate["applied"].get<bool>()) {
+      PrintWrapped("           ", "not applied: " + delegate["failure"].get<std::string>());
+      continue;
+    }
+    std::printf("           runs %zu of %s in %s\n", delegate["nodes"].get<size_t>(),
+                PluralText(report["nodes"], "node", "nodes").c_str(),
+                PluralText(delegate["partitions"], "partition", "partitions").c_str());
+  }
+  if (report["delegates"].empty()) std::printf("delegate   none was asked (--delegate)\n");
+}
+
+void PrintStatus(const Json& report) {
+  const Json& status = report["status"];
+  if (!status["degraded"].get<bool>() && status["recomputed_nodes"] == 0) return;
+  PrintWrapped("degraded   ", "yes: " + status["delegates_left_out"].dump() + " left out, " +
+                                  status["recomputed_nodes"].dump() +
+                                  " delegate's nodes computed on the CPU, " +
+                                  status["restarts"].dump() + " inferences restarted");
+}
+
+void PrintHead(const Json& report) {
+  PrintWrapped("model      ", report["model"]);
+  PrintDelegates(report);
+  const size_t all = report["nodes"], delegated = report["delegated"];
+  size_t partitions = 0;
+  for (const Json& subgraph : report["subgraphs"]) partitions += subgraph["partitions"].size();
+  std::printf("delegated  %zu of %s, %.0f %%, in %s; policy %s\n", delegated,
+              PluralText(all, "node", "nodes").c_str(),
+              all == 0 ? 0.0 : 100.0 * static_cast<double>(delegated) / static_cast<double>(all),
+              PluralText(partitions, "partition", "partitions").c_str(),
+              report["policy"].get<std::string>().c_str());
+  const Json& boundary = report["boundary"];
+  std::printf("boundary   %s cross it: %s in, %s out\n",
+              PluralText(boundary["tensors"], "tensor", "tensors").c_str(),
+              BytesText(boundary["input_bytes"]).c_str(),
+              BytesText(boundary["output_bytes"]).c_str());
+  if (report["inferences"] != 0) {
+    std::printf("time       %s on the CPU, %s in delegates (mean of %s)\n",
+                NanosecondsText(report["cpu_ns"]).c_str(),
+                NanosecondsText(report["delegated_ns"]).c_str(),
+                PluralText(report["inferences"], "inference", "inferences").c_str());
+  }
+  PrintStatus(report);
+}
+
+// ---- Why nodes are left -------------------------------------------------------------------------
+
+struct Reason {
+  std::string heading, text;
+  std::map<std::string, size_t> operators;
+  size_t nodes = 0;
+};
+
+// Reasons for the nodes that the CPU runs, each once, the most frequent first.
+std::vector<Reason> ReasonsLeft(const Json& report) {
+  std::vector<Reason> reasons;
+  for (const Json& subgraph : report["subgraphs"]) {
+    for (const Json& node : subgraph["nodes"]) {
+      for (const Json& answer : node["answers"]) {
+        if (node["owner"] != -1 || answer["taken"].get<bool>()) continue;
+        const std::string heading =
+            "[" + answer["delegate"].dump() + "] " + answer["reason_name"].get<std::string>();
+        const std::string text = answer["text"];
+        auto known = std::find_if(reasons.begin(), reasons.end(), [&](const Reason& reason) {
+          return reason.heading == heading && reason.text == text;
+        });
+        if (known == reasons.end()) known = reasons.insert(known, {heading, text, {}, 0});
+        ++known->nodes;
+        ++known->operators[node["operator"]];
+      }
+    }
+  }
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const Reason& a, const Reason& b) { return a.nodes > b.nodes; });
+  return reasons;
+}
+
+void PrintReasons(const Json& report) {
+  const std::vector<Reason> reasons = ReasonsLeft(report);
+  if (reasons.empty()) return;
+  std::printf("\nwhy nodes are left\n");
+  for (size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
+    const Reason& reason = reasons[i];
+    std::string operators;
+    for (const auto& [name, count] : reason.operators) {
+      operators += (operators.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+    }
+    const std::string text = reason.text.empty() ? "" : ": " + reason.text;
+    PrintWrapped(Format("%4zu  ", reason.nodes), reason.heading + text + " (" + operators + ")");
+  }
+  if (reasons.size() > kMaxReasons) {
+    std::printf("      and %zu more reasons\n", reasons.size() - kMaxReasons);
+  }
+}
+
+// ---- The nodes ----------------------------------------------------------------------------------
+
+// An answer that is worth a line: not the owner's, and not that of a delegate that never had the
+// choice.
+bool IsTold(const Json& node, const Json& answer) {
+  const int reason = answer["reason"];
+  if (answer["delegate"] == node["owner"] || answer["taken"].get<bool>()) return false;
+  return node["owner"] == -1 || (reason != kDeputyReasonTaken && reason != kDeputyReasonNotAsked);
+}
+
+// "NOT_CLAIMED: no reason given; the delegate took no node of this operator".
+std::string AnswerText(const Json& answer) {
+  const std::string name = answer["reason_name"], text = answer["text"];
+  // The library's own texts begin with what the name has just said.
+  const bool repeats = text.rfind("not claimed", 0) == 0 && text.size() > 13;
+  const std::string rest = repeats ? text.substr(13) : text;
+  return rest.empty() ? name : name + ": " + rest;
+}
+
+class NodeTable {
+ public:
+  NodeTable(const Json& report, const Json& subgraph)
+      : timed_(report["inferences"] != 0), numbered_(report["delegates"].size() > 1) {
+    for (const Json& node : subgraph["nodes"]) {
+      const std::string name = OneLine(node["operator"]);
+      operator_width_ = std::max(operator_width_, std::min<size_t>(name.size(), 24));
+    }
+  }
+
+  void PrintHeading() const {
+    PrintRow("node", ' ', "operator", "run by", timed_ ? "time" : "", "why not a delegate");
+  }
+
+  void PrintPartition(const Json& partition) const {
+    const Json& delegate = partition["delegate"];
+    std::string text = "partition " + partition["index"].dump() + " in [" + delegate.dump() +
+                       "]: " + PluralText(partition["nodes"].size(), "node", "nodes") + ", in " +
+                       BytesText(partition["input_bytes"]) + ", out " +
+                       BytesText(partition["output_bytes"]);
+    if (partition["cost_ns"].is_number()) text += ", " + NanosecondsText(partition["cost_ns"]);
+    if (partition["recomputed"] != 0) {
+      text += ", computed on the CPU " + partition["recomputed"].dump() + " times";
+    }
+    std::printf("%s\n", Cut("      " + text, kColumns).c_str());
+  }
+
+  void Print(const Json& node) const {
+    const bool delegated = node["owner"] != -1;
+    std::string owner = "CPU";
+    if (delegated) owner = "[" + node["owner"].dump() + "]";
+    if (node["runner"] == -1) owner = "-";
+    const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
+    std::vector<std::string> why;
+    for (const Json& answer : node["answers"]) {
+      if (!IsTold(node, answer)) continue;
+      const std::string number = numbered_ ? "[" + answer["delegate"].dump() + "] " : "";
+      why.push_back(number + AnswerText(answer));
+    }
+    const char mark = delegated ? '|' : ' ';
+    PrintRow(node["index"].dump(), mark, node["operator"], owner, time, why.empty() ? "" : why[0]);
+    for (size_t i = 1; i < why.size(); ++i) PrintRow("", mark, "", "", "", why[i]);
+  }
+
+ private:
+  void PrintRow(const std::string& node, char mark, const std::string& name,
+                const std::string& owner, const std::string& time, const std::string& why) const {
+    std::string line =
+        Format("%5s %c %-*s  %-6s", node.c_str(), mark, static_cast<int>(operator_width_),
+               Shorten(OneLine(name), operator_width_).c_str(), owner.c_str());
+    if (timed_) line += Format("  %9s", time.c_str());
+    line += "  ";
+    line += Cut(why, kColumns - std::min(line.size(), kColumns));
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n", line.c_str());
+  }
+
+  bool timed_, numbered_;
+  size_t operator_width_ = 8;
+};
+
+void PrintSubgraph(const Json& report, const Json& subgraph) {
+  const std::string name = OneLine(subgraph["name"]);
+  std::printf("\n");
+  if (report["subgraphs"].size() > 1) {
+    std::printf("%s\n",
+                Cut("subgraph " + subgraph["index"].dump() + " '" + name + "'", kColumns).c_str());
+  }
+  const NodeTable table(report, subgraph);
+  table.PrintHeading();
+  Json open = nullptr;  // the partition that the rows are in
+  for (const Json& node : subgraph["nodes"]) {
+    if (node["partition"] != open && node["partition"].is_number()) {
+      table.PrintPartition(subgraph["partitions"][node["partition"].get<size_t>()]);
+    }
+    open = node["partition"];
+    table.Print(node);
+  }
+}
+
+// ---- What would help ----------------------------------------------------------------------------
+
+std::string ArrowText(const Json& change, const char* field, bool as_bytes) {
+  const size_t before = change["before"][field], after = change["after"][field];
+  if (as_bytes) return BytesText(before) + " -> " + BytesText(after);
+  return std::to_string(before) + " -> " + std::to_string(after);
+}
+
+void PrintChanges(const Json& report) {
+  const Json& changes = report["what_if"]["changes"];
+  if (changes.empty()) return;
+  std::printf("\nwhat would help\n");
+  const bool several = report["subgraphs"].size() > 1, timed = report["inferences"] != 0;
+  const double total = report["cpu_ns"].get<double>() + report["delegated_ns"].get<double>();
+  Table table(timed ? "<<<<>" : "<<<<",
+              {"  if it took", "delegate", "partitions", "boundary", "time now"});
+  for (size_t i = 0; i < std::min(changes.size(), kMaxChanges); ++i) {
+    const Json& change = changes[i];
+    std::string time;
+    if (change["cpu_ns"].is_number()) {
+      const double ns = change["cpu_ns"];
+      time = NanosecondsText(ns) + Format(", %.0f %%", total > 0 ? 100 * ns / total : 0);
+    }
+    std::vector<std::string> cells = {"  " + Shorten(OneLine(ChangeText(change, several)), 24),
+                                      "[" + change["delegate"].dump() + "]",
+                                      ArrowText(change, "partitions", false),
+                                      ArrowText(change, "bytes", true)};
+    if (timed) cells.push_back(time);
+    table.Add(cells);
+  }
+  table.Print();
+  if (changes.size() > kMaxChanges) {
+    std::printf("  and %zu more, see --json\n", changes.size() - kMaxChanges);
+  }
+}
+
+}  // namespace
+
+std::string NanosecondsText(double nanoseconds) {
+  if (nanoseconds < 1e6) return Format("%.1f us", nanoseconds / 1e3);
+  return Format("%.3f ms", nanoseconds / 1e6);
+}
+
+std::string DelegateText(const Json& delegate) {
+  const std::string name = OneLine(delegate["name"]), version = OneLine(delegate["version"]);
+  return name + (version.empty() ? "" : " " + version);
+}
+
+std::string ChangeText(const Json& change, bool several_subgraphs) {
+  const std::string name = change["operator"];
+  const std::string where = several_subgraphs ? change["subgraph"].dump() + "#" : "#";
+  if (!change["whole_operator"].get<bool>()) return where + change["nodes"][0].dump() + " " + name;
+  return "all " + std::to_string(change["nodes"].size()) + " " + name +
+         (several_subgraphs ? " in " + change["subgraph"].dump() : "");
+}
+
+void PrintExplanation(const Json& report) {
+  PrintHead(report);
+  PrintReasons(report);
+  for (const Json& subgraph : report["subgraphs"]) PrintSubgraph(report, subgraph);
+  PrintChanges(report);
+}
+
+}  // namespace deputy::tools

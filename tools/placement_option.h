@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --pin and --exclude: what the command line says about who may run what.
+#ifndef DEPUTY_TOOLS_PLACEMENT_OPTION_H_
+#define DEPUTY_TOOLS_PLACEMENT_OPTION_H_
+
+#include <string>
+#include <vector>
+
+#include "c_api/c_api.h"
+#include "tools/delegate_option.h"
+
+namespace deputy::tools {
+
+// Excludes "#12", "1#12", "op:CONV_2D" or "tensor:NAME" from delegation in interpreters of these
+// options. Ends the command with kExitUsage when it is none of these.
+void AddExclusion(const std::string& selector, TfLiteInterpreterOptions* options);
+
+// "SELECTOR=INDEX" keeps nodes for one of `delegates`.
+void AddPin(const std::string& pin, const std::vector<LoadedDelegate>& delegates,
+            TfLiteInterpreterOptions* options);
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_PLACEMENT_OPTION_H_

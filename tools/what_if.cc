@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/what_if.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "c_api/c_api_experimental.h"
+#include "c_api/common.h"
+#include "c_api/deputy.h"
+
+namespace deputy::tools {
+namespace {
+
+// A preview looks at every node of the plan. More looks than this are not taken.
+constexpr size_t kMaxLooks = 20'000'000;
+
+using IntArray = std::unique_ptr<TfLiteIntArray, void (*)(TfLiteIntArray*)>;
+
+IntArray MakeIntArray(const std::set<int>& values) {
+  IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())), &TfLiteIntArrayFree);
+  if (array != nullptr) std::copy(values.begin(), values.end(), array->data);
+  return array;
+}
+
+class Study {
+ public:
+  Study(const NodesOfDelegate& claims, const std::function<int64_t(int, int)>& bytes_of,
+        std::vector<WhatIf>* changes)
+      : claims_(claims), bytes_of_(bytes_of), changes_(changes) {}
+
+  void Run(const TfLiteModel* model, int delegate_count);
+
+ private:
+  // Takes the place of one delegate.
+  struct StandIn {
+    TfLiteDelegate base;
+    Study* study;
+    int delegate;
+  };
+
+  static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate);
+  TfLiteStatus Look(TfLiteContext* context, StandIn* stand_in);
+  std::optional<Boundaries> Preview(TfLiteContext* context, int subgraph,
+                                    const std::set<int>& nodes);
+  int SubgraphOf(const TfLiteContext* context) const;
+
+  const NodesOfDelegate& claims_;
+  const std::function<int64_t(int, int)>& bytes_of_;
+  std::vector<WhatIf>* changes_;
+  TfLiteInterpreter* interpreter_ = nullptr;
+  size_t looks_ = 0;
+};
+
+// A delegate is told a context only; its tensors say which subgraph it is.
+int Study::SubgraphOf(const TfLiteContext* context) const {
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_); ++s) {
+    const TfLiteTensor* first = DeputyInterpreterGetTensor(interpreter_, s, 0);
+    if (first != nullptr && first == context->tensors) return s;
+  }
+  return -1;
+}
+
+std::optional<Boundaries> Study::Preview(TfLiteContext* context, int subgraph,
+                                         const std::set<int>& nodes) {
+  TfLiteDelegateParams* partitions = nullptr;
+  int count = 0;
+  const IntArray array = MakeIntArray(nodes);
+  if (array == nullptr || context->PreviewDelegatePartitioning(context, array.get(), &partitions,
+                                                               &count) != kTfLiteOk) {
+    return std::nullopt;
+  }
+  Boundaries boundaries;
+  boundaries.partitions = static_cast<size_t>(count);
+  for (int p = 0; p < count; ++p) {
+    for (const TfLiteIntArray* tensors :
+         {partitions[p].input_tensors, partitions[p].output_tensors}) {
+      for (int i = 0; i < tensors->size; ++i) {
+        const int64_t bytes = bytes_of_(subgraph, tensors->data[i]);
+        if (bytes < 0) continue;
+        ++boundaries.tensors;
+        boundaries.bytes += static_cast<size_t>(bytes);
+      }
+    }
+  }
+  return boundaries;
+}
+
+TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
+  const int subgraph = SubgraphOf(context);
+  TfLiteIntArray* plan = nullptr;
+  if (subgraph < 0 || context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteOk;
+  const std::set<int> known(plan->data, plan->data + plan->size);
+  std::set<int> claimed;
+  if (const auto claim = claims_.find({stand_in->delegate, subgraph}); claim != claims_.end()) {
+    for (int node : claim->second) {
+      if (known.count(node) != 0) claimed.insert(node);
+    }
+  }
+  const std::optional<Boundaries> before = Preview(context, subgraph, claimed);
+  for (WhatIf& change : *changes_) {
+    if (change.delegate != stand_in->delegate || change.subgraph != subgraph) continue;
+    looks_ += known.size();
+    if (!before || looks_ > kMaxLooks) break;
+    std::set<int> more = claimed;
+    for (int node : change.nodes) {
+      if (known.count(node) != 0) more.insert(node);
+    }
+    const std::optional<Boundaries> after = Preview(context, subgraph, more);
+    if (!after) continue;
+    change.previewed = true;
+    change.before = *before;
+    change.after = *after;
+  }
+  // Delegates that come later see the graph as this one leaves it.
+  const IntArray array = MakeIntArray(claimed);
+  if (array == nullptr || claimed.empty()) return kTfLiteOk;
+  TfLiteRegistration kernel = {};
+  kernel.custom_name = "StandIn";
+  kernel.version = 1;
+  return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, array.get(),
+                                                        &stand_in->base);
+}
+
+// The library is C; nothing may be thrown through it.
+TfLiteStatus Study::Prepare(TfLiteContext* context, TfLiteDelegate* delegate) try {
+  auto* stand_in = static_cast<StandIn*>(delegate->data_);
+  return stand_in->study->Look(context, stand_in);
+} catch (...) {
+  return kTfLiteError;
+}
+
+void Study::Run(const TfLiteModel* model, int delegate_count) {
+  std::vector<StandIn> stand_ins(static_cast<size_t>(delegate_count));
+  const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> options(
+      TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
+  TfLiteInterpreterOptionsSetErrorReporter(
+      options.get(), [](void*, const char*, va_list) {}, nullptr);
+  DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyTfLite);
+  const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter(
+      TfLiteInterpreterCreate(model, options.get()), &TfLiteInterpreterDelete);
+  interpreter_ = interpreter.get();
+  if (interpreter_ == nullptr) return;
+  for (int i = 0; i < delegate_count; ++i) {
+    StandIn& stand_in = stand_ins[static_cast<size_t>(i)];
+    stand_in.base = TfLiteDelegateCreate();
+    stand_in.base.data_ = &stand_in;
+    // Shapes are the caller's, this interpreter never allocates.
+    stand_in.base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+    stand_in.base.Prepare = &Prepare;
+    stand_in.study = this;
+    stand_in.delegate = i;
+    if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_, &stand_in.base) != kTfLiteOk) return;
+  }
+}
+
+}  // namespace
+
+void PreviewChanges(const TfLiteModel* model, int delegate_count, const NodesOfDelegate& claims,
+                    const std::function<int64_t(int, int)>& bytes_of,
+                    std::vector<WhatIf>* changes) {
+  if (changes->empty()) return;
+  Study(claims, bytes_of, changes).Run(model, delegate_count);
+}
+
+}  // namespace deputy::tools
