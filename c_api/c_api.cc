@@ -53,6 +53,10 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
     config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
   }
+  if (options == nullptr || !options->validation_set) {
+    const char* wanted = getenv("DEPUTY_VALIDATION");
+    config.validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
+  }
   return config;
 }
 
@@ -207,6 +211,9 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
                 input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
   }
   return Guard(kTfLiteError, [&] {
+    if (deputy::Validation* validation = interpreter->impl->validation()) {
+      validation->EnterInterpreter("ResizeInputTensor");
+    }
     return interpreter->impl->primary().ResizeInputTensor(
         tensor, {input_dims, static_cast<size_t>(input_dims_size)});
   });

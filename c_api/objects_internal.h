@@ -29,6 +29,8 @@ struct TfLiteInterpreterOptions {
   bool arithmetic_set = false;
   // Likewise the delegate policy.
   bool policy_set = false;
+  // Likewise validation.
+  bool validation_set = false;
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;

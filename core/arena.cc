@@ -22,10 +22,13 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
     if (slot.bytes == 0 || !slot.lifetime.used()) continue;
     const bool placed = tensor < slots_.size() && slots_[tensor].offset != kNoOffset &&
                         slots_[tensor].bytes >= slot.bytes;
-    requests.push_back({.bytes = placed ? slots_[tensor].bytes : slot.bytes,
+    if (placed) slot.bytes = slots_[tensor].bytes;
+    size_t guarded = 0;
+    if (!AddSizes(slot.bytes, 2 * guard_bytes_, &guarded)) return false;
+    requests.push_back({.bytes = guarded,
                         .first = slot.lifetime.first,
                         .last = slot.lifetime.last,
-                        .fixed_offset = placed ? slots_[tensor].offset : kNoOffset});
+                        .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset});
     owners.push_back(tensor);
   }
   MemoryPlan plan;
@@ -34,8 +37,7 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   const size_t total = std::max(plan.total_bytes, kept_bytes);
   if (!block_.Reserve(total, std::min(kept_bytes, block_.size()), limits)) return false;
   for (size_t i = 0; i < owners.size(); ++i) {
-    slots[owners[i]].offset = plan.offsets[i];
-    slots[owners[i]].bytes = requests[i].bytes;
+    slots[owners[i]].offset = plan.offsets[i] + guard_bytes_;
   }
   slots_ = std::move(slots);
   planned_bytes_ = total;

@@ -160,7 +160,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
   AskForSupport(subgraph_, delegate, &records_[static_cast<size_t>(recording_)]);
+  Validation::Call call(subgraph_->interpreter()->validation(),
+                        {Callback::kDelegatePrepare, subgraph_, -1, delegate});
   TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  call.Returned(status);
   Leave();
   for (int node = 0; node < subgraph_->node_count() && status == kTfLiteOk; ++node) {
     status = subgraph_->CheckNodeIndices(node);
@@ -342,6 +345,9 @@ void Delegation::Enter() {
 
 void Delegation::Leave() {
   if (mode_depth_ == 0) {
+    if (Validation* validation = subgraph_->interpreter()->validation()) {
+      validation->ReleasedTooOften(subgraph_);
+    }
     subgraph_->interpreter()->reporter()->Report("subgraph %d: released more often than acquired",
                                                  subgraph_->index());
     return;

@@ -73,6 +73,7 @@ class Delegation {
   // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
   void Enter();
   void Leave();
+  int mode_depth() const { return mode_depth_; }
 
   // The context's functions in delegate mode. Arrays belong to this object until the next call of
   // the same function, previews until the mode ends.

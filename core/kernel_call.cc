@@ -4,6 +4,7 @@
 #include "core/op_listener.h"
 #include "core/operator_object.h"
 #include "core/subgraph.h"
+#include "core/validation.h"
 
 namespace deputy {
 namespace {
@@ -37,6 +38,7 @@ Result Contain(TfLiteContext* context, const char* what, Result on_exception, Ca
     return call();
   } catch (...) {
     if (Runtime* runtime = RuntimeOf(context)) runtime->NoteFailure(what);
+    if (Validation* validation = ValidationOf(context)) validation->Exception(what);
     return on_exception;
   }
 }
