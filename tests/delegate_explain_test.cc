@@ -367,7 +367,9 @@ TEST(Groups, go_together_or_not_at_all) {
         EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonGroup) << row.groups << " node " << i;
         EXPECT_EQ(AnswerOf(&t, i).group, row.groups[i]);
       }
-      if (!taken && i % 2 == 1) EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonOperator);
+      if (!taken && i % 2 == 1) {
+        EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonOperator);
+      }
     }
     for (TestInterpreter* each : {&t, &cpu}) {
       ASSERT_EQ(each->Allocate(), kTfLiteOk);

@@ -34,7 +34,7 @@ TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
 }
 
 TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request) {
-  return MakeDelegate({request.path, request.options}).release();
+  return LoadDelegate({request.path, request.options}).handle.release();
 }
 
 // The list of delegates: a row here is all that a new one needs.
