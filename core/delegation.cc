@@ -267,7 +267,7 @@ void Delegation::Undo() {
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   RestoreHalfInputs();
-  for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(InnerDelegate(delegate));
+  ForgetTensors();
   for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }
@@ -299,10 +299,11 @@ void Delegation::RestoreHalfInputs() {
 }
 
 // Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy
-// old device data over fresh CPU results, nor a claim that has nothing behind it.
-void Delegation::ForgetTensorsOf(TfLiteDelegate* delegate) {
+// old device data over fresh CPU results, nor a claim that has nothing behind it. No delegate is
+// left, so this goes for all of them, the one that failed to apply included.
+void Delegation::ForgetTensors() {
   for (TfLiteTensor& tensor : subgraph_->tensors_) {
-    if (tensor.delegate != delegate) continue;
+    if (tensor.delegate == nullptr) continue;
     tensor.data_is_stale = false;
     if (tensor.buffer_handle == kTfLiteNullBufferHandle) tensor.delegate = nullptr;
   }

@@ -121,7 +121,7 @@ class Delegation {
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
   TfLiteOperator* OperatorOf(int node_index);
-  void ForgetTensorsOf(TfLiteDelegate* delegate);
+  void ForgetTensors();
   void RestoreHalfInputs();
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
