@@ -144,7 +144,7 @@ class CliTest(unittest.TestCase):
 
     def test_help_fits_80_columns_and_names_every_subcommand(self):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
-        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"]):
+        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["explain"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)
@@ -186,7 +186,7 @@ class CliTest(unittest.TestCase):
     def test_unreadable_files_are_one_line_and_exit_code_2(self):
         nowhere, empty = self.folder / "nowhere", self.folder / "empty"
         empty.mkdir()
-        for command in ("run", "bench", "inspect"):
+        for command in ("run", "bench", "inspect", "explain"):
             self.refused(2, "nowhere: No such file", command, nowhere)
             self.refused(2, "is a folder", command, self.folder)
         run = ["run", FLOAT]
@@ -235,7 +235,7 @@ class CliTest(unittest.TestCase):
         for damaged in (b"", b"TFL3", content[:100], content[:len(content) // 2], bytes(5000),
                         content[:4] + b"XXXX" + content[8:]):
             model.write_bytes(damaged)
-            for command in ("run", "bench", "inspect"):
+            for command in ("run", "bench", "inspect", "explain"):
                 self.refused(1, "bad.tflite is no usable model: ", command, model)
         self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
 

@@ -2,7 +2,9 @@
 //
 // `deputy explain`: who runs which node of a model, why not somebody else, and what would help.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +20,7 @@ namespace {
 
 struct ExplainOptions {
   SessionOptions session;
-  std::string require;
+  std::string require, html;
   std::string profile = "0";  // inferences, as text; see FinishOptions
   int inferences = 0;
   bool json = false;
@@ -49,6 +51,15 @@ void Measure(Session* session, int inferences) {
   DeputyInterpreterSetProfileCallback(session->interpreter(), nullptr, nullptr);
 }
 
+void WritePage(const std::string& path, const std::string& page) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  const bool written = std::fwrite(page.data(), 1, page.size(), file.get()) == page.size();
+  if (!written || std::fflush(file.get()) != 0) {
+    FailWork("%s: %s", path.c_str(), std::strerror(errno));
+  }
+}
+
 // Ends the command with kExitFailed, naming what was left, if less was delegated than required.
 void CheckRequirement(const Json& report, const std::string& require) {
   const size_t all = report["nodes"], delegated = report["delegated"];
@@ -72,6 +83,7 @@ void Explain(const ExplainOptions& options) {
   if (options.inferences > 0) Measure(&session, options.inferences);
   const Json report =
       ExplainSession(session, options.session.model, static_cast<size_t>(options.inferences));
+  if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (options.json) {
     // Names come out of the model and may be no UTF-8.
     std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -107,6 +119,8 @@ void AddExplainCommand(CLI::App* app) {
       ->expected(0, 1)
       ->default_str("10");
   command->add_flag("--json", options->json, "Print everything as JSON");
+  command->add_option("--html", options->html, "Write a page with the graph, too")
+      ->type_name("FILE");
   command->footer(
       "NODES is #12, 1#12 (node 12 of subgraph 1), op:CONV_2D or tensor:NAME, the\n"
       "node that gives out that tensor. Delegates are numbered from 0.\n\n"

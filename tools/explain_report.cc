@@ -225,13 +225,10 @@ Json Report::TensorsJson(int subgraph) const {
 // Nodes in the order in which they run, those of a partition together.
 Json Report::SubgraphJson(int subgraph) {
   Json partitions = PartitionsJson(subgraph);
-  std::map<int, int> partition_of;                 // delegate's node -> partition
-  std::map<int, std::pair<int, size_t>> place_of;  // node -> place in the plan, in its partition
+  std::map<int, int> partition_of;              // delegate's node -> partition
+  std::map<int, std::pair<int, int>> place_of;  // node -> place in the plan, in its partition
   for (const Json& partition : partitions) {
     partition_of[partition["node"]] = partition["index"];
-    for (size_t i = 0; i < partition["nodes"].size(); ++i) {
-      place_of[partition["nodes"][i]] = {partition["plan_position"], i};
-    }
     if (subgraph == 0 && partition["cost_ns"].is_number()) {
       delegated_ns_ += partition["cost_ns"].get<double>();
     }
@@ -244,7 +241,7 @@ Json Report::SubgraphJson(int subgraph) {
     if (const auto known = partition_of.find(runner); known != partition_of.end()) {
       node["partition"] = known->second;
       const int position = partitions[static_cast<size_t>(known->second)]["plan_position"];
-      place_of.try_emplace(n, position, SIZE_MAX);  // inside an earlier delegate's node
+      place_of[n] = {position, n};
     } else {
       DeputyNodeInfo info = {};
       info.struct_size = sizeof(info);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "c_api/deputy_plugin.h"
@@ -31,7 +32,7 @@ void PrintWrapped(const std::string& head, const std::string& text) {
   const std::string words = OneLine(text);
   for (size_t at = 0; at < words.size();) {
     const size_t end = std::min(words.find(' ', at), words.size());
-    const std::string word = Cut(words.substr(at, end - at), kColumns - indent.size() - 1);
+    const std::string word = Shorten(words.substr(at, end - at), kColumns - indent.size() - 1);
     const bool starts = line.size() == indent.size();
     if (!starts && line.size() + 1 + word.size() > kColumns) {
       std::printf("%s\n", line.c_str());
@@ -252,32 +253,45 @@ std::string ArrowText(const Json& change, const char* field, bool as_bytes) {
   return std::to_string(before) + " -> " + std::to_string(after);
 }
 
+// What is told of a change, behind what it is.
+std::vector<std::string> ChangeCells(const Json& report, const Json& change) {
+  std::vector<std::string> cells = {"[" + change["delegate"].dump() + "]",
+                                    ArrowText(change, "partitions", false),
+                                    ArrowText(change, "bytes", true)};
+  if (report["inferences"] == 0) return cells;
+  cells.emplace_back();
+  if (change["cpu_ns"].is_number()) {
+    const double total = report["cpu_ns"].get<double>() + report["delegated_ns"].get<double>();
+    const double ns = change["cpu_ns"];
+    cells.back() = NanosecondsText(ns) + Format(", %.0f %%", total > 0 ? 100 * ns / total : 0);
+  }
+  return cells;
+}
+
 void PrintChanges(const Json& report) {
   const Json& changes = report["what_if"]["changes"];
   if (changes.empty()) return;
+  std::vector<std::vector<std::string>> rows = {{"by", "partitions", "boundary", "time now"}};
+  const size_t shown = std::min(changes.size(), kMaxChanges);
+  for (size_t i = 0; i < shown; ++i) rows.push_back(ChangeCells(report, changes[i]));
+  rows[0].resize(rows[1].size());
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size() + 2);
+  }
+  const size_t rest = std::accumulate(widths.begin(), widths.end(), size_t{2});
+  const size_t name_width = std::max<size_t>(kColumns - std::min(rest, kColumns), 12);
+
   std::printf("\nwhat would help\n");
-  const bool several = report["subgraphs"].size() > 1, timed = report["inferences"] != 0;
-  const double total = report["cpu_ns"].get<double>() + report["delegated_ns"].get<double>();
-  Table table(timed ? "<<<<>" : "<<<<",
-              {"  if it took", "delegate", "partitions", "boundary", "time now"});
-  for (size_t i = 0; i < std::min(changes.size(), kMaxChanges); ++i) {
-    const Json& change = changes[i];
-    std::string time;
-    if (change["cpu_ns"].is_number()) {
-      const double ns = change["cpu_ns"];
-      time = NanosecondsText(ns) + Format(", %.0f %%", total > 0 ? 100 * ns / total : 0);
-    }
-    std::vector<std::string> cells = {"  " + Shorten(OneLine(ChangeText(change, several)), 24),
-                                      "[" + change["delegate"].dump() + "]",
-                                      ArrowText(change, "partitions", false),
-                                      ArrowText(change, "bytes", true)};
-    if (timed) cells.push_back(time);
-    table.Add(cells);
+  rows[0].insert(rows[0].begin(), "  if taken");
+  Table table(std::string(rows[0].size(), '<'), rows[0]);
+  for (size_t i = 1; i <= shown; ++i) {
+    const std::string name = ChangeText(changes[i - 1], report["subgraphs"].size() > 1);
+    rows[i].insert(rows[i].begin(), "  " + Shorten(OneLine(name), name_width));
+    table.Add(rows[i]);
   }
   table.Print();
-  if (changes.size() > kMaxChanges) {
-    std::printf("  and %zu more, see --json\n", changes.size() - kMaxChanges);
-  }
+  if (changes.size() > shown) std::printf("  and %zu more, see --json\n", changes.size() - shown);
 }
 
 }  // namespace

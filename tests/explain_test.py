@@ -1,0 +1,507 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`deputy explain` from outside, with the delegate libraries of the tests: owners, reasons and
+partitions as literals on the digits that ship here; what would help, held against really letting
+the delegate take it; the page parsed, and loaded by a browser where there is one. Models with names
+that attack a page are written here by hand, so Python's own library is enough.
+
+    tests/explain_test.py BUILD_FOLDER
+"""
+import html.parser
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIGITS = ROOT / "examples" / "digits" / "digits_float.tflite"
+DEPUTY = PLUGINS = None  # set from the command line
+
+# Numbers of the model format.
+ADD, MUL, NEG, SUB, ABS, SIN = 0, 18, 59, 41, 101, 66
+NAMES = {ADD: "ADD", MUL: "MUL", NEG: "NEG", SUB: "SUB", ABS: "ABS", SIN: "SIN"}
+ARITY = {ADD: 2, MUL: 2, NEG: 1, SUB: 2, ABS: 1, SIN: 1}
+
+
+# ---- A writer for .tflite files -----------------------------------------------------------------
+
+class Table:
+    """A FlatBuffer table: field number -> (struct code, number), string, list or Table."""
+
+    def __init__(self, **fields):
+        self.fields = {int(name[1:]): value for name, value in fields.items()}
+
+
+class Writer:
+    """Writes parents before their children, as offsets only point forward."""
+
+    def __init__(self, root):
+        self.data = bytearray(b"\0\0\0\0TFL3")
+        self.patch(0, self.write(root))
+
+    def align(self, size):
+        self.data += bytes(-len(self.data) % size)
+
+    def patch(self, at, target):
+        struct.pack_into("<I", self.data, at, target - at)
+
+    def write(self, value):
+        if isinstance(value, Table):
+            return self.write_table(value)
+        if isinstance(value, bytes):
+            self.align(4)
+            at = len(self.data)
+            self.data += struct.pack("<I", len(value)) + value + b"\0"
+            return at
+        self.align(4)
+        at = len(self.data)
+        self.data += struct.pack("<I", len(value))
+        if value and isinstance(value[0], int):
+            self.data += struct.pack(f"<{len(value)}i", *value)
+            return at
+        self.data += bytes(4 * len(value))
+        for i, child in enumerate(value):
+            self.patch(at + 4 + 4 * i, self.write(child))
+        return at
+
+    def write_table(self, table):
+        count = max(table.fields, default=-1) + 1
+        # Every field takes four bytes.
+        places = {field: 4 + 4 * i for i, field in enumerate(sorted(table.fields))}
+        self.align(4)
+        vtable = len(self.data)
+        self.data += struct.pack(f"<HH{count}H", 4 + 2 * count, 4 + 4 * len(places),
+                                 *(places.get(field, 0) for field in range(count)))
+        self.align(4)
+        at = len(self.data)
+        self.data += struct.pack("<i", at - vtable) + bytes(4 * len(places))
+        for field, value in table.fields.items():
+            if isinstance(value, tuple):
+                struct.pack_into("<" + value[0], self.data, at + places[field], value[1])
+            else:
+                self.patch(at + places[field], self.write(value))
+        return at
+
+
+def build_model(ops, names=None, elements=4, graph_name=b"main"):
+    """`ops` is a list of (operator or custom name, input tensors); operator i gives out tensor
+    i + 1, tensor 0 is the input and the last one the output."""
+    codes = sorted({op for op, _ in ops}, key=str)
+    names = names or {}
+    tensors = [Table(_0=[1, elements], _1=("b", 0), _3=names.get(i, b"t%d" % i))
+               for i in range(len(ops) + 1)]
+    operators = [Table(_0=("I", codes.index(op)), _1=list(inputs), _2=[i + 1])
+                 for i, (op, inputs) in enumerate(ops)]
+    code_tables = [Table(_0=("b", 32), _1=op, _2=("i", 1), _3=("i", 32))
+                   if isinstance(op, bytes) else
+                   Table(_0=("b", min(op, 127)), _2=("i", 1), _3=("i", op)) for op in codes]
+    graph = Table(_0=tensors, _1=[0], _2=[len(ops)], _3=operators, _4=graph_name)
+    return bytes(Writer(Table(_0=("I", 3), _1=code_tables, _2=[graph], _4=[Table()])).data)
+
+
+def chain(*ops):
+    return [(op, [i] * ARITY[op]) for i, op in enumerate(ops)]
+
+
+# ---- The page -----------------------------------------------------------------------------------
+
+class Page(html.parser.HTMLParser):
+    """Counts what the page shows, and collects what it may not have."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.owners, self.rows, self.ids, self.tags, self.links = {}, [], [], [], []
+        self.boundary_edges = self.edges = self.ends = 0
+        self.colours = dict(re.findall(r"\.(own-\w+) \{ fill: (#\w+);", text))
+        self.text = []
+        self.node = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tags.append(tag)
+        classes = (values.get("class") or "").split()
+        self.links += [v for k, v in attributes if k in ("href", "src") or k.startswith("on")]
+        if "id" in values:
+            self.ids.append(values["id"])
+        if tag == "g" and "node" in classes:
+            self.node = values["data-node"]
+        if tag == "g" and "end" in classes:
+            self.node, self.ends = None, self.ends + 1
+        if tag == "rect" and self.node is not None:
+            self.owners[self.node] = classes[0]
+        if tag == "path":
+            self.edges += 1
+            self.boundary_edges += "boundary" in classes
+        if tag == "tr" and "data-node" in values:
+            self.rows.append(values["data-node"])
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def deputy(*arguments, **options):
+    return subprocess.run([DEPUTY, *map(str, arguments)], capture_output=True, timeout=300,
+                          encoding="utf-8", errors="surrogateescape", **options)
+
+
+def plugin(name, *options):
+    return ["--delegate", ",".join([f"{PLUGINS}/lib{name}.so", *options])]
+
+
+class ExplainTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def model(self, *arguments, **options):
+        path = self.folder / "model.tflite"
+        path.write_bytes(build_model(*arguments, **options))
+        return path
+
+    def explain(self, *arguments, code=0):
+        result = deputy("explain", *arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        if code == 0:
+            self.assertEqual(result.stderr, "")
+        else:
+            self.assertRegex(result.stderr, r"\Adeputy: [^\n]+\n\Z")
+        return result.stdout
+
+    def report(self, *arguments, code=0):
+        return json.loads(self.explain(*arguments, "--json", code=code))
+
+    def refused(self, code, pattern, *arguments):
+        result = deputy("explain", *arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertRegex(result.stderr, r"\Adeputy: [^\n]+\n\Z")
+        self.assertRegex(result.stderr, pattern)
+
+    def owners(self, *arguments):
+        return [node["owner"] for node in self.report(*arguments)["subgraphs"][0]["nodes"]]
+
+    # ---- text ----------------------------------------------------------------------------------
+
+    def test_the_digits_as_a_table(self):
+        text = self.explain(DIGITS, *plugin("described0", "ops=0"))
+        self.assertRegex(text, r"(?m)^delegate   \[0\] elementwise 1.2.3,\s+\S+libdescribed0.so$")
+        self.assertIn("           runs 2 of 16 nodes in 2 partitions\n"
+                      "delegated  2 of 16 nodes, 12 %, in 2 partitions; policy hot\n"
+                      "boundary   6 tensors cross it: 110.2 KiB in, 55.1 KiB out\n", text)
+        self.assertIn("why nodes are left\n"
+                      "  14  [0] OPERATOR: operator (1 AVERAGE_POOL_2D, 5 CONV_2D, 4 "
+                      "DEPTHWISE_CONV_2D,\n"
+                      "      2 FULLY_CONNECTED, 1 MAX_POOL_2D, 1 SOFTMAX)\n", text)
+        self.assertIn(" node   operator           run by  why not a delegate\n"
+                      "    0   CONV_2D            CPU     OPERATOR: operator\n", text)
+        self.assertIn("    5   CONV_2D            CPU     OPERATOR: operator\n"
+                      "      partition 0 in [0]: 1 node, in 73.5 KiB, out 36.8 KiB\n"
+                      "    6 | ADD                [0]\n"
+                      "    7   DEPTHWISE_CONV_2D  CPU     OPERATOR: operator\n", text)
+        self.assertIn("what would help\n"
+                      "  if taken              by   partitions  boundary\n"
+                      "  #7 DEPTHWISE_CONV_2D  [0]  2 -> 2      165.4 KiB -> 137.8 KiB\n"
+                      "  #12 AVERAGE_POOL_2D   [0]  2 -> 2      165.4 KiB -> 147.4 KiB\n", text)
+
+    def test_no_delegate_is_no_mistake(self):
+        text = self.explain(DIGITS)
+        self.assertIn("delegate   none was asked (--delegate)\n", text)
+        self.assertNotIn("what would help", text)
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+   [A-Z_0-9]+ +CPU$", text)), 16)
+
+    def test_lines_fit_80_columns(self):
+        long_names = self.model([(b"A custom operator whose name has no end at all, it goes on", [0]),
+                                 *((ADD, [1, 1]) for _ in range(3))])
+        for arguments in ([DIGITS], [DIGITS, *plugin("elementwise")],
+                          [DIGITS, *plugin("elementwise"), *plugin("opaque"), "--profile", "2"],
+                          [DIGITS, *plugin("throwing", "in=prepare"), *plugin("described0")],
+                          [DIGITS, *plugin("failing"), "--profile", "1"], ["--help"]):
+            for line in self.explain(*arguments).splitlines():
+                self.assertLessEqual(len(line), 80, line)
+        self.refused(1, "unresolved custom op", long_names)
+
+    def test_several_delegates_each_answer(self):
+        text = self.explain(DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise"))
+        self.assertRegex(text, r"(?m)^    0   CONV_2D +CPU     \[0\] OPERATOR: operator\n"
+                               r" {35}\[1\] NOT_CLAIMED: no reason given")
+        # The owner says nothing more; the one that refused before does.
+        self.assertRegex(text, r"(?m)^    6 \| ADD +\[1\]     \[0\] OPERATOR: operator$")
+
+    def test_a_partition_is_one_group_of_rows(self):
+        model = self.model(chain(ADD, MUL, SIN, ADD, NEG))
+        text = self.explain(model, *plugin("elementwise"))
+        self.assertIn("      partition 0 in [0]: 2 nodes, in 16 B, out 16 B\n"
+                      "    0 | ADD       [0]\n"
+                      "    1 | MUL       [0]\n"
+                      "    2   SIN       CPU     NOT_CLAIMED: no reason given; the delegate took no"
+                      " n..\n"
+                      "      partition 1 in [0]: 2 nodes, in 16 B, out 16 B\n"
+                      "    3 | ADD       [0]\n"
+                      "    4 | NEG       [0]\n", text)
+        self.assertIn("  #2 SIN    [0]  2 -> 1      64 B -> 32 B\n", text)
+
+    def test_profiles_have_times(self):
+        text = self.explain(DIGITS, *plugin("elementwise"), "--profile", "3")
+        self.assertRegex(text, r"time +[0-9.]+ [um]s on the CPU, [0-9.]+ [um]s in delegates "
+                               r"\(mean of 3 inferences\)")
+        self.assertRegex(text, r"(?m)^    0   CONV_2D +CPU +[0-9.]+ [um]s  NOT_CLAIMED")
+        self.assertRegex(text, r"partition 0 in \[0\]: 1 node, in 73.5 KiB, out 36.8 KiB, [0-9.]+ ")
+        for arguments in ([DIGITS, "--profile"], ["--profile", DIGITS]):
+            self.assertIn("(mean of 10 inferences)", self.explain(*arguments))
+        self.refused(2, "expected a number", DIGITS, "--profile", "many")
+
+    # ---- JSON ----------------------------------------------------------------------------------
+
+    def test_json_has_everything(self):
+        report = self.report(DIGITS, *plugin("described0", "ops=0"), *plugin("opaque"))
+        self.assertEqual((report["policy"], report["nodes"], report["delegated"]), ("hot", 16, 2))
+        first, second = report["delegates"]
+        self.assertEqual((first["name"], first["version"], first["vendor"], first["applied"]),
+                         ("elementwise", "1.2.3", "Deputy's tests", True))
+        self.assertEqual((first["nodes"], first["partitions"]), (2, 2))
+        self.assertEqual((second["nodes"], second["partitions"], second["failure"]), (0, 0, ""))
+        graph, = report["subgraphs"]
+        self.assertEqual([n["index"] for n in graph["nodes"] if n["owner"] == 0], [6, 11])
+        self.assertEqual([n["index"] for n in graph["nodes"]], list(range(16)))
+        node = graph["nodes"][6]
+        self.assertEqual((node["operator"], node["partition"], node["runner"]), ("ADD", 0, 16))
+        self.assertEqual([a["taken"] for a in node["answers"]], [True, False])
+        left = graph["nodes"][0]
+        self.assertEqual([(a["delegate"], a["reason"], a["reason_name"]) for a in left["answers"]],
+                         [(0, 1, "OPERATOR"), (1, 100, "NOT_CLAIMED")])
+        self.assertEqual(
+            {k: v for k, v in graph["partitions"][0].items() if k != "cost_ns"},
+            {"index": 0, "delegate": 0, "node": 16, "plan_position": 6, "nodes": [6],
+             "input_count": 2, "input_bytes": 75264, "output_count": 1, "output_bytes": 37632,
+             "constant_bytes": 0, "recomputed": 0})
+        self.assertEqual(report["boundary"],
+                         {"tensors": 6, "input_bytes": 112896, "output_bytes": 56448})
+        self.assertEqual(report["status"]["degraded"], False)
+
+    # ---- what would help -----------------------------------------------------------------------
+
+    def test_what_would_help_is_what_taking_it_does(self):
+        shuffle = random.Random(5)
+        checked = 0
+        for _ in range(15):
+            every = [ADD, MUL, NEG, SUB, ABS]
+            ops = [(op, [shuffle.randrange(i + 1) for _ in range(ARITY[op])])
+                   for i, op in enumerate(shuffle.choices(every, k=12))]
+            model = self.model(ops)
+            taken = shuffle.sample(every, 2)
+            before = self.report(model, *plugin("elementwise", "ops=" + ",".join(map(str, taken))))
+            for change in before["what_if"]["changes"]:
+                op = next(k for k, v in NAMES.items() if v == change["operator"])
+                others = [i for i, (code, _) in enumerate(ops)
+                          if code == op and i not in change["nodes"]]
+                option = "ops=" + ",".join(map(str, [*taken, op]))
+                after = self.report(model, *plugin("elementwise", option),
+                                    *(f"--exclude=#{i}" for i in others))
+                for found, told in ((before, change["before"]), (after, change["after"])):
+                    boundary = found["boundary"]
+                    self.assertEqual(len(found["subgraphs"][0]["partitions"]), told["partitions"])
+                    self.assertEqual(boundary["tensors"], told["tensors"])
+                    self.assertEqual(boundary["input_bytes"] + boundary["output_bytes"],
+                                     told["bytes"])
+                checked += 1
+        self.assertGreater(checked, 20)
+
+    def test_a_later_delegate_is_asked_about_what_is_left(self):
+        # SIN and ABS stay; the second delegate's ADDs are joined by taking ABS, the first one's
+        # MULs by nothing.
+        model = self.model(chain(MUL, SIN, ADD, ABS, ADD, SIN))
+        changes = self.report(model, *plugin("elementwise", "ops=18"),
+                              *plugin("elementwise", "ops=0"))["what_if"]["changes"]
+        best = changes[0]
+        self.assertEqual((best["delegate"], best["operator"], best["nodes"]), (1, "ABS", [3]))
+        self.assertEqual((best["before"]["partitions"], best["after"]["partitions"]), (2, 1))
+
+    # ---- pin, exclude, require -----------------------------------------------------------------
+
+    def test_nodes_are_excluded_and_pinned_by_every_selector(self):
+        model = self.model(chain(ADD, MUL, ADD))
+        both = [model, *plugin("elementwise"), *plugin("elementwise")]
+        self.assertEqual(self.owners(*both), [0, 0, 0])
+        for selector, nodes in (("#1", [1]), ("0#1", [1]), ("op:ADD", [0, 2]), ("tensor:t1", [0])):
+            rest = [-1 if i in nodes else 0 for i in range(3)]
+            self.assertEqual(self.owners(*both, "--exclude", selector), rest)
+            pinned = [1 if i in nodes else 0 for i in range(3)]
+            self.assertEqual(self.owners(*both, "--pin", selector + "=1"), pinned)
+        answer = self.report(*both, "--exclude=#1")["subgraphs"][0]["nodes"]
+        self.assertEqual(next(n for n in answer if n["index"] == 1)["answers"][0]["reason_name"],
+                         "EXCLUDED")
+
+    def test_bad_selectors_are_refused(self):
+        model = self.model(chain(ADD, MUL))
+        one = [model, *plugin("elementwise")]
+        for selector in ("1", "#", "#x", "x#1", "op:", "#1,2", ""):
+            self.refused(2, "expected #NODE", *one, "--exclude", selector)
+        self.refused(2, "no delegate 1, there are 1", *one, "--pin", "#0=1")
+        self.refused(2, "expected SELECTOR=DELEGATE", *one, "--pin", "#0")
+        self.refused(1, "Cannot place node 9", *one, "--exclude", "#9")
+        self.refused(1, "placed twice", *one, "--exclude", "#0", "--pin", "op:ADD=0")
+
+    def test_requirements_decide_the_exit_code(self):
+        add = [DIGITS, *plugin("elementwise")]
+        self.explain(*add, "--require", "partial")
+        self.refused(1, r"--require full: 2 of 16 nodes are delegated; left on the CPU: 0#0 "
+                        r"CONV_2D, .*, 0#15 SOFTMAX$", *add, "--require", "full")
+        self.refused(1, "--require partial: 0 of 16", DIGITS, "--require", "partial")
+        self.explain(self.model(chain(ADD, MUL)), *plugin("elementwise"), "--require", "full")
+        self.refused(2, "--require", *add, "--require", "most")
+        # The report comes all the same.
+        self.assertEqual(self.report(*add, "--require", "full", code=1)["delegated"], 2)
+
+    # ---- when a delegate fails -----------------------------------------------------------------
+
+    def test_a_delegate_that_fails_is_said_once(self):
+        plain = deputy("run", DIGITS, "--random")
+        self.assertEqual(plain.stderr, "")
+        for name, options, note in (("throwing", ["in=prepare"], "1 delegate left out"),
+                                    ("failing", [], "stood in for a failed node 2 times")):
+            flags = plugin(name, *options)
+            result = deputy("run", DIGITS, "--random", *flags)
+            self.assertEqual((result.returncode, result.stdout), (0, plain.stdout))
+            self.assertRegex(result.stderr, rf"\Adeputy: degraded: [^\n]*{note}[^\n]*\n\Z")
+            refused = deputy("run", DIGITS, "--random", *flags, "--policy", "tflite")
+            self.assertEqual(refused.returncode, 1)
+            environment = dict(os.environ, DEPUTY_DELEGATE_POLICY="tflite")
+            self.assertEqual(
+                deputy("run", DIGITS, "--random", *flags, env=environment).returncode, 1)
+            bench = deputy("bench", DIGITS, *flags, "--runs", 2, "--min-secs", 0, "--warmup", 0)
+            self.assertEqual(bench.returncode, 0, bench.stderr)
+            self.assertRegex(bench.stderr, r"deputy: degraded: ")
+        self.refused(2, "--policy", DIGITS, "--policy", "cold")
+
+    def test_a_failed_delegate_is_explained(self):
+        for policy in ("hot", "tflite"):
+            report = self.report(DIGITS, *plugin("throwing", "in=prepare"), "--policy", policy)
+            self.assertEqual(report["policy"], policy)
+            self.assertEqual(report["delegates"][0]["applied"], False)
+            self.assertNotEqual(report["delegates"][0]["failure"], "")
+            self.assertEqual(report["subgraphs"][0]["nodes"][0]["answers"][0]["reason_name"],
+                             "GRAPH")
+            self.assertEqual(report["status"]["delegates_left_out"], 1 if policy == "hot" else 0)
+        report = self.report(DIGITS, *plugin("failing"), "--profile", "2")
+        self.assertEqual(report["status"]["degraded"], True)
+        self.assertEqual(report["status"]["recomputed_nodes"], 6)
+        self.assertEqual([p["recomputed"] for p in report["subgraphs"][0]["partitions"]], [3, 3])
+
+    def test_bench_prints_what_falling_back_costs(self):
+        quick = ["--runs", "2", "--min-secs", "0", "--warmup", "0"]
+        model = self.model(chain(ADD, MUL, NEG))
+        hot = deputy("bench", model, *plugin("elementwise"), *quick, "--json")
+        fallback = json.loads(hot.stdout)["fallback"]
+        self.assertGreater(fallback["reserved_bytes"], 0)
+        self.assertEqual(fallback["saving_ns"], 0)  # no variables
+        text = deputy("bench", model, *plugin("elementwise"), *quick).stdout
+        self.assertRegex(text, r"(?m)^fallback   ready for failing delegates: [0-9.]+ \w+ reserved, ")
+        for arguments in ([], [*plugin("elementwise"), "--policy", "tflite"]):
+            self.assertNotIn("fallback", deputy("bench", model, *arguments, *quick).stdout)
+
+    # ---- the page ------------------------------------------------------------------------------
+
+    def page(self, *arguments):
+        path = self.folder / "page.html"
+        self.explain(*arguments, "--html", path)
+        return path, Page(path.read_text(encoding="utf-8"))
+
+    def check_page(self, page, report):
+        nodes = {f"0-{n['index']}": n for n in report["subgraphs"][0]["nodes"]}
+        self.assertEqual(page.owners, {key: "own-cpu" if n["owner"] == -1 else f"own-{n['owner']}"
+                                       for key, n in nodes.items()})
+        self.assertEqual(page.rows, list(nodes))
+        for key in nodes:
+            for kind in "nrd":
+                self.assertEqual(page.ids.count(kind + key), 1)
+        self.assertEqual(page.links, [])
+        self.assertEqual(page.tags.count("script"), 1)
+        for tag in ("img", "iframe", "link", "object", "embed", "a", "b"):
+            self.assertNotIn(tag, page.tags)
+
+    def test_the_page_shows_every_node_in_its_owners_colour(self):
+        arguments = [DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise")]
+        path, page = self.page(*arguments)
+        self.check_page(page, self.report(*arguments))
+        self.assertEqual(sorted(page.colours), ["own-0", "own-1", "own-cpu"])
+        self.assertEqual(len(set(page.colours.values())), 3)
+        self.assertEqual(list(page.owners.values()).count("own-1"), 2)
+        # 18 lines: 15 in a row, two past two nodes, one in front; 3 touch each of the two ADDs.
+        self.assertEqual((page.edges, page.boundary_edges, page.ends), (19, 6, 2))
+        text = path.read_text(encoding="utf-8")
+        self.assertNotRegex(text, r"https?://(?!www\.w3\.org/2000/svg)")
+        self.assertIn("default-src 'none'", text)
+
+    def test_boxes_do_not_overlap(self):
+        shuffle = random.Random(3)
+        for size in (1, 40, 200):
+            ops = [(op, [shuffle.randrange(max(0, i - 20), i + 1) for _ in range(ARITY[op])])
+                   for i, op in enumerate(shuffle.choices([ADD, MUL, ABS, SIN], k=size))]
+            path, _ = self.page(self.model(ops), *plugin("elementwise"))
+            boxes = [tuple(map(float, box)) for box in re.findall(
+                r'<rect x="([-\d.]+)" y="([-\d.]+)" width="196" height="40"', path.read_text())]
+            self.assertGreater(len(boxes), size)
+            boxes.sort(key=lambda box: (box[1], box[0]))
+            for (x, y), (next_x, next_y) in zip(boxes, boxes[1:]):
+                self.assertTrue(next_x - x >= 196 if next_y == y else next_y - y >= 40)
+
+    HOSTILE = (b"<script>alert(1)</script>", b"</svg><img src=x onerror=alert(1)>",
+               b"\"'><b>&amp;", b"a\x1b[31m\nb\x00c", b"\xff\xfe\xc3(")
+
+    def hostile_model(self):
+        return self.model(chain(*[ADD] * len(self.HOSTILE)),
+                          names={i + 1: name for i, name in enumerate(self.HOSTILE)},
+                          graph_name=self.HOSTILE[0])
+
+    def test_names_from_the_model_are_only_text(self):
+        arguments = [self.hostile_model(), *plugin("elementwise")]
+        _, page = self.page(*arguments)
+        self.check_page(page, self.report(*arguments))
+        text = "".join(page.text)
+        for name in (self.HOSTILE[0].decode(), self.HOSTILE[1].decode(), self.HOSTILE[2].decode()):
+            self.assertIn(name, text)
+        self.assertIn("a?[31m b", text)
+        self.assertNotIn("\x1b", self.explain(*arguments))
+
+    def test_a_browser_takes_the_page(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser")
+        if browser is None:
+            self.skipTest("no chromium here")
+        path, page = self.page(self.hostile_model(), *plugin("elementwise"))
+        result = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             f"--user-data-dir={self.folder / 'browser'}", f"file://{path}#0-3"],
+            capture_output=True, text=True, timeout=120, errors="replace")
+        if result.returncode != 0 or "<svg" not in result.stdout:
+            self.skipTest("chromium does not run here: " + result.stderr[-200:])
+        seen = Page(result.stdout)
+        self.assertEqual(seen.owners, page.owners)
+        self.assertEqual(seen.tags.count("script"), 1)
+        # The script has run: the node of the address is chosen and its details are shown.
+        self.assertRegex(result.stdout, r'<g class="node chosen"[^>]* id="n0-3"')
+        self.assertEqual(re.findall(r'<section class="details" id="(\w+-\d+)">', result.stdout),
+                         ["d0-3"])
+
+    def test_a_page_that_cannot_be_written_is_a_mistake(self):
+        self.refused(2, "No such file", DIGITS, "--html", self.folder / "no" / "page.html")
+        if os.path.exists("/dev/full"):
+            self.refused(1, "No space", DIGITS, "--html", "/dev/full")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    BUILD = os.path.abspath(sys.argv.pop(1))
+    DEPUTY, PLUGINS = os.path.join(BUILD, "deputy"), os.path.join(BUILD, "tests", "plugins")
+    if not os.path.exists(DEPUTY) or not os.path.exists(f"{PLUGINS}/libfailing.so"):
+        print("the deputy command or the plug-ins of the tests are not here: skipped")
+        sys.exit(77)
+    unittest.main()

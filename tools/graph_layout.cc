@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The classic in four steps: layers by longest path, a slot in every layer that a line passes, an
+// order in each layer by the mean place of what is above, then places as near to that mean as the
+// order and the widths allow.
+#include "tools/graph_layout.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <tuple>
+
+namespace deputy::tools {
+namespace {
+
+// More slots than this for passing lines are not laid out.
+constexpr size_t kMaxSlots = 20'000;
+constexpr double kSlotWidth = 10;
+constexpr size_t kAlonePerLayer = 4;
+
+// A box, or the place where a line passes a layer.
+struct Slot {
+  size_t layer = 0;
+  double width = 0, x = 0;
+  bool beside = false;
+  std::vector<size_t> above, below;
+};
+
+class Layout {
+ public:
+  Layout(const std::vector<bool>& beside, const std::vector<std::pair<size_t, size_t>>& lines,
+         const LayoutSizes& sizes)
+      : box_count_(beside.size()), lines_(lines), sizes_(sizes), slots_(beside.size()) {
+    for (size_t i = 0; i < box_count_; ++i) {
+      slots_[i].width = sizes.box_width;
+      slots_[i].beside = beside[i];
+    }
+  }
+
+  GraphLayout Run() {
+    FindLayers();
+    AddPassingSlots();
+    Place();
+    return Result();
+  }
+
+ private:
+  bool Goes(const std::pair<size_t, size_t>& line) const {
+    return line.first < line.second && line.second < box_count_;
+  }
+
+  void FindLayers() {
+    std::vector<std::pair<size_t, size_t>> sorted;
+    std::copy_if(lines_.begin(), lines_.end(), std::back_inserter(sorted),
+                 [&](const auto& line) { return Goes(line); });
+    std::sort(sorted.begin(), sorted.end());
+    // By the upper end: when it is looked at, all lines into it have been.
+    std::vector<bool> has_above(box_count_, false), has_below(box_count_, false);
+    for (const auto& [above, below] : sorted) {
+      slots_[below].layer = std::max(slots_[below].layer, slots_[above].layer + 1);
+      has_above[below] = has_below[above] = true;
+    }
+    // Boxes that need nothing from the others stand right over their first reader.
+    std::vector<size_t> first_reader(box_count_, SIZE_MAX);
+    for (auto line = sorted.rbegin(); line != sorted.rend(); ++line) {
+      const auto& [above, below] = *line;
+      first_reader[above] = std::min(first_reader[above], slots_[below].layer);
+      const bool is_last = line + 1 == sorted.rend() || (line + 1)->first != above;
+      const bool moves = slots_[above].beside || !has_above[above];
+      if (is_last && moves) slots_[above].layer = first_reader[above] - 1;
+    }
+    // Boxes without any line would make the first layer as wide as they are many.
+    size_t alone = 0;
+    for (size_t i = 0; i < box_count_; ++i) {
+      if (!has_above[i] && !has_below[i]) slots_[i].layer = alone++ / kAlonePerLayer;
+    }
+  }
+
+  void AddPassingSlots() {
+    size_t needed = 0;
+    for (const auto& line : lines_) {
+      if (Goes(line)) needed += slots_[line.second].layer - slots_[line.first].layer - 1;
+    }
+    paths_.resize(lines_.size());
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      const auto& line = lines_[i];
+      if (!Goes(line)) continue;
+      std::vector<size_t>& path = paths_[i];
+      path.push_back(line.first);
+      for (size_t layer = slots_[line.first].layer + 1;
+           needed <= kMaxSlots && layer < slots_[line.second].layer; ++layer) {
+        path.push_back(slots_.size());
+        slots_.push_back({layer, kSlotWidth, 0, slots_[line.first].beside, {}, {}});
+      }
+      path.push_back(line.second);
+      for (size_t step = 1; step < path.size(); ++step) {
+        slots_[path[step - 1]].below.push_back(path[step]);
+        slots_[path[step]].above.push_back(path[step - 1]);
+      }
+    }
+  }
+
+  // Out of the way: beside the others, or at an end of the graph.
+  bool IsAside(const Slot& slot) const {
+    return slot.beside || slot.above.empty() || slot.below.empty();
+  }
+
+  // Where a slot would like to be: over or under the middle of its neighbours on one side. Slots
+  // that stand aside follow their neighbours on whichever side they have any, and pull nobody.
+  double Wish(const Slot& slot, bool look_up) const {
+    const bool none = (look_up ? slot.above : slot.below).empty() || slot.beside;
+    const bool up = slot.beside ? false : look_up != none;
+    const std::vector<size_t>& others = up ? slot.above : slot.below;
+    double sum = 0, pull = 0, pull_count = 0;
+    for (size_t other : others) {
+      sum += slots_[other].x;
+      if (none || IsAside(slots_[other])) continue;
+      pull += slots_[other].x;
+      ++pull_count;
+    }
+    if (pull_count > 0) return pull / pull_count;
+    return others.empty() ? slot.x : sum / static_cast<double>(others.size());
+  }
+
+  // Places one layer: ordered by wish, then pushed apart, then shifted so that those in the middle
+  // of the graph stay where they wish to be on the average. Those at its ends stand to their right:
+  // between them they would push lines further away with every layer.
+  void PlaceLayer(std::vector<size_t>* layer, bool look_up) {
+    std::vector<std::tuple<bool, double, size_t>> wishes;
+    for (size_t slot : *layer) {
+      wishes.emplace_back(IsAside(slots_[slot]), Wish(slots_[slot], look_up), slot);
+    }
+    std::sort(wishes.begin(), wishes.end());
+    double shift = 0, all_shift = 0, middle_count = 0;
+    for (size_t i = 0; i < wishes.size(); ++i) {
+      const auto& [aside, wish, number] = wishes[i];
+      Slot& slot = slots_[number];
+      slot.x = wish;
+      if (i > 0) {
+        const Slot& left = slots_[(*layer)[i - 1]];
+        slot.x = std::max(slot.x, left.x + (left.width + slot.width) / 2 + sizes_.gap_x);
+      }
+      all_shift += wish - slot.x;
+      if (!aside) shift += wish - slot.x;
+      middle_count += aside ? 0 : 1;
+      (*layer)[i] = number;
+    }
+    shift =
+        middle_count > 0 ? shift / middle_count : all_shift / static_cast<double>(layer->size());
+    for (size_t slot : *layer) slots_[slot].x += shift;
+  }
+
+  void Place() {
+    for (const Slot& slot : slots_) layer_count_ = std::max(layer_count_, slot.layer + 1);
+    std::vector<std::vector<size_t>> layers(layer_count_);
+    for (size_t i = 0; i < slots_.size(); ++i) layers[slots_[i].layer].push_back(i);
+    for (int pass = 0; pass < 4; ++pass) {
+      for (auto& layer : layers) PlaceLayer(&layer, true);
+      if (pass == 3) break;  // the last word is downwards
+      for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
+        PlaceLayer(&*layer, false);
+    }
+  }
+
+  GraphLayout Result() const {
+    GraphLayout result;
+    double left = 0, right = 0;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const double edge = slots_[i].x - slots_[i].width / 2;
+      left = i == 0 ? edge : std::min(left, edge);
+      right = i == 0 ? edge + slots_[i].width : std::max(right, edge + slots_[i].width);
+    }
+    const double step = sizes_.box_height + sizes_.gap_y;
+    const auto top = [&](size_t slot) {
+      return GraphLayout::Point{slots_[slot].x - left,
+                                static_cast<double>(slots_[slot].layer) * step};
+    };
+    for (size_t i = 0; i < box_count_; ++i) result.boxes.push_back(top(i));
+    for (const std::vector<size_t>& path : paths_) {
+      std::vector<GraphLayout::Point> points;
+      for (size_t step_index = 0; step_index < path.size(); ++step_index) {
+        GraphLayout::Point point = top(path[step_index]);
+        if (step_index > 0) points.push_back(point);
+        point.y += sizes_.box_height;
+        if (step_index + 1 < path.size()) points.push_back(point);
+      }
+      result.lines.push_back(std::move(points));
+    }
+    result.width = right - left;
+    result.height = layer_count_ == 0 ? 0 : static_cast<double>(layer_count_) * step - sizes_.gap_y;
+    return result;
+  }
+
+  const size_t box_count_;
+  const std::vector<std::pair<size_t, size_t>>& lines_;
+  const LayoutSizes sizes_;
+  std::vector<Slot> slots_;  // the boxes first
+  std::vector<std::vector<size_t>> paths_;
+  size_t layer_count_ = 0;
+};
+
+}  // namespace
+
+GraphLayout LayOut(const std::vector<bool>& beside,
+                   const std::vector<std::pair<size_t, size_t>>& lines, const LayoutSizes& sizes) {
+  return Layout(beside, lines, sizes).Run();
+}
+
+}  // namespace deputy::tools
