@@ -13,7 +13,6 @@
 
 #include "core/delegate_call.h"
 #include "core/interpreter.h"
-#include "core/op_names.h"
 #include "core/plugin_delegate.h"
 #include "core/subgraph.h"
 
@@ -123,10 +122,13 @@ void Validation::TakeBefore(Call* call) {
     const std::vector<int>& plan = subject.subgraph->plan();
     const auto place = std::find(plan.begin(), plan.end(), subject.node);
     if (place == plan.end()) return;
-    contents.Take(call->before_->roles, subject.delegate, static_cast<int>(place - plan.begin()),
-                  true);
+    const int position = static_cast<int>(place - plan.begin());
+    contents.Take(call->before_->roles, subject.delegate, position, -1);
+    for (size_t i = 0; i < call->before_->roles.size(); ++i) {
+      if (call->before_->roles[i] == Role::kOutput) contents.Fill(static_cast<int>(i));
+    }
   } else if (subject.callback == Callback::kCopyFrom) {
-    contents.Take(call->before_->roles, subject.delegate, -1, false);
+    contents.Take(call->before_->roles, subject.delegate, -1, subject.tensor);
     contents.Fill(subject.tensor);
   }
 }
@@ -266,11 +268,7 @@ void Validation::CheckHandleFreed(const Call& call) {
 
 // ---- Findings -----------------------------------------------------------------------------------
 
-std::string Validation::NameOf(const TfLiteDelegate* delegate, const Call* call) const {
-  if (delegate == nullptr) {
-    if (call == nullptr || call->subject_.node < 0) return "";
-    return OperatorName(call->subject_.subgraph->registration(call->subject_.node));
-  }
+std::string Validation::NameOf(const TfLiteDelegate* delegate) const {
   const auto known = names_.find(delegate);
   if (known != names_.end()) return known->second;
   const std::string own = DelegateName(delegate);
@@ -279,8 +277,7 @@ std::string Validation::NameOf(const TfLiteDelegate* delegate, const Call* call)
 
 std::string Validation::Describe(const Call& call) const {
   const Subject& subject = call.subject_;
-  std::string text = subject.delegate != nullptr ? "delegate '" : "operator '";
-  text += NameOf(subject.delegate, &call) + "', ";
+  std::string text = "delegate '" + NameOf(subject.delegate) + "', ";
   text += NameOfCallback(subject.callback);
   text += subject.node >= 0 ? " of subgraph " : " on subgraph ";
   text += std::to_string(subject.subgraph->index());
@@ -288,7 +285,10 @@ std::string Validation::Describe(const Call& call) const {
   return text;
 }
 
+// Operators on the CPU are called, too, so that the layer knows who calls the context; what they do
+// is not its business.
 void Validation::Report(Rule rule, const Call* call, int tensor, const char* format, ...) {
+  if (call != nullptr && call->subject_.delegate == nullptr) return;
   char what[512];
   va_list args;
   va_start(args, format);
@@ -304,7 +304,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
       finding.subgraph = subject.subgraph->index();
       finding.node = subject.node;
       finding.delegate = subject.delegate;
-      finding.delegate_name = NameOf(subject.delegate, call);
+      finding.delegate_name = NameOf(subject.delegate);
       finding.text += Describe(*call) + ": ";
       if (tensor >= 0) {
         finding.text += "tensor " + std::to_string(tensor) + " '" +

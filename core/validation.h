@@ -189,7 +189,7 @@ class Validation {
   void MarkReplaced(const Call& call, int node, std::vector<Role>* roles) const;
   int ModelTensorCount(const Subgraph* subgraph) const;
   Call* Current() const;
-  std::string NameOf(const TfLiteDelegate* delegate, const Call* call) const;
+  std::string NameOf(const TfLiteDelegate* delegate) const;
   std::string Describe(const Call& call) const;
 
   // Makes a finding; `call` may be null. `tensor` is named in the text when it is one.

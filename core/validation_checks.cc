@@ -235,6 +235,20 @@ void Validation::JudgeNode(Call* call, const FieldChange& change) {
     }
     if (remap) return;
   }
+  if (Is(change, "inputs") || Is(change, "outputs")) {
+    const TfLiteNode& node = *subject.subgraph->node(change.index);
+    bool in_range = true;
+    ForEach(Is(change, "inputs") ? node.inputs : node.outputs, [&](int tensor) {
+      const bool known =
+          tensor >= kTfLiteOptionalTensor && tensor < subject.subgraph->tensor_count();
+      in_range = in_range && known;
+    });
+    if (!in_range) {
+      Report(Rule::kIndexOutOfRange, call, -1, "gives node %d %s that do not exist", change.index,
+             change.name);
+      return;
+    }
+  }
   Report(Rule::kNodeField, call, -1, "changes the field %s of node %d", change.name, change.index);
 }
 

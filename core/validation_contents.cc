@@ -36,15 +36,16 @@ uint64_t Checksum(const char* bytes, size_t count) {
 
 // ---- Laying out ---------------------------------------------------------------------------------
 
-bool GuardedContents::IsAlive(int tensor, int position) const {
+bool GuardedContents::IsAlive(int tensor) const {
   const TfLiteTensor& now = *subgraph_->tensor(tensor);
   const auto planned = [&](const Arena& arena) {
     if (static_cast<size_t>(tensor) >= arena.slots().size()) return false;
     const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
     if (slot.offset == kNoOffset || arena.Address(tensor) != now.data.raw) return false;
     if (now.bytes > slot.bytes) return false;
-    return position < 0 ? slot.lifetime.last == kForever
-                        : slot.lifetime.first <= position && position <= slot.lifetime.last;
+    if (tensor == about_to_be_read_) return true;
+    if (position_ < 0) return slot.lifetime.last == kForever;
+    return slot.lifetime.first <= position_ && position_ <= slot.lifetime.last;
   };
   if (now.data.raw == nullptr || now.bytes == 0) return false;
   switch (now.allocation_type) {
@@ -61,11 +62,11 @@ bool GuardedContents::IsAlive(int tensor, int position) const {
   }
 }
 
-void GuardedContents::GuardArena(const Arena& arena, int position) {
+void GuardedContents::GuardArena(const Arena& arena) {
   const size_t guard = arena.guard_bytes();
   for (size_t i = 0; guard > 0 && i < arena.slots().size(); ++i) {
     const int tensor = static_cast<int>(i);
-    if (arena.slots()[i].offset == kNoOffset || !IsAlive(tensor, position)) continue;
+    if (arena.slots()[i].offset == kNoOffset || !IsAlive(tensor)) continue;
     const size_t used = subgraph_->tensor(tensor)->bytes;
     char* begin = arena.Address(tensor);
     const size_t behind = arena.slots()[i].bytes - used + guard;
@@ -83,20 +84,16 @@ void GuardedContents::Copy(int tensor, Zone* zone) {
 }
 
 void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate* self, int position,
-                           bool fill_outputs) {
-  GuardArena(subgraph_->arena(), position);
-  GuardArena(subgraph_->persistent(), position);
+                           int about_to_be_read) {
+  position_ = position;
+  about_to_be_read_ = about_to_be_read;
+  GuardArena(subgraph_->arena());
+  GuardArena(subgraph_->persistent());
   for (size_t i = 0; i < roles.size(); ++i) {
     const int tensor = static_cast<int>(i);
-    if (!IsAlive(tensor, position)) continue;
+    if (!IsAlive(tensor)) continue;
     const TfLiteTensor& now = *subgraph_->tensor(tensor);
-    if (roles[i] == Role::kOutput) {
-      const bool plain =
-          now.allocation_type == kTfLiteArenaRw || now.allocation_type == kTfLiteCustom;
-      if (fill_outputs && plain && !now.is_variable) Fill(tensor);
-      continue;
-    }
-    if (roles[i] == Role::kOwn || roles[i] == Role::kVariable) continue;
+    if (roles[i] != Role::kOther && roles[i] != Role::kInput) continue;
     // The CPU bytes of what is on the delegate's device are anybody's guess.
     if (now.data_is_stale && now.delegate == self) continue;
     Copy(tensor, &kept_.emplace_back());
@@ -105,10 +102,8 @@ void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate*
 
 void GuardedContents::Fill(int tensor) {
   const TfLiteTensor& now = *subgraph_->tensor(tensor);
-  if (now.data.raw == nullptr || now.bytes < kLeastFilledBytes ||
-      now.allocation_type == kTfLiteNonCpu) {
-    return;
-  }
+  const bool plain = now.allocation_type == kTfLiteArenaRw || now.allocation_type == kTfLiteCustom;
+  if (!plain || now.is_variable || now.bytes < kLeastFilledBytes || !IsAlive(tensor)) return;
   Copy(tensor, &filled_.emplace_back());
   for (size_t i = 0; i < now.bytes; ++i) now.data.raw[i] = PatternAt(i);
 }

@@ -33,13 +33,14 @@ class GuardedContents {
  public:
   explicit GuardedContents(Subgraph* subgraph) : subgraph_(subgraph) {}
 
-  // Lays out patterns and copies. `position` is the node's in the plan; -1 stands for the time
-  // between nodes, when only what lasts the whole inference is sure to be alive. With
-  // `fill_outputs` outputs are overwritten with a pattern.
+  // Lays out patterns between tensors and copies what `self` must not write. `position` is the
+  // node's in the plan; -1 stands for the time between nodes, when only what lasts the whole
+  // inference is sure to be alive, and the tensor `about_to_be_read` if that is not -1.
   void Take(const std::vector<Role>& roles, const TfLiteDelegate* self, int position,
-            bool fill_outputs);
+            int about_to_be_read);
 
-  // Overwrites one tensor with a pattern, for Untouched to find.
+  // Overwrites one tensor with a pattern, for TakeUntouched to find; not if it is short or has no
+  // memory that outlasts the call.
   void Fill(int tensor);
 
   struct Damage {
@@ -62,11 +63,13 @@ class GuardedContents {
     size_t bytes;
     size_t copy;  // offset in copies_; zones of guards have none
   };
-  void GuardArena(const Arena& arena, int position);
+  void GuardArena(const Arena& arena);
   void Copy(int tensor, Zone* zone);
-  bool IsAlive(int tensor, int position) const;
+  bool IsAlive(int tensor) const;
 
   Subgraph* const subgraph_;
+  int position_ = -1;
+  int about_to_be_read_ = -1;
   std::vector<Zone> guards_, kept_, filled_;
   std::vector<char> copies_;
 };

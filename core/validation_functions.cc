@@ -132,6 +132,7 @@ void Validation::CheckNodeIndex(Subgraph* subgraph, int node, const char* functi
 }
 
 void Validation::CheckTensorIndex(Subgraph* subgraph, int tensor, const char* function) {
+  if (!EnterFunction(subgraph, function)) return;
   if (tensor >= 0 && tensor < subgraph->tensor_count()) return;
   Report(Rule::kIndexOutOfRange, Current(), -1, "%s of tensor %d: expected an index below %d",
          function, tensor, subgraph->tensor_count());
@@ -167,18 +168,21 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
   }
 }
 
-void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) {
+void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) try {
   const Call* call = Current();
   if (call->subject_.callback == Callback::kInit) {
     Report(Rule::kReplaceInsideInit, call, -1, "calls PreviewDelegatePartitioning");
   }
   CheckClaim(subgraph, nodes, "PreviewDelegatePartitioning");
+} catch (...) {
+  // Out of memory: the question goes unjudged.
 }
 
 void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& registration,
-                               const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
+                               const TfLiteIntArray* nodes, TfLiteDelegate* delegate) try {
   static constexpr char kReplace[] = "ReplaceNodeSubsetsWithDelegateKernels";
   Call* call = Current();
+  call->replacing_ = delegate;
   if (call->subject_.callback == Callback::kInit) {
     Report(Rule::kReplaceInsideInit, call, -1, "calls %s", kReplace);
   }
@@ -191,7 +195,6 @@ void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& reg
   }
   if (call->before_ != nullptr) CheckFields(call);
   CheckClaim(subgraph, nodes, kReplace);
-  call->replacing_ = delegate;
   if (delegate != nullptr && !IsSelf(*call, delegate)) {
     Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
   }
@@ -206,6 +209,8 @@ void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& reg
   if (registration.invoke == nullptr && !has_operator) {
     Report(Rule::kRegistrationFields, call, -1, "the registration has no invoke");
   }
+} catch (...) {
+  // Out of memory: the question goes unjudged.
 }
 
 void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {

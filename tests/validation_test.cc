@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -16,6 +18,7 @@
 
 #include "c_api/c_api_opaque.h"
 #include "c_api/deputy.h"
+#include "c_api/objects_internal.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
@@ -176,8 +179,8 @@ Findings Live(Probe* probe, DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
   {
     TestInterpreter t(Model(), Watched(&findings, policy, budget_ns));
     TfLiteInterpreterModifyGraphWithDelegate(t.get(), &probe->base);
-    t.Allocate();
-    for (int i = 0; i < 2; ++i) {
+    const bool ready = t.Allocate() == kTfLiteOk;
+    for (int i = 0; i < 2 && ready; ++i) {
       t.Set<float>(0, {1, 1, 1, 1, 1});
       t.Set<float>(1, {2, 2, 2, 2, 2});
       t.Invoke();
@@ -478,6 +481,21 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
+  add("input_out_of_range", "V10 index-out-of-range", kPrepareOfDelegate, [](Probe* p) {
+    p->in_delegate_prepare = [](TfLiteContext* context) {
+      TfLiteNode* node = nullptr;
+      TfLiteRegistration* registration = nullptr;
+      context->GetNodeAndRegistration(context, 0, &node, &registration);
+      node->inputs->data[1] = 4711;
+    };
+  });
+  add("opaque_tensor_out_of_range", "V10 index-out-of-range", kInvokeOfNode, [](Probe* p) {
+    p->in_invoke = [](TfLiteContext* context, TfLiteNode*) {
+      const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(context);
+      EXPECT_EQ(TfLiteOpaqueContextGetOpaqueTensor(opaque, 6), nullptr);
+    };
+  });
+
   // Buffer handles.
   add("handle_without_delegate", "V50 handle-without-delegate", kPrepareOfDelegate, [](Probe* p) {
     p->in_delegate_prepare = [](TfLiteContext* context) { context->tensors[kB].buffer_handle = 1; };
@@ -507,6 +525,18 @@ std::vector<Wrong> WrongDelegates() {
       context->tensors[kB].data_is_stale = true;
     };
     p->copy_from = [](TfLiteContext*, TfLiteTensor*) { return kTfLiteOk; };
+  });
+  add("copy_overruns", "V31 writes-outside-output", "CopyFromBufferHandle", [](Probe* p) {
+    p->base.CopyFromBufferHandle = &Probe::CopyFrom;
+    p->base.FreeBufferHandle = &Probe::FreeHandle;
+    p->after_invoke = [](TfLiteContext* context, TfLiteNode*) {
+      context->tensors[kB].buffer_handle = 5;
+      context->tensors[kB].data_is_stale = true;
+    };
+    p->copy_from = [](TfLiteContext*, TfLiteTensor* tensor) {
+      memset(tensor->data.raw, 0, tensor->bytes + 3);
+      return kTfLiteOk;
+    };
   });
   add("one_handle_for_two", "V55 handle-freed-twice", "FreeBufferHandle", [](Probe* p) {
     p->claims = {0, 2};
@@ -555,6 +585,12 @@ TEST(validation, every_wrong_delegate_is_caught_by_its_rule) {
     rules.insert(wrong.rule);
   }
   EXPECT_GE(rules.size(), 25u);
+  std::ifstream file(std::string(DEPUTY_SOURCE_DIR) + "/docs/validation.md");
+  const std::string docs{std::istreambuf_iterator<char>(file), {}};
+  for (int rule = 0; rule <= static_cast<int>(Rule::kSubgraphReleasedTooOften); ++rule) {
+    const std::string id = InfoOf(static_cast<Rule>(rule)).id;
+    EXPECT_NE(docs.find(id), std::string::npos) << id;
+  }
 }
 
 // ---- Rules that need more than one delegate or one call -----------------------------------------
@@ -694,6 +730,29 @@ std::vector<uint8_t> Chain() {
   return m.Finish();
 }
 
+// The same; the constant is float16, behind a DEQUANTIZE of its own for each node.
+std::vector<uint8_t> HalfChain() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  int last = x;
+  for (int i = 0; i < 4; ++i) {
+    const int half =
+        m.AddConstant<uint16_t>(kTfLiteFloat16, {1, 4}, {0x3800, 0xBC00, 0x3400, 0x3E00});
+    const int single = m.AddTensor(kTfLiteFloat32, {1, 4}, "w" + std::to_string(i));
+    const int next = m.AddTensor(kTfLiteFloat32, {1, 4}, "t" + std::to_string(i));
+    m.AddOp(kTfLiteBuiltinDequantize, {half}, {single});
+    if (i % 2 == 0) {
+      m.AddOp(kTfLiteBuiltinAdd, {last, single}, {next}, schema::CreateAddOptions(m.fbb()));
+    } else {
+      m.AddOp(kTfLiteBuiltinMul, {last, single}, {next}, schema::CreateMulOptions(m.fbb()));
+    }
+    last = next;
+  }
+  m.SetInputs({x});
+  m.SetOutputs({last});
+  return m.Finish();
+}
+
 // Two inferences, a resize there and back, one more.
 std::vector<float> LifeOfChain(TestInterpreter* t) {
   std::vector<float> results;
@@ -757,6 +816,48 @@ INSTANTIATE_TEST_SUITE_P(all, GoodDelegates,
                            return std::string(std::get<0>(kind_and_policy.param).name) +
                                   (hot ? "_hot" : "_tflite");
                          });
+
+// Weights in float16, inner results in added tensors, outputs whose shape comes with the data.
+TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
+  for (int kind = 0; kind < 8; ++kind) {
+    for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+      for (int first = 0; first < 8; ++first) {
+        SCOPED_TRACE(std::to_string(kind) + " from node " + std::to_string(first));
+        ElementDelegate delegate;
+        ElementDelegateInit(&delegate, kTfLiteDelegateFlagsAllowDynamicTensors);
+        delegate.half_weights = (kind & 1) != 0;
+        delegate.added_tensors = (kind & 2) != 0;
+        delegate.dynamic_outputs = (kind & 4) != 0;
+        delegate.first_node = first;
+        Findings findings;
+        {
+          TestInterpreter cpu(HalfChain());
+          TestInterpreter t(HalfChain(), Watched(&findings, policy));
+          ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
+          EXPECT_EQ(LifeOfChain(&t), LifeOfChain(&cpu));
+          EXPECT_GT(delegate.nodes_computed, 0) << t.log();
+        }
+        EXPECT_EQ(delegate.kernels_made, delegate.kernels_freed);
+        ASSERT_EQ(Texts(findings), "");
+      }
+    }
+  }
+}
+
+// ---- What only the layer itself can do ----------------------------------------------------------
+
+// The runtime keeps the order; a layer that is told otherwise says so.
+TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
+  Findings findings;
+  Probe probe;
+  TestInterpreter t(Model(), Watched(&findings));
+  Interpreter& interpreter = *t.get()->impl;
+  const Validation::Subject unborn = {Callback::kInvoke, &interpreter.primary(), 0, &probe.base};
+  Validation::Call(interpreter.validation(), unborn).Returned(kTfLiteOk);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "V01 call-order");
+  EXPECT_NE(findings[0].text.find("not been initialised"), std::string::npos);
+}
 
 // ---- The switch ---------------------------------------------------------------------------------
 
