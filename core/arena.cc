@@ -2,9 +2,16 @@
 #include "core/arena.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace deputy {
+namespace {
+
+// Between guards: a value that stands out where somebody reads what nobody wrote.
+constexpr int kFreshByte = 0xC9;
+
+}  // namespace
 
 void Arena::ForgetFrom(int position) {
   for (Slot& slot : slots_) {
@@ -35,7 +42,12 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
   const size_t kept_bytes = slots_.empty() ? 0 : planned_bytes_;
   const size_t total = std::max(plan.total_bytes, kept_bytes);
-  if (!block_.Reserve(total, std::min(kept_bytes, block_.size()), limits)) return false;
+  const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
+  if (!block_.Reserve(total, kept, limits)) return false;
+  // Tensors are compared before anybody has written them.
+  if (guard_bytes_ > 0 && block_.size() > old_size) {
+    memset(block_.data() + kept, kFreshByte, block_.size() - kept);
+  }
   for (size_t i = 0; i < owners.size(); ++i) {
     slots[owners[i]].offset = plan.offsets[i] + guard_bytes_;
   }

@@ -408,6 +408,10 @@ TfLiteOperator* Delegation::OperatorOf(int node_index) {
 // ---- Replacing ----------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
+  // A delegate may have written into the nodes it was shown.
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    if (subgraph_->CheckNodeIndices(node) != kTfLiteOk) return kTfLiteError;
+  }
   PartitionGraph graph;
   graph.tensor_count = subgraph_->tensor_count();
   for (const auto& [node, registration] : subgraph_->nodes_) {

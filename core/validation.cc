@@ -64,11 +64,6 @@ std::string FileOf(const TfLiteDelegate* delegate) {
   return slash == nullptr ? info.dli_fname : slash + 1;
 }
 
-bool IsKernel(Callback callback) {
-  return callback == Callback::kInit || callback == Callback::kPrepare ||
-         callback == Callback::kInvoke;
-}
-
 }  // namespace
 
 Validation::Validation(Interpreter* interpreter, const ValidationConfig& config)
@@ -99,8 +94,9 @@ void Validation::Begin(Call* call) {
     subject.delegate = call->outer_->replacing_;
   }
   try {
-    CheckOrder(*call);
-    const bool watched = subject.delegate != nullptr && subject.callback != Callback::kFree &&
+    const bool expected = CheckOrder(*call);
+    const bool watched = expected && subject.delegate != nullptr &&
+                         subject.callback != Callback::kFree &&
                          subject.callback != Callback::kFreeHandle;
     if (watched) TakeBefore(call);
   } catch (...) {
@@ -160,17 +156,17 @@ Validation::Call* Validation::Current() const {
   return current_;
 }
 
-void Validation::CheckOrder(const Call& call) {
+// False when the node is none that is known: nothing can be said about it then.
+bool Validation::CheckOrder(const Call& call) {
   const Subject& subject = call.subject_;
-  if (subject.delegate == nullptr || !IsKernel(subject.callback)) {
-    if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
-    return;
-  }
-  if (subject.callback == Callback::kInit) return;
+  if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
+  const bool later =
+      subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke;
+  if (subject.delegate == nullptr || !later) return true;
   const auto kernel = kernels_.find({subject.subgraph, subject.node});
   if (kernel == kernels_.end()) {
     Report(Rule::kCallOrder, &call, -1, "the node has not been initialised, or was freed");
-    return;
+    return false;
   }
   if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
   // A delegate that promised to take the whole graph is never asked to prepare.
@@ -179,11 +175,13 @@ void Validation::CheckOrder(const Call& call) {
       (DelegateFlags(subject.delegate) & promise) == 0) {
     Report(Rule::kCallOrder, &call, -1, "the node has not been prepared");
   }
+  return true;
 }
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const Subject& subject = call.subject_;
-  if (subject.delegate == nullptr) return;
+  // An exception has become the same answer by now.
+  if (subject.delegate == nullptr || call.threw_) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
            "answers (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
@@ -204,7 +202,9 @@ void Validation::CheckInit(const Call& call, void* user_data) {
 // ---- Events -------------------------------------------------------------------------------------
 
 void Validation::Exception(const char* what) {
-  Report(Rule::kException, Current(), -1, "%s", what);
+  Call* call = Current();
+  if (call != nullptr) call->threw_ = true;
+  Report(Rule::kException, call, -1, "%s", what);
 }
 
 void Validation::ReleasedTooOften(Subgraph* subgraph) {
@@ -312,6 +312,8 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
       }
     }
     finding.text += what;
+    if (InfoOf(rule).severity == Severity::kSuspicion) finding.text += " (suspicion)";
+    if (InfoOf(rule).severity == Severity::kPortability) finding.text += " (portability)";
     Add(std::move(finding));
   } catch (...) {
     // A finding that there is no memory for is lost.

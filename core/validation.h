@@ -122,6 +122,7 @@ class Validation {
     std::chrono::steady_clock::time_point begin_;
     std::unique_ptr<Before> before_;
     bool replace_failed_ = false;
+    bool threw_ = false;
     TfLiteDelegate* replacing_ = nullptr;  // who the nodes being made are for
   };
 
@@ -169,7 +170,7 @@ class Validation {
   void End(Call* call, TfLiteStatus status, void* user_data);
   void Leave(Call* call);
   void TakeBefore(Call* call);
-  void CheckOrder(const Call& call);
+  bool CheckOrder(const Call& call);
   void CheckAfter(Call* call, TfLiteStatus status);
   void CheckInit(const Call& call, void* user_data);
   void CheckFields(Call* call);

@@ -817,6 +817,162 @@ INSTANTIATE_TEST_SUITE_P(all, GoodDelegates,
                                   (hot ? "_hot" : "_tflite");
                          });
 
+// ---- The scripted delegate, failing -------------------------------------------------------------
+
+void ThrowNow() { throw std::runtime_error("from a delegate"); }
+
+struct Scripted {
+  const char* name;
+  ScriptedCallback callback;
+  ScriptedFailure failure;
+  const char* rule;  // null: it says so itself, with its status
+  const char* call;
+};
+const Scripted kScripted[] = {
+    {"bad_index", kScriptedPrepareDelegate, kScriptedBadIndex, "V10 index-out-of-range",
+     "Prepare of"},
+    {"prepare_fails", kScriptedPrepareDelegate, kScriptedErrorStatus, nullptr, ""},
+    {"prepare_throws", kScriptedPrepareDelegate, kScriptedThrow, "V17 exception", "Prepare of"},
+    {"null_init", kScriptedInit, kScriptedNullInit, nullptr, ""},
+    {"sentinel", kScriptedInit, kScriptedInitSentinel, "V15 init-sentinel", "init of"},
+    {"init_throws", kScriptedInit, kScriptedThrow, "V17 exception", "init of"},
+    {"wrong_shape", kScriptedPrepareKernel, kScriptedWrongShape, "V22 shape-other-than-the-model",
+     "prepare of"},
+    {"bad_temporary", kScriptedPrepareKernel, kScriptedBadTemporary, "V10 index-out-of-range",
+     "prepare of"},
+    {"invoke_fails", kScriptedInvoke, kScriptedErrorStatus, nullptr, ""},
+    {"late_error", kScriptedInvoke, kScriptedLateError, nullptr, ""},
+    {"shape_in_invoke", kScriptedInvoke, kScriptedWrongShape, "V21 shape-changed-in-invoke",
+     "invoke of"},
+    {"no_output", kScriptedInvoke, kScriptedNoOutput, "V30 output-not-written", "invoke of"},
+    {"invoke_throws", kScriptedInvoke, kScriptedThrow, "V17 exception", "invoke of"},
+    {"copy_fails", kScriptedCopyFrom, kScriptedErrorStatus, nullptr, ""},
+    {"no_copy", kScriptedCopyFrom, kScriptedNoOutput, "V54 copy-writes-nothing", "CopyFrom"},
+    {"copy_throws", kScriptedCopyFrom, kScriptedThrow, "V17 exception", "CopyFrom"},
+    {"free_throws", kScriptedFreeKernel, kScriptedThrow, "V17 exception", "free of"},
+    {"free_handle_throws", kScriptedFreeHandle, kScriptedThrow, "V17 exception", "FreeBuffer"}};
+
+class ScriptedFailures
+    : public testing::TestWithParam<std::tuple<Scripted, bool, DeputyDelegatePolicy>> {};
+
+TEST_P(ScriptedFailures, are_found_by_their_rule_or_speak_for_themselves) {
+  const auto& [row, is_opaque, policy] = GetParam();
+  ScriptedDelegate scripted;
+  ScriptedDelegateInit(&scripted, kTfLiteDelegateFlagsNone);
+  for (int node : {1, 2, 5}) scripted.claims[node] = true;
+  scripted.outputs_on_device =
+      row.callback == kScriptedCopyFrom || row.callback == kScriptedFreeHandle;
+  scripted.failing_callback = row.callback;
+  scripted.failure = row.failure;
+  scripted.throw_now = ThrowNow;
+  TfLiteOpaqueDelegate* opaque = is_opaque ? ScriptedOpaqueDelegate(&scripted) : nullptr;
+  Findings findings;
+  {
+    TestInterpreter t(Chain(), Watched(&findings, policy));
+    TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self);
+    if (t.Allocate() == kTfLiteOk) {
+      t.Set<float>(0, {1, 2, 3, 4});
+      t.Invoke();
+    }
+  }
+  TfLiteOpaqueDelegateDelete(opaque);
+  if (row.rule == nullptr) {
+    EXPECT_TRUE(scripted.failure_reached);
+    EXPECT_EQ(Texts(findings), "");
+    return;
+  }
+  if (is_opaque && (row.failure == kScriptedBadIndex || row.failure == kScriptedBadTemporary)) {
+    GTEST_SKIP() << "the opaque form of the script gives no bad indices";
+  }
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].rule, row.rule) << Texts(findings);
+  EXPECT_NE(findings[0].text.find(row.call), std::string::npos) << findings[0].text;
+  // A delegate that fills other shapes than were planned writes beyond them, too.
+  for (const Found& found : findings) {
+    EXPECT_TRUE(found.rule == row.rule || row.failure == kScriptedWrongShape) << found.text;
+  }
+}
+
+std::string NameOfCase(const testing::TestParamInfo<ScriptedFailures::ParamType>& test) {
+  const auto& [row, is_opaque, policy] = test.param;
+  return std::string(row.name) + (is_opaque ? "_opaque" : "_plain") +
+         (policy == kDeputyPolicyHot ? "_hot" : "_tflite");
+}
+
+INSTANTIATE_TEST_SUITE_P(all, ScriptedFailures,
+                         testing::Combine(testing::ValuesIn(kScripted), testing::Bool(),
+                                          testing::Values(kDeputyPolicyTfLite, kDeputyPolicyHot)),
+                         NameOfCase);
+
+// ---- More delegates that keep the contract ------------------------------------------------------
+
+// Nodes in the branches of an IF, which the CPU runs: one call inside another.
+TEST(validation, delegates_in_branches_are_not_blamed) {
+  ModelBuilder m;
+  const auto branch = [&](TfLiteBuiltinOperator code) {
+    const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+    const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+    if (code == kTfLiteBuiltinAdd) {
+      m.AddOp(code, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+    } else {
+      m.AddOp(code, {x, x}, {y}, schema::CreateMulOptions(m.fbb()));
+    }
+    m.SetInputs({x});
+    m.SetOutputs({y});
+  };
+  const int condition = m.AddTensor(kTfLiteBool, {1}, "condition");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  const int z = m.AddTensor(kTfLiteFloat32, {1, 4}, "z");
+  m.AddOp(kTfLiteBuiltinIf, {condition, x}, {y}, schema::CreateIfOptions(m.fbb(), 1, 2));
+  m.AddOp(kTfLiteBuiltinAdd, {y, x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({condition, x});
+  m.SetOutputs({z});
+  m.AddSubgraph("then");
+  branch(kTfLiteBuiltinAdd);
+  m.AddSubgraph("else");
+  branch(kTfLiteBuiltinMul);
+  const std::vector<uint8_t> model = m.Finish();
+  for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    ScriptedDelegate scripted;
+    ScriptedDelegateInit(&scripted, kTfLiteDelegateFlagsAllowDynamicTensors);
+    scripted.claim_all = true;
+    Findings findings;
+    TestInterpreter t(model, Watched(&findings, policy));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    for (bool taken : {true, false}) {
+      ASSERT_EQ(TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(t.get(), 0), &taken, 1),
+                kTfLiteOk);
+      t.Set<float>(1, {3, 3, 3, 3});
+      ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+      EXPECT_EQ(t.Get<float>(0)[0], taken ? 9 : 12);
+    }
+    EXPECT_EQ(scripted.nodes_computed, 4);
+    EXPECT_EQ(Texts(findings), "");
+  }
+}
+
+TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
+  for (bool on_device : {false, true}) {
+    ScriptedDelegate first, second;
+    ScriptedDelegateInit(&first, kTfLiteDelegateFlagsNone);
+    ScriptedDelegateInit(&second, kTfLiteDelegateFlagsNone);
+    for (int node : {0, 1, 4}) first.claims[node] = true;
+    for (int node : {2, 3, 6}) second.claims[node] = true;
+    first.outputs_on_device = second.outputs_on_device = on_device;
+    Findings findings;
+    {
+      TestInterpreter cpu(Chain());
+      TestInterpreter t(Chain(), Watched(&findings));
+      ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), first.self), kTfLiteOk);
+      ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), second.self), kTfLiteOk);
+      EXPECT_EQ(LifeOfChain(&t), LifeOfChain(&cpu));
+    }
+    EXPECT_EQ(Texts(findings), "");
+  }
+}
+
 // Weights in float16, inner results in added tensors, outputs whose shape comes with the data.
 TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
   for (int kind = 0; kind < 8; ++kind) {
