@@ -324,6 +324,12 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual((best["delegate"], best["operator"], best["nodes"]), (1, "ABS", [3]))
         self.assertEqual((best["before"]["partitions"], best["after"]["partitions"]), (2, 1))
 
+    def test_what_takes_too_long_is_not_tried_and_said(self):
+        model = self.model(chain(*[ADD, SIN] * 1000))
+        text = self.explain(model, *plugin("elementwise"))[-800:]
+        self.assertRegex(text, r"(?m)^  9\d\d were not tried, the graph is too large$")
+        self.assertIn("  all 1000 SIN  [0]  1000 -> 1    31.2 KiB -> 32 B\n", text)
+
     # ---- pin, exclude, require -----------------------------------------------------------------
 
     def test_nodes_are_excluded_and_pinned_by_every_selector(self):

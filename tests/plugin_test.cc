@@ -296,7 +296,7 @@ TEST_F(PluginRegistry, describes_each_kind) {
   EXPECT_STREQ(Describe(described).name, "elementwise");
   EXPECT_STREQ(Describe(described).vendor, "Deputy's tests");
   ASSERT_EQ(Describe(described).option_count, 6u);
-  EXPECT_STREQ(Describe(described).options[3].name, "threads");
+  EXPECT_STREQ(Describe(described).options[4].name, "threads");
   EXPECT_EQ(Describe(described).preferred_layout, kDeputyLayoutNhwc);
   EXPECT_EQ(Describe(stable).kind, kDeputyPluginStable);
   EXPECT_STREQ(Describe(stable).name, "deputy_opaque_add");

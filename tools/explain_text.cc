@@ -271,6 +271,7 @@ std::vector<std::string> ChangeCells(const Json& report, const Json& change) {
 void PrintChanges(const Json& report) {
   const Json& changes = report["what_if"]["changes"];
   if (changes.empty()) return;
+  const size_t untried = report["what_if"]["untried"];
   std::vector<std::vector<std::string>> rows = {{"by", "partitions", "boundary", "time now"}};
   const size_t shown = std::min(changes.size(), kMaxChanges);
   for (size_t i = 0; i < shown; ++i) rows.push_back(ChangeCells(report, changes[i]));
@@ -292,6 +293,7 @@ void PrintChanges(const Json& report) {
   }
   table.Print();
   if (changes.size() > shown) std::printf("  and %zu more, see --json\n", changes.size() - shown);
+  if (untried > 0) std::printf("  %zu were not tried, the graph is too large\n", untried);
 }
 
 }  // namespace

@@ -14,8 +14,9 @@
 namespace deputy::tools {
 namespace {
 
-// A preview looks at every node of the plan. More looks than this are not taken.
-constexpr size_t kMaxLooks = 20'000'000;
+// A preview looks at every node of the plan once per partition. More looks than this, some seconds
+// of them, are not taken.
+constexpr size_t kMaxLooks = 200'000'000;
 
 using IntArray = std::unique_ptr<TfLiteIntArray, void (*)(TfLiteIntArray*)>;
 
@@ -102,8 +103,8 @@ TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
   const std::optional<Boundaries> before = Preview(context, subgraph, claimed);
   for (WhatIf& change : *changes_) {
     if (change.delegate != stand_in->delegate || change.subgraph != subgraph) continue;
-    looks_ += known.size();
     if (!before || looks_ > kMaxLooks) break;
+    looks_ += known.size() * (2 * before->partitions + 1);
     std::set<int> more = claimed;
     for (int node : change.nodes) {
       if (known.count(node) != 0) more.insert(node);
