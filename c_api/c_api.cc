@@ -53,6 +53,10 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
     config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
   }
+  if (options == nullptr || !options->validation_set) {
+    const char* wanted = getenv("DEPUTY_VALIDATION");
+    config.validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
+  }
   return config;
 }
 
@@ -71,8 +75,11 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
     if (options != nullptr) {
       interpreter->delegate_fallback = options->delegate_fallback;
       interpreter->telemetry = options->telemetry;
+      interpreter->UpdateListening();
+      interpreter->ReportSettings();
       for (TfLiteDelegate* delegate : options->delegates) {
         const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
+        interpreter->ReportEvent("ModifyGraphWithDelegate", status);
         if (status != kTfLiteOk && !interpreter->impl->hot()) return nullptr;
       }
       if (deputy::CheckDelegation(interpreter->impl.get(), options->requirement, nullptr,
@@ -204,6 +211,9 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
                 input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
   }
   return Guard(kTfLiteError, [&] {
+    if (deputy::Validation* validation = interpreter->impl->validation()) {
+      validation->EnterInterpreter("ResizeInputTensor");
+    }
     return interpreter->impl->primary().ResizeInputTensor(
         tensor, {input_dims, static_cast<size_t>(input_dims_size)});
   });
@@ -219,8 +229,14 @@ TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
   return Guard(kTfLiteError, [&] {
     deputy::Interpreter& impl = *interpreter->impl;
     const TfLiteStatus status = impl.Invoke(interpreter->allow_buffer_handle_output);
-    const bool fall_back = interpreter->delegate_fallback && impl.HasDelegates();
-    return status != kTfLiteOk && fall_back ? impl.FallBackToCpu() : status;
+    interpreter->ReportEvent("Invoke", status);
+    if (status == kTfLiteOk || !interpreter->delegate_fallback || !impl.HasDelegates()) {
+      return status;
+    }
+    // The second inference may be fine, and the call's status still says that it was needed.
+    const TfLiteStatus fallback = impl.FallBackToCpu();
+    interpreter->ReportEvent("Invoke", fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
+    return fallback;
   });
 }
 
@@ -277,7 +293,7 @@ TfLiteSignatureRunner* TfLiteInterpreterGetSignatureRunner(const TfLiteInterpret
   if (interpreter == nullptr) return nullptr;
   return Guard<TfLiteSignatureRunner*>(nullptr, [&]() -> TfLiteSignatureRunner* {
     deputy::SignatureRunner* runner = interpreter->impl->GetSignatureRunner(signature_key);
-    return runner == nullptr ? nullptr : new TfLiteSignatureRunner{runner};
+    return runner == nullptr ? nullptr : new TfLiteSignatureRunner{runner, interpreter};
   });
 }
 
@@ -315,7 +331,11 @@ TfLiteTensor* TfLiteSignatureRunnerGetInputTensor(TfLiteSignatureRunner* signatu
 
 TfLiteStatus TfLiteSignatureRunnerInvoke(TfLiteSignatureRunner* signature_runner) {
   if (signature_runner == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError, [&] { return signature_runner->impl->Invoke(); });
+  return Guard(kTfLiteError, [&] {
+    const TfLiteStatus status = signature_runner->impl->Invoke();
+    signature_runner->interpreter->ReportEvent("Invoke", status);
+    return status;
+  });
 }
 
 size_t TfLiteSignatureRunnerGetOutputCount(const TfLiteSignatureRunner* signature_runner) {

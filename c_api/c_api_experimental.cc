@@ -162,7 +162,11 @@ void TfLiteInterpreterOptionsSetTelemetryProfiler(TfLiteInterpreterOptions* opti
 TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* interpreter,
                                                       TfLiteDelegate* delegate) {
   if (interpreter == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError, [&] { return interpreter->impl->ModifyGraphWithDelegate(delegate); });
+  return Guard(kTfLiteError, [&] {
+    const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
+    interpreter->ReportEvent("ModifyGraphWithDelegate", status);
+    return status;
+  });
 }
 
 void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,
@@ -197,8 +201,9 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   }
   tensor->delegate = owner;
   if (tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    if (owner == nullptr || !deputy::CallFreeBufferHandle(interpreter->impl->primary().context(),
-                                                          owner, &tensor->buffer_handle)) {
+    deputy::Subgraph& graph = interpreter->impl->primary();
+    const int index = static_cast<int>(tensor - graph.tensor(0));
+    if (owner == nullptr || !graph.FreeBufferHandle(index)) {
       return Fail(reporter, kTfLiteError,
                   "Cannot replace buffer handle %d of tensor '%s': expected a delegate with "
                   "FreeBufferHandle",
@@ -206,6 +211,9 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
     }
   }
   tensor->buffer_handle = buffer_handle;
+  if (deputy::Validation* validation = interpreter->impl->validation()) {
+    validation->HandleSet(owner, buffer_handle);
+  }
   return kTfLiteOk;
 }
 

@@ -24,24 +24,6 @@ namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
 
-// Bridges the core's event to the client's callback; lives in the interpreter object.
-void ForwardEvent(void* user_data, const deputy::OpEvent& event) {
-  const auto* sink = static_cast<const TfLiteInterpreter*>(user_data);
-  DeputyOpEvent out{};
-  out.struct_size = sizeof out;
-  out.subgraph_index = event.subgraph;
-  out.node_index = event.node;
-  out.operator_name = event.op_name;
-  out.begin_ns = event.begin_ns;
-  out.duration_ns = event.end_ns - event.begin_ns;
-  out.status = event.status;
-  try {
-    sink->profile_callback(sink->profile_user_data, &out);
-  } catch (...) {
-    // A client's exception must not cross the kernels' frames.
-  }
-}
-
 }  // namespace
 
 // ---- The library --------------------------------------------------------------------------------
@@ -264,6 +246,6 @@ TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
   if (interpreter == nullptr) return kTfLiteError;
   interpreter->profile_callback = callback;
   interpreter->profile_user_data = user_data;
-  interpreter->impl->SetProfiler(callback == nullptr ? nullptr : &ForwardEvent, interpreter);
+  interpreter->UpdateListening();
   return kTfLiteOk;
 }

@@ -397,6 +397,76 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterp
                                                               int32_t* delegated, int32_t* total);
 
 // ------------------------------------------------------------------------------------------------
+// Watching delegates
+// ------------------------------------------------------------------------------------------------
+
+// How bad a finding is.
+typedef enum DeputySeverity {
+  // The delegate breaks the contract.
+  kDeputySeverityError = 0,
+  // Nearly always an error; some delegates mean it.
+  kDeputySeveritySuspicion = 1,
+  // Fine here, but not in every release of TensorFlow Lite.
+  kDeputySeverityPortability = 2,
+} DeputySeverity;
+
+// One way in which a delegate breaks a rule of the contract. docs/validation.md lists the rules.
+typedef struct DeputyFinding {
+  // sizeof(DeputyFinding).
+  size_t struct_size;
+  // The rule's number and name, as "V31 writes-outside-output". Static string.
+  const char* rule;
+  // Rule, delegate, call and what happened, in words.
+  const char* text;
+  // A DeputySeverity.
+  int32_t severity;
+  // Where: -1 if it is about no subgraph, node or tensor.
+  int32_t subgraph_index;
+  int32_t node_index;
+  int32_t tensor_index;
+  // How often it happened so far.
+  int64_t count;
+  // The delegate, as its kernels know it; NULL if none is to blame.
+  const TfLiteDelegate* delegate;
+  // What it calls itself, "" if it has not said.
+  const char* delegate_name;
+} DeputyFinding;
+
+// How to watch.
+typedef struct DeputyValidationOptions {
+  // sizeof(DeputyValidationOptions).
+  size_t struct_size;
+  // Not 0: delegates are watched.
+  int32_t enabled;
+  // 0; room for what may come.
+  int32_t reserved;
+  // How long one invoke of a delegate's kernel may take, in nanoseconds; 0: as long as it likes.
+  int64_t invoke_budget_ns;
+  // Hears of each finding when it is made first, also of those made while the interpreter is
+  // deleted. May be NULL. It is called on the thread that breaks the rule, must not use the
+  // interpreter, and the finding holds during the call only.
+  void (*on_finding)(void* user_data, const DeputyFinding* finding);
+  // For on_finding; it must live as long as the interpreters.
+  void* user_data;
+} DeputyValidationOptions;
+
+// Switches the validation layer on or off for interpreters made with these options; the struct is
+// copied. It checks the contract while delegates run, at the price of time and memory, and changes
+// neither statuses nor results. It beats the environment variable DEPUTY_VALIDATION, which switches
+// it on when it is "1". Findings go to the error reporter, too. kTfLiteError for NULL, a wrong
+// struct_size and a negative number.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetValidation(
+    TfLiteInterpreterOptions* options, const DeputyValidationOptions* validation);
+
+// Number of different findings so far; 0 for NULL and without validation.
+TFL_CAPI_EXPORT size_t DeputyInterpreterGetFindingCount(const TfLiteInterpreter* interpreter);
+
+// Fills `finding`, whose struct_size the caller has set. Its strings hold as long as the
+// interpreter. kTfLiteError if the index is out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetFinding(const TfLiteInterpreter* interpreter,
+                                                         size_t index, DeputyFinding* finding);
+
+// ------------------------------------------------------------------------------------------------
 // Memory map
 // ------------------------------------------------------------------------------------------------
 

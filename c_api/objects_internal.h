@@ -5,6 +5,7 @@
 #ifndef DEPUTY_C_API_OBJECTS_INTERNAL_H_
 #define DEPUTY_C_API_OBJECTS_INTERNAL_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "c_api/deputy.h"
 #include "c_api/resolver_internal.h"
 #include "core/interpreter.h"
+#include "core/op_listener.h"
 
 struct TfLiteTelemetryProfilerStruct;
 
@@ -27,6 +29,8 @@ struct TfLiteInterpreterOptions {
   bool arithmetic_set = false;
   // Likewise the delegate policy.
   bool policy_set = false;
+  // Likewise validation.
+  bool validation_set = false;
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;
@@ -34,17 +38,31 @@ struct TfLiteInterpreterOptions {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
 };
 
-struct TfLiteInterpreter {
+// It hears its operators run and passes that on to the client's two kinds of listeners; see
+// listeners.cc.
+struct TfLiteInterpreter final : deputy::OpListener {
+  void BeginOp(int subgraph, int node, const char* op_name) override;
+  void EndOp(const deputy::OpEvent& event) override;
+  // After a change of the two kinds of listeners.
+  void UpdateListening();
+  // Tells the telemetry about a call that has ended.
+  void ReportEvent(const char* name, TfLiteStatus status) const;
+  // Tells it what the interpreter was made of.
+  void ReportSettings() const;
+
   std::unique_ptr<deputy::Interpreter> impl;
   bool delegate_fallback = false;
   bool allow_buffer_handle_output = false;
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;
   DeputyProfileCallback profile_callback = nullptr;
   void* profile_user_data = nullptr;
+  // What the telemetry answered for the operators that are running, the innermost last.
+  std::vector<uint32_t> open_ops;
 };
 
 struct TfLiteSignatureRunner {
-  deputy::SignatureRunner* impl = nullptr;  // owned by the interpreter
+  deputy::SignatureRunner* impl = nullptr;         // owned by the interpreter
+  const TfLiteInterpreter* interpreter = nullptr;  // the one it came from
 };
 
 namespace deputy {

@@ -13,17 +13,19 @@ extern "C" {
 #endif
 
 // The client fills it, owns it and keeps it alive as long as the interpreters it was given to.
-// Every callback gets the struct first and none may be NULL. They are called on the thread that
-// uses the interpreter.
+// Every callback gets the struct first and none may be NULL; one that is hears nothing in Deputy.
+// They are called on the thread that uses the interpreter.
 typedef struct TfLiteTelemetryProfilerStruct {
   // The client's own.
   void* data;
 
-  // Something happened, with a status: source in the upper half, status in the lower half.
+  // A call ended: "Invoke" of an interpreter or signature, "ModifyGraphWithDelegate". With its
+  // status: source in the upper half, 0 for the interpreter, TfLiteStatus in the lower half.
   void (*ReportTelemetryEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                const char* event_name, uint64_t status);
 
-  // The same about one operator of one subgraph.
+  // The same about one operator of one subgraph. For delegates that reach the original's profiler;
+  // Deputy does not call it.
   void (*ReportTelemetryOpEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  const char* event_name, int64_t op_idx, int64_t subgraph_idx,
                                  uint64_t status);
@@ -32,7 +34,8 @@ typedef struct TfLiteTelemetryProfilerStruct {
   void (*ReportSettings)(struct TfLiteTelemetryProfilerStruct* profiler, const char* setting_name,
                          const TfLiteTelemetrySettings* settings);
 
-  // An operator starts. The result is handed to the next callback; UINT32_MAX for none.
+  // An operator, or a delegate's node, starts. The result is handed to the next callback at the
+  // operator's end; UINT32_MAX for none. Operators in the body of another one nest.
   uint32_t (*ReportBeginOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                        const char* op_name, int64_t op_idx, int64_t subgraph_idx);
 
@@ -40,7 +43,8 @@ typedef struct TfLiteTelemetryProfilerStruct {
   void (*ReportEndOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  uint32_t event_handle);
 
-  // An operator took so many microseconds.
+  // An operator took so many microseconds. For delegates that measure by themselves; Deputy does
+  // not call it.
   void (*ReportOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler, const char* op_name,
                               uint64_t elapsed_time, int64_t op_idx, int64_t subgraph_idx);
 } TfLiteTelemetryProfilerStruct;

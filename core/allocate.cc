@@ -108,8 +108,7 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
   if (hot) hot_fallback_.LearnShapes(node_index);
   failure_[0] = '\0';
-  TfLiteStatus status =
-      CallPrepare(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  TfLiteStatus status = RunPrepare(node_index);
   if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
   if (hot && status != kTfLiteOutputShapeNotKnown) {
     status = hot_fallback_.JudgePrepare(node_index, status);
@@ -120,6 +119,15 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   *out_dynamic =
       status == kTfLiteOutputShapeNotKnown || HasDynamicTensor(nodes_[node_index].first.outputs);
   return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::RunPrepare(int node_index) {
+  auto& [node, registration] = nodes_[node_index];
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kPrepare, this, node_index, node.delegate});
+  const TfLiteStatus status = CallPrepare(&context_, registration, &node);
+  call.Returned(status);
+  return status;
 }
 
 TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {

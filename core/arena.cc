@@ -2,9 +2,16 @@
 #include "core/arena.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace deputy {
+namespace {
+
+// Between guards: a value that stands out where somebody reads what nobody wrote.
+constexpr int kFreshByte = 0xC9;
+
+}  // namespace
 
 void Arena::ForgetFrom(int position) {
   for (Slot& slot : slots_) {
@@ -22,20 +29,27 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
     if (slot.bytes == 0 || !slot.lifetime.used()) continue;
     const bool placed = tensor < slots_.size() && slots_[tensor].offset != kNoOffset &&
                         slots_[tensor].bytes >= slot.bytes;
-    requests.push_back({.bytes = placed ? slots_[tensor].bytes : slot.bytes,
+    if (placed) slot.bytes = slots_[tensor].bytes;
+    size_t guarded = 0;
+    if (!AddSizes(slot.bytes, 2 * guard_bytes_, &guarded)) return false;
+    requests.push_back({.bytes = guarded,
                         .first = slot.lifetime.first,
                         .last = slot.lifetime.last,
-                        .fixed_offset = placed ? slots_[tensor].offset : kNoOffset});
+                        .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset});
     owners.push_back(tensor);
   }
   MemoryPlan plan;
   if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
   const size_t kept_bytes = slots_.empty() ? 0 : planned_bytes_;
   const size_t total = std::max(plan.total_bytes, kept_bytes);
-  if (!block_.Reserve(total, std::min(kept_bytes, block_.size()), limits)) return false;
+  const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
+  if (!block_.Reserve(total, kept, limits)) return false;
+  // Tensors are compared before anybody has written them.
+  if (guard_bytes_ > 0 && block_.size() > old_size) {
+    memset(block_.data() + kept, kFreshByte, block_.size() - kept);
+  }
   for (size_t i = 0; i < owners.size(); ++i) {
-    slots[owners[i]].offset = plan.offsets[i];
-    slots[owners[i]].bytes = requests[i].bytes;
+    slots[owners[i]].offset = plan.offsets[i] + guard_bytes_;
   }
   slots_ = std::move(slots);
   planned_bytes_ = total;

@@ -36,6 +36,11 @@ class Arena {
     Lifetime lifetime;
   };
 
+  // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that are
+  // nobody's as long as the tensor lives. For the validation layer; 0 otherwise. Set before Plan.
+  void SetGuard(size_t bytes) { guard_bytes_ = bytes; }
+  size_t guard_bytes() const { return guard_bytes_; }
+
   // Forgets all offsets; the block itself is kept for the next plan.
   void Reset() { slots_.clear(); }
 
@@ -57,6 +62,7 @@ class Arena {
   Block block_;
   std::vector<Slot> slots_;
   size_t planned_bytes_ = 0;
+  size_t guard_bytes_ = 0;
 };
 
 }  // namespace deputy

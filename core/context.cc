@@ -22,7 +22,16 @@ TfLiteStatus Contain(const TfLiteContext* context, Call&& call) {
   }
 }
 
+// The validation layer, if there is one and if the call of the function is right as such.
+Validation* Enter(const TfLiteContext* context, const char* function) {
+  Subgraph* subgraph = SubgraphOf(context);
+  Validation* const validation = subgraph->interpreter()->validation();
+  if (validation == nullptr || !validation->EnterFunction(subgraph, function)) return nullptr;
+  return validation;
+}
+
 void ReportError(TfLiteContext* context, const char* format, ...) {
+  Enter(context, "ReportError");
   va_list args;
   va_start(args, format);
   SubgraphOf(context)->interpreter()->reporter()->ReportV(format, args);
@@ -30,26 +39,38 @@ void ReportError(TfLiteContext* context, const char* format, ...) {
 }
 
 TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
-  return Contain(context,
-                 [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
+  Validation* const validation = Enter(context, "ResizeTensor");
+  if (validation != nullptr) validation->BeforeResize(SubgraphOf(context), tensor, new_dims);
+  const TfLiteStatus status = Contain(
+      context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
+  if (validation != nullptr) validation->AfterResize(SubgraphOf(context), tensor);
+  return status;
 }
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
-  return Contain(context,
-                 [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
+  Validation* const validation = Enter(context, "AddTensors");
+  const int first = SubgraphOf(context)->tensor_count();
+  if (validation != nullptr) validation->BeforeAddTensors(SubgraphOf(context), count);
+  const TfLiteStatus status = Contain(
+      context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
+  if (validation != nullptr) validation->AfterAddTensors(SubgraphOf(context), first);
+  return status;
 }
 
 TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
+  Enter(context, "GetExternalContext");
   return SubgraphOf(context)->interpreter()->external_context(type);
 }
 
 void SetExternalContext(TfLiteContext* context, TfLiteExternalContextType type,
                         TfLiteExternalContext* external) {
+  Enter(context, "SetExternalContext");
   SubgraphOf(context)->interpreter()->set_external_context(type, external);
 }
 
 TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, const char** out_data,
                               size_t* out_bytes) {
+  Enter(context, "GetModelMetadata");
   if (name == nullptr || out_data == nullptr || out_bytes == nullptr) return kTfLiteError;
   *out_data = nullptr;
   *out_bytes = 0;
@@ -62,36 +83,40 @@ TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, co
 
 // ---- Functions of delegate mode, as kernels meet them -------------------------------------------
 
-TfLiteStatus Forbidden(const TfLiteContext* context) {
+TfLiteStatus Forbidden(const TfLiteContext* context, const char* function) {
+  if (Validation* validation = SubgraphOf(context)->interpreter()->validation()) {
+    validation->ForbiddenFunction(SubgraphOf(context), function);
+  }
   return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError,
               "The function is forbidden if not calling in delegate.");
 }
 
 TfLiteStatus ForbiddenGetExecutionPlan(TfLiteContext* context, TfLiteIntArray**) {
-  return Forbidden(context);
+  return Forbidden(context, "GetExecutionPlan");
 }
 TfLiteStatus ForbiddenGetNodeAndRegistration(TfLiteContext* context, int, TfLiteNode**,
                                              TfLiteRegistration**) {
-  return Forbidden(context);
+  return Forbidden(context, "GetNodeAndRegistration");
 }
 TfLiteStatus ForbiddenReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration,
                                          const TfLiteIntArray*, TfLiteDelegate*) {
-  return Forbidden(context);
+  return Forbidden(context, "ReplaceNodeSubsetsWithDelegateKernels");
 }
 TfLiteStatus ForbiddenPreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray*,
                                                   TfLiteDelegateParams**, int*) {
-  return Forbidden(context);
+  return Forbidden(context, "PreviewDelegatePartitioning");
 }
 TfLiteStatus ForbiddenAcquireSubgraphContext(TfLiteContext* context, int, TfLiteContext**) {
-  return Forbidden(context);
+  return Forbidden(context, "AcquireSubgraphContext");
 }
 TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
-  return Forbidden(context);
+  return Forbidden(context, "ReleaseSubgraphContext");
 }
 
 // ---- Functions of delegate mode, as delegates meet them -----------------------------------------
 
 TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
+  Enter(context, "GetExecutionPlan");
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetExecutionPlan(out_plan);
   });
@@ -99,6 +124,9 @@ TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan)
 
 TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
                                     TfLiteRegistration** out_registration) {
+  if (Validation* validation = Enter(context, "GetNodeAndRegistration")) {
+    validation->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
+  }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
   });
@@ -106,13 +134,22 @@ TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLi
 
 TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
                                 const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
-  return Contain(context, [&](Subgraph* subgraph) {
+  Validation* const validation = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
+  if (validation != nullptr) {
+    validation->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
+  }
+  const TfLiteStatus status = Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Replace(registration, nodes, delegate);
   });
+  if (validation != nullptr) validation->AfterReplace(SubgraphOf(context), status);
+  return status;
 }
 
 TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
                                          TfLiteDelegateParams** out_params, int* out_count) {
+  if (Validation* validation = Enter(context, "PreviewDelegatePartitioning")) {
+    validation->BeforePreview(SubgraphOf(context), nodes);
+  }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Preview(nodes, out_params, out_count);
   });
@@ -120,12 +157,18 @@ TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteInt
 
 TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
                                     TfLiteContext** out_context) {
+  if (Validation* validation = Enter(context, "AcquireSubgraphContext")) {
+    validation->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
+  }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->interpreter()->AcquireSubgraphContext(index, out_context);
   });
 }
 
 TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
+  if (Validation* validation = Enter(context, "ReleaseSubgraphContext")) {
+    validation->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
+  }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->interpreter()->ReleaseSubgraphContext(index);
   });

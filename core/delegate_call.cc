@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegate_call.h"
 
+#include "core/validation.h"
+
 namespace deputy {
 namespace {
 
 TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
   return reinterpret_cast<TfLiteOpaqueContext*>(context);
+}
+
+void NoteException(TfLiteContext* context, const char* what) {
+  if (Validation* validation = ValidationOf(context)) validation->Exception(what);
 }
 
 }  // namespace
@@ -25,6 +31,7 @@ TfLiteStatus CallDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegat
     }
     return delegate->Prepare == nullptr ? kTfLiteError : delegate->Prepare(context, delegate);
   } catch (...) {
+    NoteException(context, "Prepare threw an exception");
     return kTfLiteError;
   }
 }
@@ -41,6 +48,7 @@ TfLiteStatus CallCopyFromBufferHandle(TfLiteContext* context, TfLiteDelegate* de
     if (delegate->CopyFromBufferHandle == nullptr) return kTfLiteError;
     return delegate->CopyFromBufferHandle(context, delegate, tensor->buffer_handle, tensor);
   } catch (...) {
+    NoteException(context, "CopyFromBufferHandle threw an exception");
     return kTfLiteError;
   }
 }
@@ -57,6 +65,7 @@ bool CallFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
     if (delegate->FreeBufferHandle == nullptr) return false;
     delegate->FreeBufferHandle(context, delegate, handle);
   } catch (...) {
+    NoteException(context, "FreeBufferHandle threw an exception");
     // The handle is gone for us either way.
   }
   return true;

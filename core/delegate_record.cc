@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/delegate_params.h"
+#include "core/interpreter.h"
 #include "core/op_names.h"
 #include "core/plugin_delegate.h"
 #include "core/subgraph.h"
@@ -154,10 +155,13 @@ void AskForSupport(Subgraph* subgraph, TfLiteDelegate* delegate, DelegateRecord*
   if (plugin == nullptr || plugin->get_support == nullptr) return;
   SupportQuestion question(subgraph->plan());
   DeputySupportAnswer answer = question.Answer();
+  Validation::Call call(subgraph->interpreter()->validation(),
+                        {Callback::kSupport, subgraph, -1, delegate});
   try {
-    if (plugin->get_support(InnerDelegate(delegate), subgraph->context(), &answer) != kTfLiteOk) {
-      return;
-    }
+    const TfLiteStatus status =
+        plugin->get_support(InnerDelegate(delegate), subgraph->context(), &answer);
+    call.Returned(status);
+    if (status != kTfLiteOk) return;
   } catch (...) {
     return;
   }

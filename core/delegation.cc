@@ -49,6 +49,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->hot_fallback().Forget();
   BeginRecord(delegate);
+  KeepLibrary(delegate);
   applying_ = true;
   TfLiteStatus status = kTfLiteError;
   try {
@@ -159,7 +160,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
   AskForSupport(subgraph_, delegate, &records_[static_cast<size_t>(recording_)]);
+  Validation::Call call(subgraph_->interpreter()->validation(),
+                        {Callback::kDelegatePrepare, subgraph_, -1, delegate});
   TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  call.Returned(status);
   Leave();
   for (int node = 0; node < subgraph_->node_count() && status == kTfLiteOk; ++node) {
     status = subgraph_->CheckNodeIndices(node);
@@ -204,6 +208,16 @@ TfLiteStatus Delegation::Restore() {
   if (status != kTfLiteOk) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "Restored original execution plan after delegate application failure.");
+}
+
+// A client that deletes a delegate from a library before the interpreter must not find the
+// library's code gone when the interpreter frees its kernels.
+void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
+  std::shared_ptr<const PluginLibrary> library = LibraryOf(delegate);
+  if (library == nullptr) return;
+  if (std::find(libraries_.begin(), libraries_.end(), library) == libraries_.end()) {
+    libraries_.push_back(std::move(library));
+  }
 }
 
 // ---- Records ------------------------------------------------------------------------------------
@@ -253,7 +267,7 @@ void Delegation::Undo() {
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   RestoreHalfInputs();
-  for (TfLiteDelegate* delegate : applied_) ForgetTensorsOf(delegate);
+  ForgetTensors();
   for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }
@@ -285,10 +299,11 @@ void Delegation::RestoreHalfInputs() {
 }
 
 // Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy
-// old device data over fresh CPU results, nor a claim that has nothing behind it.
-void Delegation::ForgetTensorsOf(TfLiteDelegate* delegate) {
+// old device data over fresh CPU results, nor a claim that has nothing behind it. No delegate is
+// left, so this goes for all of them, the one that failed to apply included.
+void Delegation::ForgetTensors() {
   for (TfLiteTensor& tensor : subgraph_->tensors_) {
-    if (tensor.delegate != delegate) continue;
+    if (tensor.delegate == nullptr) continue;
     tensor.data_is_stale = false;
     if (tensor.buffer_handle == kTfLiteNullBufferHandle) tensor.delegate = nullptr;
   }
@@ -331,6 +346,9 @@ void Delegation::Enter() {
 
 void Delegation::Leave() {
   if (mode_depth_ == 0) {
+    if (Validation* validation = subgraph_->interpreter()->validation()) {
+      validation->ReleasedTooOften(subgraph_);
+    }
     subgraph_->interpreter()->reporter()->Report("subgraph %d: released more often than acquired",
                                                  subgraph_->index());
     return;
@@ -390,6 +408,10 @@ TfLiteOperator* Delegation::OperatorOf(int node_index) {
 // ---- Replacing ----------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
+  // A delegate may have written into the nodes it was shown.
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    if (subgraph_->CheckNodeIndices(node) != kTfLiteOk) return kTfLiteError;
+  }
   PartitionGraph graph;
   graph.tensor_count = subgraph_->tensor_count();
   for (const auto& [node, registration] : subgraph_->nodes_) {

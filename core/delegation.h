@@ -24,6 +24,7 @@
 
 namespace deputy {
 
+class PluginLibrary;
 class Subgraph;
 
 // Flags of a plain or opaque delegate (TfLiteDelegateFlags).
@@ -72,6 +73,7 @@ class Delegation {
   // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
   void Enter();
   void Leave();
+  int mode_depth() const { return mode_depth_; }
 
   // The context's functions in delegate mode. Arrays belong to this object until the next call of
   // the same function, previews until the mode ends.
@@ -111,6 +113,7 @@ class Delegation {
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
+  void KeepLibrary(const TfLiteDelegate* delegate);
   void BeginRecord(TfLiteDelegate* delegate);
   void EndRecord(TfLiteStatus status);
   NodeAnswer* AnswerOf(int node_index);
@@ -118,7 +121,7 @@ class Delegation {
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
   TfLiteOperator* OperatorOf(int node_index);
-  void ForgetTensorsOf(TfLiteDelegate* delegate);
+  void ForgetTensors();
   void RestoreHalfInputs();
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
@@ -135,6 +138,7 @@ class Delegation {
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+  std::vector<std::shared_ptr<const PluginLibrary>> libraries_;
   std::vector<DelegateRecord> records_;
   int recording_ = -1;  // the record of the delegate being applied
   std::vector<PlacedNode> placed_nodes_;

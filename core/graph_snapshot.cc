@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/delegate_call.h"
 #include "core/interpreter.h"
 #include "core/subgraph.h"
 
@@ -68,7 +67,7 @@ void GraphSnapshot::Restore() noexcept {
   for (size_t i = kept_tensors_; i < tensors.size(); ++i) {
     TfLiteTensor& added = tensors[i];
     if (added.buffer_handle != kTfLiteNullBufferHandle && added.delegate != nullptr) {
-      CallFreeBufferHandle(&subgraph_->context_, added.delegate, &added.buffer_handle);
+      subgraph_->FreeBufferHandle(static_cast<int>(i));
     }
     TfLiteTensorFree(&added);
   }
@@ -112,7 +111,7 @@ void GraphSnapshot::RestoreTensor(const TensorState& state, IntArray dims, TfLit
   const TfLiteTensor& saved = state.fields;
   if (tensor->buffer_handle != saved.buffer_handle && tensor->delegate != nullptr &&
       tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    CallFreeBufferHandle(&subgraph_->context_, tensor->delegate, &tensor->buffer_handle);
+    subgraph_->FreeBufferHandle(static_cast<int>(tensor - subgraph_->tensors_.data()));
   }
   tensor->delegate = saved.delegate;
   tensor->buffer_handle = saved.buffer_handle;

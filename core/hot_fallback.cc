@@ -8,7 +8,6 @@
 #include "core/delegate_call.h"
 #include "core/delegate_params.h"
 #include "core/interpreter.h"
-#include "core/kernel_call.h"
 #include "core/op_names.h"
 #include "core/subgraph.h"
 
@@ -118,10 +117,9 @@ void HotFallback::LearnShapes(int node_index) {
   const SingleInputs single(subgraph_, partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->EnsureTensorCapacity();
-    auto& [node, registration] = subgraph_->nodes_[replaced];
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
-    if (CallPrepare(&subgraph_->context_, registration, &node) != kTfLiteOk) return;
-    if (subgraph_->HasDynamicTensor(node.outputs)) return;
+    if (subgraph_->RunPrepare(replaced) != kTfLiteOk) return;
+    if (subgraph_->HasDynamicTensor(subgraph_->nodes_[replaced].first.outputs)) return;
   }
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0) continue;

@@ -18,7 +18,11 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterCo
       hot_(config.hot),
       delegate_retry_(config.delegate_retry),
       limits_(config.limits),
-      pool_(config.pool) {}
+      pool_(config.pool) {
+  if (config.validation.enabled) {
+    validation_ = std::make_unique<Validation>(this, config.validation);
+  }
+}
 
 // Subgraphs report through the reporter while they go, so they go first; runners refer to them.
 Interpreter::~Interpreter() {
@@ -72,7 +76,13 @@ ThreadPool& Interpreter::pool() {
   return *pool_;
 }
 
+TfLiteStatus Interpreter::AllocateTensors() {
+  if (validation_ != nullptr) validation_->EnterInterpreter("AllocateTensors");
+  return primary().AllocateTensors();
+}
+
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
+  if (validation_ != nullptr) validation_->EnterInterpreter("Invoke");
   ArmCancellation();
   return primary().InvokeAndRead(allow_stale_outputs);
 }
@@ -85,6 +95,7 @@ TfLiteStatus Interpreter::ResetVariableTensors() {
 }
 
 TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
+  if (validation_ != nullptr) validation_->EnterInterpreter("ModifyGraphWithDelegate");
   const TfLiteStatus status = ApplyEverywhere(delegate);
   if (hot_) {
     if (status != kTfLiteOk) NoteDelegateLeftOut();

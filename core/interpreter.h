@@ -16,6 +16,7 @@
 #include "core/signature_runner.h"
 #include "core/subgraph.h"
 #include "core/thread_pool.h"
+#include "core/validation.h"
 
 namespace deputy {
 
@@ -41,6 +42,7 @@ struct InterpreterConfig {
   // Under Hot: for how many inferences a node that failed rests; -1: for good.
   int delegate_retry = 0;
   std::vector<Placement> placements;
+  ValidationConfig validation;
 };
 
 class Interpreter {
@@ -60,7 +62,7 @@ class Interpreter {
   Subgraph& primary() { return *subgraphs_[0]; }
 
   // Subgraph 0, as the C API's interpreter calls.
-  TfLiteStatus AllocateTensors() { return primary().AllocateTensors(); }
+  TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
 
@@ -117,6 +119,9 @@ class Interpreter {
   ProfileFunction profiler() const { return profiler_; }
   void* profiler_data() const { return profiler_data_; }
 
+  // The layer that watches delegates, null where nobody asked for it.
+  Validation* validation() const { return validation_.get(); }
+
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   void SetNumThreads(int num_threads);
@@ -138,6 +143,7 @@ class Interpreter {
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
+  std::unique_ptr<Validation> validation_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::vector<std::unique_ptr<SignatureRunner>> signature_runners_;
 };

@@ -132,8 +132,11 @@ TfLiteStatus Subgraph::RunKernel(int node_index) {
   const ProfileFunction profiler = interpreter_->profiler();
   OpEvent event;
   if (profiler != nullptr) event.begin_ns = Now();
-  const TfLiteStatus status =
-      CallInvoke(&context_, nodes_[node_index].second, &nodes_[node_index].first);
+  auto& [node, registration] = nodes_[node_index];
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kInvoke, this, node_index, node.delegate});
+  const TfLiteStatus status = CallInvoke(&context_, registration, &node);
+  call.Returned(status);
   if (profiler != nullptr) {
     event.end_ns = Now();
     NoteCost(node_index, event.end_ns - event.begin_ns);
@@ -185,7 +188,10 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
                 "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",
                 index_, tensor_index, stale->name == nullptr ? "" : stale->name);
   }
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kCopyFrom, this, -1, stale->delegate, tensor_index});
   const TfLiteStatus status = CallCopyFromBufferHandle(&context_, stale->delegate, stale);
+  call.Returned(status);
   // The bit stays when the copy failed: the CPU bytes are still not the delegate's.
   if (status == kTfLiteOk) {
     stale->data_is_stale = false;
@@ -194,6 +200,17 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
   return Fail(interpreter_->reporter(), status,
               "subgraph %d: tensor %d '%s': the delegate could not copy buffer handle %d", index_,
               tensor_index, stale->name == nullptr ? "" : stale->name, stale->buffer_handle);
+}
+
+bool Subgraph::FreeBufferHandle(int tensor_index) {
+  TfLiteTensor& holder = tensors_[tensor_index];
+  Validation* const validation = interpreter_->validation();
+  Validation::Call call(validation,
+                        {Callback::kFreeHandle, this, -1, holder.delegate, tensor_index});
+  const bool freed = CallFreeBufferHandle(&context_, holder.delegate, &holder.buffer_handle);
+  call.Returned(kTfLiteOk);
+  if (validation != nullptr && !freed) validation->HandleNotFreed(this, tensor_index);
+  return freed;
 }
 
 }  // namespace deputy

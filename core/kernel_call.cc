@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernel_call.h"
 
+#include "core/op_listener.h"
 #include "core/operator_object.h"
 #include "core/subgraph.h"
+#include "core/validation.h"
 
 namespace deputy {
 namespace {
@@ -36,6 +38,7 @@ Result Contain(TfLiteContext* context, const char* what, Result on_exception, Ca
     return call();
   } catch (...) {
     if (Runtime* runtime = RuntimeOf(context)) runtime->NoteFailure(what);
+    if (Validation* validation = ValidationOf(context)) validation->Exception(what);
     return on_exception;
   }
 }
@@ -102,6 +105,7 @@ TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& unres
 
 TfLiteStatus CallInvoke(TfLiteContext* context, const TfLiteRegistration& unresolved,
                         TfLiteNode* node) {
+  NoteBeginOfOp(context, node);
   const TfLiteRegistration& registration = Resolve(context, unresolved);
   return Contain(context, "invoke threw an exception", kTfLiteError, [&] {
     if (const TfLiteOperator* op = OwnOperator(registration)) {

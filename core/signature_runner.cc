@@ -84,10 +84,14 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
                 "Signature '%s' has no input named '%s'", key_.c_str(),
                 name == nullptr ? "" : name);
   }
+  Validation* const validation = subgraph_->interpreter()->validation();
+  if (validation != nullptr) validation->EnterInterpreter("ResizeInputTensor of a signature");
   return subgraph_->ResizeInputTensorStrict(*index, dims);
 }
 
 TfLiteStatus SignatureRunner::Invoke() {
+  Validation* const validation = subgraph_->interpreter()->validation();
+  if (validation != nullptr) validation->EnterInterpreter("Invoke of a signature");
   subgraph_->interpreter()->ArmCancellation();
   return subgraph_->InvokeAndRead(false);
 }

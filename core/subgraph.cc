@@ -10,7 +10,6 @@
 #include <functional>
 
 #include "core/context.h"
-#include "core/delegate_call.h"
 #include "core/delegate_params.h"
 #include "core/interpreter.h"
 #include "core/kernel_call.h"
@@ -127,14 +126,18 @@ Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc
       delegation_(this),
       hot_fallback_(this) {
   InitContext(this, &context_);
+  if (interpreter->validation() != nullptr) {
+    arena_.SetGuard(kGuardBytes);
+    persistent_.SetGuard(kGuardBytes);
+  }
   consistent_ = desc->inconsistency.empty();
 }
 
 Subgraph::~Subgraph() {
   for (auto& node : nodes_) FreeNode(&node);
-  for (TfLiteTensor& tensor : tensors_) {
-    if (tensor.buffer_handle != kTfLiteNullBufferHandle && tensor.delegate != nullptr) {
-      CallFreeBufferHandle(&context_, tensor.delegate, &tensor.buffer_handle);
+  for (int i = 0; i < tensor_count(); ++i) {
+    if (tensors_[i].buffer_handle != kTfLiteNullBufferHandle && tensors_[i].delegate != nullptr) {
+      FreeBufferHandle(i);
     }
   }
   for (TfLiteTensor& tensor : tensors_) TfLiteTensorFree(&tensor);
@@ -284,7 +287,10 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
     node.custom_initial_data_size = static_cast<int>(length);
   }
   failure_[0] = '\0';
-  node.user_data = CallInit(&context_, registration, buffer, length);
+  Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_count() - 1});
+  void* const user_data = CallInit(&context_, registration, buffer, length);
+  call.InitReturned(user_data);
+  node.user_data = user_data;
   if (node.user_data == TfLiteKernelInitFailed()) {
     node.user_data = nullptr;
     const std::string reason = TakeFailure();
@@ -310,7 +316,16 @@ void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
   free(node.builtin_data);
   node.inputs = node.outputs = node.intermediates = node.temporaries = nullptr;
   node.builtin_data = nullptr;
-  if (node.user_data != nullptr) CallFree(&context_, entry->second, node.user_data);
+  Validation* const validation = interpreter_->validation();
+  const int node_index = static_cast<int>(entry - nodes_.data());
+  if (node.user_data != nullptr) {
+    Validation::Call call(validation, {Callback::kFree, this, node_index, node.delegate});
+    CallFree(&context_, entry->second, node.user_data);
+    call.Returned(kTfLiteOk);
+  }
+  if (validation != nullptr) {
+    validation->NodeFreed(this, node_index, entry->second, node.user_data);
+  }
   node.user_data = nullptr;
 }
 

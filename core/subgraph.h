@@ -106,6 +106,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Brings device data back to the CPU when the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
+  // Has the tensor's delegate free its buffer handle; the tensor has both. False when the delegate
+  // has no function for that.
+  bool FreeBufferHandle(int tensor_index);
+
   // abi.md 4.5: `new_dims` is always taken over.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
 
@@ -119,6 +123,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
+  const Arena& arena() const { return arena_; }
+  const Arena& persistent() const { return persistent_; }
   size_t arena_bytes() const { return arena_.bytes(); }
   size_t persistent_bytes() const { return persistent_.bytes(); }
 
@@ -158,6 +164,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  // The kernel's prepare.
+  TfLiteStatus RunPrepare(int node_index);
   TfLiteStatus LayOut(int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
   void PointTensorsIntoArenas();

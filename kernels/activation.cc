@@ -484,9 +484,9 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, &FastLogistic);
+      return MapElements<float>(input, output, [](float x) { return FastLogistic(x); });
     case kTfLiteFloat16:
-      return MapHalves(input, output, &FastLogistic);
+      return MapHalves(input, output, [](float x) { return FastLogistic(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 0);
       return MapElements<int16_t>(input, output,
@@ -517,9 +517,9 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, &FastTanh);
+      return MapElements<float>(input, output, [](float x) { return FastTanh(x); });
     case kTfLiteFloat16:
-      return MapHalves(input, output, &FastTanh);
+      return MapHalves(input, output, [](float x) { return FastTanh(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 1);
       return MapElements<int16_t>(input, output, [&](int16_t x) { return TanhInt16(x, scaling); });
@@ -544,7 +544,7 @@ TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(input, output);
-  return MapElements<float>(input, output, &Elu);
+  return MapElements<float>(input, output, [](float x) { return Elu(x); });
 }
 
 // erfc instead of 1 + erf: the sum would cancel for large negative numbers.
@@ -583,11 +583,13 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   const bool approximate = ParamsOf<TfLiteGeluParams>(node).approximate;
   switch (input->type) {
     case kTfLiteFloat32:
-      return approximate ? MapElements<float>(input, output, &GeluByTanh<&FastTanh>)
-                         : MapElements<float>(input, output, &Gelu);
+      return approximate ? MapElements<float>(input, output,
+                                              [](float x) { return GeluByTanh<&FastTanh>(x); })
+                         : MapElements<float>(input, output, [](float x) { return Gelu(x); });
     case kTfLiteFloat16:
-      return approximate ? MapHalves(input, output, &GeluByTanh<&FastTanh>)
-                         : MapHalves(input, output, &Gelu);
+      return approximate
+                 ? MapHalves(input, output, [](float x) { return GeluByTanh<&FastTanh>(x); })
+                 : MapHalves(input, output, [](float x) { return Gelu(x); });
     case kTfLiteInt16:
       return MapElements<int16_t>(input, output, *data.shorts);
     default:

@@ -16,6 +16,22 @@ void FlipSigns(const RequantizeTile& tile) {
   }
 }
 
+constexpr int kNarrowColumns = 2;
+
+// In lanes that compilers turn into vector code; the order of the sums depends on `count` alone.
+float LaneDot(const float* a, const float* b, int64_t count) {
+  constexpr int kLanes = 16;
+  float lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] += a[i + j] * b[i + j];
+  }
+  for (int j = 0; i < count; ++i, ++j) lanes[j] += a[i] * b[i];
+  float sum = 0.0f;
+  for (float lane : lanes) sum += lane;
+  return sum;
+}
+
 }  // namespace
 
 template <typename T>
@@ -52,10 +68,50 @@ TfLiteStatus MatrixLayer::EnsureScratch(TfLiteContext* context, const GemmPlan& 
   return kTfLiteOk;
 }
 
+// Every output is a product of two runs of memory; the weights are read as they are.
+TfLiteStatus MatrixLayer::RunNarrow(TfLiteContext* context, const CpuKernels& cpu,
+                                    const MatrixShape& shape, const Rows<float>& rows,
+                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
+                                    const FloatRange& range, float* out) {
+  const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,
+                                 cpu.f32_columns, row_values * sizeof(float), ThreadCount(context));
+  if (rows.fill != nullptr) {
+    DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
+  }
+  const int64_t out_stride = int64_t{shape.groups} * shape.columns;
+  ParallelFor(context, plan.tasks, [&](int task, int worker) {
+    const GemmPlan::Cut cut = plan.TaskCut(task);
+    float* filled = reinterpret_cast<float*>(scratch_.data() +
+                                             static_cast<size_t>(worker) * scratch_per_worker_);
+    for (int64_t row = cut.first_row; row < cut.last_row; ++row) {
+      for (int group = 0; group < shape.groups; ++group) {
+        const float* values =
+            rows.direct + row * static_cast<int64_t>(rows.stride) + int64_t{group} * shape.depth;
+        if (rows.fill != nullptr) {
+          rows.fill(rows.source, row, group, filled);
+          values = filled;
+        }
+        for (int c = cut.first_column; c < cut.last_column; ++c) {
+          const int64_t channel = int64_t{group} * shape.columns + c;
+          float sum = LaneDot(values, Data<float>(weights) + channel * shape.depth, shape.depth);
+          if (bias != nullptr) sum += Data<float>(bias)[channel];
+          out[row * out_stride + channel] = Clamp(sum, range);
+        }
+      }
+    }
+  });
+  return kTfLiteOk;
+}
+
 TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu,
                                    const MatrixShape& shape, const Rows<float>& rows,
                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
                                    const FloatRange& range, float* out) {
+  // A panel of many columns would be read for the sake of one or two.
+  if (shape.columns <= kNarrowColumns) {
+    return RunNarrow(context, cpu, shape, rows, weights, bias, range, out);
+  }
   DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, 0, &float_weights_));
   const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
   const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,

@@ -86,6 +86,9 @@ class MatrixLayer {
                          const TfLiteTensor* bias, const HybridScaling& scaling, float* out);
 
  private:
+  TfLiteStatus RunNarrow(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
+                         const Rows<float>& rows, const TfLiteTensor* weights,
+                         const TfLiteTensor* bias, const FloatRange& range, float* out);
   template <typename T>
   TfLiteStatus EnsurePacked(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                             const TfLiteTensor* weights, uint8_t flip, PackedWeights<T>* packed);

@@ -195,7 +195,8 @@ TfLiteStatus PrepareExp(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
-  return MapElements<float>(Input(context, node, 0), Output(context, node, 0), &FastExp);
+  return MapElements<float>(Input(context, node, 0), Output(context, node, 0),
+                            [](float x) { return FastExp(x); });
 }
 
 // What has no logarithm becomes the smallest step.

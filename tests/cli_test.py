@@ -623,9 +623,9 @@ class CliTest(unittest.TestCase):
             self.refused(2, "expected KEY:VALUE;KEY:VALUE", "bench", FLOAT,
                          "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
 
-    def elementwise(self, *options):
+    def elementwise(self, *options, library="libelementwise.so"):
         """Flags for a delegate library that takes ADD, nodes 6 and 11 of the digits, and more."""
-        path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / "libelementwise.so"
+        path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / library
         if not path.exists():
             self.skipTest("the delegate libraries of the tests are not built")
         flags = [f"--external_delegate_path={path}"]
@@ -657,8 +657,26 @@ class CliTest(unittest.TestCase):
         # Whoever comes first gets what both want.
         self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
         self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        own = ["--delegate", add[0].split("=")[1] + ",ops=0"]  # the command's own spelling
+        self.assertEqual(taken(*own, *add), [2, 0])
+        self.assertEqual(taken(*mul, *own), [0, 2])
+        self.assertEqual(self.bench(*own)["delegates"][0]["flag"], f"--delegate {own[1][:-6]}")
         # Options before every library belong to the first.
         self.assertEqual(taken(*mul[::-1], *add), [0, 2])
+
+    def test_bench_shows_what_a_delegate_built_on_the_helper_took(self):
+        for options, nodes in ((["max_partitions:1"], 1), (["min_nodes:1"], 2), (["min_nodes:2"], 0),
+                               (["half:1", "added:1"], 2)):
+            report = self.bench(*self.elementwise(*options, library="libelement.so"))
+            self.assertEqual(report["delegates"][0]["nodes"], nodes, options)
+            self.assertEqual(report["delegates"][0]["partitions"], nodes, options)
+        # One node for the first, one for the second; each counts its own.
+        report = self.bench(*self.elementwise("max_partitions:1", library="libelement.so"),
+                            *self.elementwise("ops:0"))
+        self.assertEqual([(row["nodes"], row["partitions"]) for row in report["delegates"]],
+                         [(1, 1), (1, 1)])
+        self.assertEqual(report["summary"],
+                         "1 node in libelement.so, 1 node in libelementwise.so, 14 on the CPU")
 
     def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
         for model in (FLOAT, INT8):

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -14,6 +15,7 @@
 #include "c_api/deputy.h"
 #include "c_api/deputy_plugin.h"
 #include "tests/model_builder.h"
+#include "tests/plugin_support.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
@@ -335,6 +337,73 @@ TEST(Placement, wrong_structs_are_refused) {
   EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteError);
   EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, nullptr), kTfLiteError);
   TfLiteInterpreterOptionsDelete(options);
+}
+
+// ---- Groups of nodes that only go together ------------------------------------------------------
+
+TEST(Groups, go_together_or_not_at_all) {
+  // ADD at 0, 2, 4; MUL at 1, 3. The delegate takes the operators it is told to.
+  const struct {
+    const char* operators;
+    const char* groups;
+    std::set<int> taken;
+  } rows[] = {{"0,18", "aa---", {0, 1, 2, 3, 4}},
+              {"0,18", "a---a", {0, 1, 2, 3, 4}},
+              {"0", "a-a--", {4}},        // the MUL between them stays behind
+              {"0", "a-b-c", {0, 2, 4}},  // every group by itself
+              {"0", "aa---", {2, 4}},     // half of it is not supported
+              {"0", "a-b-b", {0}},
+              {"0,18", "-----", {0, 1, 2, 3, 4}}};
+  for (const auto& row : rows) {
+    const Handle delegate =
+        External("described0", {{"ops", row.operators}, {"groups", row.groups}});
+    ASSERT_NE(delegate, nullptr);
+    TestInterpreter t(Chain(5)), cpu(Chain(5));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+    for (int i = 0; i < 5; ++i) {
+      const bool taken = row.taken.count(i) != 0;
+      EXPECT_EQ(RunOf(&t, i).delegate_index, taken ? 0 : -1) << row.groups << " node " << i;
+      if (!taken && row.groups[i] != '-' && (i % 2 == 0)) {
+        EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonGroup) << row.groups << " node " << i;
+        EXPECT_EQ(AnswerOf(&t, i).group, row.groups[i]);
+      }
+      if (!taken && i % 2 == 1) {
+        EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonOperator);
+      }
+    }
+    for (TestInterpreter* each : {&t, &cpu}) {
+      ASSERT_EQ(each->Allocate(), kTfLiteOk);
+      each->Set<float>(0, {1, 2, 3, 4});
+      ASSERT_EQ(each->Invoke(), kTfLiteOk) << t.log();
+    }
+    EXPECT_EQ(t.Get<float>(0), cpu.Get<float>(0));
+  }
+}
+
+TEST(Groups, random_ones_are_never_torn_apart) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const int length = 2 + static_cast<int>(random() % 12);
+    std::string groups;
+    for (int i = 0; i < length; ++i) groups += "---abc"[random() % 6];
+    const std::string operators = random() % 2 == 0 ? "0" : "0,18";
+    const Handle delegate = External("described0", {{"ops", operators}, {"groups", groups}});
+    TestInterpreter t(Chain(length));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+    std::map<char, std::set<int>> runners;  // -1: the CPU, or any node of it
+    for (int i = 0; i < length; ++i) {
+      const DeputyNodeRun run = RunOf(&t, i);
+      const bool supported = operators == "0,18" || i % 2 == 0;
+      const int runner = run.delegate_index < 0 ? -1 : run.runner;
+      if (groups[static_cast<size_t>(i)] == '-') {
+        EXPECT_EQ(runner >= 0, supported) << groups << " node " << i;
+      } else {
+        runners[groups[static_cast<size_t>(i)]].insert(runner);
+      }
+    }
+    for (const auto& [group, where] : runners)
+      EXPECT_EQ(where.size(), 1u) << groups << " " << group;
+  }
 }
 
 // ---- Requiring ----------------------------------------------------------------------------------

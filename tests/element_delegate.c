@@ -6,16 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "c_api/builtin_op_data.h"
 #include "c_api/builtin_ops.h"
 #include "c_api/delegate_helper.h"
 
 // One ADD or MUL as the kernel will compute it.
 typedef struct Step {
-  bool is_add;
+  bool is_add, relu;
   int a, b, out;
   int home;       // the tensor that holds the result: `out`, an added one, or -1 for `memory`
   float* memory;  // the kernel's own
 } Step;
+
+static TfLiteFusedActivation ActivationOf(const TfLiteNode* node, int builtin_code) {
+  return builtin_code == kTfLiteBuiltinAdd
+             ? ((const TfLiteAddParams*)node->builtin_data)->activation
+             : ((const TfLiteMulParams*)node->builtin_data)->activation;
+}
 
 typedef struct Kernel {
   ElementDelegate* delegate;
@@ -104,6 +111,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
     if (registration->builtin_code == kTfLiteBuiltinDequantize) continue;
     Step* step = &kernel->steps[kernel->step_count++];
     step->is_add = registration->builtin_code == kTfLiteBuiltinAdd;
+    step->relu = ActivationOf(node, registration->builtin_code) == kTfLiteActRelu;
     step->a = node->inputs->data[0];
     step->b = node->inputs->data[1];
     step->out = node->outputs->data[0];
@@ -171,6 +179,7 @@ static TfLiteStatus Compute(Kernel* kernel, TfLiteContext* context, const Step* 
   float* out = step->home < 0 ? step->memory : tensor->data.f;
   for (size_t i = 0; i < tensor->bytes / sizeof(float); ++i) {
     out[i] = step->is_add ? At(&a, i) + At(&b, i) : At(&a, i) * At(&b, i);
+    if (step->relu && out[i] < 0) out[i] = 0;
   }
   ++kernel->delegate->nodes_computed;
   return kTfLiteOk;
@@ -187,6 +196,13 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- The delegate -------------------------------------------------------------------------------
 
+// Whether the kernel's way with shapes is right: equal ones, or a constant that repeats.
+static bool ShapesFit(const TfLiteTensor* a, const TfLiteTensor* b) {
+  if (a->allocation_type == kTfLiteMmapRo || b->allocation_type == kTfLiteMmapRo) return true;
+  return a->dims->size == b->dims->size &&
+         memcmp(a->dims->data, b->dims->data, (size_t)a->dims->size * sizeof(int)) == 0;
+}
+
 static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
                         const TfLiteRegistration* registration, void* user_data, char* reason,
                         size_t reason_size) {
@@ -200,6 +216,12 @@ static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
     const TfLiteType type = context->tensors[node->inputs->data[i]].type;
     if (type == kTfLiteFloat32 || (delegate->half_weights && type == kTfLiteFloat16)) continue;
     snprintf(reason, reason_size, "input %d has type %d", i, type);
+    return false;
+  }
+  if (ActivationOf(node, registration->builtin_code) > kTfLiteActRelu ||
+      !ShapesFit(&context->tensors[node->inputs->data[0]],
+                 &context->tensors[node->inputs->data[1]])) {
+    snprintf(reason, reason_size, "another activation, or two shapes");
     return false;
   }
   const int out = node->outputs->data[0];

@@ -7,6 +7,7 @@ and computes what the CPU computes; wrong input is refused in words.
 
     examples_test.py BUILD_FOLDER
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -96,6 +97,20 @@ class ExamplesTest(unittest.TestCase):
         done = run(BUILD / 'examples/conv_mean_delegate', DIGITS / 'digits_int8.tflite')
         self.assertEqual(done.returncode, 1)
         self.assertIn(b'float32', done.stderr)
+
+    def test_softmax_delegate_takes_the_softmax_of_a_real_model(self):
+        plugin = BUILD / 'examples/libsoftmax_delegate.so'
+        model = DIGITS / 'digits_float.tflite'
+        done = run(BUILD / 'deputy', 'explain', model, '--delegate', plugin, '--json')
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        nodes = [node for node in json.loads(done.stdout)['subgraphs'][0]['nodes']
+                 if node['owner'] >= 0]
+        self.assertEqual([node['operator'] for node in nodes], ['SOFTMAX'])
+        images = ['--image', PICTURES[0], '--labels', DIGITS / 'labels.txt']
+        alone = run(BUILD / 'deputy', 'run', model, *images)
+        delegated = run(BUILD / 'deputy', 'run', model, *images, '--delegate', plugin)
+        self.assertEqual(delegated.returncode, 0, delegated.stderr.decode())
+        self.assertEqual(delegated.stdout, alone.stdout)
 
     def test_wrong_input_is_refused_in_words(self):
         for program in PROGRAMS:

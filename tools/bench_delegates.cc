@@ -10,6 +10,7 @@
 #include "c_api/deputy.h"
 #include "c_api/external_delegate.h"
 #include "c_api/xnnpack_delegate.h"
+#include "tools/delegate_option.h"
 #include "tools/text.h"
 
 namespace deputy::tools {
@@ -32,11 +33,15 @@ TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
   return TfLiteExternalDelegateCreate(&options);
 }
 
+TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request) {
+  return LoadDelegate({request.path, request.options}).handle.release();
+}
+
 // The list of delegates: a row here is all that a new one needs.
 struct Provider {
   const char* key;      // --use_<key>
-  const char* name;     // for reports
-  const char* help;     // null: asked for by an option of its own
+  const char* name;     // for reports; where there is a path, the option before it
+  const char* help;     // null: asked for by an option of its own, followed by a path
   const char* missing;  // why it is not available here; null if it may be
   TfLiteDelegate* (*create)(const DelegateRequest& request);
   void (*destroy)(TfLiteDelegate*);
@@ -49,7 +54,9 @@ constexpr Provider kProviders[] = {
     {"nnapi", "NNAPI", "Android's NNAPI", "NNAPI is a part of Android", nullptr, nullptr},
     {"hexagon", "Hexagon", "Qualcomm's Hexagon", "Deputy has no Hexagon delegate", nullptr,
      nullptr},
-    {"external", "external", nullptr, nullptr, &CreateExternal, &TfLiteExternalDelegateDelete},
+    {"external", "--external_delegate_path=", nullptr, nullptr, &CreateExternal,
+     &TfLiteExternalDelegateDelete},
+    {"library", "--delegate ", nullptr, nullptr, &CreateFromLibrary, &DeputyPluginDeleteDelegate},
 };
 
 const Provider& ProviderOf(const std::string& key) {
@@ -112,19 +119,20 @@ std::vector<const char*> FlaggedProviders() {
 const char* DelegateHelp(const std::string& provider) { return ProviderOf(provider).help; }
 
 BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, bool required) {
-  const QuietLibrary quiet;
   for (const DelegateRequest& request : requests) {
     const Provider& provider = ProviderOf(request.provider);
     DelegateReport report;
-    const bool external = !request.path.empty();
-    report.name =
-        external ? std::filesystem::path(request.path).filename().string() : provider.name;
-    report.flag =
-        external ? "--external_delegate_path=" + request.path : "--use_" + request.provider;
+    report.name = provider.name;
+    report.flag = "--use_" + request.provider;
+    if (provider.help == nullptr) {
+      report.name = std::filesystem::path(request.path).filename().string();
+      report.flag = provider.name + request.path;
+    }
     Delegate delegate(nullptr, provider.destroy);
     if (provider.missing != nullptr) {
       report.problem = provider.missing;
     } else {
+      const QuietLibrary quiet;
       delegate.reset(provider.create(request));
       report.available = delegate != nullptr;
       if (delegate == nullptr) report.problem = OneLine(DeputyLastError());

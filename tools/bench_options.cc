@@ -180,8 +180,8 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
       requests.push_back({provider, "", {}});
     }
     if (option->check_name("--delegate")) {
-      const DelegateOption spec = ParseDelegateOption(value);
-      requests.push_back({"external", spec.library, spec.options});
+      const DelegateOption parsed = ParseDelegateOption(value);
+      requests.push_back({"library", parsed.library, parsed.options});
     }
     if (option->check_name(kExternalPath)) {
       library = requests.size();
@@ -210,7 +210,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   options->delegates = RequestsInOrder(command);
-  options->session.delegates.clear();  // they are among those
+  options->session.delegates.clear();  // the benchmark applies and counts them all itself
   const bool nothing_asked = options->delegates.empty();
   if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
     FailUsage("%s needs a delegate, e.g. %s",

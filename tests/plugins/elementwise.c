@@ -96,6 +96,7 @@ typedef struct Delegate {
   TfLiteDelegate base;
   char* log;      // path or NULL
   char* ops;      // ",0,18," or NULL
+  char* groups;   // a letter for every node, or NULL
   long computed;  // nodes
 } Delegate;
 
@@ -298,6 +299,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
 static void FreeDelegate(Delegate* delegate) {
   free(delegate->log);
   free(delegate->ops);
+  free(delegate->groups);
   free(delegate);
 }
 
@@ -321,6 +323,9 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
     } else if (strcmp(options_keys[i], "ops") == 0) {
       free(delegate->ops);
       delegate->ops = Copy(",", options_values[i], ",");
+    } else if (strcmp(options_keys[i], "groups") == 0) {
+      free(delegate->groups);
+      delegate->groups = Copy("", options_values[i], "");
     } else {
       if (report_error != NULL) {
         report_error("elementwise knows the options 'ops' and 'log' only");
@@ -355,6 +360,7 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* base) {
 static const DeputyPluginOption kOptions[] = {
     {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
     {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
+    {"groups", kDeputyOptionString, 0, "", "The group of every node, as letters; '-' is none."},
     // Nobody reads these; they have types.
     {"fast", kDeputyOptionBool, 0, "false", "No effect."},
     {"threads", kDeputyOptionInt, 0, "1", "No effect."},
@@ -382,6 +388,10 @@ static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
     answer->supported[i] = why == NULL;
     answer->reason_of_node[i] = why == NULL ? kDeputyReasonNone : ReasonOf(why);
     answer->text_of_node[i] = why;
+    const size_t index = (size_t)answer->nodes[i];
+    const bool grouped = delegate->groups != NULL && index < strlen(delegate->groups) &&
+                         delegate->groups[index] != '-';
+    if (grouped) answer->group_of_node[i] = delegate->groups[index];
   }
   return kTfLiteOk;
 }
@@ -396,11 +406,13 @@ static void IgnoreOptions(const char* message) { (void)message; }
 // The options that only have types are dropped.
 static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* const* values,
                                        size_t count, void (*report_error)(const char* text)) {
-  const char* kept_keys[2];
-  const char* kept_values[2];
+  const char* kept_keys[3];
+  const char* kept_values[3];
   size_t kept = 0;
-  for (size_t i = 0; i < count && kept < 2; ++i) {
-    if (strcmp(keys[i], "ops") != 0 && strcmp(keys[i], "log") != 0) continue;
+  for (size_t i = 0; i < count && kept < 3; ++i) {
+    const bool real = strcmp(keys[i], "ops") == 0 || strcmp(keys[i], "log") == 0 ||
+                      strcmp(keys[i], "groups") == 0;
+    if (!real) continue;
     kept_keys[kept] = keys[i];
     kept_values[kept++] = values[i];
   }

@@ -27,6 +27,11 @@ deputy_add_plugin(described_newer_minor elementwise.c DESCRIBED_SIZE_DELTA=8
 deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=64)
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
 deputy_add_plugin(handles handles.c)
+# The delegate of delegate_helper_test, which links nothing, so that it loads elsewhere, too.
+deputy_add_plugin(element element.c)
+target_sources(plugin_element PRIVATE tests/element_delegate.c)
+target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(plugin_element PRIVATE m)
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)
 

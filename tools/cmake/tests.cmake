@@ -8,7 +8,8 @@
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/plugins/*       delegate libraries, see plugins.cmake
-# Executables whose name contains "pool" or "thread" carry the ctest label `threads`.
+# Executables whose name contains "pool", "thread", "sweep" or "plugin_test" carry the ctest label
+# `threads`.
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -74,16 +75,14 @@ function(deputy_add_test source)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # Tests open the shared libraries and run the command by path.
   add_dependencies(${name} deputy tensorflowlite_c)
-  if(name MATCHES "plugin")
-    add_dependencies(${name} test_plugins)
-  endif()
+  add_dependencies(${name} test_plugins)
   if(TARGET deputy_tool)
     add_dependencies(${name} deputy_tool)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${name})
-  if(name MATCHES "pool|thread")
+  if(name MATCHES "pool|thread|sweep|plugin_test")
     add_dependencies(threaded_tests ${name})
     set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What programs written for TensorFlow Lite rely on when several delegates, resizing, several
+// subgraphs and errors meet: one test each, with the status code (abi.md 4 and 5).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api_opaque.h"
+#include "c_api/deputy.h"
+#include "tests/model_builder.h"
+#include "tests/scripted_delegate.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
+constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
+
+// `length` nodes y = y + y in the current subgraph.
+void AddDoublings(ModelBuilder* m, int length) {
+  int last = m->AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  m->SetInputs({last});
+  for (int i = 0; i < length; ++i) {
+    const int next = m->AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
+    m->AddOp(kTfLiteBuiltinAdd, {last, last}, {next}, schema::CreateAddOptions(m->fbb()));
+    last = next;
+  }
+  m->SetOutputs({last});
+}
+
+std::vector<uint8_t> Doublings(int length) {
+  ModelBuilder m;
+  AddDoublings(&m, length);
+  return m.Finish();
+}
+
+struct Scripted {
+  explicit Scripted(const std::set<int>& claims, int64_t flags = kStatic)
+      : script(new ScriptedDelegate) {
+    ScriptedDelegateInit(script.get(), flags);
+    for (int node : claims) script->claims[node] = true;
+  }
+  TfLiteDelegate* get() { return &script->base; }
+  ScriptedDelegate* operator->() { return script.get(); }
+  std::unique_ptr<ScriptedDelegate> script;
+};
+
+// A delegate whose Prepare is whatever the test says.
+struct Programmed {
+  using Body = std::function<TfLiteStatus(TfLiteContext*, TfLiteDelegate*)>;
+  explicit Programmed(Body prepare, int64_t flags = kStatic) : body(std::move(prepare)) {
+    base = TfLiteDelegateCreate();
+    base.data_ = this;
+    base.flags = flags;
+    base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+      return static_cast<Programmed*>(delegate->data_)->body(context, delegate);
+    };
+  }
+  TfLiteDelegate base;
+  Body body;
+};
+
+TfLiteStatus Apply(TestInterpreter* t, TfLiteDelegate* delegate) {
+  return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate);
+}
+
+int DelegateNodes(TestInterpreter* t, int subgraph = 0) {
+  return DeputyInterpreterGetPartitionCount(t->get(), subgraph);
+}
+
+std::vector<float> Infer(TestInterpreter* t) {
+  t->Set<float>(0, {1, -2, 3, 0.5f});
+  EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+  return t->Get<float>(0);
+}
+
+// ---- Several delegates --------------------------------------------------------------------------
+
+TEST(SeveralDelegates, a_null_one_is_a_delegate_error_and_removes_the_others) {
+  Scripted first({0});
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk);
+  EXPECT_EQ(Apply(&t, nullptr), kTfLiteDelegateError);
+  EXPECT_THAT(t.log(), HasSubstr("Null delegate."));
+  EXPECT_EQ(DelegateNodes(&t), 0);
+  EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
+}
+
+TEST(SeveralDelegates, one_without_prepare_is_a_delegate_error) {
+  TfLiteDelegate empty = TfLiteDelegateCreate();
+  TestInterpreter t(Doublings(2));
+  EXPECT_EQ(Apply(&t, &empty), kTfLiteDelegateError);
+  EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
+}
+
+TEST(SeveralDelegates, are_redone_in_their_order) {
+  std::string order;
+  const auto note = [&](char name) {
+    return [&order, name](TfLiteContext*, TfLiteDelegate*) {
+      order += name;
+      return kTfLiteOk;
+    };
+  };
+  Programmed a(note('a')), b(note('b'), kDynamic), c(note('c'));
+  TestInterpreter t(Doublings(2));
+  for (Programmed* each : {&a, &b, &c}) ASSERT_EQ(Apply(&t, &each->base), kTfLiteOk) << t.log();
+  EXPECT_EQ(order, "abc");
+  ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+  EXPECT_EQ(order, "abc");
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(order, "abcabc");
+}
+
+TEST(SeveralDelegates, those_behind_a_failing_redo_are_forgotten) {
+  Scripted first({0}), second({1}), third({2});
+  TestInterpreter t(Doublings(3));
+  for (Scripted* each : {&first, &second, &third}) ASSERT_EQ(Apply(&t, each->get()), kTfLiteOk);
+  second->failing_callback = kScriptedPrepareDelegate;
+  second->failing_call = 1;
+  second->failure = kScriptedErrorStatus;
+  ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteDelegateError);
+  EXPECT_EQ(third->calls[kScriptedPrepareDelegate], 1);
+  EXPECT_EQ(DelegateNodes(&t), 0);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk);
+  EXPECT_EQ(third->calls[kScriptedPrepareDelegate], 1);
+}
+
+TEST(SeveralDelegates, a_pending_redo_comes_before_the_next_one) {
+  Scripted first({0}), second({1});
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk);
+  ASSERT_EQ(t.Resize(0, {3, 4}), kTfLiteOk);
+  EXPECT_EQ(first->calls[kScriptedPrepareDelegate], 1);
+  ASSERT_EQ(Apply(&t, second.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(first->calls[kScriptedPrepareDelegate], 2);
+  EXPECT_EQ(DelegateNodes(&t), 2);
+}
+
+// Upstream keeps `tensor->delegate` of a removed delegate and refuses the next one's output.
+TEST(SeveralDelegates, another_one_may_have_a_removed_ones_tensors) {
+  Scripted removed({0, 1}), next({0, 1});
+  removed->failing_callback = kScriptedPrepareKernel;
+  removed->failure = kScriptedErrorStatus;
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, removed.get()), kTfLiteDelegateError);
+  ASSERT_EQ(Apply(&t, next.get()), kTfLiteOk) << t.log();
+  EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
+  EXPECT_EQ(next->nodes_computed, 2);
+}
+
+// A delegate that allows dynamic tensors, applied after a static one, makes some.
+TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_error) {
+  Scripted first({0});
+  Programmed second(
+      [](TfLiteContext* context, TfLiteDelegate* delegate) {
+        TfLiteRegistration kernel{};
+        kernel.prepare = [](TfLiteContext* prepared, TfLiteNode* node) {
+          TfLiteTensor* output = &prepared->tensors[node->outputs->data[0]];
+          output->allocation_type = kTfLiteDynamic;
+          output->data.raw = nullptr;
+          return kTfLiteOk;
+        };
+        kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+        TfLiteIntArray* nodes = TfLiteIntArrayCreate(1);
+        nodes->data[0] = 1;
+        const TfLiteStatus status =
+            context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, nodes, delegate);
+        TfLiteIntArrayFree(nodes);
+        return status;
+      },
+      kDynamic);
+  TestInterpreter t(Doublings(3));
+  ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk);
+  EXPECT_EQ(Apply(&t, &second.base), kTfLiteApplicationError);
+  EXPECT_THAT(t.log(), HasSubstr("Cannot allow dynamic tensors due to previous delegation"));
+  EXPECT_EQ(DelegateNodes(&t), 0);
+}
+
+// ---- Flags --------------------------------------------------------------------------------------
+
+TEST(Flags, a_broken_promise_of_full_delegation_is_an_application_error) {
+  Scripted delegate({0}, kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
+  TestInterpreter t(Doublings(2));
+  EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteApplicationError);
+  EXPECT_THAT(t.log(), HasSubstr("node 1 ADD"));
+}
+
+TEST(Flags, full_delegation_skips_allocation) {
+  Scripted delegate({0, 1}, kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(delegate->calls[kScriptedPrepareKernel], 0);
+}
+
+TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
+  for (bool wanted : {false, true}) {
+    const int64_t flags =
+        kDynamic | (wanted ? int64_t{kTfLiteDelegateFlagsRequirePropagatedShapes} : 0);
+    std::vector<int> rows_inside;
+    static std::vector<int>* seen;
+    seen = &rows_inside;
+    Programmed delegate(
+        [](TfLiteContext* context, TfLiteDelegate* self) {
+          TfLiteRegistration kernel{};
+          // Looks at the tensor between the two nodes it has taken, number 1.
+          kernel.prepare = [](TfLiteContext* prepared, TfLiteNode* node) {
+            seen->push_back(prepared->tensors[1].dims->data[0]);
+            const TfLiteTensor& input = prepared->tensors[node->inputs->data[0]];
+            return prepared->ResizeTensor(prepared, &prepared->tensors[node->outputs->data[0]],
+                                          TfLiteIntArrayCopy(input.dims));
+          };
+          kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+          TfLiteIntArray* plan = nullptr;
+          if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+          return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, plan, self);
+        },
+        flags);
+    TestInterpreter t(Doublings(2));
+    ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Resize(0, {5, 4}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    EXPECT_EQ(rows_inside.back(), wanted ? 5 : 1);
+  }
+}
+
+TEST(Flags, a_dynamic_delegate_may_take_what_nobody_else_has) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  TensorExtras variable;
+  variable.is_variable = true;
+  const int state = m.AddTensor(kTfLiteFloat32, {1, 4}, "state", variable);
+  m.AddCustomOp("NobodyHasThis", {x, state}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  const std::vector<uint8_t> model = m.Finish();
+  TestInterpreter without(model);
+  EXPECT_EQ(without.Allocate(), kTfLiteUnresolvedOps);
+  Scripted delegate({0}, kDynamic);
+  TestInterpreter t(model);
+  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_THAT(Infer(&t), ElementsAre(1, -2, 3, 0.5f));
+  EXPECT_THAT(Infer(&t), ElementsAre(2, -4, 6, 1));
+}
+
+// ---- Several subgraphs --------------------------------------------------------------------------
+
+std::vector<uint8_t> ThreeSubgraphs() {
+  ModelBuilder m;
+  AddDoublings(&m, 2);
+  m.AddSubgraph("VALIDATION:check");
+  AddDoublings(&m, 2);
+  m.AddSubgraph("last");
+  AddDoublings(&m, 2);
+  return m.Finish();
+}
+
+TEST(Subgraphs, all_are_offered_but_those_for_validation) {
+  Scripted delegate({0});
+  TestInterpreter t(ThreeSubgraphs());
+  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
+  EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], 2);
+  EXPECT_EQ(DelegateNodes(&t, 0), 1);
+  EXPECT_EQ(DelegateNodes(&t, 1), 0);
+  EXPECT_EQ(DelegateNodes(&t, 2), 1);
+}
+
+TEST(Subgraphs, a_delegate_error_on_one_removes_delegates_from_all) {
+  Scripted delegate({0});
+  delegate->failing_callback = kScriptedPrepareDelegate;
+  delegate->failing_call = 1;
+  delegate->failure = kScriptedErrorStatus;
+  TestInterpreter t(ThreeSubgraphs());
+  EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteDelegateError);
+  EXPECT_EQ(DelegateNodes(&t, 0), 0);
+  EXPECT_EQ(DelegateNodes(&t, 2), 0);
+  EXPECT_EQ(delegate->frees, delegate->calls[kScriptedInit]);
+}
+
+TEST(Subgraphs, any_other_status_leaves_the_earlier_ones_delegated) {
+  ModelBuilder m;
+  AddDoublings(&m, 2);
+  m.AddSubgraph("of unknown shape");
+  const int x = m.AddTensor(kTfLiteFloat32, {4}), shape = m.AddTensor(kTfLiteInt32, {1});
+  const int y = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddOp(kTfLiteBuiltinReshape, {x, shape}, {y});
+  m.SetInputs({x, shape});
+  m.SetOutputs({y});
+  Scripted delegate({0});
+  TestInterpreter t(m.Finish());
+  EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteApplicationError);
+  EXPECT_EQ(DelegateNodes(&t, 0), 1);
+  EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
+  EXPECT_EQ(delegate->nodes_computed, 1);
+}
+
+TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
+  int nodes_seen = -1;
+  TfLiteStatus too_far = kTfLiteOk, after = kTfLiteOk;
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+    if (nodes_seen >= 0) return kTfLiteOk;
+    TfLiteContext* other = nullptr;
+    if (context->AcquireSubgraphContext(context, 2, &other) != kTfLiteOk) return kTfLiteError;
+    TfLiteIntArray* plan = nullptr;
+    if (other->GetExecutionPlan(other, &plan) != kTfLiteOk) return kTfLiteError;
+    nodes_seen = plan->size;
+    too_far = context->AcquireSubgraphContext(context, 3, &other);
+    if (context->ReleaseSubgraphContext(context, 2) != kTfLiteOk) return kTfLiteError;
+    after = other->GetExecutionPlan(other, &plan);
+    return kTfLiteOk;
+  });
+  TestInterpreter t(ThreeSubgraphs());
+  ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
+  EXPECT_EQ(nodes_seen, 2);
+  EXPECT_EQ(too_far, kTfLiteError);
+  EXPECT_EQ(after, kTfLiteError);
+}
+
+TEST(Subgraphs, one_marked_as_skippable_is_left_alone_until_an_undo) {
+  Programmed* self = nullptr;
+  int calls = 0;
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+    if (calls++ > 0) return kTfLiteOk;
+    return TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
+        reinterpret_cast<TfLiteOpaqueContext*>(context), 2);
+  });
+  self = &delegate;
+  TestInterpreter t(ThreeSubgraphs());
+  ASSERT_EQ(Apply(&t, &self->base), kTfLiteOk) << t.log();
+  EXPECT_EQ(calls, 1);
+  ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  EXPECT_EQ(calls, 2);
+  Scripted later({0});
+  ASSERT_EQ(Apply(&t, later.get()), kTfLiteOk);
+  EXPECT_EQ(later->calls[kScriptedPrepareDelegate], 2);
+}
+
+// ---- Replacing and previewing -------------------------------------------------------------------
+
+TEST(Replacing, answers_errors_for_what_is_not_there_and_ok_for_nothing) {
+  std::vector<TfLiteStatus> statuses;
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
+    TfLiteRegistration kernel{};
+    TfLiteIntArray* nodes = TfLiteIntArrayCreate(1);
+    nodes->data[0] = 99;
+    const auto replace = [&](const TfLiteIntArray* list) {
+      statuses.push_back(
+          context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, list, self));
+    };
+    replace(nullptr);
+    replace(nodes);
+    nodes->size = 0;
+    replace(nodes);
+    TfLiteIntArrayFree(nodes);
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* registration = nullptr;
+    for (int index : {-1, 2, 0}) {
+      statuses.push_back(context->GetNodeAndRegistration(context, index, &node, &registration));
+    }
+    statuses.push_back(context->GetExecutionPlan(context, nullptr));
+    return kTfLiteOk;
+  });
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk);
+  EXPECT_THAT(statuses, ElementsAre(kTfLiteError, kTfLiteError, kTfLiteOk, kTfLiteError,
+                                    kTfLiteError, kTfLiteOk, kTfLiteError));
+  EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
+}
+
+TEST(Replacing, equals_the_preview_and_leaves_the_plan_as_it_was_before) {
+  std::vector<int> preview, plan_after_preview;
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+    TfLiteIntArray* nodes = TfLiteIntArrayCreate(3);
+    nodes->data[0] = 0;
+    nodes->data[1] = 1;
+    nodes->data[2] = 3;
+    TfLiteDelegateParams* partitions = nullptr;
+    int count = 0;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const TfLiteStatus status =
+          context->PreviewDelegatePartitioning(context, nodes, &partitions, &count);
+      if (status != kTfLiteOk) return status;
+    }
+    for (int i = 0; i < count; ++i) preview.push_back(partitions[i].nodes_to_replace->size);
+    TfLiteIntArrayFree(nodes);
+    TfLiteIntArray* plan = nullptr;
+    if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+    plan_after_preview.assign(plan->data, plan->data + plan->size);
+    return kTfLiteOk;
+  });
+  Scripted real({0, 1, 3});
+  TestInterpreter t(Doublings(5));
+  ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk);
+  EXPECT_THAT(preview, ElementsAre(2, 1));
+  EXPECT_THAT(plan_after_preview, ElementsAre(0, 1, 2, 3, 4));
+  ASSERT_EQ(Apply(&t, real.get()), kTfLiteOk);
+  EXPECT_THAT(std::vector<int>(real->partition_sizes, real->partition_sizes + 2),
+              ElementsAre(2, 1));
+}
+
+// ---- Buffer handles of clients ------------------------------------------------------------------
+
+TEST(Handles, a_replaced_one_is_freed_and_another_delegates_is_refused) {
+  Scripted delegate({0, 1}), stranger({});
+  {
+    TestInterpreter t(Doublings(2));
+    ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
+    TfLiteTensor* output = t.Tensor(TfLiteInterpreterGetOutputTensorIndex(t.get(), 0));
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 3, delegate.get()), kTfLiteOk);
+    EXPECT_EQ(delegate->handles_freed, 0);
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 4, delegate.get()), kTfLiteOk);
+    EXPECT_EQ(delegate->handles_freed, 1);
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 5, stranger.get()), kTfLiteError);
+    TfLiteBufferHandle handle = kTfLiteNullBufferHandle;
+    TfLiteDelegate* owner = nullptr;
+    ASSERT_EQ(TfLiteInterpreterGetBufferHandle(
+                  t.get(), TfLiteInterpreterGetOutputTensorIndex(t.get(), 0), &handle, &owner),
+              kTfLiteOk);
+    EXPECT_EQ(handle, 4);
+    EXPECT_EQ(owner, delegate.get());
+  }
+  EXPECT_EQ(delegate->handles_freed, 2);
+}
+
+TEST(Handles, a_stale_tensor_of_a_delegate_that_cannot_copy_is_an_error) {
+  Scripted delegate({0, 1});
+  delegate->outputs_on_device = true;
+  delegate->base.CopyFromBufferHandle = nullptr;
+  TestInterpreter t(Doublings(2));
+  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("could not copy buffer handle"));
+}
+
+}  // namespace
+}  // namespace deputy
