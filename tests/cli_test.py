@@ -295,7 +295,7 @@ class CliTest(unittest.TestCase):
             first, second = json.loads(result.stdout)
             self.assertEqual((first["name"], first["kind"]), ("elementwise", "deputy"))
             self.assertEqual([o["type"] for o in first["options"]],
-                             ["text", "text", "bool", "int", "float"])
+                             ["text", "text", "text", "bool", "int", "float"])
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
 

@@ -422,11 +422,15 @@ static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* cons
 
 TFL_EXTERNAL_DELEGATE_EXPORT const DeputyDelegatePlugin* deputy_plugin(void);
 
-const DeputyDelegatePlugin* deputy_plugin(void) {
-  static struct {
-    DeputyDelegatePlugin known;
-    void* tail;  // of a later version
-  } plugin;
+static struct {
+  DeputyDelegatePlugin known;
+  void* tail;  // of a later version
+} plugin;
+
+const DeputyDelegatePlugin* deputy_plugin(void) { return &plugin.known; }
+
+// When the library is loaded.
+static void __attribute__((constructor)) Describe(void) {
   plugin.known.struct_size = DESCRIBED_SIZE;
   plugin.known.abi_version = DESCRIBED_VERSION;
   plugin.known.preferred_layout = kDeputyLayoutNhwc;
@@ -445,6 +449,5 @@ const DeputyDelegatePlugin* deputy_plugin(void) {
     memcpy(&plugin.known.device_bytes, &rubbish, sizeof rubbish);
   }
   plugin.tail = (void*)rubbish;
-  return &plugin.known;
 }
 #endif  // DESCRIBED_SIZE_DELTA

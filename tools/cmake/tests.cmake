@@ -8,7 +8,7 @@
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/plugins/*       delegate libraries, see plugins.cmake
-# Executables whose name contains "pool", "thread", "sweep" or "plugin_test" carry the ctest label
+# Executables whose name contains "pool", "thread" or "sweep" carry the ctest label
 # `threads`.
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -82,7 +82,7 @@ function(deputy_add_test source)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${name})
-  if(name MATCHES "pool|thread|sweep|plugin_test")
+  if(name MATCHES "pool|thread|sweep")
     add_dependencies(threaded_tests ${name})
     set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()
