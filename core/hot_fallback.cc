@@ -192,7 +192,8 @@ void HotFallback::LeaveUnknownShapesOpen(int node_index) {
 }
 
 TfLiteStatus HotFallback::Reserve() {
-  statistics_.reserved_bytes = 0;
+  // One partition at a time needs scratch memory; constants stay.
+  size_t scratch_bytes = 0, constant_bytes = 0;
   for (int node_index : subgraph_->plan_) {
     if (subgraph_->nodes_[node_index].first.delegate == nullptr) continue;
     const Partition& partition = PartitionOf(node_index);
@@ -202,10 +203,26 @@ TfLiteStatus HotFallback::Reserve() {
                   "subgraph %d node %d: no memory to compute its %zu nodes on the CPU",
                   subgraph_->index(), node_index, partition.nodes.size());
     }
-    statistics_.reserved_bytes = std::max(statistics_.reserved_bytes, scratch_.bytes());
+    scratch_bytes = std::max(scratch_bytes, scratch_.bytes());
+    constant_bytes += ComputedConstants(partition);
   }
   scratch_.Reset();
+  statistics_.reserved_bytes = scratch_bytes + constant_bytes;
   return kTfLiteOk;
+}
+
+// Bytes of constants that replaced nodes keep for the CPU, such as weights in float32.
+size_t HotFallback::ComputedConstants(const Partition& partition) const {
+  size_t bytes = 0;
+  for (int node_index : partition.nodes) {
+    const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+    for (int i = 0; i < outputs->size; ++i) {
+      const TfLiteTensor* output = subgraph_->tensor(outputs->data[i]);
+      const bool constant = output != nullptr && output->allocation_type == kTfLitePersistentRo;
+      if (constant && output->data.raw != nullptr) bytes += output->bytes;
+    }
+  }
+  return bytes;
 }
 
 // Memory for what the first `end` nodes write or use up and the arena does not hold.

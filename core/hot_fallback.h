@@ -82,6 +82,7 @@ class HotFallback {
   TfLiteStatus Recompute(int node_index);
   TfLiteStatus RunReplaced(const Partition& partition);
   TfLiteStatus PrepareSome(const Partition& partition, size_t begin, size_t* out_end);
+  size_t ComputedConstants(const Partition& partition) const;
   bool PlanScratch(const Partition& partition, size_t end);
   void ForgetScratchAddresses();
   void LetRest(Partition* partition);

@@ -365,5 +365,33 @@ TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
   }
 }
 
+// A model with float16 weights keeps them in float32, too, for the case of failure.
+TEST(Hot, counts_the_constants_it_keeps) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {1, 4}, {0x3c00, 0x4000, 0xbc00, 0}, "h");
+  const int single = m.AddTensor(kTfLiteFloat32, {1, 4}, "s");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {single});
+  m.AddOp(kTfLiteBuiltinAdd, {x, single}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TfLiteDelegate whole = TfLiteDelegateCreate();
+  whole.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+    TfLiteRegistration kernel{};
+    kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteError; };
+    kernel.custom_name = "Whole";
+    TfLiteIntArray* plan = nullptr;
+    if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+    return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, plan, delegate);
+  };
+  HotInterpreter t(m.Finish());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &whole), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Status().reserved_bytes, 16u);
+  t.InferAndWatch({1, 1, 1, 1});
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(2, 3, 0, 1));
+}
+
 }  // namespace
 }  // namespace deputy
