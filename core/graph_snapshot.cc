@@ -143,7 +143,12 @@ class Hash {
   template <typename T>
   void Add(const T& value) {
     static_assert(std::is_scalar_v<T>);
-    AddBytes(&value, sizeof value);
+    if constexpr (std::is_pointer_v<T>) {
+      const auto address = reinterpret_cast<uintptr_t>(value);
+      AddBytes(&address, sizeof address);
+    } else {
+      AddBytes(&value, sizeof value);
+    }
   }
   void AddArray(const TfLiteIntArray* array) {
     Add(array == nullptr ? -1 : array->size);

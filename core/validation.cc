@@ -314,13 +314,13 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
     finding.text += what;
     if (InfoOf(rule).severity == Severity::kSuspicion) finding.text += " (suspicion)";
     if (InfoOf(rule).severity == Severity::kPortability) finding.text += " (portability)";
-    Add(std::move(finding));
+    Add(finding);
   } catch (...) {
     // A finding that there is no memory for is lost.
   }
 }
 
-void Validation::Add(Finding finding) {
+void Validation::Add(const Finding& finding) {
   const std::string key = WithoutNumbers(finding.text);
   {
     const std::lock_guard<std::mutex> lock(mutex_);

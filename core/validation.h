@@ -196,7 +196,7 @@ class Validation {
   // Makes a finding; `call` may be null. `tensor` is named in the text when it is one.
   void Report(Rule rule, const Call* call, int tensor, const char* format, ...)
       __attribute__((format(printf, 5, 6)));
-  void Add(Finding finding);
+  void Add(const Finding& finding);
 
   Interpreter* const interpreter_;
   const ValidationConfig config_;
