@@ -329,21 +329,19 @@ TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
 }
 
 TEST(Subgraphs, one_marked_as_skippable_is_left_alone_until_an_undo) {
-  Programmed* self = nullptr;
+  Scripted later({0});
   int calls = 0;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
     if (calls++ > 0) return kTfLiteOk;
     return TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
         reinterpret_cast<TfLiteOpaqueContext*>(context), 2);
   });
-  self = &delegate;
   TestInterpreter t(ThreeSubgraphs());
-  ASSERT_EQ(Apply(&t, &self->base), kTfLiteOk) << t.log();
+  ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
   EXPECT_EQ(calls, 1);
   ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   EXPECT_EQ(calls, 2);
-  Scripted later({0});
   ASSERT_EQ(Apply(&t, later.get()), kTfLiteOk);
   EXPECT_EQ(later->calls[kScriptedPrepareDelegate], 2);
 }

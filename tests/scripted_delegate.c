@@ -130,7 +130,12 @@ static float* Write(Kernel* kernel, const TfLiteContext* context, int index) {
 }
 
 static void Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
-  const size_t count = context->tensors[step->out].bytes / sizeof(float);
+  // A script may have given the output a wrong shape: stay within all three.
+  size_t count = context->tensors[step->out].bytes / sizeof(float);
+  const size_t operands[] = {context->tensors[step->a].bytes, context->tensors[step->b].bytes};
+  for (int i = 0; i < 2; ++i) {
+    if (operands[i] / sizeof(float) < count) count = operands[i] / sizeof(float);
+  }
   float* out = Write(kernel, context, step->out);
   const float* a = Read(kernel, context, step->a);
   const float* b = Read(kernel, context, step->b);

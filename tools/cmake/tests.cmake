@@ -108,7 +108,7 @@ endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_subdirectory(examples)
-add_dependencies(all_tests classify link_client conv_mean_delegate)
+add_dependencies(all_tests classify link_client conv_mean_delegate softmax_delegate)
 
 # Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)
