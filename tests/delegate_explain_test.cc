@@ -14,6 +14,7 @@
 
 #include "c_api/deputy.h"
 #include "c_api/deputy_plugin.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/plugin_support.h"
 #include "tests/scripted_delegate.h"
@@ -25,37 +26,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-// ADD, MUL, ADD, ... over one row of four; tensors y0, y1, ...
-std::vector<uint8_t> Chain(int length) {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {1, 4}, {1, 2, -1, 0.5f}, "c");
-  int last = x;
-  for (int i = 0; i < length; ++i) {
-    const int next = m.AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
-    if (i % 2 == 0) {
-      m.AddOp(kTfLiteBuiltinAdd, {last, c}, {next}, schema::CreateAddOptions(m.fbb()));
-    } else {
-      m.AddOp(kTfLiteBuiltinMul, {last, c}, {next}, schema::CreateMulOptions(m.fbb()));
-    }
-    last = next;
-  }
-  m.SetInputs({x});
-  m.SetOutputs({last});
-  return m.Finish();
-}
-
-struct Scripted {
-  explicit Scripted(const std::set<int>& claims, int64_t flags = kTfLiteDelegateFlagsNone)
-      : script(new ScriptedDelegate) {
-    ScriptedDelegateInit(script.get(), flags);
-    for (int node : claims) script->claims[node] = true;
-  }
-  TfLiteDelegate* get() { return &script->base; }
-  ScriptedDelegate* operator->() { return script.get(); }
-  std::unique_ptr<ScriptedDelegate> script;
-};
 
 TfLiteStatus Apply(TestInterpreter* t, Scripted* delegate) {
   return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate->get());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "c_api/deputy.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
@@ -21,46 +22,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// y[i + 1] = y[i] + c or y[i] * c; the graph gives out the last one.
-void AddChain(ModelBuilder* m, int length) {
-  const int x = m->AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int c = m->AddConstant<float>(kTfLiteFloat32, {1, 4}, {1, 2, -1, 0.5f}, "c");
-  int last = x;
-  for (int i = 0; i < length; ++i) {
-    const int next = m->AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
-    if (i % 2 == 0) {
-      m->AddOp(kTfLiteBuiltinAdd, {last, c}, {next}, schema::CreateAddOptions(m->fbb()));
-    } else {
-      m->AddOp(kTfLiteBuiltinMul, {last, c}, {next}, schema::CreateMulOptions(m->fbb()));
-    }
-    last = next;
-  }
-  m->SetInputs({x});
-  m->SetOutputs({last});
-}
-
-std::vector<uint8_t> Chain(int length) {
-  ModelBuilder m;
-  AddChain(&m, length);
-  return m.Finish();
-}
-
-struct Scripted {
-  explicit Scripted(const std::set<int>& claims, int64_t flags = kTfLiteDelegateFlagsNone)
-      : script(new ScriptedDelegate) {
-    ScriptedDelegateInit(script.get(), flags);
-    for (int node : claims) script->claims[node] = true;
-  }
-  void FailAt(ScriptedCallback callback, int call) {
-    script->failing_callback = callback;
-    script->failing_call = call;
-    script->failure = kScriptedErrorStatus;
-  }
-  TfLiteDelegate* get() { return &script->base; }
-  ScriptedDelegate* operator->() { return script.get(); }
-  std::unique_ptr<ScriptedDelegate> script;
-};
 
 // Declared after its delegates, so that it goes first.
 class HotInterpreter : public TestInterpreter {

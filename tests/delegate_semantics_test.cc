@@ -13,6 +13,7 @@
 
 #include "c_api/c_api_opaque.h"
 #include "c_api/deputy.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
@@ -43,17 +44,6 @@ std::vector<uint8_t> Doublings(int length) {
   AddDoublings(&m, length);
   return m.Finish();
 }
-
-struct Scripted {
-  explicit Scripted(const std::set<int>& claims, int64_t flags = kStatic)
-      : script(new ScriptedDelegate) {
-    ScriptedDelegateInit(script.get(), flags);
-    for (int node : claims) script->claims[node] = true;
-  }
-  TfLiteDelegate* get() { return &script->base; }
-  ScriptedDelegate* operator->() { return script.get(); }
-  std::unique_ptr<ScriptedDelegate> script;
-};
 
 // A delegate whose Prepare is whatever the test says.
 struct Programmed {

@@ -13,6 +13,7 @@
 #include "c_api/deputy.h"
 #include "c_api/nnapi_delegate_c_api.h"
 #include "c_api/xnnpack_delegate.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
@@ -27,28 +28,8 @@ using testing::HasSubstr;
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// y[i + 1] = y[i] + c or y[i] * c, `length` nodes.
-std::vector<uint8_t> Chain(int length) {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {1, 4}, {1, 2, -1, 0.5f}, "c");
-  int last = x;
-  for (int i = 0; i < length; ++i) {
-    const int next = m.AddTensor(kTfLiteFloat32, {1, 4}, "y" + std::to_string(i));
-    if (i % 2 == 0) {
-      m.AddOp(kTfLiteBuiltinAdd, {last, c}, {next}, schema::CreateAddOptions(m.fbb()));
-    } else {
-      m.AddOp(kTfLiteBuiltinMul, {last, c}, {next}, schema::CreateMulOptions(m.fbb()));
-    }
-    last = next;
-  }
-  m.SetInputs({x});
-  m.SetOutputs({last});
-  return m.Finish();
-}
-
-struct Scripted {
-  explicit Scripted(int64_t flags = kStatic) : delegate(new ScriptedDelegate) {
+struct KeptScripted {
+  explicit KeptScripted(int64_t flags = kStatic) : delegate(new ScriptedDelegate) {
     static std::vector<std::shared_ptr<ScriptedDelegate>> kept;
     kept.push_back(delegate);
     ScriptedDelegateInit(delegate.get(), flags);
@@ -90,7 +71,7 @@ TEST(Delegate, every_mask_of_a_chain_equals_the_cpu_and_runs_in_the_delegate) {
   TestInterpreter cpu(model);
   const std::vector<float> expected = RunOnce(&cpu, kInput);
   for (int mask = 0; mask < 256; ++mask) {
-    Scripted scripted;
+    KeptScripted scripted;
     int runs = 0, taken = 0;
     for (int i = 0; i < 8; ++i) {
       scripted->claims[i] = (mask >> i & 1) != 0;
@@ -146,7 +127,7 @@ TEST(Delegate, random_graphs_and_masks_equal_the_cpu) {
     const std::vector<uint8_t> model = RandomGraph(&random, &nodes);
     TestInterpreter cpu(model);
     const auto expected = RunTwoInputs(&cpu);
-    Scripted scripted(round % 2 == 0 ? kStatic : kDynamic);
+    KeptScripted scripted(round % 2 == 0 ? kStatic : kDynamic);
     int taken = 0;
     for (int i = 0; i < nodes; ++i) taken += scripted->claims[i] = random() % 2 == 0;
     TestInterpreter t(model);
@@ -161,7 +142,7 @@ TEST(Delegate, opaque_delegates_do_the_same) {
   TestInterpreter cpu(model);
   const std::vector<float> expected = RunOnce(&cpu, kInput);
   for (int mask : {0, 1, 0x55, 0xf0, 0xff}) {
-    Scripted scripted;
+    KeptScripted scripted;
     int taken = 0;
     for (int i = 0; i < 8; ++i) taken += scripted->claims[i] = (mask >> i & 1) != 0;
     TfLiteOpaqueDelegate* opaque = ScriptedOpaqueDelegate(scripted.delegate.get());
@@ -177,7 +158,7 @@ TEST(Delegate, opaque_delegates_do_the_same) {
 }
 
 TEST(Delegate, two_in_sequence_share_the_graph) {
-  Scripted first, second;
+  KeptScripted first, second;
   first->claims[0] = first->claims[1] = true;
   second->claim_all = true;
   TestInterpreter cpu(Chain(6)), t(Chain(6));
@@ -189,7 +170,7 @@ TEST(Delegate, two_in_sequence_share_the_graph) {
 }
 
 TEST(Delegate, options_apply_in_order_and_a_failure_refuses_creation) {
-  Scripted good, bad;
+  KeptScripted good, bad;
   good->claims[0] = true;
   bad->claim_all = true;
   bad->failure = kScriptedErrorStatus;
@@ -235,7 +216,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
   for (int call = 0; call < 2; ++call) {
     TestInterpreter cpu(Chain(6)), t(Chain(6));
     const std::vector<float> expected = RunOnce(&cpu, kInput);
-    Scripted scripted;
+    KeptScripted scripted;
     scripted->claims[0] = scripted->claims[3] = true;  // two partitions
     scripted->failing_callback = GetParam().callback;
     scripted->failing_call = GetParam().callback == kScriptedPrepareDelegate ? 0 : call;
@@ -266,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
-  Scripted first, second;
+  KeptScripted first, second;
   first->claims[0] = true;
   second->claims[3] = true;
   second->failure = kScriptedErrorStatus;
@@ -278,7 +259,7 @@ TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
 }
 
 TEST(DelegateErrors, swallowed_replace_failure_loses_no_node) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claims[0] = scripted->claims[3] = true;
   scripted->swallow_replace_error = true;
   scripted->failing_callback = kScriptedInit;
@@ -291,7 +272,7 @@ TEST(DelegateErrors, swallowed_replace_failure_loses_no_node) {
 }
 
 TEST(DelegateErrors, dynamic_delegate_fails_at_allocate_with_the_kernels_status) {
-  Scripted scripted(kDynamic);
+  KeptScripted scripted(kDynamic);
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedPrepareKernel;
   scripted->failure = kScriptedErrorStatus;
@@ -303,7 +284,7 @@ TEST(DelegateErrors, dynamic_delegate_fails_at_allocate_with_the_kernels_status)
 }
 
 TEST(DelegateErrors, failing_invoke_is_an_error_and_the_graph_stays_delegated) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
   scripted->failure = kScriptedErrorStatus;
@@ -317,7 +298,7 @@ TEST(DelegateErrors, failing_invoke_is_an_error_and_the_graph_stays_delegated) {
 }
 
 TEST(DelegateErrors, fallback_computes_on_the_cpu_and_says_delegate_error) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
   scripted->failing_call = 1;
@@ -345,7 +326,7 @@ TEST(DelegateErrors, static_delegate_on_unresolved_operators_changes_nothing) {
   m.SetInputs({x});
   m.SetOutputs({z});
   TestInterpreter t(m.Finish());
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claims[0] = true;
   EXPECT_EQ(Modify(&t, scripted.base()), kTfLiteUnresolvedOps);
   EXPECT_EQ(scripted->calls[kScriptedPrepareDelegate], 0);
@@ -362,7 +343,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   m.SetInputs({x, shape});
   m.SetOutputs({z});
   const std::vector<uint8_t> model = m.Finish();
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   TestInterpreter t(model);
   EXPECT_EQ(Modify(&t, scripted.base()), kTfLiteApplicationError);
@@ -372,7 +353,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(2, -4, 6, 8));
   // With the flag the delegate is asked, and prepared when the shape is known.
-  Scripted willing(kDynamic);
+  KeptScripted willing(kDynamic);
   willing->claim_all = true;
   TestInterpreter d(model);
   ASSERT_EQ(Modify(&d, willing.base()), kTfLiteOk) << d.log();
@@ -387,7 +368,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
 // ---- Undo and redo ------------------------------------------------------------------------------
 
 TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claims[1] = scripted->claims[2] = true;
   TestInterpreter cpu(Chain(6)), t(Chain(6));
   ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
@@ -411,7 +392,7 @@ TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
 }
 
 TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   TestInterpreter t(Chain(4));
   ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
@@ -422,7 +403,7 @@ TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
 }
 
 TEST(DelegateLife, every_kernel_is_freed_once) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claims[0] = scripted->claims[2] = scripted->claims[4] = true;
   {
     TestInterpreter t(Chain(6));
@@ -436,7 +417,7 @@ TEST(DelegateLife, every_kernel_is_freed_once) {
 // ---- Buffer handles -----------------------------------------------------------------------------
 
 TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claims[0] = scripted->claims[1] = true;  // then four nodes on the CPU
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(6));
@@ -452,7 +433,7 @@ TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
 }
 
 TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(4)), t(Chain(4));
@@ -472,7 +453,7 @@ TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
 
 TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
   // Upstream keeps it, and a later CPU result is overwritten by old device data (abi.md F).
-  Scripted scripted;
+  KeptScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
   scripted->failing_callback = kScriptedInvoke;
