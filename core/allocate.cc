@@ -22,7 +22,14 @@ const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ?
 
 }  // namespace
 
+TfLiteStatus Subgraph::CheckConsistent() {
+  if (consistent_) return kTfLiteOk;
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "AllocateTensors() called on inconsistent model.; %s", desc_->inconsistency.c_str());
+}
+
 TfLiteStatus Subgraph::AllocateTensors() {
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
   if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
   bool dynamic_input = false;
   for (int index : inputs_) {
@@ -37,11 +44,7 @@ TfLiteStatus Subgraph::AllocateTensors() {
 }
 
 TfLiteStatus Subgraph::Reallocate() {
-  if (!consistent_) {
-    return Fail(interpreter_->reporter(), kTfLiteError,
-                "AllocateTensors() called on inconsistent model.; %s",
-                desc_->inconsistency.c_str());
-  }
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
   const CallDepth depth(interpreter_);
   if (!depth.allowed()) return kTfLiteError;
   state_ = State::kUninvokable;
@@ -58,11 +61,13 @@ TfLiteStatus Subgraph::Reallocate() {
   if (status != kTfLiteOk) return status;
   if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
   DropIdleTemporaries();
+  if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   state_ = State::kInvokable;
-  return ResetVariableTensors();
+  return kTfLiteOk;
 }
 
 TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
   for (int node_index : plan) {
     const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
     if (status != kTfLiteOk || *out_dynamic) return status;

@@ -81,7 +81,8 @@ struct SubgraphDesc {
   // empty. TfLiteInterpreterCreate refuses a model with a subgraph that lacks one.
   bool complete = true;
   // Empty when every node is sound. Otherwise the first structural error (an index out of range, a
-  // builtin whose input is its output): the subgraph is created but never allocates or runs.
+  // builtin whose input is its output, a tensor with two makers): the subgraph is created but never
+  // allocates or runs.
   std::string inconsistency;
 };
 

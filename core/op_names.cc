@@ -3,6 +3,7 @@
 // The generated schema holds the one list of operator names; this file only opens it.
 #include "core/op_names.h"
 
+#include "core/model.h"
 #include "schema_generated.h"
 
 namespace deputy {
@@ -19,6 +20,10 @@ const char* BuiltinOperatorName(int builtin_code) {
 const char* OperatorName(const TfLiteRegistration& registration) {
   return registration.custom_name != nullptr ? registration.custom_name
                                              : BuiltinOperatorName(registration.builtin_code);
+}
+
+const char* OperatorName(const OperatorCodeDesc& code) {
+  return code.custom_name != nullptr ? code.custom_name : BuiltinOperatorName(code.code);
 }
 
 }  // namespace deputy

@@ -8,11 +8,14 @@
 
 namespace deputy {
 
+struct OperatorCodeDesc;
+
 // The schema's name in capitals ("CONV_2D"), "UNKNOWN" for a number the schema does not know.
 const char* BuiltinOperatorName(int builtin_code);
 
 // What messages call the operator of a node: the custom name if there is one, else the schema's.
 const char* OperatorName(const TfLiteRegistration& registration);
+const char* OperatorName(const OperatorCodeDesc& code);
 
 }  // namespace deputy
 

@@ -156,6 +156,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
 
   // allocate.cc
+  // Error, in upstream's words, where the model was found wrong: nothing of it may be prepared.
+  TfLiteStatus CheckConsistent();
   // Prepares and lays out from scratch, whatever the state was.
   TfLiteStatus Reallocate();
   // Prepares the nodes of a plan up to the first dynamic output.

@@ -16,6 +16,7 @@
 #include "c_api/builtin_op_data.h"
 #include "c_api/builtin_ops.h"
 #include "core/op_names.h"
+#include "core/tensor_makers.h"
 #include "core/type_size.h"
 
 namespace deputy {
@@ -393,9 +394,18 @@ TfLiteStatus Validator::CheckSignature(const SignatureDesc& signature) {
     return Refuse("subgraph index: expected one of %zu subgraphs, found %u",
                   desc_->subgraphs.size(), signature.subgraph_index);
   }
-  const int count = static_cast<int>(desc_->subgraphs[signature.subgraph_index].tensors.size());
+  subgraph_ = &desc_->subgraphs[signature.subgraph_index];
+  const int count = static_cast<int>(subgraph_->tensors.size());
   TF_LITE_ENSURE_STATUS(CheckSignatureTensors(signature.inputs, "input", count));
-  return CheckSignatureTensors(signature.outputs, "output", count);
+  TF_LITE_ENSURE_STATUS(CheckSignatureTensors(signature.outputs, "output", count));
+  // The caller is given its memory to write to.
+  for (const SignatureTensorDesc& input : signature.inputs) {
+    const TensorDesc& tensor = subgraph_->tensors[static_cast<size_t>(input.tensor_index)];
+    if (tensor.data == nullptr) continue;
+    Note("input '%.64s': expected no constant, found tensor %d '%.64s'", input.name,
+         input.tensor_index, tensor.name);
+  }
+  return kTfLiteOk;
 }
 
 TfLiteStatus Validator::CheckSignatureTensors(const std::vector<SignatureTensorDesc>& tensors,
@@ -422,8 +432,7 @@ TfLiteStatus Validator::CheckNodes() {
                     desc_->operator_codes.size(), op.code_index);
     }
     const OperatorCodeDesc& code = desc_->operator_codes[op.code_index];
-    std::snprintf(item_text_, sizeof(item_text_), "node %zu %.64s: ", n,
-                  code.custom_name != nullptr ? code.custom_name : BuiltinOperatorName(code.code));
+    std::snprintf(item_text_, sizeof(item_text_), "node %zu %.64s: ", n, OperatorName(code));
     if (!CheckIndices(op.inputs, "input", true) || !CheckIndices(op.outputs, "output", false) ||
         !CheckIndices(op.intermediates, "intermediate", true)) {
       continue;
@@ -432,6 +441,10 @@ TfLiteStatus Validator::CheckNodes() {
     if (code.custom_name == nullptr && CheckOverlap(op)) CheckCalls(op, caller);
   }
   item_text_[0] = '\0';
+  // Needs indices that are all in range.
+  if (!subgraph_->inconsistency.empty()) return kTfLiteOk;
+  const std::string fault = FindMakerFault(*desc_, *subgraph_);
+  if (!fault.empty()) Note("%s", fault.c_str());
   return kTfLiteOk;
 }
 

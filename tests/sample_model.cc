@@ -98,7 +98,7 @@ std::vector<uint8_t> SampleModel() {
   m.AddOp(kTfLiteBuiltinAdd, {0, 1}, {2},
           schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU6), 2);
   m.AddOp(kTfLiteBuiltinIf, {3, 2}, {4}, schema::CreateIfOptions(m.fbb(), 1, 1));
-  m.AddCustomOp("Mine", {4, -1}, {0}, {9, 8, 7}, 3);
+  m.AddCustomOp("Mine", {4, -1}, {6}, {9, 8, 7}, 3);
   m.SetInputs({0, 3});
   m.SetOutputs({4});
 
