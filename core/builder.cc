@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/builder.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -29,13 +28,6 @@ bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size
   }
   *out_data = params.release();
   return true;
-}
-
-bool IndicesExist(const SubgraphDesc& desc, std::span<const int32_t> indices) {
-  const int count = static_cast<int>(desc.tensors.size());
-  return std::all_of(indices.begin(), indices.end(), [count](int32_t index) {
-    return index == kTfLiteOptionalTensor || (index >= 0 && index < count);
-  });
 }
 
 }  // namespace
@@ -93,8 +85,8 @@ TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
   for (size_t i = 0; i < desc.operators.size(); ++i) {
     const OperatorDesc& op = desc.operators[i];
     // An unsound node is left out; the subgraph carries the reason and will never run.
-    if (!IndicesExist(desc, op.inputs) || !IndicesExist(desc, op.outputs) ||
-        !IndicesExist(desc, op.intermediates)) {
+    if (!subgraph->IndicesExist(op.inputs) || !subgraph->IndicesExist(op.outputs) ||
+        !subgraph->IndicesExist(op.intermediates)) {
       continue;
     }
     Subgraph::NewNode node;

@@ -159,8 +159,10 @@ TfLiteStatus Subgraph::BuildTensors() {
   tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
-  inputs_.assign(desc_->inputs.begin(), desc_->inputs.end());
-  outputs_.assign(desc_->outputs.begin(), desc_->outputs.end());
+  // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
+  // then and never runs, but callers may ask for its inputs.
+  if (IndicesExist(desc_->inputs)) inputs_.assign(desc_->inputs.begin(), desc_->inputs.end());
+  if (IndicesExist(desc_->outputs)) outputs_.assign(desc_->outputs.begin(), desc_->outputs.end());
   for (size_t i = 0; i < desc_->tensors.size(); ++i) {
     if (BuildTensor(desc_->tensors[i], &tensors_[i]) != kTfLiteOk) return kTfLiteError;
     if (tensors_[i].is_variable) variables_.push_back(static_cast<int>(i));
@@ -213,6 +215,12 @@ void Subgraph::EnsureTensorCapacity() {
   if (tensors_.capacity() - tensors_.size() >= kTensorsToSpare) return;
   tensors_.reserve(std::max(tensors_.size() * 2, tensors_.size() + kTensorsToSpare));
   context_.tensors = tensors_.data();
+}
+
+bool Subgraph::IndicesExist(std::span<const int32_t> indices) const {
+  return std::all_of(indices.begin(), indices.end(), [this](int32_t index) {
+    return index == kTfLiteOptionalTensor || (index >= 0 && index < tensor_count());
+  });
 }
 
 TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,

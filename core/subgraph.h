@@ -76,6 +76,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // the limits.
   TfLiteStatus AddTensors(int count, int* out_first_index);
 
+  // Whether all are tensors of this subgraph, or "absent".
+  bool IndicesExist(std::span<const int32_t> indices) const;
+
   // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
   TfLiteStatus BuildTensors();
 

@@ -245,5 +245,82 @@ TEST(CalledSubgraph, with_a_constant_as_its_input_is_refused) {
                                  "0 'c'"));
 }
 
+TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
+  TestInterpreter t(Calling([](ModelBuilder& m) {
+    const int y = m.AddTensor(kTfLiteFloat32, {4}, "y");
+    m.SetInputs({1000000});
+    m.SetOutputs({y});
+  }));
+  EXPECT_EQ(t.Allocate(), kTfLiteError);
+}
+
+// ---- Inputs and outputs out of range ------------------------------------------------------------
+
+// x + x, with other indices for the graph's inputs and outputs.
+std::vector<uint8_t> Doubling(const std::vector<int>& inputs, const std::vector<int>& outputs) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {4}, "y");
+  Add(m, x, x, y);
+  m.SetInputs(inputs);
+  m.SetOutputs(outputs);
+  return m.Finish();
+}
+
+// Every call that looks at inputs or outputs, before anything was refused. As in TensorFlow Lite, a
+// graph with an input that does not exist has no inputs.
+void ExpectRefusals(TestInterpreter* t) {
+  ASSERT_NE(t->get(), nullptr) << t->log();
+  const int inputs = TfLiteInterpreterGetInputTensorCount(t->get());
+  for (int i = -1; i <= inputs; ++i) {
+    const bool exists = TfLiteInterpreterGetInputTensor(t->get(), i) != nullptr;
+    EXPECT_EQ(exists, i >= 0 && i < inputs);
+    t->Resize(i, {8});
+  }
+  const int outputs = TfLiteInterpreterGetOutputTensorCount(t->get());
+  for (int i = -1; i <= outputs; ++i) TfLiteInterpreterGetOutputTensor(t->get(), i);
+  TfLiteSignatureRunner* runner = TfLiteInterpreterGetSignatureRunner(t->get(), nullptr);
+  ASSERT_NE(runner, nullptr);
+  EXPECT_EQ(TfLiteSignatureRunnerAllocateTensors(runner), kTfLiteError);
+  EXPECT_EQ(TfLiteSignatureRunnerInvoke(runner), kTfLiteError);
+  TfLiteSignatureRunnerDelete(runner);
+  EXPECT_EQ(TfLiteInterpreterResetVariableTensors(t->get()), kTfLiteOk);
+  EXPECT_EQ(t->Allocate(), kTfLiteError);
+  EXPECT_THAT(t->log(), HasSubstr("AllocateTensors() called on inconsistent model.; subgraph 0 "));
+  EXPECT_EQ(t->Invoke(), kTfLiteError);
+}
+
+TEST(IndicesOutOfRange, of_the_graphs_inputs_are_refused) {
+  for (const int index : {2, 1000000, -2, -1000000, 0x7fffffff}) {
+    TestInterpreter t(Doubling({0, index}, {1}));
+    ExpectRefusals(&t);
+    EXPECT_EQ(TfLiteInterpreterGetInputTensorCount(t.get()), 0);
+  }
+}
+
+TEST(IndicesOutOfRange, of_the_graphs_outputs_are_refused) {
+  for (const int index : {2, 1000000, -2, -1000000, 0x7fffffff}) {
+    TestInterpreter t(Doubling({0}, {1, index}));
+    ExpectRefusals(&t);
+    EXPECT_EQ(TfLiteInterpreterGetOutputTensorCount(t.get()), 0);
+  }
+}
+
+TEST(IndicesOutOfRange, are_refused_with_every_kind_of_delegate) {
+  for (const int64_t flags : {kTfLiteDelegateFlagsNone, kTfLiteDelegateFlagsAllowDynamicTensors,
+                              kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate,
+                              kTfLiteDelegateFlagsRequirePropagatedShapes}) {
+    for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+      Scripted all({0}, flags);
+      TestInterpreter t(Doubling({0, 1000000}, {1, 1000000}),
+                        [policy](TfLiteInterpreterOptions* options) {
+                          DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
+                        });
+      TfLiteInterpreterModifyGraphWithDelegate(t.get(), all.get());
+      ExpectRefusals(&t);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deputy
