@@ -3,6 +3,8 @@
 // Prepare and memory. Nodes are prepared in plan order up to the first one whose output shape is
 // known only after it has run; everything prepared so far is then laid out, and the rest follows
 // during Invoke, behind that node.
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/interpreter.h"
@@ -57,6 +59,7 @@ TfLiteStatus Subgraph::Reallocate() {
     const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
     if (status != kTfLiteOk) return status;
   }
+  shared_shapes_.BeginPlan(plan_, nodes_, tensors_.size());
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
   if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
@@ -68,6 +71,7 @@ TfLiteStatus Subgraph::Reallocate() {
 
 TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  shared_shapes_.BeginPlan(plan, nodes_, tensors_.size());
   for (int node_index : plan) {
     const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
     if (status != kTfLiteOk || *out_dynamic) return status;
@@ -111,10 +115,13 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   EnsureTensorCapacity();
   const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
+  const std::vector<SharedShape> shared =
+      shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
   if (hot) hot_fallback_.LearnShapes(node_index);
   failure_[0] = '\0';
   TfLiteStatus status = RunPrepare(node_index);
   if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
+  if (!KeepShapes(shared)) status = kTfLiteError;
   if (hot && status != kTfLiteOutputShapeNotKnown) {
     status = hot_fallback_.JudgePrepare(node_index, status);
   }
@@ -124,6 +131,28 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   *out_dynamic =
       status == kTfLiteOutputShapeNotKnown || HasDynamicTensor(nodes_[node_index].first.outputs);
   return kTfLiteOk;
+}
+
+bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
+  bool kept = true;
+  for (const SharedShape& before : shared) {
+    TfLiteTensor& now = tensors_[before.tensor];
+    if (before.Holds(now)) continue;
+    if (kept) {
+      snprintf(failure_, sizeof failure_, "tensor %d '%.64s': %s", before.tensor, NameOf(now),
+               before.Difference(now).c_str());
+    }
+    kept = false;
+    // Back to what it was, or the graph could never be prepared again.
+    if (now.allocation_type != before.allocation_type) TfLiteTensorDataFree(&now);
+    now.allocation_type = before.allocation_type;
+    now.type = before.type;
+    TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(before.dims.size()));
+    if (dims == nullptr) throw std::bad_alloc();
+    std::copy(before.dims.begin(), before.dims.end(), dims->data);
+    ResizeTensor(&now, dims);
+  }
+  return kept;
 }
 
 TfLiteStatus Subgraph::RunPrepare(int node_index) {

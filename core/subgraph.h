@@ -21,6 +21,7 @@
 #include "core/hot_fallback.h"
 #include "core/model.h"
 #include "core/runtime.h"
+#include "core/shared_shapes.h"
 
 namespace deputy {
 
@@ -169,6 +170,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
+  // any, with the text of the failure noted.
+  bool KeepShapes(const std::vector<SharedShape>& shared);
   // The kernel's prepare.
   TfLiteStatus RunPrepare(int node_index);
   TfLiteStatus LayOut(int last_prepared);
@@ -208,6 +212,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   State state_ = State::kUninvokable;
   bool consistent_ = true;
   Arena arena_, persistent_;
+  SharedShapes shared_shapes_;
   // Plan positions below this have been prepared with the current shapes.
   int next_to_prepare_ = 0;
   // Set when a kernel changes the shape of a tensor, cleared before each invoke.
