@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom operators that ship with us, found by name.
+// Custom operators that ship with us, found by name. The loader lets custom operators work in
+// place; ours do not, and refuse it with CheckApart.
 //
 // Convolution2DTransposeBias is MediaPipe's: a transposed convolution with bias, float32, in files
 // written before TRANSPOSE_CONV took a bias. Its options are the first bytes of a
@@ -40,8 +41,22 @@ int64_t OutputExtent(TfLitePadding padding, int input, int filter, int stride) {
                                        : int64_t{input - 1} * stride + filter;
 }
 
+// What the loader checks for builtin operators: no output is an input.
+TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
+  for (int i = 0; i < node->outputs->size; ++i) {
+    const int output = node->outputs->data[i];
+    for (int k = 0; k < node->inputs->size; ++k) {
+      if (output < 0 || node->inputs->data[k] != output) continue;
+      return KernelError(context, "expected outputs apart from the inputs, found tensor %d in both",
+                         output);
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  DEPUTY_TRY(CheckApart(context, node));
   BiasedTransposeData& data = DataOf<BiasedTransposeData>(node);
   if (data.options_size < kOptionsSize) {
     return KernelError(context, "options: expected %zu bytes or more, found %zu", kOptionsSize,

@@ -208,5 +208,21 @@ TEST(InPlace, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refu
                                  "prepared, found FLOAT32 [1]"));
 }
 
+// MediaPipe's operator ships with the library, so nobody vouches for it but us.
+TEST(InPlace, our_own_custom_operator_is_refused) {
+  ModelBuilder m;
+  const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2}, "weights");
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0}, "bias");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "x");
+  // Padding SAME, strides of one, as a C struct.
+  m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {x},
+                {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0});
+  m.SetInputs({x});
+  m.SetOutputs({x});
+  TestInterpreter t(m.Finish());
+  EXPECT_EQ(t.Allocate(), kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("expected outputs apart from the inputs, found tensor 2 in both"));
+}
+
 }  // namespace
 }  // namespace deputy
