@@ -212,24 +212,26 @@ void Subgraph::NoteReaders() {
 
 std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   std::vector<Lifetime> lifetimes(tensors_.size());
-  const auto include = [&](const TfLiteIntArray* indices, int position) {
+  const auto bring_to_life = [&](const TfLiteIntArray* indices, int position) {
     for (int i = 0; i < indices->size; ++i) {
       if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
     }
   };
-  for (int position = 0; position <= last_prepared; ++position) {
-    const TfLiteNode& node = nodes_[plan_[position]].first;
-    include(node.inputs, position);
-    include(node.outputs, position);
-    include(node.temporaries, position);
-  }
-  // Nodes that wait for a shape keep their inputs alive, but do not bring tensors to life.
-  for (int position = last_prepared + 1; position < static_cast<int>(plan_.size()); ++position) {
-    const TfLiteIntArray* inputs = nodes_[plan_[position]].first.inputs;
+  // Reading keeps a tensor alive, but does not bring it to life: what nobody makes has no memory,
+  // and invoke refuses its reader.
+  const auto keep_alive = [&](const TfLiteIntArray* inputs, int position) {
     for (int i = 0; i < inputs->size; ++i) {
       const int index = inputs->data[i];
       if (index >= 0 && lifetimes[index].used()) lifetimes[index].Include(position);
     }
+  };
+  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
+    const TfLiteNode& node = nodes_[plan_[position]].first;
+    keep_alive(node.inputs, position);
+    // Nodes that wait for a shape make nothing yet.
+    if (position > last_prepared) continue;
+    bring_to_life(node.outputs, position);
+    bring_to_life(node.temporaries, position);
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.
   for (int index : inputs_) {

@@ -254,6 +254,18 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }
 
+// ---- Nobody's tensors
+// ----------------------------------------------------------------------------
+
+// As TensorFlow Lite: there is nothing to read, and not whatever lay in memory.
+TEST(UnmadeTensor, is_refused_when_it_is_read) {
+  TestInterpreter t(ModelOf({"", [](ModelBuilder& m) { Add(m, kX, kA, kB); }, ""}));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, 2, 3, 4});
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_THAT(t.log(), StartsWith("Input tensor 3 lacks data"));
+}
+
 // ---- Inputs and outputs out of range ------------------------------------------------------------
 
 // x + x, with other indices for the graph's inputs and outputs.
