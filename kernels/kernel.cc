@@ -197,6 +197,16 @@ TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor) 
                      TfLiteTypeGetName(tensor->type));
 }
 
+TfLiteStatus MakePersistent(TfLiteContext* context, TfLiteTensor* tensor) {
+  if (tensor->allocation_type == kTfLitePersistentRo) return kTfLiteOk;
+  if (tensor->allocation_type == kTfLiteMmapRo) {
+    return TensorError(context, tensor, "expected a tensor to write to, found a constant");
+  }
+  TfLiteTensorDataFree(tensor);
+  tensor->allocation_type = kTfLitePersistentRo;
+  return kTfLiteOk;
+}
+
 void MakeDynamic(TfLiteTensor* tensor) {
   if (IsDynamic(tensor)) return;
   TfLiteTensorDataFree(tensor);

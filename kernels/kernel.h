@@ -157,6 +157,11 @@ inline TfLiteStatus ResizeLike(TfLiteContext* context, TfLiteTensor* tensor,
   return ResizeTo(context, tensor, Dims(like));
 }
 
+// Turns the tensor into one that keeps its contents, in memory of its own, which ResizeTo allocates
+// at once. What it points to so far is forgotten and never freed unless it is its own; a constant
+// of the model is refused.
+TfLiteStatus MakePersistent(TfLiteContext* context, TfLiteTensor* tensor);
+
 // Turns the tensor into one whose shape invoke decides: ResizeTo then allocates at once.
 void MakeDynamic(TfLiteTensor* tensor);
 inline bool IsDynamic(const TfLiteTensor* tensor) {

@@ -167,7 +167,8 @@ TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Gives the output of a node that works once the input's shape. What was worked out stays if it
-// still fits: resizing gives such a tensor new memory at once.
+// still fits: resizing gives such a tensor new memory at once. In memory of the client's the node
+// works every time, since the client may have changed it.
 TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, size_t element_bytes,
                             TfLiteTensor* output, bool* done) {
   const bool fits = output->allocation_type == kTfLitePersistentRo &&
@@ -176,7 +177,7 @@ TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, s
                     output->bytes == static_cast<size_t>(ElementCount(input)) * element_bytes;
   if (fits) return kTfLiteOk;
   *done = false;
-  output->allocation_type = kTfLitePersistentRo;
+  if (output->allocation_type != kTfLiteCustom) DEPUTY_TRY(MakePersistent(context, output));
   return ResizeLike(context, output, input);
 }
 

@@ -203,10 +203,7 @@ TfLiteStatus EvalExpandDims(TfLiteContext* context, TfLiteNode* node) {
 // Gives the output its type, shape and contents for good (until the next prepare).
 TfLiteStatus SetAnswer(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
                        std::span<const int> dims, std::span<const int> values) {
-  if (output->allocation_type != kTfLitePersistentRo) {
-    TfLiteTensorDataFree(output);
-    output->allocation_type = kTfLitePersistentRo;
-  }
+  DEPUTY_TRY(MakePersistent(context, output));
   output->type = type;
   DEPUTY_TRY(ResizeTo(context, output, dims));
   for (size_t i = 0; i < values.size(); ++i) {
