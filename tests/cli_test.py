@@ -34,6 +34,21 @@ AAAAAAAAAAECAwQABRESMQYTFCFBFWEjMkJRgYLR/9oACAEBAAA/AEBKSpQSkEk7AeatYXD8iUCXpMOC
 klAAGQd/Apboyz9L6tE65QTG5qS4SMjGfPtV3fLPd7tdHpkdPqDDiiGnWCCkJB7J9sVPfSzB4RiWuWtl25NubNuai0nucE/t
 jH8pRrKkakPMA8l5xvO+hRGa4UpS1FS1FSlHJJOSTWq//9k=
 """)
+# Models of one or two ADD nodes, zlib and base64: each graph has one fault.
+WRONG_GRAPHS = {
+    "a constant is the input": """
+eNpNkDEOgkAQRT+6URM3SGFBYUFpYWGihZ0UxsrCwguQgJ0xUQpMKDiCp/F6+IedDSy8HWby5++wFsDtfNkx4Ne27ZjxQDZk
+SQwZkVMAxGTB70eWF8n9+UqypCzeJVjGikj8ihFCxOycwSKiS8jKnqxVF6mvX9K31eiBnluTq3rKPOI5pUPoJHNX688PtM+v
+iv9UE8s+d6Y49DOI/qNRcpnYqMrqHQQDbTXIgQl1hrvLo67WHLmlfEmT+jlM9wB/JP8Zcw==""",
+    "a constant is made": """
+eNpdj7ENwjAQRX/AgkhEwYULCoqUlEhQIpEiQhSULBBB6BASpKDMCBRMQsEEDELBHuE7vggLO+9+znf+tjWA7Wozg4xHXddd
+6oJMyYgoYteqAJiTN/+H5Jjvi+RwOid5UhaXEixhTKzeG7eY+xVCRNAwzLifTKRPi3c7Aqlb7YhCzv6QG8nE1zBa3z5dYtc2
+cGu/O3SE1jvj29bkRYzUlNRyUZs/WVdyv/9hX6Lk7IhqvH1Wd14O9NinGF3u/KolQ8qPVKl1cb1h46c9r6vnpZoJfAHbUyM7""",
+    "two nodes make one tensor": """
+eNrjYGBgCHHzMd71//9/ZiDbBIg1gFgAiFmAmBGIY4AEP5DOTUxJVUjLL1JIVChJLS4By8lA1ZxhAAE+BgmgLg4GHqB+ESCP
+gcEGiHWAWAHJTBhgAuIcqH2MUD4TVA7EB7nnABBPAeISID4HdCOQ4hYBEhxIdsP0MUIxCwMb1B4+BohaHgZ2oO18EKNx6oeB
+GUB75gDxCSBGDocSuPkMDE/Q5BKR5HiAEGI/yGbUsKyA0g3TZgDFWMDiAPeRJpA=""",
+}
 DEPUTY = PLUGINS = None  # set from the command line
 
 
@@ -238,6 +253,15 @@ class CliTest(unittest.TestCase):
             for command in ("run", "bench", "inspect", "explain"):
                 self.refused(1, "bad.tflite is no usable model: ", command, model)
         self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
+
+    def test_models_whose_graph_is_wrong_are_refused_in_words(self):
+        model = self.folder / "wrong.tflite"
+        for name, content in WRONG_GRAPHS.items():
+            model.write_bytes(zlib.decompress(base64.b64decode(content)))
+            for command in (["run", "--random"], ["bench"], ["explain"]):
+                with self.subTest(name, command=command):
+                    self.refused(1, "cannot be prepared: AllocateTensors\\(\\) called on inconsistent "
+                                 "model.; subgraph 0 .*: expected ", *command, model)
 
     def test_a_full_disk_is_exit_code_1(self):
         if not os.path.exists("/dev/full"):

@@ -142,6 +142,25 @@ std::string NameOf(const TfLiteTensor* tensor) {
   return name == nullptr ? "" : name;
 }
 
+// Where values for the tensor go. A model may have an input that is a constant of its own, or none
+// that has memory.
+char* DataToFill(TfLiteTensor* tensor) {
+  if (tensor->allocation_type == kTfLiteMmapRo) {
+    FailWork("input '%s': expected a tensor to fill, found a constant of the model",
+             NameOf(tensor).c_str());
+  }
+  char* const data = static_cast<char*>(TfLiteTensorData(tensor));
+  if (data == nullptr && TfLiteTensorByteSize(tensor) != 0) {
+    FailWork("input '%s': expected memory to fill, found none", NameOf(tensor).c_str());
+  }
+  return data;
+}
+
+void CopyInto(TfLiteTensor* tensor, std::span<const char> bytes) {
+  DataToFill(tensor);
+  TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size());
+}
+
 std::vector<int> WithoutOnes(std::vector<int> shape) {
   shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
   return shape;
@@ -233,7 +252,11 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
               TfLiteTypeGetName(type));
   }
   const TfLiteQuantizationParams quantization = TfLiteTensorQuantizationParams(tensor);
-  char* at = static_cast<char*>(TfLiteTensorData(tensor));
+  char* at = DataToFill(tensor);
+  if (values.size() * row->bytes != TfLiteTensorByteSize(tensor)) {
+    FailUsage("input '%s': expected %zu bytes, found %zu values of %s", NameOf(tensor).c_str(),
+              TfLiteTensorByteSize(tensor), values.size(), TfLiteTypeGetName(type));
+  }
   for (const float value : values) {
     // In float and rounded half away from zero, as TFLite's own QUANTIZE does.
     const float stored = quantization.scale == 0 ? value
@@ -255,7 +278,7 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
                 TfLiteTypeGetName(type), ShapeText(ShapeOf(tensor)).c_str(), path.c_str(),
                 raw.size());
     }
-    TfLiteTensorCopyFromBuffer(tensor, raw.data(), raw.size());
+    CopyInto(tensor, raw);
     return;
   }
   const NpyArray array = ReadNpy(path);
@@ -264,7 +287,7 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
               ShapeText(ShapeOf(tensor)).c_str(), path.c_str(), ShapeText(array.shape).c_str());
   }
   if (array.type == type) {
-    TfLiteTensorCopyFromBuffer(tensor, array.bytes.data(), array.bytes.size());
+    CopyInto(tensor, array.bytes);
     return;
   }
   if (!IsNumeric(array.type)) {
