@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -44,21 +43,6 @@ std::vector<uint8_t> Doublings(int length) {
   AddDoublings(&m, length);
   return m.Finish();
 }
-
-// A delegate whose Prepare is whatever the test says.
-struct Programmed {
-  using Body = std::function<TfLiteStatus(TfLiteContext*, TfLiteDelegate*)>;
-  explicit Programmed(Body prepare, int64_t flags = kStatic) : body(std::move(prepare)) {
-    base = TfLiteDelegateCreate();
-    base.data_ = this;
-    base.flags = flags;
-    base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
-      return static_cast<Programmed*>(delegate->data_)->body(context, delegate);
-    };
-  }
-  TfLiteDelegate base;
-  Body body;
-};
 
 TfLiteStatus Apply(TestInterpreter* t, TfLiteDelegate* delegate) {
   return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of delegates share: a chain of nodes that the scripted delegate can take, and that
-// delegate as an object.
+// What the tests of delegates share: a chain of nodes that the scripted delegate can take, that
+// delegate as an object, and one whose Prepare a test writes itself.
 #ifndef DEPUTY_TESTS_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_DELEGATE_SUPPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/model_builder.h"
@@ -29,6 +31,22 @@ struct Scripted {
   ScriptedDelegate* operator->() { return script.get(); }
 
   std::unique_ptr<ScriptedDelegate> script;
+};
+
+// A delegate whose Prepare is whatever the test says. Declare it before the interpreter.
+struct Programmed {
+  using Body = std::function<TfLiteStatus(TfLiteContext*, TfLiteDelegate*)>;
+  explicit Programmed(Body prepare, int64_t flags = kTfLiteDelegateFlagsNone)
+      : body(std::move(prepare)) {
+    base = TfLiteDelegateCreate();
+    base.data_ = this;
+    base.flags = flags;
+    base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+      return static_cast<Programmed*>(delegate->data_)->body(context, delegate);
+    };
+  }
+  TfLiteDelegate base;
+  Body body;
 };
 
 }  // namespace deputy

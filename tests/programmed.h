@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delegates and operators whose functions are whatever the test says. A function that the test
+// leaves empty does nothing and returns kTfLiteOk. The runtime borrows all of them: declare them
+// before the interpreter.
+#ifndef DEPUTY_TESTS_PROGRAMMED_H_
+#define DEPUTY_TESTS_PROGRAMMED_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api_opaque.h"
+#include "c_api/common.h"
+#include "c_api/operator.h"
+#include "tests/delegate_support.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+
+using KernelFunction = std::function<TfLiteStatus(TfLiteContext*, TfLiteNode*)>;
+
+TfLiteStatus Apply(TestInterpreter* t, TfLiteDelegate* delegate);
+
+// A new array, which the caller owns.
+TfLiteIntArray* NewIntArray(const std::vector<int>& values);
+std::vector<int> ToVector(const TfLiteIntArray* array);
+
+// The plan as a delegate reads it; {-1} when it may not.
+std::vector<int> PlanOf(TfLiteContext* context);
+
+// A plain delegate, and the kernel that Take puts in place of nodes.
+struct ProgrammedDelegate : Programmed {
+  using Programmed::Programmed;
+
+  std::function<void(TfLiteContext*, const TfLiteDelegateParams*, size_t length)> init;
+  KernelFunction prepare, invoke;
+  std::function<void()> free;
+};
+
+// Replaces `nodes` by the kernel of `delegate`, a ProgrammedDelegate; for use in its body.
+TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& nodes);
+// The body of a delegate that takes `nodes` of each subgraph.
+Programmed::Body Taking(std::vector<int> nodes);
+
+// An opaque delegate.
+struct ProgrammedOpaque {
+  using Body = std::function<TfLiteStatus(TfLiteOpaqueContext*, TfLiteOpaqueDelegate*)>;
+
+  explicit ProgrammedOpaque(Body prepare_delegate, int64_t flags = kTfLiteDelegateFlagsNone);
+  ~ProgrammedOpaque();
+  ProgrammedOpaque(const ProgrammedOpaque&) = delete;
+  ProgrammedOpaque& operator=(const ProgrammedOpaque&) = delete;
+
+  Body body;
+  TfLiteOpaqueDelegate* delegate;
+};
+
+// A custom operator of version 1.
+struct ProgrammedOperator {
+  explicit ProgrammedOperator(const char* name);
+  ~ProgrammedOperator();
+  ProgrammedOperator(const ProgrammedOperator&) = delete;
+  ProgrammedOperator& operator=(const ProgrammedOperator&) = delete;
+
+  // Options that have it.
+  TestInterpreter::Configure Configure();
+
+  // An empty one gives the node the operator itself as user data, so that `free` is called.
+  std::function<void*(TfLiteContext*, const char* options, size_t length)> init;
+  KernelFunction prepare, invoke;
+  std::function<void(TfLiteContext*, void* user_data)> free;
+  TfLiteOperator* op;
+};
+
+// y = name(x), one node over four float32.
+std::vector<uint8_t> CustomNode(const std::string& name, int version = 1);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_TESTS_PROGRAMMED_H_
