@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contract, section 3.2: what the options of an interpreter mean.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api.h"
+#include "c_api/c_api_experimental.h"
+#include "tests/abi_case.h"
+#include "tests/delegate_support.h"
+#include "tests/programmed.h"
+#include "tests/recording_kernels.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
+
+TestInterpreter::Configure Threads(int count) {
+  return [count](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetNumThreads(options, count);
+  };
+}
+
+// Writes down the number of threads that the context recommends.
+Programmed::Body NoteThreads(int* out_threads) {
+  return [out_threads](TfLiteContext* context, TfLiteDelegate*) {
+    *out_threads = context->recommended_num_threads;
+    return kTfLiteOk;
+  };
+}
+
+int ThreadsSeenByADelegate(const TestInterpreter::Configure& configure) {
+  int seen = -99;
+  ProgrammedDelegate delegate(NoteThreads(&seen), kDynamic);
+  TestInterpreter t(Chain(1), configure);
+  EXPECT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
+  return seen;
+}
+
+// An operator that calls itself ADD although it is a custom one; adds 0 to its input.
+TfLiteOperator* OperatorWithAWrongCode() {
+  TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinAdd, "Mine", 3, nullptr);
+  TfLiteOperatorSetInit(op, &RecordOpaqueInit);
+  TfLiteOperatorSetFree(op, &RecordOpaqueFree);
+  TfLiteOperatorSetPrepare(op, &RecordOpaquePrepare);
+  TfLiteOperatorSetInvoke(op, &RecordOpaqueInvoke);
+  return op;
+}
+
+const AbiCase kCases[] = {
+    {"3.2g", "threads below -1 are reported and ignored",
+     [] {
+       TestInterpreter t(Chain(1), Threads(-5));
+       EXPECT_NE(t.get(), nullptr);
+       EXPECT_EQ(std::count(t.log().begin(), t.log().end(), '\n'), 1) << t.log();
+       EXPECT_EQ(ThreadsSeenByADelegate(Threads(-5)), -1);
+     }},
+    {"3.2h", "no threads mean one thread",
+     [] { EXPECT_EQ(ThreadsSeenByADelegate(Threads(0)), 1); }},
+    {"3.2i", "the context recommends -1 threads where none were set",
+     [] { EXPECT_EQ(ThreadsSeenByADelegate({}), -1); }},
+    {"3.2j", "a null delegate is taken and makes creation fail",
+     [] {
+       TestInterpreter t(Chain(1), [](TfLiteInterpreterOptions* options) {
+         TfLiteInterpreterOptionsAddDelegate(options, nullptr);
+       });
+       EXPECT_EQ(t.get(), nullptr);
+       EXPECT_THAT(t.log(), HasSubstr("Null delegate."));
+     }},
+    {"3.2k", "a delegate added twice is applied twice",
+     [] {
+       int prepares = 0;
+       ProgrammedDelegate delegate([&](TfLiteContext*, TfLiteDelegate*) {
+         ++prepares;
+         return kTfLiteOk;
+       });
+       TestInterpreter t(Chain(1), [&](TfLiteInterpreterOptions* options) {
+         TfLiteInterpreterOptionsAddDelegate(options, &delegate.base);
+         TfLiteInterpreterOptionsAddDelegate(options, &delegate.base);
+       });
+       EXPECT_NE(t.get(), nullptr) << t.log();
+       EXPECT_EQ(prepares, 2);
+     }},
+    {"3.2l", "a copy of options is independent and borrows the same delegates",
+     [] {
+       int seen = -99;
+       ProgrammedDelegate delegate(NoteThreads(&seen));
+       TfLiteInterpreterOptions* original = TfLiteInterpreterOptionsCreate();
+       TfLiteInterpreterOptionsSetNumThreads(original, 3);
+       TfLiteInterpreterOptionsAddDelegate(original, &delegate.base);
+       TfLiteInterpreterOptions* copy = TfLiteInterpreterOptionsCopy(original);
+       TfLiteInterpreterOptionsSetNumThreads(original, 5);
+       TfLiteInterpreterOptionsDelete(original);
+       const std::vector<uint8_t> bytes = Chain(1);
+       TfLiteModel* model = TfLiteModelCreate(bytes.data(), bytes.size());
+       TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, copy);
+       EXPECT_EQ(seen, 3);
+       TfLiteInterpreterDelete(interpreter);
+       TfLiteInterpreterOptionsDelete(copy);
+       TfLiteModelDelete(model);
+     }},
+    {"3.2m", "an added operator is a custom one whatever its builtin code",
+     [] {
+       TfLiteOperator* op = OperatorWithAWrongCode();
+       {
+         TestInterpreter t(CustomNode("Mine", 3), [op](TfLiteInterpreterOptions* options) {
+           TfLiteInterpreterOptionsAddOperator(options, op);
+         });
+         ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+         t.Set<float>(0, {1, 2, 3, 4});
+         ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+         EXPECT_THAT(t.Get<float>(0), ElementsAre(1, 2, 3, 4));
+       }
+       TfLiteOperatorDelete(op);
+     }},
+    {"3.2n", "an added operator is ignored where a resolver callback is set",
+     [] {
+       TfLiteOperator* op = OperatorWithAWrongCode();
+       TestInterpreter t(CustomNode("Mine", 3), [op](TfLiteInterpreterOptions* options) {
+         TfLiteInterpreterOptionsAddOperator(options, op);
+         TfLiteInterpreterOptionsSetOpResolver(
+             options, nullptr,
+             [](void*, const char*, int) -> const TfLiteRegistration* { return nullptr; }, nullptr);
+       });
+       ASSERT_NE(t.get(), nullptr) << t.log();
+       EXPECT_EQ(t.Allocate(), kTfLiteUnresolvedOps);
+       TfLiteOperatorDelete(op);
+     }},
+};
+
+TEST_P(AbiContract, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Options, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+
+}  // namespace
+}  // namespace deputy
