@@ -7,6 +7,7 @@
 
 #include "core/builder.h"
 #include "core/control_edges.h"
+#include "core/model_limits.h"
 
 namespace deputy {
 
@@ -35,6 +36,13 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
                                                  OpResolver* resolver) {
   std::unique_ptr<Interpreter> interpreter(new Interpreter(std::move(model), config));
   const ModelDesc& desc = interpreter->model_->desc();
+  // The model was loaded under limits of its own.
+  const std::string exceeded = FindExceededLimit(desc.counts, config.limits);
+  if (!exceeded.empty()) {
+    interpreter->reporter()->Report("The model exceeds the limits of the interpreter; %s",
+                                    exceeded.c_str());
+    return nullptr;
+  }
   std::vector<TfLiteRegistration> registrations;
   if (ResolveOperators(desc, resolver, interpreter->reporter(), &registrations) != kTfLiteOk) {
     return nullptr;
@@ -170,7 +178,8 @@ TfLiteStatus Interpreter::Cancel() {
 }
 
 bool Interpreter::EnterSubgraph() {
-  if (call_depth_ >= limits_.max_call_depth) {
+  // The first one is at work without having been called.
+  if (call_depth_ > limits_.max_call_depth) {
     reporter_.Report("Subgraphs call each other too deeply: expected at most %d calls",
                      limits_.max_call_depth);
     return false;

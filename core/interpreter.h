@@ -47,8 +47,8 @@ struct InterpreterConfig {
 
 class Interpreter {
  public:
-  // Null after one report: schema version, unknown builtin, init failure, memory. Kernels' init
-  // runs here. The model is shared; the resolver is used only during the call.
+  // Null after one report: limits, schema version, unknown builtin, init failure, memory. Kernels'
+  // init runs here. The model is shared; the resolver is used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
   ~Interpreter();

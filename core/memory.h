@@ -15,12 +15,14 @@ namespace deputy {
 // Alignment of tensor data that we allocate, and that clients must honour for custom allocations.
 inline constexpr size_t kTensorAlignment = 64;
 
-// What one interpreter may take. Zero in a client's struct means "keep the default".
+// What one model and one interpreter may take. Zero in a client's struct means "keep the default".
 struct Limits {
-  size_t max_block_bytes;  // arena or any one block; default min(physical memory, RLIMIT_AS)
-  int max_tensors = 1'000'000;
-  int max_nodes = 1'000'000;
-  int max_call_depth = 64;  // subgraph calls inside each other
+  size_t max_block_bytes;       // arena or any one block; default min(physical memory, RLIMIT_AS)
+  int max_tensors = 1'000'000;  // of all subgraphs
+  int max_nodes = 1'000'000;    // of all subgraphs
+  int max_call_depth = 64;      // subgraph calls inside each other
+  // A file may name one table many times over, and each becomes a subgraph of a kilobyte or more.
+  int max_subgraphs = 100'000;
 
   Limits();
 };

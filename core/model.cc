@@ -24,6 +24,7 @@
 #include "core/memory.h"
 #include "core/model.h"
 #include "core/model_bytes.h"
+#include "core/model_limits.h"
 #include "core/type_size.h"
 #include "core/validate.h"
 #include "schema_generated.h"
@@ -87,7 +88,7 @@ class Decoder {
   TfLiteStatus Decode(const schema::Model& model, ModelDesc* out);
 
  private:
-  TfLiteStatus CheckCounts(const schema::Model& model);
+  TfLiteStatus CheckCounts(const schema::Model& model, ModelCounts* out);
   TfLiteStatus DecodeSubgraph(const schema::SubGraph& subgraph, SubgraphDesc* out);
   TfLiteStatus DecodeTensor(const schema::Tensor& tensor, TensorDesc* out);
   TfLiteStatus DecodeQuantization(const schema::QuantizationParameters& parameters,
@@ -208,31 +209,24 @@ TfLiteStatus Decoder::AlignLongs(const flatbuffers::Vector<int64_t>* vector,
   return kTfLiteOk;
 }
 
-TfLiteStatus Decoder::CheckCounts(const schema::Model& model) {
-  const auto check = [this](const char* what, size_t count, int limit) {
-    if (count <= static_cast<size_t>(limit)) return kTfLiteOk;
-    return Refuse("%s: expected at most %d, found %zu", what, limit, count);
-  };
-  TF_LITE_ENSURE_STATUS(
-      check("operator codes", CountOf(model.operator_codes()), limits_.max_nodes));
-  TF_LITE_ENSURE_STATUS(check("subgraphs", CountOf(model.subgraphs()), limits_.max_nodes));
-  TF_LITE_ENSURE_STATUS(check("signatures", CountOf(model.signature_defs()), limits_.max_nodes));
-  TF_LITE_ENSURE_STATUS(check("metadata", CountOf(model.metadata()), limits_.max_nodes));
-  size_t tensors = 0;
-  size_t operators = 0;
-  for (size_t i = 0; i < CountOf(model.subgraphs()); ++i) {
+TfLiteStatus Decoder::CheckCounts(const schema::Model& model, ModelCounts* out) {
+  out->operator_codes = CountOf(model.operator_codes());
+  out->subgraphs = CountOf(model.subgraphs());
+  out->signatures = CountOf(model.signature_defs());
+  out->metadata = CountOf(model.metadata());
+  for (size_t i = 0; i < out->subgraphs; ++i) {
     const schema::SubGraph& subgraph = *model.subgraphs()->Get(static_cast<uint32_t>(i));
-    tensors += CountOf(subgraph.tensors());
-    operators += CountOf(subgraph.operators());
+    out->tensors += CountOf(subgraph.tensors());
+    out->operators += CountOf(subgraph.operators());
   }
-  TF_LITE_ENSURE_STATUS(check("tensors", tensors, limits_.max_tensors));
-  return check("operators", operators, limits_.max_nodes);
+  const std::string exceeded = FindExceededLimit(*out, limits_);
+  return exceeded.empty() ? kTfLiteOk : Refuse("%s", exceeded.c_str());
 }
 
 TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
   model_ = &model;
   desc_ = out;
-  TF_LITE_ENSURE_STATUS(CheckCounts(model));
+  TF_LITE_ENSURE_STATUS(CheckCounts(model, &out->counts));
   out->schema_version = model.version();
   out->description = TextOf(model.description());
 
@@ -478,9 +472,8 @@ struct Model::Storage {
 Model::Model() = default;
 Model::~Model() = default;
 
-std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage,
-                                         ErrorReporter* reporter) {
-  const Limits limits;
+std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,
+                                         const Limits& limits) {
   const std::shared_ptr<Model> model(new Model);
   model->bytes_ = storage->file.bytes();
   model->file_descriptor_ = storage->file.file_descriptor();
@@ -495,11 +488,12 @@ std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage,
 }
 
 template <typename Open>
-std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter) {
+std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter,
+                                             const Limits& limits) {
   try {
     auto storage = std::make_unique<Storage>();
     if (!open(&storage->file)) return nullptr;
-    return Load(std::move(storage), reporter);
+    return Load(std::move(storage), reporter, limits);
   } catch (const std::exception&) {
     reporter->Report("The model could not be loaded: no memory for its description");
     return nullptr;
@@ -507,16 +501,20 @@ std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter)
 }
 
 std::shared_ptr<const Model> Model::FromBuffer(const void* data, size_t size,
-                                               ErrorReporter* reporter) {
-  return LoadFrom([=](ModelBytes* bytes) { return bytes->Borrow(data, size, reporter); }, reporter);
+                                               ErrorReporter* reporter, const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Borrow(data, size, limits, reporter); },
+                  reporter, limits);
 }
 
-std::shared_ptr<const Model> Model::FromFile(const char* path, ErrorReporter* reporter) {
-  return LoadFrom([=](ModelBytes* bytes) { return bytes->Map(path, reporter); }, reporter);
+std::shared_ptr<const Model> Model::FromFile(const char* path, ErrorReporter* reporter,
+                                             const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Map(path, reporter); }, reporter, limits);
 }
 
-std::shared_ptr<const Model> Model::FromFileByCopy(const char* path, ErrorReporter* reporter) {
-  return LoadFrom([=](ModelBytes* bytes) { return bytes->Read(path, reporter); }, reporter);
+std::shared_ptr<const Model> Model::FromFileByCopy(const char* path, ErrorReporter* reporter,
+                                                   const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Read(path, limits, reporter); }, reporter,
+                  limits);
 }
 
 }  // namespace deputy

@@ -17,6 +17,7 @@
 #include "c_api/builtin_ops.h"
 #include "c_api/common.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/op_options.h"
 
 namespace deputy {
@@ -102,6 +103,13 @@ struct MetadataDesc {
   std::span<const uint8_t> data;
 };
 
+// How much there is of what limits bound. Tensors and operators are those of all subgraphs.
+struct ModelCounts {
+  size_t operator_codes = 0, subgraphs = 0, signatures = 0, metadata = 0;
+  size_t tensors = 0, operators = 0;
+  size_t call_depth = 0;  // calls inside each other, from subgraphs that are consistent
+};
+
 struct ModelDesc {
   uint32_t schema_version = 0;
   const char* description = "";
@@ -109,6 +117,7 @@ struct ModelDesc {
   std::vector<SubgraphDesc> subgraphs;
   std::vector<SignatureDesc> signatures;
   std::vector<MetadataDesc> metadata;
+  ModelCounts counts;
 };
 
 // Immutable after loading and shared by any number of interpreters on any threads.
@@ -116,13 +125,17 @@ class Model {
  public:
   ~Model();
 
-  // Each answers null after one report. FromBuffer borrows `data` for the model's life, unless it
-  // is not 16-byte aligned: then it is copied once. FromFile maps the file and keeps its
-  // descriptor; FromFileByCopy reads it into memory, safe against a file that later shrinks.
+  // Each answers null after one report, also for a model beyond `limits`. FromBuffer borrows `data`
+  // for the model's life, unless it is not 16-byte aligned: then it is copied once. FromFile maps
+  // the file and keeps its descriptor; FromFileByCopy reads it into memory, safe against a file
+  // that later shrinks.
   static std::shared_ptr<const Model> FromBuffer(const void* data, size_t size,
-                                                 ErrorReporter* reporter);
-  static std::shared_ptr<const Model> FromFile(const char* path, ErrorReporter* reporter);
-  static std::shared_ptr<const Model> FromFileByCopy(const char* path, ErrorReporter* reporter);
+                                                 ErrorReporter* reporter,
+                                                 const Limits& limits = Limits());
+  static std::shared_ptr<const Model> FromFile(const char* path, ErrorReporter* reporter,
+                                               const Limits& limits = Limits());
+  static std::shared_ptr<const Model> FromFileByCopy(const char* path, ErrorReporter* reporter,
+                                                     const Limits& limits = Limits());
 
   const ModelDesc& desc() const { return desc_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
@@ -133,9 +146,10 @@ class Model {
   struct Storage;
   Model();
   static std::shared_ptr<const Model> Load(std::unique_ptr<Storage> storage,
-                                           ErrorReporter* reporter);
+                                           ErrorReporter* reporter, const Limits& limits);
   template <typename Open>
-  static std::shared_ptr<const Model> LoadFrom(Open open, ErrorReporter* reporter);
+  static std::shared_ptr<const Model> LoadFrom(Open open, ErrorReporter* reporter,
+                                               const Limits& limits);
 
   std::unique_ptr<Storage> storage_;
   std::span<const uint8_t> bytes_;

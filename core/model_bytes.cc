@@ -75,13 +75,14 @@ ModelBytes::~ModelBytes() {
   if (file_descriptor_ >= 0) close(file_descriptor_);
 }
 
-bool ModelBytes::Borrow(const void* data, size_t size, ErrorReporter* reporter) {
+bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,
+                        ErrorReporter* reporter) {
   if (data == nullptr || size == 0) {
     reporter->Report("The model is not a valid Flatbuffer buffer; it has no bytes");
     return false;
   }
   if (reinterpret_cast<uintptr_t>(data) % kModelAlignment != 0) {
-    if (!copy_.Reserve(size, 0, Limits())) {
+    if (!copy_.Reserve(size, 0, limits)) {
       reporter->Report("The model could not be loaded: no memory for a copy of %zu bytes", size);
       return false;
     }
@@ -106,10 +107,10 @@ bool ModelBytes::Map(const char* path, ErrorReporter* reporter) {
   return true;
 }
 
-bool ModelBytes::Read(const char* path, ErrorReporter* reporter) {
+bool ModelBytes::Read(const char* path, const Limits& limits, ErrorReporter* reporter) {
   File file;
   if (!Open(path, reporter, &file)) return false;
-  if (!copy_.Reserve(file.size, 0, Limits())) {
+  if (!copy_.Reserve(file.size, 0, limits)) {
     reporter->Report("Could not read '%s': no memory for %zu bytes", path, file.size);
     return false;
   }

@@ -27,11 +27,11 @@ class ModelBytes {
 
   // Uses the caller's memory in place; the caller keeps it alive. Memory that is not aligned is
   // copied.
-  bool Borrow(const void* data, size_t size, ErrorReporter* reporter);
+  bool Borrow(const void* data, size_t size, const Limits& limits, ErrorReporter* reporter);
   // Maps the file and keeps its descriptor. Bytes of a file that shrinks later cannot be read.
   bool Map(const char* path, ErrorReporter* reporter);
   // Reads the whole file into memory.
-  bool Read(const char* path, ErrorReporter* reporter);
+  bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);
 
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Descriptor of the mapped file, else -1.

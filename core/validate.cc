@@ -506,7 +506,10 @@ void Validator::CheckCallDepth() {
     }
   }
   for (size_t s = 0; s < depth.size(); ++s) {
-    if (depth[s] <= most) continue;
+    if (depth[s] <= most) {
+      desc_->counts.call_depth = std::max(desc_->counts.call_depth, static_cast<size_t>(depth[s]));
+      continue;
+    }
     subgraph_ = &desc_->subgraphs[s];
     Note("subgraph %zu: expected calls of subgraphs at most %d deep, found more or a circle", s,
          most);

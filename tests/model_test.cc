@@ -422,7 +422,7 @@ TEST_F(Files, that_are_missing_are_named) {
   const std::string path = folder_ / "none.tflite";
   for (const auto load : {&Model::FromFile, &Model::FromFileByCopy}) {
     ReportLog log;
-    EXPECT_EQ(load(path.c_str(), log.reporter()), nullptr);
+    EXPECT_EQ(load(path.c_str(), log.reporter(), Limits()), nullptr);
     ASSERT_EQ(log.texts().size(), 1u);
     EXPECT_THAT(log.texts()[0], StartsWith("Could not open '" + path + "'."));
   }
