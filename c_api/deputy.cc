@@ -24,6 +24,38 @@ namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
 
+// False, with nothing written, for limits that cannot be meant.
+bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
+  if (limits == nullptr || limits->struct_size < sizeof(DeputyLimits) || limits->max_tensors < 0 ||
+      limits->max_nodes < 0 || limits->max_call_depth < 0 || limits->max_subgraphs < 0) {
+    return false;
+  }
+  deputy::Limits chosen;
+  if (limits->max_block_bytes != 0) chosen.max_block_bytes = limits->max_block_bytes;
+  if (limits->max_tensors != 0) chosen.max_tensors = limits->max_tensors;
+  if (limits->max_nodes != 0) chosen.max_nodes = limits->max_nodes;
+  if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
+  if (limits->max_subgraphs != 0) chosen.max_subgraphs = limits->max_subgraphs;
+  *out_limits = chosen;
+  return true;
+}
+
+// What `load` makes, with the default reporter and these limits.
+template <typename Load>
+TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
+  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+    ErrorReporter reporter;
+    deputy::Limits limits;
+    if (!ReadLimits(given, &limits)) {
+      reporter.Report(
+          "The model could not be loaded: expected limits of 0 or more, of a known size");
+      return nullptr;
+    }
+    auto model = load(&reporter, limits);
+    return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
+  });
+}
+
 }  // namespace
 
 // ---- The library --------------------------------------------------------------------------------
@@ -52,6 +84,20 @@ TfLiteModel* DeputyModelCreateFromFileByCopy(const char* model_path) {
     ErrorReporter reporter;
     auto model = deputy::Model::FromFileByCopy(model_path, &reporter);
     return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
+  });
+}
+
+TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,
+                                         const DeputyLimits* limits) {
+  return CreateModel(limits, [=](ErrorReporter* reporter, const deputy::Limits& chosen) {
+    return deputy::Model::FromBuffer(model_data, model_size, reporter, chosen);
+  });
+}
+
+TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* model_path,
+                                                 const DeputyLimits* limits) {
+  return CreateModel(limits, [=](ErrorReporter* reporter, const deputy::Limits& chosen) {
+    return deputy::Model::FromFile(model_path, reporter, chosen);
   });
 }
 
@@ -105,16 +151,7 @@ TfLiteStatus DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* opt
 
 TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
                                                const DeputyLimits* limits) {
-  if (options == nullptr || limits == nullptr || limits->struct_size < sizeof(DeputyLimits) ||
-      limits->max_tensors < 0 || limits->max_nodes < 0 || limits->max_call_depth < 0) {
-    return kTfLiteError;
-  }
-  deputy::Limits chosen;
-  if (limits->max_block_bytes != 0) chosen.max_block_bytes = limits->max_block_bytes;
-  if (limits->max_tensors != 0) chosen.max_tensors = limits->max_tensors;
-  if (limits->max_nodes != 0) chosen.max_nodes = limits->max_nodes;
-  if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
-  options->config.limits = chosen;
+  if (options == nullptr || !ReadLimits(limits, &options->config.limits)) return kTfLiteError;
   return kTfLiteOk;
 }
 

@@ -91,25 +91,46 @@ TFL_CAPI_EXPORT void DeputyThreadPoolDelete(DeputyThreadPool* pool);
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* options, DeputyThreadPool* pool);
 
-// What a model may make an interpreter take. 0 in a field keeps the default.
+// What a model may make the library take. 0 in a field keeps the default.
+//
+// Limits act twice. When a model is loaded, its tables are held against them before anything of
+// their size is allocated: against the defaults, or against those given to a function ...WithLimits
+// below. When an interpreter is made, the tables are held against the limits of its options, which
+// from then on bound its memory, the tensors and nodes that kernels and delegates add, and calls.
+// So a model beyond the defaults needs them raised in both places; for a smaller bound on what an
+// interpreter takes, the options are enough.
 typedef struct DeputyLimits {
   // sizeof(DeputyLimits).
   size_t struct_size;
-  // Greatest size of the arena and of any one block, in bytes. Default: the machine's memory or the
-  // process's limit of address space, whichever is less.
+  // Greatest size of the arena and of any one block, in bytes; for a model, of a copy of its file
+  // or of one of its constants. Default: the machine's memory or the process's limit of address
+  // space, whichever is less.
   size_t max_block_bytes;
-  // Greatest number of tensors of a subgraph. Default: a million.
+  // Greatest number of tensors of all subgraphs of the model together, and of each subgraph with
+  // those that kernels and delegates add. Default: a million.
   int32_t max_tensors;
-  // Greatest number of nodes of a subgraph. Default: a million.
+  // Greatest number of nodes, counted like tensors, and each of operator codes, signatures and
+  // metadata entries. Default: a million.
   int32_t max_nodes;
-  // How deep subgraphs may call each other. Default: 64.
+  // How deep subgraphs may call each other. Default: 64. A model with deeper calls, or with a
+  // circle, loads, but those of its subgraphs that call too deep cannot be allocated.
   int32_t max_call_depth;
+  // Greatest number of subgraphs. Default: a hundred thousand.
+  int32_t max_subgraphs;
 } DeputyLimits;
 
-// Limits for interpreters made with these options; the struct is copied. kTfLiteError for NULL, a
-// wrong struct_size, or a negative number.
+// Limits for interpreters made with these options; the struct is copied. Creating an interpreter of
+// a model beyond them fails. kTfLiteError for NULL, a wrong struct_size, or a negative number.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
                                                                const DeputyLimits* limits);
+
+// As TfLiteModelCreate and TfLiteModelCreateFromFile, with limits other than the defaults for what
+// the model may hold. NULL on failure, and for limits that DeputyInterpreterOptionsSetLimits
+// refuses.
+TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,
+                                                         const DeputyLimits* limits);
+TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* model_path,
+                                                                 const DeputyLimits* limits);
 
 // ------------------------------------------------------------------------------------------------
 // When a delegate fails

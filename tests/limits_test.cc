@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model may hold: the defaults when it is loaded, a caller's own limits, and those of an
+// interpreter. A model beyond them is refused in words, before it costs memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "c_api/c_api.h"
+#include "c_api/deputy.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+
+DeputyLimits LimitsOf(int32_t DeputyLimits::*field, int32_t value) {
+  DeputyLimits limits{};
+  limits.struct_size = sizeof limits;
+  if (field != nullptr) limits.*field = value;
+  return limits;
+}
+
+// y = x + x in each of `count` subgraphs: two tensors and one node in each, in one table that the
+// file names `count` times.
+std::vector<uint8_t> Repeated(size_t count) {
+  flatbuffers::FlatBufferBuilder fbb;
+  const std::vector<int32_t> shape = {1}, x = {0}, xx = {0, 0}, y = {1};
+  const std::vector<flatbuffers::Offset<schema::Tensor>> tensors = {
+      schema::CreateTensorDirect(fbb, &shape), schema::CreateTensorDirect(fbb, &shape)};
+  const std::vector<flatbuffers::Offset<schema::Operator>> operators = {
+      schema::CreateOperatorDirect(fbb, 0, &xx, &y)};
+  const auto subgraph = schema::CreateSubGraphDirect(fbb, &tensors, &x, &y, &operators);
+  const std::vector<flatbuffers::Offset<schema::SubGraph>> subgraphs(count, subgraph);
+  const std::vector<flatbuffers::Offset<schema::OperatorCode>> codes = {
+      schema::CreateOperatorCode(fbb, 0, 0, 1, schema::BuiltinOperator::ADD)};
+  const std::vector<flatbuffers::Offset<schema::Buffer>> buffers = {schema::CreateBuffer(fbb)};
+  schema::FinishModelBuffer(
+      fbb, schema::CreateModelDirect(fbb, 3, &codes, &subgraphs, nullptr, &buffers));
+  return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+}
+
+// Subgraph i, for all but the last two, calls i + 1 or the last one, which does nothing.
+std::vector<uint8_t> Nested(int calls) {
+  ModelBuilder m;
+  for (int i = 0; i <= calls; ++i) {
+    if (i != 0) m.AddSubgraph();
+    const int condition = m.AddTensor(kTfLiteBool, {1});
+    const int result = m.AddTensor(kTfLiteBool, {1});
+    m.SetInputs({condition});
+    m.SetOutputs({i == calls ? condition : result});
+    if (i == calls) break;
+    m.AddOp(kTfLiteBuiltinIf, {condition, condition}, {result},
+            schema::CreateIfOptions(m.fbb(), i + 1, calls));
+  }
+  return m.Finish();
+}
+
+// ---- Loading ------------------------------------------------------------------------------------
+
+TEST(Loading, a_million_subgraphs_of_one_table_are_refused) {
+  const std::vector<uint8_t> bytes = Repeated(1'000'000);
+  EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
+  EXPECT_THAT(DeputyLastError(),
+              HasSubstr("Invalid model; subgraphs: expected at most 100000, found 1000000"));
+}
+
+TEST(Loading, respects_the_callers_limits) {
+  const struct {
+    int32_t DeputyLimits::*field;
+    int32_t enough;
+    const char* text;
+  } rows[] = {
+      {&DeputyLimits::max_subgraphs, 5, "subgraphs: expected at most 4, found 5"},
+      {&DeputyLimits::max_tensors, 10, "tensors: expected at most 9, found 10"},
+      {&DeputyLimits::max_nodes, 5, "operators: expected at most 4, found 5"},
+  };
+  const std::vector<uint8_t> bytes = Repeated(5);
+  for (const auto& row : rows) {
+    const DeputyLimits fitting = LimitsOf(row.field, row.enough);
+    TfLiteModel* model = DeputyModelCreateWithLimits(bytes.data(), bytes.size(), &fitting);
+    EXPECT_NE(model, nullptr) << DeputyLastError();
+    TfLiteModelDelete(model);
+    const DeputyLimits tight = LimitsOf(row.field, row.enough - 1);
+    EXPECT_EQ(DeputyModelCreateWithLimits(bytes.data(), bytes.size(), &tight), nullptr);
+    EXPECT_THAT(DeputyLastError(), HasSubstr(row.text));
+  }
+}
+
+TEST(Loading, of_files_respects_the_callers_limits) {
+  const std::string path = std::string(DEPUTY_SOURCE_DIR) + "/examples/conv_mean.tflite";
+  const DeputyLimits fitting = LimitsOf(nullptr, 0), tight = LimitsOf(&DeputyLimits::max_nodes, 4);
+  TfLiteModel* model = DeputyModelCreateFromFileWithLimits(path.c_str(), &fitting);
+  EXPECT_NE(model, nullptr) << DeputyLastError();
+  TfLiteModelDelete(model);
+  EXPECT_EQ(DeputyModelCreateFromFileWithLimits(path.c_str(), &tight), nullptr);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("operators: expected at most 4, found 5"));
+}
+
+// What the default limits refuse, larger ones take.
+TEST(Loading, goes_beyond_the_defaults_when_it_may) {
+  const std::vector<uint8_t> bytes = Repeated(100'001);
+  EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
+  const DeputyLimits more = LimitsOf(&DeputyLimits::max_subgraphs, 100'001);
+  TfLiteModel* model = DeputyModelCreateWithLimits(bytes.data(), bytes.size(), &more);
+  ASSERT_NE(model, nullptr) << DeputyLastError();
+  EXPECT_EQ(TfLiteInterpreterCreate(model, nullptr), nullptr);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("The model exceeds the limits of the interpreter; "
+                                           "subgraphs: expected at most 100000, found 100001"));
+  TfLiteModelDelete(model);
+}
+
+TEST(Loading, with_limits_that_cannot_be_meant_fails) {
+  const std::vector<uint8_t> bytes = Repeated(1);
+  DeputyLimits negative = LimitsOf(&DeputyLimits::max_subgraphs, -1);
+  DeputyLimits unknown = LimitsOf(nullptr, 0);
+  unknown.struct_size = 8;
+  for (const DeputyLimits* limits :
+       {static_cast<const DeputyLimits*>(nullptr), static_cast<const DeputyLimits*>(&negative),
+        static_cast<const DeputyLimits*>(&unknown)}) {
+    EXPECT_EQ(DeputyModelCreateWithLimits(bytes.data(), bytes.size(), limits), nullptr);
+    EXPECT_THAT(DeputyLastError(), HasSubstr("expected limits"));
+  }
+}
+
+// ---- Interpreters -------------------------------------------------------------------------------
+
+// The interpreter's creation under one limit; the log says why when it fails.
+bool IsCreated(const std::vector<uint8_t>& bytes, const DeputyLimits& limits, std::string* log) {
+  TestInterpreter t(bytes, [&](TfLiteInterpreterOptions* options) {
+    ASSERT_EQ(DeputyInterpreterOptionsSetLimits(options, &limits), kTfLiteOk);
+  });
+  *log = t.log();
+  return t.get() != nullptr;
+}
+
+TEST(Interpreter, refuses_a_model_beyond_the_limits_of_its_options) {
+  const struct {
+    int32_t DeputyLimits::*field;
+    int32_t enough;
+    const char* text;
+  } rows[] = {
+      {&DeputyLimits::max_subgraphs, 4, "subgraphs: expected at most 3, found 4"},
+      {&DeputyLimits::max_tensors, 8, "tensors: expected at most 7, found 8"},
+      {&DeputyLimits::max_nodes, 3, "operators: expected at most 2, found 3"},
+      {&DeputyLimits::max_call_depth, 3,
+       "calls of subgraphs inside each other: expected at most 2, found 3"},
+  };
+  const std::vector<uint8_t> bytes = Nested(3);
+  for (const auto& row : rows) {
+    std::string log;
+    EXPECT_TRUE(IsCreated(bytes, LimitsOf(row.field, row.enough), &log)) << log;
+    EXPECT_FALSE(IsCreated(bytes, LimitsOf(row.field, row.enough - 1), &log));
+    EXPECT_THAT(log, HasSubstr("The model exceeds the limits of the interpreter; "));
+    EXPECT_THAT(log, HasSubstr(row.text));
+  }
+}
+
+TEST(Interpreter, runs_calls_as_deep_as_its_limit_says) {
+  TestInterpreter t(Nested(64));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<uint8_t>(0, {1});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Get<uint8_t>(0), std::vector<uint8_t>{1});
+}
+
+}  // namespace
+}  // namespace deputy
