@@ -25,16 +25,20 @@ DeputyLimits LimitsOf(int32_t DeputyLimits::*field, int32_t value) {
   return limits;
 }
 
-// y = x + x in each of `count` subgraphs: two tensors and one node in each, in one table that the
-// file names `count` times.
-std::vector<uint8_t> Repeated(size_t count) {
+// `count` subgraphs, of which the file has one table that it names `count` times. Each has y = x +
+// x, two tensors and one node; or nothing, when they are empty.
+std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   flatbuffers::FlatBufferBuilder fbb;
   const std::vector<int32_t> shape = {1}, x = {0}, xx = {0, 0}, y = {1};
   const std::vector<flatbuffers::Offset<schema::Tensor>> tensors = {
       schema::CreateTensorDirect(fbb, &shape), schema::CreateTensorDirect(fbb, &shape)};
   const std::vector<flatbuffers::Offset<schema::Operator>> operators = {
       schema::CreateOperatorDirect(fbb, 0, &xx, &y)};
-  const auto subgraph = schema::CreateSubGraphDirect(fbb, &tensors, &x, &y, &operators);
+  const std::vector<flatbuffers::Offset<schema::Tensor>> no_tensors;
+  const std::vector<flatbuffers::Offset<schema::Operator>> no_operators;
+  const auto subgraph =
+      empty ? schema::CreateSubGraphDirect(fbb, &no_tensors, nullptr, nullptr, &no_operators)
+            : schema::CreateSubGraphDirect(fbb, &tensors, &x, &y, &operators);
   const std::vector<flatbuffers::Offset<schema::SubGraph>> subgraphs(count, subgraph);
   const std::vector<flatbuffers::Offset<schema::OperatorCode>> codes = {
       schema::CreateOperatorCode(fbb, 0, 0, 1, schema::BuiltinOperator::ADD)};
@@ -63,7 +67,7 @@ std::vector<uint8_t> Nested(int calls) {
 // ---- Loading ------------------------------------------------------------------------------------
 
 TEST(Loading, a_million_subgraphs_of_one_table_are_refused) {
-  const std::vector<uint8_t> bytes = Repeated(1'000'000);
+  const std::vector<uint8_t> bytes = Repeated(1'000'000, true);
   EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
   EXPECT_THAT(DeputyLastError(),
               HasSubstr("Invalid model; subgraphs: expected at most 100000, found 1000000"));
@@ -103,7 +107,7 @@ TEST(Loading, of_files_respects_the_callers_limits) {
 
 // What the default limits refuse, larger ones take.
 TEST(Loading, goes_beyond_the_defaults_when_it_may) {
-  const std::vector<uint8_t> bytes = Repeated(100'001);
+  const std::vector<uint8_t> bytes = Repeated(100'001, true);
   EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
   const DeputyLimits more = LimitsOf(&DeputyLimits::max_subgraphs, 100'001);
   TfLiteModel* model = DeputyModelCreateWithLimits(bytes.data(), bytes.size(), &more);
