@@ -152,6 +152,11 @@ const Case kSound[] = {
      ""},
 };
 
+constexpr int64_t kDelegateFlags[] = {kTfLiteDelegateFlagsNone,
+                                      kTfLiteDelegateFlagsAllowDynamicTensors,
+                                      kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate,
+                                      kTfLiteDelegateFlagsRequirePropagatedShapes};
+
 class WrongGraph : public testing::TestWithParam<Case> {};
 
 TEST_P(WrongGraph, loads_and_says_what_is_wrong) {
@@ -193,14 +198,20 @@ TEST_P(WrongGraph, is_refused_when_a_dynamic_delegate_allocates) {
   EXPECT_EQ(t.Invoke(), kTfLiteError);
 }
 
-TEST_P(WrongGraph, is_refused_under_hot) {
-  Scripted all({0, 1});
-  TestInterpreter t(ModelOf(GetParam()), [](TfLiteInterpreterOptions* options) {
-    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
-  });
-  EXPECT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), all.get()), kTfLiteOk);
-  EXPECT_EQ(t.Allocate(), kTfLiteError);
-  EXPECT_EQ(t.Invoke(), kTfLiteError);
+TEST_P(WrongGraph, is_refused_with_every_kind_of_delegate) {
+  for (const int64_t flags : kDelegateFlags) {
+    for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+      Scripted all({0, 1}, flags);
+      TestInterpreter t(ModelOf(GetParam()), [policy](TfLiteInterpreterOptions* options) {
+        DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
+      });
+      TfLiteInterpreterModifyGraphWithDelegate(t.get(), all.get());
+      EXPECT_EQ(t.Allocate(), kTfLiteError);
+      EXPECT_EQ(t.Invoke(), kTfLiteError);
+      EXPECT_EQ(all->calls[kScriptedPrepareKernel], 0);
+      EXPECT_EQ(all->calls[kScriptedInvoke], 0);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, WrongGraph, testing::ValuesIn(kWrong), CaseName);
@@ -319,9 +330,7 @@ TEST(IndicesOutOfRange, of_the_graphs_outputs_are_refused) {
 }
 
 TEST(IndicesOutOfRange, are_refused_with_every_kind_of_delegate) {
-  for (const int64_t flags : {kTfLiteDelegateFlagsNone, kTfLiteDelegateFlagsAllowDynamicTensors,
-                              kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate,
-                              kTfLiteDelegateFlagsRequirePropagatedShapes}) {
+  for (const int64_t flags : kDelegateFlags) {
     for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
       Scripted all({0}, flags);
       TestInterpreter t(Doubling({0, 1000000}, {1, 1000000}),
