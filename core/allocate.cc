@@ -117,13 +117,13 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
   const std::vector<SharedShape> shared =
       shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
-  if (hot) hot_fallback_.LearnShapes(node_index);
+  if (hot) hot_fallback_.InferReplacedShapes(node_index);
   failure_[0] = '\0';
   TfLiteStatus status = RunPrepare(node_index);
   if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
   if (!KeepShapes(shared)) status = kTfLiteError;
   if (hot && status != kTfLiteOutputShapeNotKnown) {
-    status = hot_fallback_.JudgePrepare(node_index, status);
+    status = hot_fallback_.CheckPrepareResult(node_index, status);
   }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");

@@ -47,7 +47,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
-  subgraph_->hot_fallback().Forget();
+  subgraph_->hot_fallback().Invalidate();
   BeginRecord(delegate);
   KeepLibrary(delegate);
   applying_ = true;
@@ -131,7 +131,7 @@ void Delegation::TakeBack() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   transaction->before.Restore();
-  subgraph_->hot_fallback().Forget();
+  subgraph_->hot_fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
   transaction->contents.PutBack(&subgraph_->tensors_);
@@ -272,7 +272,7 @@ void Delegation::Undo() {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
   }
   original_plan_.clear();
-  subgraph_->hot_fallback().Forget();
+  subgraph_->hot_fallback().Invalidate();
   subgraph_->state_ = Subgraph::State::kUninvokable;
   undone_ = true;
 }

@@ -96,7 +96,7 @@ HotFallback::Partition& HotFallback::PartitionOf(int node_index) {
   return entry->second;
 }
 
-void HotFallback::Forget() {
+void HotFallback::Invalidate() {
   partitions_.clear();
   known_shapes_.clear();
   scratch_.Reset();
@@ -110,7 +110,7 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
-void HotFallback::LearnShapes(int node_index) {
+void HotFallback::InferReplacedShapes(int node_index) {
   const Partition& partition = PartitionOf(node_index);
   const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
   for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
@@ -149,7 +149,7 @@ bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
   return true;
 }
 
-TfLiteStatus HotFallback::JudgePrepare(int node_index, TfLiteStatus status) {
+TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status) {
   if (status == kTfLiteOk && !OutputsKeptTheirShapes(node_index)) status = kTfLiteError;
   Partition& partition = PartitionOf(node_index);
   partition.prepared = status == kTfLiteOk;
@@ -269,16 +269,15 @@ void HotFallback::BeginInvoke() {
   }
 }
 
-void HotFallback::LetRest(Partition* partition) {
+void HotFallback::BackOff(Partition* partition) {
   const int retry = subgraph_->interpreter()->delegate_retry();
-  partition->resting_until =
-      retry < 0 ? std::numeric_limits<int64_t>::max() : inferences_ + 1 + retry;
+  partition->retry_at = retry < 0 ? std::numeric_limits<int64_t>::max() : inferences_ + 1 + retry;
 }
 
 TfLiteStatus HotFallback::InvokeNode(int node_index) {
   Partition& partition = PartitionOf(node_index);
-  const bool resting = inferences_ < partition.resting_until;
-  if (resting || !partition.prepared) return Recompute(node_index);
+  const bool backing_off = inferences_ < partition.retry_at;
+  if (backing_off || !partition.prepared) return Recompute(node_index);
 
   variables_of_node_.Clear();
   if (!subgraph_->variables_.empty()) {
@@ -299,7 +298,7 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
     subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
   }
   variables_of_node_.PutBack(&subgraph_->tensors_);
-  LetRest(&partition);
+  BackOff(&partition);
   return Recompute(node_index);
 }
 
@@ -376,14 +375,14 @@ void HotFallback::ForgetScratchAddresses() {
   scratch_.Reset();
 }
 
-bool HotFallback::StartOver() {
+bool HotFallback::RestartInference() {
   if (lost_ == nullptr) return false;
   bool changed = false;
   for (int node_index : subgraph_->plan_) {
     if (subgraph_->nodes_[node_index].first.delegate != lost_) continue;
     Partition& partition = PartitionOf(node_index);
-    if (inferences_ < partition.resting_until) continue;
-    LetRest(&partition);
+    if (inferences_ < partition.retry_at) continue;
+    BackOff(&partition);
     changed = true;
   }
   if (!changed) return false;

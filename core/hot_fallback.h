@@ -43,10 +43,10 @@ class HotFallback {
   // ---- While tensors are allocated -------------------------------------------------------------
   // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
   // give to its outputs, if these can be known.
-  void LearnShapes(int node_index);
-  // Judges a delegate's node by what its prepare answered and by the shapes of its outputs. Ok also
+  void InferReplacedShapes(int node_index);
+  // Checks a delegate's node by what its prepare returned and by the shapes of its outputs. Ok also
   // when it failed but its nodes can stand in for it.
-  TfLiteStatus JudgePrepare(int node_index, TfLiteStatus status);
+  TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status);
   // Plans the memory of the replaced nodes.
   TfLiteStatus Reserve();
 
@@ -54,13 +54,14 @@ class HotFallback {
   void BeginInvoke();
   // Runs a delegate's node, or what it replaced.
   TfLiteStatus InvokeNode(int node_index);
-  // To be called when a tensor could not be copied from its delegate. StartOver then lets that
-  // delegate rest; false when nothing was lost, or nothing is left to do without it.
+  // To be called when a tensor could not be copied from its delegate. RestartInference then leaves
+  // that delegate's nodes to the CPU for a while; false when nothing was lost, or nothing is left
+  // to do without it.
   void NoteLostTensor(const TfLiteDelegate* delegate) { lost_ = delegate; }
-  bool StartOver();
+  bool RestartInference();
 
   // The graph has changed: what was known about its nodes no longer holds.
-  void Forget();
+  void Invalidate();
 
   const FallbackStatistics& statistics() const { return statistics_; }
   // How often a delegate's node was computed by its nodes.
@@ -70,7 +71,7 @@ class HotFallback {
   struct Partition {
     std::vector<int> nodes;  // on the CPU, in the order of the original plan
     bool prepared = true;    // false: the delegate's prepare failed
-    int64_t resting_until = 0;
+    int64_t retry_at = 0;
     int64_t recomputed = 0;
   };
 
@@ -85,7 +86,7 @@ class HotFallback {
   size_t ComputedConstants(const Partition& partition) const;
   bool PlanScratch(const Partition& partition, size_t end);
   void ForgetScratchAddresses();
-  void LetRest(Partition* partition);
+  void BackOff(Partition* partition);
 
   Subgraph* const subgraph_;
   std::map<int, Partition> partitions_;           // by the delegate's node

@@ -42,7 +42,7 @@ TfLiteStatus Subgraph::Invoke() {
   if (!interpreter_->hot()) return WalkPlan();
   hot_fallback_.BeginInvoke();
   TfLiteStatus status = WalkPlan();
-  while (status != kTfLiteOk && hot_fallback_.StartOver()) status = WalkPlan();
+  while (status != kTfLiteOk && hot_fallback_.RestartInference()) status = WalkPlan();
   return status;
 }
 
@@ -66,7 +66,7 @@ TfLiteStatus Subgraph::InvokeAndRead(bool allow_stale_outputs) {
       if (index >= 0 && EnsureReadable(index) != kTfLiteOk) readable = false;
     }
     if (readable) return kTfLiteOk;
-    if (!interpreter_->hot() || !hot_fallback_.StartOver()) return kTfLiteError;
+    if (!interpreter_->hot() || !hot_fallback_.RestartInference()) return kTfLiteError;
     const ScopedFlushDenormals flush;
     status = WalkPlan();
   }
