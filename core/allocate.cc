@@ -49,6 +49,7 @@ TfLiteStatus Subgraph::Reallocate() {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
   const CallDepth depth(interpreter_);
   if (!depth.allowed()) return kTfLiteError;
+  const AllocationPass pass(interpreter_);
   state_ = State::kUninvokable;
   next_to_prepare_ = 0;
   arena_.Reset();
@@ -71,6 +72,7 @@ TfLiteStatus Subgraph::Reallocate() {
 
 TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  const AllocationPass pass(interpreter_);
   shared_shapes_.BeginPlan(plan, nodes_, tensors_.size());
   for (int node_index : plan) {
     const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
@@ -92,6 +94,7 @@ void Subgraph::DropIdleTemporaries() {
 }
 
 TfLiteStatus Subgraph::PrepareAndAllocate() {
+  const AllocationPass pass(interpreter_);
   int last_prepared = next_to_prepare_ - 1;
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;

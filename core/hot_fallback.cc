@@ -347,6 +347,7 @@ TfLiteStatus HotFallback::RunReplaced(const Partition& partition) {
 // Prepares nodes up to the first whose output shapes are not known before it has run, and gives
 // them memory.
 TfLiteStatus HotFallback::PrepareSome(const Partition& partition, size_t begin, size_t* out_end) {
+  const AllocationPass pass(subgraph_->interpreter());
   size_t end = begin;
   bool dynamic = false;
   while (end < partition.nodes.size() && !dynamic) {

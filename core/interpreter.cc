@@ -92,7 +92,7 @@ TfLiteStatus Interpreter::AllocateTensors() {
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
   if (validation_ != nullptr) validation_->EnterInterpreter("Invoke");
   ArmCancellation();
-  return primary().InvokeAndRead(allow_stale_outputs);
+  return primary().Invoke(allow_stale_outputs);
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {

@@ -94,6 +94,9 @@ class Interpreter {
     return cancellation_ && cancel_requested_.exchange(false, std::memory_order_acq_rel);
   }
 
+  // The number of the walk that prepares nodes now; see AllocationPass.
+  int64_t allocation_pass() const { return allocation_pass_; }
+
   // One subgraph's work inside another's. False, after a report, when the calls go deeper than the
   // limits allow; every true is paired with LeaveSubgraph.
   bool EnterSubgraph();
@@ -127,6 +130,8 @@ class Interpreter {
   void SetNumThreads(int num_threads);
   TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
 
+  friend class AllocationPass;
+
   std::shared_ptr<const Model> model_;
   ErrorReporter reporter_;
   const bool cancellation_;
@@ -138,6 +143,8 @@ class Interpreter {
   std::shared_ptr<ThreadPool> pool_;
   std::atomic<bool> cancel_requested_{false};
   int call_depth_ = 0;
+  int64_t allocation_pass_ = 0;
+  int allocation_depth_ = 0;
   int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
@@ -164,6 +171,21 @@ class CallDepth {
  private:
   Interpreter* const interpreter_;
   const bool allowed_;
+};
+
+// A walk that prepares nodes, for as long as this lives, with all walks over called subgraphs that
+// it contains: together they are one pass, in which no shape is inferred twice.
+class AllocationPass {
+ public:
+  explicit AllocationPass(Interpreter* interpreter) : interpreter_(interpreter) {
+    if (interpreter->allocation_depth_++ == 0) ++interpreter->allocation_pass_;
+  }
+  ~AllocationPass() { --interpreter_->allocation_depth_; }
+  AllocationPass(const AllocationPass&) = delete;
+  AllocationPass& operator=(const AllocationPass&) = delete;
+
+ private:
+  Interpreter* const interpreter_;
 };
 
 }  // namespace deputy

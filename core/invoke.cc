@@ -27,7 +27,7 @@ bool MayLackData(const TfLiteRegistration& registration, int input, const TfLite
 
 }  // namespace
 
-TfLiteStatus Subgraph::Invoke() {
+TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   ErrorReporter* reporter = interpreter_->reporter();
   if (!consistent_) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
@@ -39,11 +39,18 @@ TfLiteStatus Subgraph::Invoke() {
   const CallDepth depth(interpreter_);
   if (!depth.allowed()) return kTfLiteError;
   const ScopedFlushDenormals flush;
-  if (!interpreter_->hot()) return WalkPlan();
+  if (!interpreter_->hot()) return RunPlan(allow_stale_outputs);
   hot_fallback_.BeginInvoke();
-  TfLiteStatus status = WalkPlan();
-  while (status != kTfLiteOk && hot_fallback_.RestartInference()) status = WalkPlan();
+  TfLiteStatus status = RunPlan(allow_stale_outputs);
+  while (status != kTfLiteOk && hot_fallback_.RestartInference()) {
+    status = RunPlan(allow_stale_outputs);
+  }
   return status;
+}
+
+TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
+  const TfLiteStatus status = WalkPlan();
+  return status != kTfLiteOk || allow_stale_outputs ? status : ReadOutputs();
 }
 
 TfLiteStatus Subgraph::WalkPlan() {
@@ -58,17 +65,10 @@ TfLiteStatus Subgraph::WalkPlan() {
   return kTfLiteOk;
 }
 
-TfLiteStatus Subgraph::InvokeAndRead(bool allow_stale_outputs) {
-  TfLiteStatus status = Invoke();
-  while (status == kTfLiteOk && !allow_stale_outputs) {
-    bool readable = true;
-    for (int index : outputs_) {
-      if (index >= 0 && EnsureReadable(index) != kTfLiteOk) readable = false;
-    }
-    if (readable) return kTfLiteOk;
-    if (!interpreter_->hot() || !hot_fallback_.RestartInference()) return kTfLiteError;
-    const ScopedFlushDenormals flush;
-    status = WalkPlan();
+TfLiteStatus Subgraph::ReadOutputs() {
+  TfLiteStatus status = kTfLiteOk;
+  for (int index : outputs_) {
+    if (index >= 0 && EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
   }
   return status;
 }

@@ -23,16 +23,40 @@ namespace deputy {
 // gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
 enum class Arithmetic { kDefault, kReference };
 
-// Another subgraph of the model, as control flow operators call it. Its inputs are filled and its
-// outputs read through `tensor`; pointers move when a call adds tensors, so fetch them again.
+// A value that is passed to a subgraph: a view of memory that the caller keeps.
+struct CallInput {
+  TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is left out
+  std::span<const int> dims;
+  const char* data = nullptr;  // looked at by Call only
+  size_t bytes = 0;
+};
+
+// What is known of an output before the call.
+struct CallOutput {
+  TfLiteType type = kTfLiteNoType;
+  bool known = false;  // false: the shape is known only when the subgraph has run
+  std::vector<int> dims;
+};
+
+// Another subgraph of the model, as control flow operators call it. Both functions take as many
+// inputs as input_count().
 class CallableSubgraph {
  public:
-  virtual const std::vector<int>& inputs() const = 0;
-  virtual const std::vector<int>& outputs() const = 0;
-  virtual TfLiteTensor* tensor(int index) = 0;
-  virtual TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims) = 0;
-  virtual TfLiteStatus AllocateTensors() = 0;
-  virtual TfLiteStatus Invoke() = 0;
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+
+  // For prepare: what a call with inputs of these types and shapes returns. The subgraph is
+  // prepared for them unless it is known already.
+  virtual TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
+                                    std::vector<CallOutput>* out_outputs) = 0;
+
+  // For invoke: copies the inputs, which are not the subgraph's own tensors, prepares the subgraph
+  // where it was prepared for other shapes, and runs it. Afterwards its outputs can be read, even
+  // if a delegate computed them on a device.
+  virtual TfLiteStatus Call(std::span<const CallInput> inputs) = 0;
+
+  // The n-th output, until the next call of anything; null when the subgraph has none there.
+  virtual const TfLiteTensor* output(size_t n) = 0;
 
  protected:
   ~CallableSubgraph() = default;
@@ -50,7 +74,7 @@ class Runtime {
   // The subgraph of that number, null when there is none.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;
 
-  // True once per request to stop; then answer kTfLiteCancelled. For kernels that loop.
+  // True once per request to stop; then return kTfLiteCancelled. For kernels that loop.
   virtual bool TakeCancellation() = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.

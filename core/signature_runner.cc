@@ -93,7 +93,7 @@ TfLiteStatus SignatureRunner::Invoke() {
   Validation* const validation = subgraph_->interpreter()->validation();
   if (validation != nullptr) validation->EnterInterpreter("Invoke of a signature");
   subgraph_->interpreter()->ArmCancellation();
-  return subgraph_->InvokeAndRead(false);
+  return subgraph_->Invoke(false);
 }
 
 }  // namespace deputy

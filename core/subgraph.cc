@@ -431,6 +431,11 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
   return status;
 }
 
+void Subgraph::RequireAllocation() {
+  if (state_ == State::kInvokableAndImmutable) delegation_.Undo();
+  state_ = State::kUninvokable;
+}
+
 TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const int> dims) {
   const TfLiteTensor* resized = tensor(tensor_index);
   if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);  // reports

@@ -4,8 +4,8 @@
 // memory under them. The C context that kernels and delegates see is part of it; core/context.cc
 // is the only bridge from that context's callbacks to these methods.
 //
-// The implementation is in three files, one per phase: subgraph.cc (tensors and nodes),
-// allocate.cc (prepare and memory), invoke.cc.
+// The implementation is in four files: subgraph.cc (tensors and nodes), allocate.cc (prepare and
+// memory), invoke.cc, and subgraph_call.cc (as other subgraphs call it).
 #ifndef DEPUTY_CORE_SUBGRAPH_H_
 #define DEPUTY_CORE_SUBGRAPH_H_
 
@@ -17,6 +17,7 @@
 
 #include "c_api/common.h"
 #include "core/arena.h"
+#include "core/call_shapes.h"
 #include "core/delegation.h"
 #include "core/hot_fallback.h"
 #include "core/model.h"
@@ -60,14 +61,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   const char* name() const { return desc_->name; }
   // Upstream's mark of subgraphs that no delegate is asked about.
   bool is_for_validation() const;
-  const std::vector<int>& inputs() const override { return inputs_; }
-  const std::vector<int>& outputs() const override { return outputs_; }
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
   const std::vector<int>& variables() const { return variables_; }
   const std::vector<int>& plan() const { return plan_; }
 
   int tensor_count() const { return static_cast<int>(tensors_.size()); }
   // Null when out of range. The pointer moves when tensors are added.
-  TfLiteTensor* tensor(int index) override;
+  TfLiteTensor* tensor(int index);
   int node_count() const { return static_cast<int>(nodes_.size()); }
   TfLiteNode* node(int index) { return &nodes_[index].first; }
   const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }
@@ -94,14 +95,17 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus AddNode(const NewNode& node);
 
   // ---- Life ------------------------------------------------------------------------------------
-  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims) override;
+  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
   // Rank and all dims but those the signature leaves open must stay.
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
-  TfLiteStatus AllocateTensors() override;
-  TfLiteStatus Invoke() override;
-  // Invoke, and then brings outputs that a delegate left on its device back to the CPU, unless
-  // `allow_stale_outputs`.
-  TfLiteStatus InvokeAndRead(bool allow_stale_outputs);
+  TfLiteStatus AllocateTensors();
+  // Memory is planned: Invoke may be called.
+  bool ready() const { return state_ != State::kUninvokable; }
+  // The next AllocateTensors starts from scratch.
+  void RequireAllocation();
+  // Runs the plan, and then brings outputs that a delegate left on its device back to the CPU,
+  // unless `allow_stale_outputs`.
+  TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
@@ -131,6 +135,16 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   const Arena& persistent() const { return persistent_; }
   size_t arena_bytes() const { return arena_.bytes(); }
   size_t persistent_bytes() const { return persistent_.bytes(); }
+
+  // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
+  size_t input_count() const override { return inputs_.size(); }
+  size_t output_count() const override { return outputs_.size(); }
+  TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
+                            std::vector<CallOutput>* out_outputs) override;
+  TfLiteStatus Call(std::span<const CallInput> inputs) override;
+  const TfLiteTensor* output(size_t n) override { return tensor(outputs_[n]); }
+  // Gives the inputs types and shapes. Where they had others, the subgraph needs allocation.
+  TfLiteStatus ShapeInputs(std::span<const CallInput> inputs);
 
   // ---- Runtime: what builtin kernels may ask ---------------------------------------------------
   ThreadPool& pool() override;
@@ -182,8 +196,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;
   void NoteReaders();
 
+  // subgraph_call.cc
+  TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
+  TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
+
   // invoke.cc
+  TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus WalkPlan();
+  TfLiteStatus ReadOutputs();
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus CheckInputs(int node_index);
   bool LostOutput(int position);
@@ -220,6 +240,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
   char failure_[512] = "";
   std::vector<NodeCost> costs_;  // by node index
+  CallShapes call_shapes_;
   Delegation delegation_;
   HotFallback hot_fallback_;
 };

@@ -6,7 +6,6 @@
 //
 // Calls cannot nest without end: the loader refuses subgraphs that call themselves, and the
 // interpreter bounds the depth. WHILE has no bound on its iterations, but can be cancelled inside.
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -32,10 +31,6 @@ bool FillWhile(const OpOptions& options, TfLiteWhileParams* params) {
 
 // ---- Calls ------------------------------------------------------------------------------------
 
-bool IsDynamic(const TfLiteTensor* tensor) {
-  return tensor != nullptr && tensor->allocation_type == kTfLiteDynamic;
-}
-
 // The callee, checked for the number of inputs and outputs that the node brings.
 TfLiteStatus FindCallee(TfLiteContext* context, int index, const char* what, size_t inputs,
                         size_t outputs, CallableSubgraph** out_callee) {
@@ -45,84 +40,53 @@ TfLiteStatus FindCallee(TfLiteContext* context, int index, const char* what, siz
   }
   CallableSubgraph* callee = runtime->FindSubgraph(index);
   if (callee == nullptr) return KernelError(context, "%s subgraph %d does not exist", what, index);
-  if (callee->inputs().size() != inputs || callee->outputs().size() != outputs) {
+  if (callee->input_count() != inputs || callee->output_count() != outputs) {
     return KernelError(context,
                        "%s subgraph %d: expected %zu inputs and %zu outputs, found %zu "
                        "and %zu",
-                       what, index, inputs, outputs, callee->inputs().size(),
-                       callee->outputs().size());
+                       what, index, inputs, outputs, callee->input_count(), callee->output_count());
   }
   *out_callee = callee;
   return kTfLiteOk;
 }
 
-// Gives the n-th input of the callee the type and shape of `from`.
-TfLiteStatus ShapeInput(CallableSubgraph* callee, size_t n, const TfLiteTensor* from) {
-  const int index = callee->inputs()[n];
-  if (index < 0 || from == nullptr) return kTfLiteOk;
-  TfLiteTensor* input = callee->tensor(index);
-  if (input->type != from->type) {
-    input->type = from->type;
-    // The memory behind it was planned for the old type.
-    input->data.raw = input->allocation_type == kTfLiteDynamic ? input->data.raw : nullptr;
+CallInput ViewOf(const TfLiteTensor* tensor) {
+  if (tensor == nullptr) return {};
+  return {tensor->type, Dims(tensor), tensor->data.raw, tensor->bytes};
+}
+
+// The node's inputs from number `first` on, as arguments of a call.
+std::vector<CallInput> Arguments(TfLiteContext* context, const TfLiteNode* node, int first) {
+  std::vector<CallInput> arguments;
+  for (int n = first; n < node->inputs->size; ++n) {
+    arguments.push_back(ViewOf(Input(context, node, n)));
   }
-  return callee->ResizeInputTensor(index, Dims(from));
+  return arguments;
 }
 
-// The payload of `from` into `to`, which has the same type and, unless dynamic, the same size.
-TfLiteStatus CopyData(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to) {
-  if (IsDynamic(to)) DEPUTY_TRY(TfLiteTensorRealloc(from->bytes, to));
-  if (to->bytes != from->bytes) {
-    return TensorError(context, to, "expected %zu bytes, found %zu", to->bytes, from->bytes);
-  }
-  if (from->bytes == 0) return kTfLiteOk;
-  if (from->data.raw == nullptr || to->data.raw == nullptr) {
-    return TensorError(context, to, "no data to copy");
-  }
-  memcpy(to->data.raw, from->data.raw, from->bytes);
-  return kTfLiteOk;
-}
-
-TfLiteStatus CopyInput(TfLiteContext* context, CallableSubgraph* callee, size_t n,
-                       const TfLiteTensor* from) {
-  const int index = callee->inputs()[n];
-  if (index < 0 || from == nullptr) return kTfLiteOk;
-  return CopyData(context, from, callee->tensor(index));
-}
-
-bool SameShape(const TfLiteTensor* a, const TfLiteTensor* b) {
-  return a->type == b->type && TfLiteIntArrayEqual(a->dims, b->dims) != 0;
-}
-
-// Brings the n-th input to the shape of `from`; `*out_changed` tells whether it had another.
-TfLiteStatus Follow(CallableSubgraph* callee, size_t n, const TfLiteTensor* from,
-                    bool* out_changed) {
-  const int index = callee->inputs()[n];
-  if (index < 0 || from == nullptr || SameShape(callee->tensor(index), from)) return kTfLiteOk;
-  *out_changed = true;
-  return ShapeInput(callee, n, from);
-}
-
-void MakeDynamic(TfLiteTensor* tensor) {
-  if (IsDynamic(tensor)) return;
-  tensor->allocation_type = kTfLiteDynamic;
-  tensor->data.raw = nullptr;
-}
-
-// The n-th output of the callee into the node's, with its shape where that was left open.
+// The node's n-th output gets a value that a call returned, with its shape where that was left
+// open.
 TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
-                        const TfLiteTensor* from) {
+                        const CallInput& value) {
   TfLiteTensor* output = Output(context, node, n);
   if (output == nullptr) return kTfLiteOk;
-  if (from == nullptr || from->type != output->type) {
+  if (value.type == kTfLiteNoType || value.type != output->type) {
     return TensorError(context, output, "the subgraph's output %d has another type", n);
   }
-  if (IsDynamic(output)) DEPUTY_TRY(ResizeLike(context, output, from));
-  return CopyData(context, from, Output(context, node, n));
-}
-
-TfLiteTensor* CalleeOutput(CallableSubgraph* callee, size_t n) {
-  return callee->tensor(callee->outputs()[n]);
+  if (IsDynamic(output)) {
+    DEPUTY_TRY(ResizeTo(context, output, value.dims));
+    DEPUTY_TRY(TfLiteTensorRealloc(value.bytes, output));
+  }
+  if (output->bytes != value.bytes) {
+    return TensorError(context, output, "expected %zu bytes, found %zu", output->bytes,
+                       value.bytes);
+  }
+  if (value.bytes == 0) return kTfLiteOk;
+  if (value.data == nullptr || output->data.raw == nullptr) {
+    return TensorError(context, output, "no data to copy");
+  }
+  memcpy(output->data.raw, value.data, value.bytes);
+  return kTfLiteOk;
 }
 
 // ---- IF ---------------------------------------------------------------------------------------
@@ -142,14 +106,6 @@ TfLiteStatus FindBranches(TfLiteContext* context, const TfLiteNode* node, IfBran
                     &branches->else_branch);
 }
 
-TfLiteStatus PrepareBranch(TfLiteContext* context, const TfLiteNode* node,
-                           CallableSubgraph* branch) {
-  for (size_t n = 0; n < branch->inputs().size(); ++n) {
-    DEPUTY_TRY(ShapeInput(branch, n, Input(context, node, static_cast<int>(n) + 1)));
-  }
-  return branch->AllocateTensors();
-}
-
 TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
   if (node->inputs->size < 1) return KernelError(context, "expected 1 or more inputs, found 0");
   const TfLiteTensor* condition = Input(context, node, 0);
@@ -158,19 +114,20 @@ TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckElementCount(context, condition, 1));
   IfBranches branches;
   DEPUTY_TRY(FindBranches(context, node, &branches));
-  DEPUTY_TRY(PrepareBranch(context, node, branches.then_branch));
-  DEPUTY_TRY(PrepareBranch(context, node, branches.else_branch));
+  const std::vector<CallInput> arguments = Arguments(context, node, 1);
+  std::vector<CallOutput> of_then, of_else;
+  DEPUTY_TRY(branches.then_branch->InferOutputs(arguments, &of_then));
+  DEPUTY_TRY(branches.else_branch->InferOutputs(arguments, &of_else));
   for (int n = 0; n < node->outputs->size; ++n) {
     TfLiteTensor* output = Output(context, node, n);
     if (output == nullptr) continue;
-    const TfLiteTensor* a = CalleeOutput(branches.then_branch, static_cast<size_t>(n));
-    const TfLiteTensor* b = CalleeOutput(branches.else_branch, static_cast<size_t>(n));
-    if (a == nullptr || b == nullptr) return TensorError(context, output, "no such output inside");
-    output->type = a->type;
-    if (IsDynamic(a) || IsDynamic(b) || !SameShape(a, b)) {
-      MakeDynamic(output);
+    const CallOutput& a = of_then[static_cast<size_t>(n)];
+    const CallOutput& b = of_else[static_cast<size_t>(n)];
+    output->type = a.type;
+    if (a.known && b.known && a.type == b.type && a.dims == b.dims) {
+      DEPUTY_TRY(ResizeTo(context, output, a.dims));
     } else {
-      DEPUTY_TRY(ResizeLike(context, output, a));
+      MakeDynamic(output);
     }
   }
   return kTfLiteOk;
@@ -182,17 +139,9 @@ TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* condition = Input(context, node, 0);
   if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
   CallableSubgraph* branch = *condition->data.b ? branches.then_branch : branches.else_branch;
-  bool changed = false;
-  for (size_t n = 0; n < branch->inputs().size(); ++n) {
-    DEPUTY_TRY(Follow(branch, n, Input(context, node, static_cast<int>(n) + 1), &changed));
-  }
-  DEPUTY_TRY(branch->AllocateTensors());
-  for (size_t n = 0; n < branch->inputs().size(); ++n) {
-    DEPUTY_TRY(CopyInput(context, branch, n, Input(context, node, static_cast<int>(n) + 1)));
-  }
-  DEPUTY_TRY(branch->Invoke());
+  DEPUTY_TRY(branch->Call(Arguments(context, node, 1)));
   for (int n = 0; n < node->outputs->size; ++n) {
-    DEPUTY_TRY(TakeOutput(context, node, n, CalleeOutput(branch, static_cast<size_t>(n))));
+    DEPUTY_TRY(TakeOutput(context, node, n, ViewOf(branch->output(static_cast<size_t>(n)))));
   }
   return kTfLiteOk;
 }
@@ -220,136 +169,106 @@ TfLiteStatus FindParts(TfLiteContext* context, const TfLiteNode* node, WhilePart
   return FindCallee(context, params.body_subgraph_index, "body", values, values, &parts->body);
 }
 
-// The condition's answer is one bool; dynamic ones are looked at when they are there.
-TfLiteStatus CheckCondition(TfLiteContext* context, CallableSubgraph* condition) {
-  const TfLiteTensor* answer = CalleeOutput(condition, 0);
-  if (answer == nullptr) return KernelError(context, "the condition has no output");
-  DEPUTY_TRY(CheckType(context, answer, TypeBit(kTfLiteBool)));
-  return IsDynamic(answer) ? kTfLiteOk : CheckElementCount(context, answer, 1);
+// The condition returns one bool; one of unknown shape is checked when it is there.
+TfLiteStatus CheckCondition(TfLiteContext* context, CallableSubgraph* condition,
+                            const CallOutput& result) {
+  const TfLiteTensor* tensor = condition->output(0);
+  DEPUTY_TRY(CheckType(context, tensor, TypeBit(kTfLiteBool)));
+  if (!result.known || ElementCount(result.dims) == 1) return kTfLiteOk;
+  return TensorError(context, tensor, "expected 1 elements, found %lld",
+                     static_cast<long long>(ElementCount(result.dims)));
 }
 
 TfLiteStatus PrepareWhile(TfLiteContext* context, TfLiteNode* node) {
   WhileParts parts;
   DEPUTY_TRY(FindParts(context, node, &parts));
-  const size_t values = parts.body->inputs().size();
-  for (CallableSubgraph* callee : {parts.condition, parts.body}) {
-    for (size_t n = 0; n < values; ++n) {
-      DEPUTY_TRY(ShapeInput(callee, n, Input(context, node, static_cast<int>(n))));
-    }
-    DEPUTY_TRY(callee->AllocateTensors());
-  }
-  DEPUTY_TRY(CheckCondition(context, parts.condition));
-  for (size_t n = 0; n < values; ++n) {
-    TfLiteTensor* output = Output(context, node, static_cast<int>(n));
-    const TfLiteTensor* input = Input(context, node, static_cast<int>(n));
+  const std::vector<CallInput> arguments = Arguments(context, node, 0);
+  std::vector<CallOutput> of_condition, of_body;
+  DEPUTY_TRY(parts.condition->InferOutputs(arguments, &of_condition));
+  DEPUTY_TRY(parts.body->InferOutputs(arguments, &of_body));
+  DEPUTY_TRY(CheckCondition(context, parts.condition, of_condition[0]));
+  for (int n = 0; n < node->outputs->size; ++n) {
+    TfLiteTensor* output = Output(context, node, n);
+    const TfLiteTensor* input = Input(context, node, n);
     if (output == nullptr || input == nullptr) continue;
-    const TfLiteTensor* made = CalleeOutput(parts.body, n);
-    if (made == nullptr || made->type != input->type) {
-      return TensorError(context, output, "the body's output %zu: expected %s, found %s", n,
-                         TfLiteTypeGetName(input->type),
-                         made == nullptr ? "none" : TfLiteTypeGetName(made->type));
+    const CallOutput& made = of_body[static_cast<size_t>(n)];
+    if (made.type != input->type) {
+      return TensorError(context, output, "the body's output %d: expected %s, found %s", n,
+                         TfLiteTypeGetName(input->type), TfLiteTypeGetName(made.type));
     }
     output->type = input->type;
-    if (IsDynamic(made) || IsDynamic(input) || !SameShape(made, input)) {
-      MakeDynamic(output);
-    } else {
+    const bool same_shape = TfLiteIntArrayEqualsArray(
+        input->dims, static_cast<int>(made.dims.size()), made.dims.data());
+    if (made.known && same_shape && !IsDynamic(input)) {
       DEPUTY_TRY(ResizeLike(context, output, input));
+    } else {
+      MakeDynamic(output);
     }
   }
   return kTfLiteOk;
 }
 
-// Loop values between subgraphs: from the node's inputs or the body's outputs.
+// The values that go from one iteration to the next. They are kept apart from the body's tensors:
+// there, one's place may be another's source, and a condition that calls the body overwrites all.
 class LoopValues {
  public:
-  LoopValues(TfLiteContext* context, const TfLiteNode* node, CallableSubgraph* body)
-      : context_(context), node_(node), body_(body) {}
+  explicit LoopValues(std::vector<CallInput> start) : values_(std::move(start)) {}
 
-  const TfLiteTensor* Value(size_t n) const {
-    return first_ ? Input(context_, node_, static_cast<int>(n)) : CalleeOutput(body_, n);
-  }
+  const std::vector<CallInput>& values() const { return values_; }
 
-  // Fills the callee's inputs with the present values.
-  TfLiteStatus PassTo(CallableSubgraph* callee) const {
-    bool changed = false;
-    for (size_t n = 0; n < callee->inputs().size(); ++n) {
-      DEPUTY_TRY(Follow(callee, n, Value(n), &changed));
-    }
-    DEPUTY_TRY(callee->AllocateTensors());
-    for (size_t n = 0; n < callee->inputs().size(); ++n) {
-      DEPUTY_TRY(CopyInput(context_, callee, n, Value(n)));
-    }
-    return kTfLiteOk;
-  }
-
-  // The body's outputs become its inputs. One may be another's source, so all are put aside first.
-  TfLiteStatus PassBodyToItself() {
-    const size_t count = body_->inputs().size();
-    std::vector<std::vector<char>> bytes(count);
-    std::vector<std::vector<int>> shapes(count);
-    bool reshaped = false;
-    for (size_t n = 0; n < count; ++n) {
-      const TfLiteTensor* made = CalleeOutput(body_, n);
-      const TfLiteTensor* input = body_->tensor(body_->inputs()[n]);
-      if (made == nullptr || input == nullptr || made->type != input->type) {
-        return KernelError(context_, "the body's output %zu is not of its input's type", n);
+  TfLiteStatus TakeFrom(TfLiteContext* context, CallableSubgraph* body) {
+    kept_.resize(values_.size());
+    for (size_t n = 0; n < values_.size(); ++n) {
+      const CallInput made = ViewOf(body->output(n));
+      const bool fits = made.type == values_[n].type || values_[n].type == kTfLiteNoType;
+      if (!fits || (made.data == nullptr && made.bytes > 0)) {
+        return KernelError(context, "the body's output %zu is not of its input's type", n);
       }
-      bytes[n].assign(made->data.raw, made->data.raw + made->bytes);
-      shapes[n].assign(Dims(made).begin(), Dims(made).end());
-      reshaped = reshaped || !SameShape(made, input);
-    }
-    for (size_t n = 0; n < count && reshaped; ++n) {
-      DEPUTY_TRY(body_->ResizeInputTensor(body_->inputs()[n], shapes[n]));
-    }
-    if (reshaped) DEPUTY_TRY(body_->AllocateTensors());
-    for (size_t n = 0; n < count; ++n) {
-      TfLiteTensor* input = body_->tensor(body_->inputs()[n]);
-      if (IsDynamic(input)) DEPUTY_TRY(TfLiteTensorRealloc(bytes[n].size(), input));
-      if (input->bytes != bytes[n].size()) return TensorError(context_, input, "wrong size");
-      if (!bytes[n].empty()) memcpy(input->data.raw, bytes[n].data(), bytes[n].size());
+      kept_[n].bytes.assign(made.data, made.data + made.bytes);
+      kept_[n].dims.assign(made.dims.begin(), made.dims.end());
+      values_[n] = {made.type, kept_[n].dims, kept_[n].bytes.data(), made.bytes};
     }
     return kTfLiteOk;
   }
-
-  void BodyHasRun() { first_ = false; }
-  bool first() const { return first_; }
 
  private:
-  TfLiteContext* context_;
-  const TfLiteNode* node_;
-  CallableSubgraph* body_;
-  bool first_ = true;
+  struct Kept {
+    std::vector<char> bytes;
+    std::vector<int> dims;
+  };
+
+  std::vector<CallInput> values_;
+  std::vector<Kept> kept_;
 };
 
-TfLiteStatus EvalCondition(TfLiteContext* context, const LoopValues& values,
+TfLiteStatus EvalCondition(TfLiteContext* context, const LoopValues& loop,
                            CallableSubgraph* condition, bool* out_go_on) {
-  DEPUTY_TRY(values.PassTo(condition));
-  DEPUTY_TRY(condition->Invoke());
-  const TfLiteTensor* answer = CalleeOutput(condition, 0);
-  DEPUTY_TRY(CheckElementCount(context, answer, 1));
-  if (answer->data.b == nullptr) return TensorError(context, answer, "no data");
-  *out_go_on = *answer->data.b;
+  DEPUTY_TRY(condition->Call(loop.values()));
+  const TfLiteTensor* result = condition->output(0);
+  DEPUTY_TRY(CheckType(context, result, TypeBit(kTfLiteBool)));
+  DEPUTY_TRY(CheckElementCount(context, result, 1));
+  if (result->data.b == nullptr) return TensorError(context, result, "no data");
+  *out_go_on = *result->data.b;
   return kTfLiteOk;
 }
 
 TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
   WhileParts parts;
   DEPUTY_TRY(FindParts(context, node, &parts));
-  LoopValues values(context, node, parts.body);
+  LoopValues loop(Arguments(context, node, 0));
   for (;;) {
     if (RuntimeOf(context)->TakeCancellation()) {
       KernelError(context, "Client requested cancel during Invoke()");
       return kTfLiteCancelled;
     }
     bool go_on = false;
-    DEPUTY_TRY(EvalCondition(context, values, parts.condition, &go_on));
+    DEPUTY_TRY(EvalCondition(context, loop, parts.condition, &go_on));
     if (!go_on) break;
-    DEPUTY_TRY(values.first() ? values.PassTo(parts.body) : values.PassBodyToItself());
-    DEPUTY_TRY(parts.body->Invoke());
-    values.BodyHasRun();
+    DEPUTY_TRY(parts.body->Call(loop.values()));
+    DEPUTY_TRY(loop.TakeFrom(context, parts.body));
   }
   for (int n = 0; n < node->outputs->size; ++n) {
-    DEPUTY_TRY(TakeOutput(context, node, n, values.Value(static_cast<size_t>(n))));
+    DEPUTY_TRY(TakeOutput(context, node, n, loop.values()[static_cast<size_t>(n)]));
   }
   return kTfLiteOk;
 }
