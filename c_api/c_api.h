@@ -177,7 +177,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterprete
 
 // Prepares all kernels and gives memory to all tensors whose shape is known. Needed before the
 // first Invoke and after each resize; otherwise it does nothing. On failure the status of the
-// kernel that refused, and the call may be repeated.
+// kernel that refused, or kTfLiteCancelled after a Cancel; the call may be repeated.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterAllocateTensors(TfLiteInterpreter* interpreter);
 
 // Runs the model once, on the calling thread and the pool's. Fails before AllocateTensors, when a
@@ -202,8 +202,8 @@ TFL_CAPI_EXPORT const TfLiteTensor* TfLiteInterpreterGetOutputTensor(
 TFL_CAPI_EXPORT TfLiteTensor* TfLiteInterpreterGetTensor(const TfLiteInterpreter* interpreter,
                                                          int index);
 
-// Makes a running Invoke stop before its next node. Any thread. A request made while nothing runs
-// is forgotten. kTfLiteError if cancellation was not enabled in the options.
+// Makes a running Invoke or AllocateTensors stop before its next node. Any thread. A request made
+// while nothing runs is forgotten. kTfLiteError if cancellation was not enabled in the options.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterCancel(const TfLiteInterpreter* interpreter);
 
 // ------------------------------------------------------------------------------------------------

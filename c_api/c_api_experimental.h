@@ -176,7 +176,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterGetBufferHandle(TfLiteInterpreter*
 TFL_CAPI_EXPORT void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,
                                                       bool allow_buffer_handle_output);
 
-// Makes a running Invoke of the signature stop; as TfLiteInterpreterCancel.
+// Makes a running Invoke or AllocateTensors of the signature stop; as TfLiteInterpreterCancel.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteSignatureRunnerCancel(TfLiteSignatureRunner* signature_runner);
 
 // Stores a set of telemetry callbacks, which is borrowed and must outlive the interpreter; see

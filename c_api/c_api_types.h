@@ -43,7 +43,7 @@ typedef enum TfLiteStatus {
   kTfLiteDelegateDataReadError = 6,
   // An operator of the model has no implementation.
   kTfLiteUnresolvedOps = 7,
-  // Invoke was stopped by a Cancel call.
+  // Invoke or AllocateTensors was stopped by a Cancel call.
   kTfLiteCancelled = 8,
   // Answer of a kernel's prepare: treat the outputs like dynamic ones. Not a failure.
   kTfLiteOutputShapeNotKnown = 9,

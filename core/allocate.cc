@@ -32,7 +32,11 @@ TfLiteStatus Subgraph::CheckConsistent() {
 
 TfLiteStatus Subgraph::AllocateTensors() {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
-  if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
+  {
+    // Cancelled in the middle, delegates would be lost.
+    const CancelScope uninterrupted(interpreter_, nullptr);
+    if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
+  }
   bool dynamic_input = false;
   for (int index : inputs_) {
     if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) dynamic_input = true;
@@ -116,16 +120,19 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 }
 
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
+  TfLiteStatus status = interpreter_->CheckCancellation();
+  if (status != kTfLiteOk) return status;
   EnsureTensorCapacity();
   const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
   const std::vector<SharedShape> shared =
       shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
-  if (hot) hot_fallback_.InferReplacedShapes(node_index);
+  if (hot) status = hot_fallback_.InferReplacedShapes(node_index);
+  const bool cancelled = status != kTfLiteOk;
   failure_[0] = '\0';
-  TfLiteStatus status = RunPrepare(node_index);
+  if (!cancelled) status = RunPrepare(node_index);
   if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
   if (!KeepShapes(shared)) status = kTfLiteError;
-  if (hot && status != kTfLiteOutputShapeNotKnown) {
+  if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
     status = hot_fallback_.CheckPrepareResult(node_index, status);
   }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {

@@ -110,7 +110,7 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
-void HotFallback::InferReplacedShapes(int node_index) {
+TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const Partition& partition = PartitionOf(node_index);
   const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
   for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
@@ -118,14 +118,17 @@ void HotFallback::InferReplacedShapes(int node_index) {
   for (int replaced : partition.nodes) {
     subgraph_->EnsureTensorCapacity();
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
-    if (subgraph_->RunPrepare(replaced) != kTfLiteOk) return;
-    if (subgraph_->HasDynamicTensor(subgraph_->nodes_[replaced].first.outputs)) return;
+    const TfLiteStatus status = subgraph_->RunPrepare(replaced);
+    if (status == kTfLiteCancelled) return status;
+    if (status != kTfLiteOk) return kTfLiteOk;
+    if (subgraph_->HasDynamicTensor(subgraph_->nodes_[replaced].first.outputs)) return kTfLiteOk;
   }
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0) continue;
     const TfLiteIntArray* dims = subgraph_->tensors_[outputs->data[i]].dims;
     known_shapes_[outputs->data[i]].assign(dims->data, dims->data + dims->size);
   }
+  return kTfLiteOk;
 }
 
 bool HotFallback::OutputsKeptTheirShapes(int node_index) const {

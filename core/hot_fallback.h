@@ -42,8 +42,8 @@ class HotFallback {
 
   // ---- While tensors are allocated -------------------------------------------------------------
   // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
-  // give to its outputs, if these can be known.
-  void InferReplacedShapes(int node_index);
+  // give to its outputs, if these can be known. Ok whether they can or not; or cancelled.
+  TfLiteStatus InferReplacedShapes(int node_index);
   // Checks a delegate's node by what its prepare returned and by the shapes of its outputs. Ok also
   // when it failed but its nodes can stand in for it.
   TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status);

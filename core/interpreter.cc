@@ -86,13 +86,24 @@ ThreadPool& Interpreter::pool() {
 
 TfLiteStatus Interpreter::AllocateTensors() {
   if (validation_ != nullptr) validation_->EnterInterpreter("AllocateTensors");
-  return primary().AllocateTensors();
+  return AllocateTensors(&primary());
 }
 
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
   if (validation_ != nullptr) validation_->EnterInterpreter("Invoke");
+  return Invoke(&primary(), allow_stale_outputs);
+}
+
+TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
   ArmCancellation();
-  return primary().Invoke(allow_stale_outputs);
+  const CancelScope cancellable(this, "AllocateTensors");
+  return subgraph->AllocateTensors();
+}
+
+TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
+  ArmCancellation();
+  const CancelScope cancellable(this, "Invoke");
+  return subgraph->Invoke(allow_stale_outputs);
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {
@@ -175,6 +186,12 @@ TfLiteStatus Interpreter::Cancel() {
   if (!cancellation_) return kTfLiteError;
   cancel_requested_.store(true, std::memory_order_release);
   return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::CheckCancellation() {
+  if (!TakeCancellation()) return kTfLiteOk;
+  return Fail(&reporter_, kTfLiteCancelled, "Client requested cancel during %s()",
+              cancellable_call_);
 }
 
 bool Interpreter::EnterSubgraph() {

@@ -64,6 +64,9 @@ class Interpreter {
   // Subgraph 0, as the C API's interpreter calls.
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke(bool allow_stale_outputs);
+  // The client's calls on any subgraph, which Cancel can end.
+  TfLiteStatus AllocateTensors(Subgraph* subgraph);
+  TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
 
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
@@ -87,12 +90,13 @@ class Interpreter {
 
   // May be called from another thread. Error when cancellation was not enabled.
   TfLiteStatus Cancel();
-  // Re-arms the flag: a request made before an invocation is forgotten.
-  void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
-  // True once per request.
+  // True once per request, while the client waits for a call that can be cancelled.
   bool TakeCancellation() {
-    return cancellation_ && cancel_requested_.exchange(false, std::memory_order_acq_rel);
+    return cancellation_ && cancellable_call_ != nullptr &&
+           cancel_requested_.exchange(false, std::memory_order_acq_rel);
   }
+  // kTfLiteCancelled, after a report, once per request.
+  TfLiteStatus CheckCancellation();
 
   // The number of the walk that prepares nodes now; see AllocationPass.
   int64_t allocation_pass() const { return allocation_pass_; }
@@ -129,7 +133,10 @@ class Interpreter {
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   void SetNumThreads(int num_threads);
   TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
+  // A request made before a call is forgotten.
+  void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
 
+  friend class CancelScope;
   friend class AllocationPass;
 
   std::shared_ptr<const Model> model_;
@@ -142,6 +149,7 @@ class Interpreter {
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
   std::atomic<bool> cancel_requested_{false};
+  const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
   int call_depth_ = 0;
   int64_t allocation_pass_ = 0;
   int allocation_depth_ = 0;
@@ -171,6 +179,23 @@ class CallDepth {
  private:
   Interpreter* const interpreter_;
   const bool allowed_;
+};
+
+// A call that Cancel can end, for as long as this lives. With null for its name, requests wait
+// until this is gone.
+class CancelScope {
+ public:
+  CancelScope(Interpreter* interpreter, const char* call)
+      : interpreter_(interpreter), outer_(interpreter->cancellable_call_) {
+    interpreter->cancellable_call_ = call;
+  }
+  ~CancelScope() { interpreter_->cancellable_call_ = outer_; }
+  CancelScope(const CancelScope&) = delete;
+  CancelScope& operator=(const CancelScope&) = delete;
+
+ private:
+  Interpreter* const interpreter_;
+  const char* const outer_;
 };
 
 // A walk that prepares nodes, for as long as this lives, with all walks over called subgraphs that

@@ -76,9 +76,8 @@ TfLiteStatus Subgraph::ReadOutputs() {
 TfLiteStatus Subgraph::InvokeNode(int position) {
   const int node_index = plan_[position];
   if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
-  if (interpreter_->TakeCancellation()) {
-    return Fail(interpreter_->reporter(), kTfLiteCancelled,
-                "Client requested cancel during Invoke()");
+  if (const TfLiteStatus status = interpreter_->CheckCancellation(); status != kTfLiteOk) {
+    return status;
   }
   tensor_resized_ = false;
   if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr) {

@@ -89,11 +89,14 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
   return subgraph_->ResizeInputTensorStrict(*index, dims);
 }
 
+TfLiteStatus SignatureRunner::AllocateTensors() {
+  return subgraph_->interpreter()->AllocateTensors(subgraph_);
+}
+
 TfLiteStatus SignatureRunner::Invoke() {
   Validation* const validation = subgraph_->interpreter()->validation();
   if (validation != nullptr) validation->EnterInterpreter("Invoke of a signature");
-  subgraph_->interpreter()->ArmCancellation();
-  return subgraph_->Invoke(false);
+  return subgraph_->interpreter()->Invoke(subgraph_, false);
 }
 
 }  // namespace deputy

@@ -35,7 +35,7 @@ class SignatureRunner {
   const TfLiteTensor* OutputTensor(const char* name);
 
   TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims);
-  TfLiteStatus AllocateTensors() { return subgraph_->AllocateTensors(); }
+  TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke();
 
  private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // IF and WHILE: values that a delegate keeps on its device on their way into and out of the called
-// subgraphs, and how often these are prepared.
+// subgraphs, how often these are prepared, and cancelling while they are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "c_api/builtin_ops.h"
@@ -20,6 +21,7 @@ namespace deputy {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // ---- A device -----------------------------------------------------------------------------------
 
@@ -286,11 +288,16 @@ TEST(ControlFlow, condition_may_call_the_body) {
 
 // ---- How often subgraphs are prepared -----------------------------------------------------------
 
-// A custom operator that passes its input on and counts.
+// A custom operator that passes its input on and counts. At one of its prepares it cancels, as
+// another thread would at that moment.
 int g_prepares, g_invokes;
+int g_cancel_at_prepare = -1;
+TfLiteInterpreter* g_to_cancel;
 
 TfLiteStatus CountPrepare(TfLiteContext* context, TfLiteNode* node) {
-  ++g_prepares;
+  if (g_prepares++ == g_cancel_at_prepare) {
+    std::thread([] { EXPECT_EQ(TfLiteInterpreterCancel(g_to_cancel), kTfLiteOk); }).join();
+  }
   const TfLiteTensor& input = context->tensors[node->inputs->data[0]];
   TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
   return context->ResizeTensor(context, output, TfLiteIntArrayCopy(input.dims));
@@ -311,9 +318,13 @@ class CountingInterpreter : public TestInterpreter {
           count.prepare = &CountPrepare;
           count.invoke = &CountInvoke;
           TfLiteInterpreterOptionsAddCustomOp(options, "Count", &count, 1, 1);
+          TfLiteInterpreterOptionsEnableCancellation(options, true);
         }) {
+    g_to_cancel = get();
     ResetCounts();
   }
+  ~CountingInterpreter() { g_cancel_at_prepare = -1; }
+
   void ResetCounts() { g_prepares = g_invokes = 0; }
 };
 
@@ -418,6 +429,70 @@ TEST(ControlFlow, a_subgraph_may_be_called_with_any_number_of_shapes) {
       EXPECT_EQ(t.Get<float>(n - 1), std::vector<float>(n, static_cast<float>(n * n)));
     }
   }
+}
+
+// ---- Cancelling while tensors are allocated -----------------------------------------------------
+
+TEST(Cancellation, ends_an_allocation_and_the_next_one_works) {
+  for (const int at : {0, 1, 20}) {
+    CountingInterpreter t(Nested(27, true));
+    g_cancel_at_prepare = at;
+    EXPECT_EQ(t.Allocate(), kTfLiteCancelled);
+    EXPECT_THAT(t.log(), HasSubstr("Client requested cancel during AllocateTensors()"));
+    EXPECT_EQ(g_prepares, at + 1);
+    g_cancel_at_prepare = -1;
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    t.Set<float>(0, {1, 1, 1, 1});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(28, 28, 28, 28));
+  }
+}
+
+TEST(Cancellation, ends_an_inference_that_prepares) {
+  CountingInterpreter t(Nested(5, false));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, 1, 1, 1});
+  for (const int at : {0, 3, 17}) {
+    t.ResetCounts();
+    g_cancel_at_prepare = at;
+    EXPECT_EQ(t.Invoke(), kTfLiteCancelled);
+    EXPECT_EQ(g_prepares, at + 1);
+    g_cancel_at_prepare = -1;
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(32, 32, 32, 32));
+  }
+}
+
+TEST(Cancellation, request_before_an_allocation_or_a_delegate_is_forgotten) {
+  Scripted delegate({});
+  CountingInterpreter t(Nested(2, false));
+  EXPECT_EQ(TfLiteInterpreterCancel(t.get()), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(TfLiteInterpreterCancel(t.get()), kTfLiteOk);
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
+      << t.log();
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+}
+
+TEST(Cancellation, does_not_cost_the_delegates_that_a_resize_applies_again) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}), counted = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddCustomOp("Count", {x}, {counted});
+  const int y = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddOp(kTfLiteBuiltinAdd, {counted, counted}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  Scripted delegate({1});
+  CountingInterpreter t(m.Finish());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
+  t.ResetCounts();
+  g_cancel_at_prepare = 0;
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, 2});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(2, 4));
+  EXPECT_EQ(delegate->nodes_computed, 1);
 }
 
 }  // namespace
