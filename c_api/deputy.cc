@@ -164,8 +164,9 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
   DeputyDelegationStatus full{};
   full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
   for (int i = 0; i < impl.subgraph_count(); ++i) {
-    const deputy::FallbackStatistics& part = impl.subgraph(i)->hot_fallback().statistics();
-    full.degraded |= part.degraded;
+    const deputy::HotFallback& fallback = impl.subgraph(i)->hot_fallback();
+    const deputy::FallbackStatistics& part = fallback.statistics();
+    full.degraded |= fallback.degraded();
     full.recomputed_nodes += part.recomputed;
     full.restarts += part.restarts;
     full.reserved_bytes += part.reserved_bytes;

@@ -155,7 +155,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(
 
 // Under kDeputyPolicyHot: for how many inferences a delegate's node that failed is left out before
 // it is tried again. 0, the default: it is tried in the next one; -1: never again, until the graph
-// changes. kTfLiteError for NULL options and other negative numbers.
+// changes. An inference is one Invoke of the interpreter or of a signature, however often it runs a
+// subgraph in a loop. kTfLiteError for NULL options and other negative numbers.
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options, int32_t inferences);
 
@@ -165,14 +166,15 @@ typedef struct DeputyDelegationStatus {
   size_t struct_size;
   // A DeputyDelegatePolicy.
   int32_t policy;
-  // Not 0: the newest inference computed nodes of a delegate on the CPU because it failed, or a
-  // delegate could not be applied and was left out.
+  // Not 0: the newest inference computed nodes of a delegate, in whatever subgraph, on the CPU
+  // because it failed, or a delegate could not be applied and was left out.
   int32_t degraded;
   // Delegates that could not be applied and were left out.
   int64_t delegates_left_out;
   // How often a delegate's node was computed on the CPU.
   int64_t recomputed_nodes;
-  // How often an inference started over because a delegate could not hand out its tensors.
+  // How often an inference, or a subgraph's run within one, started over because a delegate could
+  // not hand out its tensors.
   int64_t restarts;
   // What being able to go on costs: memory kept for the replaced nodes, in bytes, and time spent so
   // far on keeping variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite.

@@ -260,27 +260,42 @@ bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
 
 // ---- While the model runs -----------------------------------------------------------------------
 
-void HotFallback::BeginInvoke() {
-  ++inferences_;
-  lost_ = nullptr;
-  statistics_.degraded = false;
-  variables_at_start_.Clear();
-  if (subgraph_->variables_.empty() || !subgraph_->delegation_.any_applied()) return;
+HotFallback::Run::Run(HotFallback* fallback) : fallback_(fallback) {
+  fallback->lost_ = nullptr;
+  fallback->variables_at_start_.Clear();
+  if (!fallback->subgraph_->delegation_.any_applied()) return;
+  fallback->SaveVariablesOf(fallback->subgraph_);
+  fallback->subgraph_->interpreter()->restartable_.push_back(fallback);
+  restartable_ = true;
+}
+
+HotFallback::Run::~Run() {
+  if (restartable_) fallback_->subgraph_->interpreter()->restartable_.pop_back();
+}
+
+void HotFallback::SaveVariablesOf(Subgraph* subgraph) {
+  if (subgraph->variables().empty()) return;
   const Stopwatch watch(&statistics_.saving_ns);
-  for (int index : subgraph_->variables_) {
-    variables_at_start_.Save(index, subgraph_->tensors_[index]);
-  }
+  variables_at_start_.Save(subgraph);
+}
+
+bool HotFallback::degraded() const {
+  return degraded_in_ > 0 && degraded_in_ == subgraph_->interpreter()->inference();
+}
+
+bool HotFallback::BackingOff(const Partition& partition) const {
+  return subgraph_->interpreter()->inference() < partition.retry_at;
 }
 
 void HotFallback::BackOff(Partition* partition) {
   const int retry = subgraph_->interpreter()->delegate_retry();
-  partition->retry_at = retry < 0 ? std::numeric_limits<int64_t>::max() : inferences_ + 1 + retry;
+  partition->retry_at = retry < 0 ? std::numeric_limits<int64_t>::max()
+                                  : subgraph_->interpreter()->inference() + 1 + retry;
 }
 
 TfLiteStatus HotFallback::InvokeNode(int node_index) {
   Partition& partition = PartitionOf(node_index);
-  const bool backing_off = inferences_ < partition.retry_at;
-  if (backing_off || !partition.prepared) return Recompute(node_index);
+  if (BackingOff(partition) || !partition.prepared) return Recompute(node_index);
 
   variables_of_node_.Clear();
   if (!subgraph_->variables_.empty()) {
@@ -319,7 +334,7 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   const TfLiteStatus status = RunReplaced(partition);
   ForgetScratchAddresses();
   if (status != kTfLiteOk) return status;
-  statistics_.degraded = true;
+  degraded_in_ = subgraph_->interpreter()->inference();
   ++statistics_.recomputed;
   ++partition.recomputed;
   subgraph_->interpreter()->reporter()->Report(
@@ -385,7 +400,7 @@ bool HotFallback::RestartInference() {
   for (int node_index : subgraph_->plan_) {
     if (subgraph_->nodes_[node_index].first.delegate != lost_) continue;
     Partition& partition = PartitionOf(node_index);
-    if (inferences_ < partition.retry_at) continue;
+    if (BackingOff(partition)) continue;
     BackOff(&partition);
     changed = true;
   }
@@ -394,8 +409,12 @@ bool HotFallback::RestartInference() {
     if (tensor.delegate == lost_) tensor.data_is_stale = false;
   }
   lost_ = nullptr;
-  variables_at_start_.PutBack(&subgraph_->tensors_);
-  statistics_.degraded = true;
+  {
+    // Short of a state to start from, there is nothing else to do than to fail.
+    const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
+    if (variables_at_start_.PutBack() != kTfLiteOk) return false;
+  }
+  degraded_in_ = subgraph_->interpreter()->inference();
   ++statistics_.restarts;
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d: a delegate lost its tensors; the inference starts over without it",

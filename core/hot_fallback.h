@@ -10,8 +10,11 @@
 // inference are the exception.
 //
 // A delegate that cannot even hand out what it computed before (a device that died with tensors on
-// it) makes the inference start over without it: the caller's inputs are still there, variables are
-// put back to what they were.
+// it) makes the subgraph's run start over without it: the caller's inputs are still there,
+// variables are put back to what they were, those of the subgraphs that were called among them.
+//
+// An inference is one call of the client's. A subgraph may run many times in one, as the body of a
+// loop does, or not at all; back-off and "degraded" count inferences, not runs.
 #ifndef DEPUTY_CORE_HOT_FALLBACK_H_
 #define DEPUTY_CORE_HOT_FALLBACK_H_
 
@@ -22,6 +25,7 @@
 #include "c_api/common.h"
 #include "core/arena.h"
 #include "core/saved_contents.h"
+#include "core/saved_variables.h"
 
 namespace deputy {
 
@@ -29,9 +33,8 @@ class Subgraph;
 
 // What fallbacks did so far, and what being able to fall back costs.
 struct FallbackStatistics {
-  bool degraded = false;      // the newest inference computed a delegate's nodes on the CPU
   int64_t recomputed = 0;     // delegate nodes that were computed on the CPU
-  int64_t restarts = 0;       // inferences that started over
+  int64_t restarts = 0;       // runs that started over
   size_t reserved_bytes = 0;  // memory for the nodes that delegates replaced
   int64_t saving_ns = 0;      // time spent on keeping variables
 };
@@ -51,7 +54,21 @@ class HotFallback {
   TfLiteStatus Reserve();
 
   // ---- While the model runs --------------------------------------------------------------------
-  void BeginInvoke();
+  // A run of the subgraph that may start over, for as long as this lives.
+  class Run {
+   public:
+    explicit Run(HotFallback* fallback);
+    ~Run();
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+   private:
+    HotFallback* const fallback_;
+    bool restartable_ = false;
+  };
+
+  // Keeps a called subgraph's variables for the case that this run starts over.
+  void SaveVariablesOf(Subgraph* subgraph);
   // Runs a delegate's node, or what it replaced.
   TfLiteStatus InvokeNode(int node_index);
   // To be called when a tensor could not be copied from its delegate. RestartInference then leaves
@@ -64,6 +81,8 @@ class HotFallback {
   void Invalidate();
 
   const FallbackStatistics& statistics() const { return statistics_; }
+  // The newest inference computed a delegate's nodes of this subgraph on the CPU.
+  bool degraded() const;
   // How often a delegate's node was computed by its nodes.
   int64_t RecomputedCount(int node_index) const;
 
@@ -71,7 +90,7 @@ class HotFallback {
   struct Partition {
     std::vector<int> nodes;  // on the CPU, in the order of the original plan
     bool prepared = true;    // false: the delegate's prepare failed
-    int64_t retry_at = 0;
+    int64_t retry_at = 0;    // the number of an inference
     int64_t recomputed = 0;
   };
 
@@ -86,15 +105,17 @@ class HotFallback {
   size_t ComputedConstants(const Partition& partition) const;
   bool PlanScratch(const Partition& partition, size_t end);
   void ForgetScratchAddresses();
+  bool BackingOff(const Partition& partition) const;
   void BackOff(Partition* partition);
 
   Subgraph* const subgraph_;
   std::map<int, Partition> partitions_;           // by the delegate's node
   std::map<int, std::vector<int>> known_shapes_;  // of tensors that delegates write
   Arena scratch_;
-  SavedContents variables_at_start_, variables_of_node_;
+  SavedVariables variables_at_start_;  // of this subgraph and those that it called since
+  SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
-  int64_t inferences_ = 0;
+  int64_t degraded_in_ = 0;  // the number of an inference; 0: none
   FallbackStatistics statistics_;
 };
 

@@ -103,6 +103,7 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
 TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   ArmCancellation();
   const CancelScope cancellable(this, "Invoke");
+  if (subgraph->ready()) ++inference_;
   return subgraph->Invoke(allow_stale_outputs);
 }
 
@@ -192,6 +193,10 @@ TfLiteStatus Interpreter::CheckCancellation() {
   if (!TakeCancellation()) return kTfLiteOk;
   return Fail(&reporter_, kTfLiteCancelled, "Client requested cancel during %s()",
               cancellable_call_);
+}
+
+void Interpreter::SaveVariablesOf(Subgraph* subgraph) {
+  for (HotFallback* fallback : restartable_) fallback->SaveVariablesOf(subgraph);
 }
 
 bool Interpreter::EnterSubgraph() {

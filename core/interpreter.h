@@ -64,9 +64,12 @@ class Interpreter {
   // Subgraph 0, as the C API's interpreter calls.
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke(bool allow_stale_outputs);
-  // The client's calls on any subgraph, which Cancel can end.
+  // The client's calls on any subgraph, which Cancel can end. Invoke is one inference, whatever
+  // subgraphs it calls and however often.
   TfLiteStatus AllocateTensors(Subgraph* subgraph);
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs);
+  // The number of the newest inference that was not refused; 0 before the first.
+  int64_t inference() const { return inference_; }
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
 
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
@@ -100,6 +103,10 @@ class Interpreter {
 
   // The number of the walk that prepares nodes now; see AllocationPass.
   int64_t allocation_pass() const { return allocation_pass_; }
+
+  // Under Hot: a subgraph is about to be called, so that inferences under way that may start over
+  // have to keep its variables.
+  void SaveVariablesOf(Subgraph* subgraph);
 
   // One subgraph's work inside another's. False, after a report, when the calls go deeper than the
   // limits allow; every true is paired with LeaveSubgraph.
@@ -138,6 +145,7 @@ class Interpreter {
 
   friend class CancelScope;
   friend class AllocationPass;
+  friend class HotFallback;
 
   std::shared_ptr<const Model> model_;
   ErrorReporter reporter_;
@@ -151,8 +159,10 @@ class Interpreter {
   std::atomic<bool> cancel_requested_{false};
   const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
   int call_depth_ = 0;
+  int64_t inference_ = 0;
   int64_t allocation_pass_ = 0;
   int allocation_depth_ = 0;
+  std::vector<HotFallback*> restartable_;  // running now; the innermost last
   int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;

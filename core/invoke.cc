@@ -40,7 +40,7 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   if (!depth.allowed()) return kTfLiteError;
   const ScopedFlushDenormals flush;
   if (!interpreter_->hot()) return RunPlan(allow_stale_outputs);
-  hot_fallback_.BeginInvoke();
+  const HotFallback::Run run(&hot_fallback_);
   TfLiteStatus status = RunPlan(allow_stale_outputs);
   while (status != kTfLiteOk && hot_fallback_.RestartInference()) {
     status = RunPlan(allow_stale_outputs);

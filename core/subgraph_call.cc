@@ -84,6 +84,7 @@ TfLiteStatus Subgraph::InferOutputs(std::span<const CallInput> inputs,
     return kTfLiteOk;
   }
   if (call_shapes_.full()) return DescribeOutputs(false, out_outputs);
+  interpreter_->SaveVariablesOf(this);
   TfLiteStatus status = ShapeInputs(inputs);
   if (status == kTfLiteOk) status = AllocateTensors();
   if (status == kTfLiteOk) status = DescribeOutputs(true, out_outputs);
@@ -92,6 +93,7 @@ TfLiteStatus Subgraph::InferOutputs(std::span<const CallInput> inputs,
 }
 
 TfLiteStatus Subgraph::Call(std::span<const CallInput> inputs) {
+  interpreter_->SaveVariablesOf(this);
   if (const TfLiteStatus status = ShapeInputs(inputs); status != kTfLiteOk) return status;
   if (const TfLiteStatus status = AllocateTensors(); status != kTfLiteOk) return status;
   for (size_t n = 0; n < inputs.size(); ++n) {

@@ -161,7 +161,10 @@ TEST(Hot, cancelling_is_no_failure_of_the_delegate) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk);
 }
 
-TEST(Hot, works_inside_loops) {
+// ---- Called subgraphs ---------------------------------------------------------------------------
+
+// y = 2^k x, the first such value that is not below 100; x below 100.
+std::vector<uint8_t> DoublingLoop() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1}, "y");
@@ -180,17 +183,85 @@ TEST(Hot, works_inside_loops) {
   m.AddOp(kTfLiteBuiltinAdd, {b, b}, {twice}, schema::CreateAddOptions(m.fbb()));
   m.SetInputs({b});
   m.SetOutputs({twice});
+  return m.Finish();
+}
+
+// A node that fails in one iteration is left to the CPU until the inference is over.
+TEST(Hot, works_inside_loops) {
+  Scripted delegate({});
+  delegate->claim_all = true;
+  HotInterpreter t(DoublingLoop());
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  delegate.FailAt(kScriptedInvoke, 3);
+  t.InferAndWatch({1});  // 7 iterations
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
+  EXPECT_EQ(delegate->nodes_computed, 3);
+  EXPECT_EQ(t.Status().recomputed_nodes, 4);
+  EXPECT_TRUE(t.Status().degraded);
+  t.InferAndWatch({1});
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
+  EXPECT_EQ(delegate->nodes_computed, 3 + 7);
+  EXPECT_EQ(t.Status().recomputed_nodes, 4);
+  EXPECT_FALSE(t.Status().degraded);
+}
+
+TEST(Hot, back_off_counts_inferences_where_a_subgraph_runs_many_times_or_never) {
+  Scripted delegate({});
+  delegate->claim_all = true;
+  HotInterpreter t(DoublingLoop(), 2);
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  delegate.FailAt(kScriptedInvoke, 0);
+  for (const float x : {1, 1, 200, 1}) t.InferAndWatch({x});  // 200: the body does not run
+  EXPECT_EQ(t.Status().recomputed_nodes, 7 + 7);
+  EXPECT_EQ(delegate->nodes_computed, 7);
+}
+
+TEST(Hot, a_body_that_loses_its_device_starts_over_by_itself) {
+  Scripted delegate({});
+  delegate->claim_all = true;
+  delegate->outputs_on_device = true;
+  delegate.FailAt(kScriptedCopyFrom, 3);
+  HotInterpreter t(DoublingLoop());
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.InferAndWatch({1});
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
+  EXPECT_EQ(t.Status().restarts, 1);
+  EXPECT_EQ(t.Status().recomputed_nodes, 4);
+  t.InferAndWatch({1});
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
+  EXPECT_FALSE(t.Status().degraded);
+}
+
+TEST(Hot, degraded_is_the_newest_inference_whatever_subgraphs_it_ran) {
+  ModelBuilder m;
+  const int choice = m.AddTensor(kTfLiteBool, {1}), x = m.AddTensor(kTfLiteFloat32, {1, 4});
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4});
+  m.AddOp(kTfLiteBuiltinIf, {choice, x}, {y}, schema::CreateIfOptions(m.fbb(), 1, 2));
+  m.SetInputs({choice, x});
+  m.SetOutputs({y});
+  for (const char* name : {"then", "else"}) {
+    m.AddSubgraph(name);
+    AddChain(&m, 2);
+  }
   Scripted delegate({});
   delegate->claim_all = true;
   HotInterpreter t(m.Finish());
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  delegate.FailAt(kScriptedInvoke, 3);
-  t.Set<float>(0, {1});
-  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
-  EXPECT_EQ(delegate->nodes_computed, 6);
-  EXPECT_EQ(t.Status().recomputed_nodes, 1);
+  t.Set<float>(1, {1, 2, 3, 4});
+  const auto infer = [&](bool then) {
+    t.Set<uint8_t>(0, {then});
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    return t.Status().degraded != 0;
+  };
+  delegate.FailAt(kScriptedInvoke, 1);
+  EXPECT_FALSE(infer(true));
+  EXPECT_TRUE(infer(true));
+  EXPECT_FALSE(infer(false));
+  EXPECT_FALSE(infer(true));
 }
 
 // ---- While delegates are applied ----------------------------------------------------------------
