@@ -6,6 +6,9 @@
 // The words: *undo* puts the original plan back but remembers the delegates, *redo* applies the
 // remembered ones again, *remove* forgets them. A subgraph under a static delegate cannot change
 // shape, so a resize undoes and the next allocation redoes (abi.md 5).
+//
+// The implementation is in two files: delegation.cc (apply, undo, redo, remove) and replacing.cc
+// (what a delegate does while its Prepare runs).
 #ifndef DEPUTY_CORE_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_H_
 
