@@ -241,10 +241,7 @@ void Delegation::Undo() {
   for (int node : subgraph_->plan_) {
     if (node >= kept) subgraph_->FreeNode(&subgraph_->nodes_[node]);
   }
-  for (int node = kept; node < subgraph_->node_count(); ++node) {
-    subgraph_->FreeNode(&subgraph_->nodes_[node]);
-  }
-  subgraph_->nodes_.resize(static_cast<size_t>(kept));
+  CutNodes(kept);
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   RestoreHalfInputs();
@@ -256,6 +253,14 @@ void Delegation::Undo() {
   subgraph_->hot_fallback().Invalidate();
   subgraph_->state_ = Subgraph::State::kUninvokable;
   undone_ = true;
+}
+
+void Delegation::CutNodes(int count) noexcept {
+  auto& nodes = subgraph_->nodes_;
+  const auto first = nodes.begin() + std::min(static_cast<ptrdiff_t>(count), std::ssize(nodes));
+  for (auto node = first; node != nodes.end(); ++node) subgraph_->FreeNode(&*node);
+  nodes.erase(first, nodes.end());
+  operators_.ForgetNodesFrom(count);
 }
 
 // A delegate for float16 may have pointed a node past a DEQUANTIZE, at its constant. On the CPU the

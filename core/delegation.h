@@ -12,15 +12,13 @@
 #ifndef DEPUTY_CORE_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_H_
 
-#include <map>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "c_api/common.h"
+#include "core/delegate_operators.h"
 #include "core/delegate_record.h"
 #include "core/graph_snapshot.h"
-#include "core/operator_object.h"
 #include "core/partition.h"
 #include "core/placement.h"
 #include "core/saved_contents.h"
@@ -102,9 +100,6 @@ class Delegation {
     bool asked = false;  // the delegate has been called
   };
 
-  // Operators are told apart as upstream does: by code, the name's address, and version.
-  using OperatorKey = std::tuple<int, const char*, int>;
-
   TfLiteStatus ApplySteps(TfLiteDelegate* delegate);
   TfLiteStatus ApplyOrTakeBack(TfLiteDelegate* delegate);
   TfLiteStatus CallPrepare(TfLiteDelegate* delegate);
@@ -123,7 +118,11 @@ class Delegation {
   TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
-  TfLiteOperator* OperatorOf(int node_index);
+  TfLiteStatus AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration);
+  bool IsOperatorOfANode(const TfLiteOperator* op) const;
+  TfLiteStatus RefuseOperatorOfANode();
+  // Frees the nodes from `count` on.
+  void CutNodes(int count) noexcept;
   void ForgetTensors();
   void RestoreHalfInputs();
   void FreePreviews();
@@ -140,7 +139,7 @@ class Delegation {
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
-  std::map<OperatorKey, std::unique_ptr<TfLiteOperator>> operators_;
+  DelegateOperators operators_;
   std::vector<std::shared_ptr<const PluginLibrary>> libraries_;
   std::vector<DelegateRecord> records_;
   int recording_ = -1;  // the record of the delegate being applied

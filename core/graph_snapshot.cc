@@ -90,8 +90,7 @@ void GraphSnapshot::Restore() noexcept {
 
 void GraphSnapshot::RestoreNodes() {
   auto& nodes = subgraph_->nodes_;
-  for (size_t i = nodes_.size(); i < nodes.size(); ++i) subgraph_->FreeNode(&nodes[i]);
-  nodes.resize(nodes_.size());
+  subgraph_->delegation_.CutNodes(static_cast<int>(nodes_.size()));
   for (size_t i = 0; i < nodes.size(); ++i) {
     TfLiteNode& node = nodes[i].first;
     const std::pair<TfLiteIntArray**, IntArray*> arrays[] = {

@@ -16,17 +16,8 @@ TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
 }
 TfLiteOpaqueNode* Opaque(TfLiteNode* node) { return reinterpret_cast<TfLiteOpaqueNode*>(node); }
 
-// An operator with a node index stands for that node's registration: the wrapper of a builtin.
-// Such wrappers never point at each other, so one step is enough.
-const TfLiteRegistration& Resolve(TfLiteContext* context, const TfLiteRegistration& registration) {
-  const TfLiteOperator* op = registration.registration_external;
-  if (op == nullptr || op->node_index < 0) return registration;
-  const Subgraph* subgraph = Subgraph::Of(context);
-  if (subgraph == nullptr || op->node_index >= subgraph->node_count()) return registration;
-  return subgraph->registration(op->node_index);
-}
-
-// The operator whose own functions count, or null.
+// The operator whose functions count, or null. One with a node index only describes a registration
+// that has functions of its own.
 const TfLiteOperator* OwnOperator(const TfLiteRegistration& registration) {
   const TfLiteOperator* op = registration.registration_external;
   return op != nullptr && op->node_index < 0 ? op : nullptr;
@@ -59,9 +50,8 @@ TfLiteRegistration UnresolvedCustomOp(const char* name, int version) {
   return registration;
 }
 
-void* CallInit(TfLiteContext* context, const TfLiteRegistration& unresolved, const char* buffer,
+void* CallInit(TfLiteContext* context, const TfLiteRegistration& registration, const char* buffer,
                size_t length) {
-  const TfLiteRegistration& registration = Resolve(context, unresolved);
   return Contain(context, "init threw an exception", TfLiteKernelInitFailed(), [&]() -> void* {
     if (const TfLiteOperator* op = OwnOperator(registration)) {
       if (op->init_with_data != nullptr) {
@@ -73,8 +63,7 @@ void* CallInit(TfLiteContext* context, const TfLiteRegistration& unresolved, con
   });
 }
 
-void CallFree(TfLiteContext* context, const TfLiteRegistration& unresolved, void* user_data) {
-  const TfLiteRegistration& registration = Resolve(context, unresolved);
+void CallFree(TfLiteContext* context, const TfLiteRegistration& registration, void* user_data) {
   Contain(context, "free threw an exception", 0, [&] {
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->free_with_data != nullptr) {
@@ -88,9 +77,8 @@ void CallFree(TfLiteContext* context, const TfLiteRegistration& unresolved, void
   });
 }
 
-TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& unresolved,
+TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& registration,
                          TfLiteNode* node) {
-  const TfLiteRegistration& registration = Resolve(context, unresolved);
   return Contain(context, "prepare threw an exception", kTfLiteError, [&] {
     if (const TfLiteOperator* op = OwnOperator(registration)) {
       if (op->prepare_with_data != nullptr) {
@@ -103,10 +91,9 @@ TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& unres
   });
 }
 
-TfLiteStatus CallInvoke(TfLiteContext* context, const TfLiteRegistration& unresolved,
+TfLiteStatus CallInvoke(TfLiteContext* context, const TfLiteRegistration& registration,
                         TfLiteNode* node) {
   NoteBeginOfOp(context, node);
-  const TfLiteRegistration& registration = Resolve(context, unresolved);
   return Contain(context, "invoke threw an exception", kTfLiteError, [&] {
     if (const TfLiteOperator* op = OwnOperator(registration)) {
       if (op->invoke_with_data != nullptr) {

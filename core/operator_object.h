@@ -19,7 +19,7 @@ struct TfLiteOperator {
   TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   int32_t builtin_code = 0;
-  int node_index = -1;  // -1: a real operator; else it stands for the registration of that node
+  int node_index = -1;  // -1: it has functions; else it describes the registration of that node
   uint64_t inplace_operator = 0;
   void* user_data = nullptr;
   void* (*init_with_data)(void*, TfLiteOpaqueContext*, const char*, size_t) = nullptr;

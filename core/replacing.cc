@@ -53,26 +53,11 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
   auto& [node, registration] = subgraph_->nodes_[node_index];
   // Plug-ins with accessors of their own look at the operator, so every registration has one.
   if (registration.registration_external == nullptr) {
-    registration.registration_external = OperatorOf(node_index);
+    registration.registration_external = operators_.Describe(registration, node_index);
   }
   *out_node = &node;
   *out_registration = &registration;
   return kTfLiteOk;
-}
-
-// A stand-in for the registration of a node; one serves all nodes of the same operator.
-TfLiteOperator* Delegation::OperatorOf(int node_index) {
-  const TfLiteRegistration& registration = subgraph_->registration(node_index);
-  std::unique_ptr<TfLiteOperator>& op =
-      operators_[{registration.builtin_code, registration.custom_name, registration.version}];
-  if (op == nullptr) {
-    op = std::make_unique<TfLiteOperator>();
-    op->builtin_code = registration.builtin_code;
-    op->custom_name = registration.custom_name;
-    op->version = registration.version;
-    op->node_index = node_index;
-  }
-  return op.get();
 }
 
 // ---- Replacing ----------------------------------------------------------------------------------
@@ -156,32 +141,49 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
 TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
                                            TfLiteRegistration* registration) {
   registration->builtin_code = kTfLiteBuiltinDelegate;
-  if (BuilderOf(delegate) == nullptr) {
-    // Behind the shorter structs of old headers lies whatever was on the caller's stack. An
-    // operator counts only where no function of the registration itself does.
-    registration->async_kernel = nullptr;
-    registration->inplace_operator = 0;
-    const bool has_functions = registration->init != nullptr || registration->free != nullptr ||
-                               registration->prepare != nullptr || registration->invoke != nullptr;
-    if (has_functions) registration->registration_external = nullptr;
-    if (registration->registration_external != nullptr) {
-      registration->registration_external->builtin_code = kTfLiteBuiltinDelegate;
-    }
-    return kTfLiteOk;
-  }
+  if (BuilderOf(delegate) != nullptr) return AdoptOperator(delegate, registration);
+  // Behind the shorter structs of old headers lies whatever was on the caller's stack. An operator
+  // counts only where no function of the registration itself does.
+  registration->async_kernel = nullptr;
+  registration->inplace_operator = 0;
+  const bool has_functions = registration->init != nullptr || registration->free != nullptr ||
+                             registration->prepare != nullptr || registration->invoke != nullptr;
+  if (has_functions) registration->registration_external = nullptr;
+  TfLiteOperator* op = registration->registration_external;
+  if (op == nullptr) return kTfLiteOk;
+  if (op->node_index >= 0) return RefuseOperatorOfANode();
+  op->builtin_code = kTfLiteBuiltinDelegate;
+  return kTfLiteOk;
+}
+
+// The operator is the subgraph's from here on, whatever becomes of the replacement.
+TfLiteStatus Delegation::AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration) {
   TfLiteOperator* op = registration->registration_external;
   if (op == nullptr) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
                 "subgraph %d: an opaque delegate must replace nodes with an operator",
                 subgraph_->index());
   }
-  // The operator is the subgraph's from here on, whatever becomes of the replacement.
-  std::unique_ptr<TfLiteOperator> owned(op);
+  if (operators_.HasAdopted(delegate, op)) return kTfLiteOk;
+  if (IsOperatorOfANode(op)) return RefuseOperatorOfANode();
   op->builtin_code = kTfLiteBuiltinDelegate;
-  auto& slot = operators_[{op->builtin_code, op->custom_name, op->version}];
-  if (slot == nullptr) slot = std::move(owned);
-  registration->registration_external = slot.get();
+  registration->registration_external =
+      operators_.Adopt(delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->node_count());
   return kTfLiteOk;
+}
+
+// What a delegate is shown of a node belongs to the runtime, or to the client.
+bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
+  return op->node_index >= 0 ||
+         std::any_of(subgraph_->nodes_.begin(), subgraph_->nodes_.end(),
+                     [op](const auto& entry) { return entry.second.registration_external == op; });
+}
+
+TfLiteStatus Delegation::RefuseOperatorOfANode() {
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "subgraph %d: a delegate replaces nodes: expected an operator of its own, found that "
+              "of a node",
+              subgraph_->index());
 }
 
 TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLiteIntArray* nodes,
@@ -224,10 +226,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   if (status == kTfLiteOk) return kTfLiteOk;
 
   // Upstream leaves the plan half built here; a delegate that swallows the error would lose nodes.
-  for (int node = old_nodes; node < subgraph_->node_count(); ++node) {
-    subgraph_->FreeNode(&subgraph_->nodes_[node]);
-  }
-  subgraph_->nodes_.resize(static_cast<size_t>(old_nodes));
+  CutNodes(old_nodes);
   subgraph_->plan_ = old_plan;
   for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
   return kTfLiteError;
