@@ -56,7 +56,10 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
   if (transaction_ != nullptr) transaction_->before.KeepTensorsAddedSoFar();
-  if (applied_.empty()) original_plan_ = subgraph_->plan_;
+  if (applied_.empty()) {
+    fp16_weights_ = Fp16Weights(subgraph_);
+    original_plan_ = subgraph_->plan_;
+  }
 
   applied_.reserve(applied_.size() + 1);
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
@@ -244,7 +247,7 @@ void Delegation::Undo() {
   CutNodes(kept);
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
-  RestoreHalfInputs();
+  fp16_weights_.Widen(subgraph_);
   ForgetTensors();
   for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
     subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
@@ -261,27 +264,6 @@ void Delegation::CutNodes(int count) noexcept {
   for (auto node = first; node != nodes.end(); ++node) subgraph_->FreeNode(&*node);
   nodes.erase(first, nodes.end());
   operators_.ForgetNodesFrom(count);
-}
-
-// A delegate for float16 may have pointed a node past a DEQUANTIZE, at its constant. On the CPU the
-// node wants the float32 again.
-void Delegation::RestoreHalfInputs() {
-  for (int index : subgraph_->plan_) {
-    const auto& [dequantize, registration] = subgraph_->nodes_[index];
-    if (registration.builtin_code != kTfLiteBuiltinDequantize || dequantize.inputs->size != 1 ||
-        dequantize.outputs->size != 1) {
-      continue;
-    }
-    const int half = dequantize.inputs->data[0];
-    if (half < 0 || subgraph_->tensors_[half].type != kTfLiteFloat16) continue;
-    for (int other : subgraph_->plan_) {
-      if (other == index) continue;
-      TfLiteIntArray* inputs = subgraph_->nodes_[other].first.inputs;
-      for (int i = 0; i < inputs->size; ++i) {
-        if (inputs->data[i] == half) inputs->data[i] = dequantize.outputs->data[0];
-      }
-    }
-  }
 }
 
 // Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy

@@ -18,6 +18,7 @@
 #include "c_api/common.h"
 #include "core/delegate_operators.h"
 #include "core/delegate_record.h"
+#include "core/fp16_weights.h"
 #include "core/graph_snapshot.h"
 #include "core/partition.h"
 #include "core/placement.h"
@@ -60,6 +61,8 @@ class Delegation {
   const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
   // The plan before the first delegate; empty when none was ever applied.
   const std::vector<int>& original_plan() const { return original_plan_; }
+  // What the nodes of that plan read in the model.
+  const Fp16Weights& fp16_weights() const { return fp16_weights_; }
   bool requires_propagated_shapes() const;
 
   // Every delegate that was asked, in the order of its first time, with what came of the newest.
@@ -124,13 +127,13 @@ class Delegation {
   // Frees the nodes from `count` on.
   void CutNodes(int count) noexcept;
   void ForgetTensors();
-  void RestoreHalfInputs();
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
 
   Subgraph* const subgraph_;
   std::vector<TfLiteDelegate*> applied_;
   std::vector<int> original_plan_;
+  Fp16Weights fp16_weights_;
   bool undone_ = false;
   bool applying_ = false;
   bool skippable_ = false;

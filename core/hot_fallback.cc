@@ -7,6 +7,7 @@
 
 #include "core/delegate_call.h"
 #include "core/delegate_params.h"
+#include "core/fp16_weights.h"
 #include "core/interpreter.h"
 #include "core/op_names.h"
 #include "core/subgraph.h"
@@ -28,45 +29,6 @@ class Stopwatch {
  private:
   int64_t* const total_ns_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-// A delegate for float16 points the nodes it takes past their DEQUANTIZE; the CPU needs float32.
-// For as long as this lives, those nodes read what the CPU can read.
-class SingleInputs {
- public:
-  SingleInputs(Subgraph* subgraph, const std::vector<int>& nodes) {
-    std::map<int, int> single_of_half;
-    for (int index : subgraph->delegation().original_plan()) {
-      const TfLiteNode& node = *subgraph->node(index);
-      if (!IsDequantize(subgraph, index) || node.inputs->size != 1) continue;
-      const TfLiteTensor* half = subgraph->tensor(node.inputs->data[0]);
-      if (half == nullptr || half->type != kTfLiteFloat16) continue;
-      single_of_half[node.inputs->data[0]] = node.outputs->data[0];
-    }
-    if (single_of_half.empty()) return;
-    for (int index : nodes) {
-      if (IsDequantize(subgraph, index)) continue;
-      TfLiteIntArray* inputs = subgraph->node(index)->inputs;
-      for (int i = 0; i < inputs->size; ++i) {
-        const auto single = single_of_half.find(inputs->data[i]);
-        if (single == single_of_half.end()) continue;
-        changed_.emplace_back(&inputs->data[i], inputs->data[i]);
-        inputs->data[i] = single->second;
-      }
-    }
-  }
-  ~SingleInputs() {
-    for (const auto& [place, half] : changed_) *place = half;
-  }
-  SingleInputs(const SingleInputs&) = delete;
-  SingleInputs& operator=(const SingleInputs&) = delete;
-
- private:
-  static bool IsDequantize(Subgraph* subgraph, int node) {
-    return subgraph->registration(node).builtin_code == kTfLiteBuiltinDequantize;
-  }
-
-  std::vector<std::pair<int*, int>> changed_;
 };
 
 }  // namespace
@@ -114,7 +76,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const Partition& partition = PartitionOf(node_index);
   const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
   for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
-  const SingleInputs single(subgraph_, partition.nodes);
+  const WidenedInputs widened(subgraph_, partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->EnsureTensorCapacity();
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
@@ -344,7 +306,7 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
 }
 
 TfLiteStatus HotFallback::RunReplaced(const Partition& partition) {
-  const SingleInputs single(subgraph_, partition.nodes);
+  const WidenedInputs widened(subgraph_, partition.nodes);
   size_t prepared = 0;
   for (size_t i = 0; i < partition.nodes.size(); ++i) {
     if (i >= prepared) {

@@ -177,7 +177,6 @@ class Validation {
   void JudgeTensor(Call* call, const FieldChange& change);
   void JudgeNode(Call* call, const FieldChange& change);
   void JudgeHandle(Call* call, const FieldChange& change);
-  bool IsHalfRemap(Subgraph* subgraph, int before, int now) const;
   void CheckContents(Call* call, TfLiteStatus status);
   void CheckConstants(const Call& call);
   void CheckTemporaries(const Call& call);

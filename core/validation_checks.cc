@@ -209,31 +209,19 @@ void Validation::JudgeHandle(Call* call, const FieldChange& change) {
   }
 }
 
-// A delegate for float16 points nodes past a DEQUANTIZE, at its constant, and back.
-bool Validation::IsHalfRemap(Subgraph* subgraph, int before, int now) const {
-  for (int i = 0; i < subgraph->node_count(); ++i) {
-    const TfLiteNode& node = *subgraph->node(i);
-    if (subgraph->registration(i).builtin_code != kTfLiteBuiltinDequantize ||
-        node.inputs->size != 1 || node.outputs->size != 1) {
-      continue;
-    }
-    const int half = node.inputs->data[0], single = node.outputs->data[0];
-    if ((half == now && single == before) || (half == before && single == now)) return true;
-  }
-  return false;
-}
-
 void Validation::JudgeNode(Call* call, const FieldChange& change) {
   const Subject& subject = call->subject_;
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
     const std::vector<int>& before = call->before_->fields.inputs(change.index);
     const TfLiteIntArray* now = subject.subgraph->node(change.index)->inputs;
-    bool remap = now != nullptr && now->size == static_cast<int>(before.size());
-    for (size_t i = 0; remap && i < before.size(); ++i) {
-      remap = now->data[i] == before[i] || IsHalfRemap(subject.subgraph, before[i], now->data[i]);
+    const Fp16Weights& weights = subject.subgraph->delegation().fp16_weights();
+    bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
+    for (int i = 0; allowed && i < now->size; ++i) {
+      allowed = now->data[i] == before[static_cast<size_t>(i)] ||
+                weights.MayRead(change.index, i, now->data[i]);
     }
-    if (remap) return;
+    if (allowed) return;
   }
   if (Is(change, "inputs") || Is(change, "outputs")) {
     const TfLiteNode& node = *subject.subgraph->node(change.index);
