@@ -194,6 +194,12 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   if (interpreter == nullptr || tensor == nullptr) return kTfLiteError;
   auto* owner = reinterpret_cast<TfLiteDelegate*>(delegate);
   deputy::ErrorReporter* reporter = interpreter->impl->reporter();
+  deputy::Subgraph* graph = interpreter->impl->FindOwner(tensor);
+  if (graph == nullptr) {
+    return Fail(reporter, kTfLiteError,
+                "Cannot set a buffer handle: expected a tensor of this interpreter, found another; "
+                "the address of a tensor holds until tensors are added");
+  }
   const char* name = tensor->name == nullptr ? "" : tensor->name;
   if (tensor->delegate != nullptr && tensor->delegate != owner) {
     return Fail(reporter, kTfLiteError,
@@ -201,9 +207,7 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   }
   tensor->delegate = owner;
   if (tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    deputy::Subgraph& graph = interpreter->impl->primary();
-    const int index = static_cast<int>(tensor - graph.tensor(0));
-    if (owner == nullptr || !graph.FreeBufferHandle(index)) {
+    if (owner == nullptr || !graph->FreeBufferHandle(graph->IndexOf(tensor))) {
       return Fail(reporter, kTfLiteError,
                   "Cannot replace buffer handle %d of tensor '%s': expected a delegate with "
                   "FreeBufferHandle",

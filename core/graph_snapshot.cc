@@ -110,7 +110,7 @@ void GraphSnapshot::RestoreTensor(const TensorState& state, IntArray dims, TfLit
   const TfLiteTensor& saved = state.fields;
   if (tensor->buffer_handle != saved.buffer_handle && tensor->delegate != nullptr &&
       tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    subgraph_->FreeBufferHandle(static_cast<int>(tensor - subgraph_->tensors_.data()));
+    subgraph_->FreeBufferHandle(subgraph_->IndexOf(tensor));
   }
   tensor->delegate = saved.delegate;
   tensor->buffer_handle = saved.buffer_handle;

@@ -84,6 +84,13 @@ ThreadPool& Interpreter::pool() {
   return *pool_;
 }
 
+Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
+  for (const auto& subgraph : subgraphs_) {
+    if (subgraph->IndexOf(tensor) >= 0) return subgraph.get();
+  }
+  return nullptr;
+}
+
 TfLiteStatus Interpreter::AllocateTensors() {
   if (validation_ != nullptr) validation_->EnterInterpreter("AllocateTensors");
   return AllocateTensors(&primary());

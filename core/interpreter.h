@@ -60,6 +60,9 @@ class Interpreter {
   int subgraph_count() const { return static_cast<int>(subgraphs_.size()); }
   Subgraph* subgraph(int index) { return subgraphs_[index].get(); }
   Subgraph& primary() { return *subgraphs_[0]; }
+  // The subgraph that a tensor is in, null when it is none of this interpreter's; any pointer may
+  // be asked about.
+  Subgraph* FindOwner(const TfLiteTensor* tensor) const;
 
   // Subgraph 0, as the C API's interpreter calls.
   TfLiteStatus AllocateTensors();

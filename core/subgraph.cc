@@ -153,6 +153,14 @@ TfLiteTensor* Subgraph::tensor(int index) {
   return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
 }
 
+int Subgraph::IndexOf(const TfLiteTensor* tensor) const {
+  const auto first = reinterpret_cast<uintptr_t>(tensors_.data());
+  const auto wanted = reinterpret_cast<uintptr_t>(tensor);
+  if (wanted < first || (wanted - first) % sizeof(TfLiteTensor) != 0) return -1;
+  const size_t index = (wanted - first) / sizeof(TfLiteTensor);
+  return index < tensors_.size() ? static_cast<int>(index) : -1;
+}
+
 // ---- Building -----------------------------------------------------------------------------------
 
 TfLiteStatus Subgraph::BuildTensors() {
@@ -347,8 +355,8 @@ TfLiteStatus Subgraph::ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntA
   return Fail(interpreter_->reporter(), kTfLiteError,
               "BytesRequired number of bytes overflowed.; subgraph %d: tensor %d '%s': expected a "
               "non-negative shape of %s that fits memory",
-              index_, static_cast<int>(&tensor - tensors_.data()),
-              tensor.name == nullptr ? "" : tensor.name, TfLiteTypeGetName(tensor.type));
+              index_, IndexOf(&tensor), tensor.name == nullptr ? "" : tensor.name,
+              TfLiteTypeGetName(tensor.type));
 }
 
 TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
@@ -384,8 +392,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
     default:
       return Fail(interpreter_->reporter(), kTfLiteError,
                   "Attempting to resize a fixed-size tensor.; subgraph %d: tensor %d '%s'", index_,
-                  static_cast<int>(tensor - tensors_.data()),
-                  tensor->name == nullptr ? "" : tensor->name);
+                  IndexOf(tensor), tensor->name == nullptr ? "" : tensor->name);
   }
   if (sized) {
     const bool heap =
@@ -393,8 +400,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
     if (heap && (bytes > limits().max_block_bytes ||
                  TfLiteTensorResizeMaybeCopy(bytes, tensor, false) != kTfLiteOk)) {
       return Fail(interpreter_->reporter(), kTfLiteError,
-                  "subgraph %d: tensor %d '%s': no memory for %zu bytes", index_,
-                  static_cast<int>(tensor - tensors_.data()),
+                  "subgraph %d: tensor %d '%s': no memory for %zu bytes", index_, IndexOf(tensor),
                   tensor->name == nullptr ? "" : tensor->name, bytes);
     }
     tensor->bytes = bytes;

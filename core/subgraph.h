@@ -69,6 +69,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   int tensor_count() const { return static_cast<int>(tensors_.size()); }
   // Null when out of range. The pointer moves when tensors are added.
   TfLiteTensor* tensor(int index);
+  // -1 when the tensor is none of this subgraph's; any pointer may be asked about.
+  int IndexOf(const TfLiteTensor* tensor) const;
   int node_count() const { return static_cast<int>(nodes_.size()); }
   TfLiteNode* node(int index) { return &nodes_[index].first; }
   const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }

@@ -9,17 +9,6 @@
 namespace deputy {
 namespace {
 
-int IndexOfTensor(const Subgraph* subgraph, const TfLiteTensor* tensor) {
-  Subgraph* graph = const_cast<Subgraph*>(subgraph);  // its accessors are not const
-  const int count = subgraph->tensor_count();
-  if (count == 0) return -1;
-  const auto first = reinterpret_cast<uintptr_t>(graph->tensor(0));
-  const auto wanted = reinterpret_cast<uintptr_t>(tensor);
-  if (wanted < first || (wanted - first) % sizeof(TfLiteTensor) != 0) return -1;
-  const size_t index = (wanted - first) / sizeof(TfLiteTensor);
-  return index < static_cast<size_t>(count) ? static_cast<int>(index) : -1;
-}
-
 bool IsStatic(const TfLiteDelegate* delegate) {
   const int64_t open = kTfLiteDelegateFlagsAllowDynamicTensors |
                        kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
@@ -62,7 +51,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
                               const TfLiteIntArray* dims) {
   Call* call = Current();
   if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
-  const int index = IndexOfTensor(subgraph, tensor);
+  const int index = subgraph->IndexOf(tensor);
   if (index < 0) {
     Report(Rule::kIndexOutOfRange, call, -1,
            "resizes a tensor that is none of the context's; the array moves when tensors are "
@@ -97,7 +86,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
 void Validation::AfterResize(Subgraph* subgraph, const TfLiteTensor* tensor) {
   Call* call = Current();
   if (call == nullptr || call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
-  call->before_->fields.RefreshTensor(IndexOfTensor(subgraph, tensor));
+  call->before_->fields.RefreshTensor(subgraph->IndexOf(tensor));
 }
 
 void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {

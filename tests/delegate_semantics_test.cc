@@ -407,6 +407,39 @@ TEST(Handles, a_replaced_one_is_freed_and_another_delegates_is_refused) {
   EXPECT_EQ(delegate->handles_freed, 2);
 }
 
+TEST(Handles, may_be_of_tensors_of_every_subgraph) {
+  ModelBuilder m;
+  AddDoublings(&m, 2);
+  m.AddSubgraph("second");
+  AddDoublings(&m, 2);
+  m.AddSignature("serve", {{"x", 0}}, {{"y", 2}}, 1);
+  Scripted delegate({});
+  {
+    TestInterpreter t(m.Finish());
+    TfLiteSignatureRunner* runner = TfLiteInterpreterGetSignatureRunner(t.get(), "serve");
+    ASSERT_NE(runner, nullptr) << t.log();
+    TfLiteTensor* x = TfLiteSignatureRunnerGetInputTensor(runner, "x");
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), x, 3, delegate.get()), kTfLiteOk);
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), x, 4, delegate.get()), kTfLiteOk);
+    EXPECT_EQ(delegate->handles_freed, 1);
+    EXPECT_EQ(x->buffer_handle, 4);
+    TfLiteSignatureRunnerDelete(runner);
+  }
+  EXPECT_EQ(delegate->handles_freed, 2);
+}
+
+TEST(Handles, are_refused_for_tensors_of_nobody_and_of_another_interpreter) {
+  Scripted delegate({});
+  TestInterpreter t(Doublings(2)), other(Doublings(2));
+  TfLiteTensor own = *t.Tensor(0);
+  for (TfLiteTensor* tensor : {&own, other.Tensor(0)}) {
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), tensor, 3, delegate.get()), kTfLiteError);
+    EXPECT_EQ(tensor->buffer_handle, kTfLiteNullBufferHandle);
+    EXPECT_EQ(tensor->delegate, nullptr);
+  }
+  EXPECT_THAT(t.log(), HasSubstr("expected a tensor of this interpreter"));
+}
+
 TEST(Handles, a_stale_tensor_of_a_delegate_that_cannot_copy_is_an_error) {
   Scripted delegate({0, 1});
   delegate->outputs_on_device = true;
