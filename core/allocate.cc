@@ -130,7 +130,6 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   const bool cancelled = status != kTfLiteOk;
   failure_[0] = '\0';
   if (!cancelled) status = RunPrepare(node_index);
-  if (CheckNodeIndices(node_index) != kTfLiteOk) status = kTfLiteError;
   if (!KeepShapes(shared)) status = kTfLiteError;
   if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
     status = hot_fallback_.CheckPrepareResult(node_index, status);
@@ -169,9 +168,12 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   auto& [node, registration] = nodes_[node_index];
   Validation::Call call(interpreter_->validation(),
                         {Callback::kPrepare, this, node_index, node.delegate});
+  const size_t tensors_before = tensors_.size();
   const TfLiteStatus status = CallPrepare(&context_, registration, &node);
   call.Returned(status);
-  return status;
+  const TfLiteStatus checked = CheckNodeIndices(node_index);
+  delegation_.NotePrepared(node_index, tensors_before);
+  return checked == kTfLiteOk ? status : kTfLiteError;
 }
 
 TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {

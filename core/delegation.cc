@@ -55,7 +55,6 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
-  if (transaction_ != nullptr) transaction_->before.KeepTensorsAddedSoFar();
   if (applied_.empty()) {
     fp16_weights_ = Fp16Weights(subgraph_);
     original_plan_ = subgraph_->plan_;

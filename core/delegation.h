@@ -58,6 +58,10 @@ class Delegation {
   bool has_replaced_nodes() const { return !original_plan_.empty(); }
   // A delegate is being applied: what its kernels do now decides whether it stays.
   bool applying() const { return applying_; }
+  // A node's kernel has been prepared; tensors from `first_added` on are what it added.
+  void NotePrepared(int node_index, size_t first_added) {
+    if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
+  }
   const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
   // The plan before the first delegate; empty when none was ever applied.
   const std::vector<int>& original_plan() const { return original_plan_; }

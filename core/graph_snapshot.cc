@@ -33,7 +33,6 @@ bool OwnsData(const TfLiteTensor& tensor) {
 
 GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
     : subgraph_(subgraph),
-      kept_tensors_(subgraph->tensors_.size()),
       plan_(subgraph->plan_),
       original_plan_(subgraph->delegation_.original_plan_),
       applied_(subgraph->delegation_.applied_),
@@ -56,24 +55,20 @@ GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
   }
 }
 
-void GraphSnapshot::KeepTensorsAddedSoFar() { kept_tensors_ = subgraph_->tensors_.size(); }
+void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
+  if (static_cast<size_t>(node_index) >= nodes_.size()) return;  // of the delegate being applied
+  for (size_t i = first_added; i < subgraph_->tensors_.size(); ++i) kept_tensors_.push_back(i);
+  const TfLiteIntArray* temporaries = subgraph_->nodes_[node_index].first.temporaries;
+  IntArray& saved = nodes_[static_cast<size_t>(node_index)].temporaries;
+  if (!SameArray(saved.get(), temporaries)) saved.reset(Copy(temporaries));
+}
 
 void GraphSnapshot::Restore() noexcept {
   RestoreNodes();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     RestoreTensor(tensors_[i], std::move(tensors_[i].dims), &subgraph_->tensors_[i]);
   }
-  auto& tensors = subgraph_->tensors_;
-  for (size_t i = kept_tensors_; i < tensors.size(); ++i) {
-    TfLiteTensor& added = tensors[i];
-    if (added.buffer_handle != kTfLiteNullBufferHandle && added.delegate != nullptr) {
-      subgraph_->FreeBufferHandle(static_cast<int>(i));
-    }
-    TfLiteTensorFree(&added);
-  }
-  if (kept_tensors_ < tensors.size()) tensors.resize(kept_tensors_);
-  subgraph_->context_.tensors = tensors.data();
-  subgraph_->context_.tensors_size = tensors.size();
+  RemoveAddedTensors();
   subgraph_->plan_.swap(plan_);
   Delegation& delegation = subgraph_->delegation_;
   delegation.original_plan_.swap(original_plan_);
@@ -86,6 +81,27 @@ void GraphSnapshot::Restore() noexcept {
         .set_skippable(skippable_[i]);
   }
   subgraph_->state_ = Subgraph::State::kUninvokable;
+}
+
+void GraphSnapshot::RemoveAddedTensors() {
+  auto& tensors = subgraph_->tensors_;
+  auto kept = kept_tensors_.begin();
+  for (size_t i = tensors_.size(); i < tensors.size(); ++i) {
+    if (kept != kept_tensors_.end() && *kept == i) {
+      ++kept;
+      continue;
+    }
+    TfLiteTensor& added = tensors[i];
+    if (added.buffer_handle != kTfLiteNullBufferHandle && added.delegate != nullptr) {
+      subgraph_->FreeBufferHandle(static_cast<int>(i));
+    }
+    TfLiteTensorFree(&added);
+    added = TfLiteTensor{};
+    added.buffer_handle = kTfLiteNullBufferHandle;
+  }
+  tensors.resize(kept_tensors_.empty() ? tensors_.size() : kept_tensors_.back() + 1);
+  subgraph_->context_.tensors = tensors.data();
+  subgraph_->context_.tensors_size = tensors.size();
 }
 
 void GraphSnapshot::RestoreNodes() {

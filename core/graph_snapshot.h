@@ -20,11 +20,14 @@ class GraphSnapshot {
  public:
   explicit GraphSnapshot(Subgraph* subgraph);
 
-  // Tensors that exist by now stay on Restore: kernels on the CPU may have added them.
-  void KeepTensorsAddedSoFar();
+  // To be called when a node has been prepared. If it was there before, the tensors from
+  // `first_added` on are its own: its kernel may know their indices, so they stay on Restore, and
+  // so do its temporaries.
+  void NotePrepared(int node_index, size_t first_added);
 
   // Frees the nodes and tensors added since, gives back handles taken since, and puts plan, nodes,
-  // tensors and the list of delegates back. Allocates nothing. Memory has to be planned anew.
+  // tensors and the list of delegates back. A tensor below one that stays is emptied instead.
+  // Allocates nothing. Memory has to be planned anew.
   void Restore() noexcept;
 
  private:
@@ -41,12 +44,13 @@ class GraphSnapshot {
   };
 
   void RestoreNodes();
+  void RemoveAddedTensors();
   void RestoreTensor(const TensorState& state, IntArray dims, TfLiteTensor* tensor);
 
   Subgraph* const subgraph_;
   std::vector<NodeState> nodes_;
   std::vector<TensorState> tensors_;
-  size_t kept_tensors_ = 0;
+  std::vector<size_t> kept_tensors_;  // of those added since, in ascending order
   std::vector<int> plan_, original_plan_;
   std::vector<TfLiteDelegate*> applied_;
   std::vector<bool> skippable_;  // per subgraph of the interpreter

@@ -189,7 +189,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
-  // The kernel's prepare.
+  // The kernel's prepare; indices that it leaves behind are checked.
   TfLiteStatus RunPrepare(int node_index);
   TfLiteStatus LayOut(int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;

@@ -347,6 +347,125 @@ TEST(Hot, a_delegate_that_fails_after_a_resize_is_left_out) {
   EXPECT_EQ(t.Status().delegates_left_out, 1);
 }
 
+// An operator whose output has a shape only once it has run.
+TfLiteRegistration LateShape() {
+  TfLiteRegistration kernel{};
+  kernel.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
+    if (output->allocation_type != kTfLiteDynamic) output->data.raw = nullptr;
+    output->allocation_type = kTfLiteDynamic;
+    return kTfLiteOk;
+  };
+  kernel.invoke = [](TfLiteContext* context, TfLiteNode* node) {
+    const TfLiteTensor& input = context->tensors[node->inputs->data[0]];
+    TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
+    const TfLiteStatus status =
+        context->ResizeTensor(context, output, TfLiteIntArrayCopy(input.dims));
+    if (status == kTfLiteOk) memcpy(output->data.raw, input.data.raw, input.bytes);
+    return status;
+  };
+  return kernel;
+}
+
+// An operator that adds a temporary when it is prepared first, and remembers its index; it adds 1.
+TfLiteRegistration WithTemporary() {
+  TfLiteRegistration kernel{};
+  kernel.init = [](TfLiteContext*, const char*, size_t) -> void* { return new int(-1); };
+  kernel.free = [](TfLiteContext*, void* data) { delete static_cast<int*>(data); };
+  kernel.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    int* temporary = static_cast<int*>(node->user_data);
+    if (*temporary < 0) {
+      if (context->AddTensors(context, 1, temporary) != kTfLiteOk) return kTfLiteError;
+      TfLiteIntArrayFree(node->temporaries);
+      node->temporaries = TfLiteIntArrayCreate(1);
+      node->temporaries->data[0] = *temporary;
+    }
+    const TfLiteTensor& input = context->tensors[node->inputs->data[0]];
+    TfLiteTensor* scratch = &context->tensors[*temporary];
+    scratch->type = kTfLiteFloat32;
+    scratch->allocation_type = kTfLiteArenaRw;
+    if (context->ResizeTensor(context, scratch, TfLiteIntArrayCopy(input.dims)) != kTfLiteOk) {
+      return kTfLiteError;
+    }
+    return context->ResizeTensor(context, &context->tensors[node->outputs->data[0]],
+                                 TfLiteIntArrayCopy(input.dims));
+  };
+  kernel.invoke = [](TfLiteContext* context, TfLiteNode* node) {
+    const TfLiteTensor& input = context->tensors[node->inputs->data[0]];
+    TfLiteTensor* scratch = &context->tensors[*static_cast<int*>(node->user_data)];
+    TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
+    for (int i = 0; i < 4; ++i) scratch->data.f[i] = input.data.f[i] + 1;
+    memcpy(output->data.raw, scratch->data.raw, output->bytes);
+    return kTfLiteOk;
+  };
+  return kernel;
+}
+
+// A delegate's kernel that makes the late shape static, and fails for node 2.
+TfLiteRegistration MakesShapesStatic() {
+  TfLiteRegistration kernel{};
+  kernel.custom_name = "MakesShapesStatic";
+  kernel.init = [](TfLiteContext*, const char* params, size_t) -> void* {
+    const auto* taken = reinterpret_cast<const TfLiteDelegateParams*>(params);
+    return new bool(taken->nodes_to_replace->data[0] == 2);
+  };
+  kernel.free = [](TfLiteContext*, void* data) { delete static_cast<bool*>(data); };
+  kernel.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    if (*static_cast<bool*>(node->user_data)) return kTfLiteError;
+    TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
+    TfLiteTensorDataFree(output);
+    output->allocation_type = kTfLiteArenaRw;
+    return context->ResizeTensor(context, output,
+                                 TfLiteIntArrayCopy(context->tensors[node->inputs->data[0]].dims));
+  };
+  kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteError; };
+  return kernel;
+}
+
+// The node behind the late shape is prepared for the first time while the delegate is applied.
+TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
+  ModelBuilder m;
+  for (const char* name : {"x", "late", "plus", "y"}) m.AddTensor(kTfLiteFloat32, {4}, name);
+  m.AddCustomOp("LateShape", {0}, {1});
+  m.AddCustomOp("WithTemporary", {1}, {2});
+  m.AddOp(kTfLiteBuiltinAdd, {2, 2}, {3}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({0});
+  m.SetOutputs({3});
+  int added = -1;  // by the delegate
+  Programmed delegate(
+      [&](TfLiteContext* context, TfLiteDelegate* self) {
+        if (context->AddTensors(context, 3, &added) != kTfLiteOk) return kTfLiteError;
+        TfLiteIntArray* nodes = TfLiteIntArrayCreate(2);
+        nodes->data[0] = 0;
+        nodes->data[1] = 2;
+        const TfLiteStatus status = context->ReplaceNodeSubsetsWithDelegateKernels(
+            context, MakesShapesStatic(), nodes, self);
+        TfLiteIntArrayFree(nodes);
+        return status;
+      },
+      kTfLiteDelegateFlagsAllowDynamicTensors);
+  const TfLiteRegistration late = LateShape(), with_temporary = WithTemporary();
+  TestInterpreter t(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+    TfLiteInterpreterOptionsAddCustomOp(options, "LateShape", &late, 1, 1);
+    TfLiteInterpreterOptionsAddCustomOp(options, "WithTemporary", &with_temporary, 1, 1);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base),
+              kTfLiteDelegateError);
+    // Tensors 0 to 3 are the model's; at first the delegate's come before the kernel's.
+    EXPECT_EQ(added, attempt == 0 ? 4 : 8);
+    EXPECT_EQ(t.Tensor(4)->dims, nullptr);
+    EXPECT_EQ(t.Tensor(4)->allocation_type, kTfLiteMemNone);
+    EXPECT_NE(t.Tensor(7), nullptr);
+    EXPECT_EQ(t.Tensor(8), nullptr);
+    t.Set<float>(0, {1, 2, 3, 4});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 6, 8, 10));
+  }
+}
+
 // ---- Choosing it, and what it costs -------------------------------------------------------------
 
 TEST(Hot, the_environment_chooses_where_no_call_did) {
