@@ -93,7 +93,9 @@ void Subgraph::DropIdleTemporaries() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (planned[i]) continue;
     const TfLiteIntArray* temporaries = nodes_[i].first.temporaries;
-    for (int k = 0; k < temporaries->size; ++k) tensors_[temporaries->data[k]].bytes = 0;
+    for (int k = 0; k < temporaries->size; ++k) {
+      if (TfLiteTensor* idle = tensor(temporaries->data[k])) idle->bytes = 0;
+    }
   }
 }
 

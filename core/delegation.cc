@@ -45,6 +45,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
+  if (!subgraph_->consistent_) return ApplyToInconsistent(delegate);
   const int64_t flags = DelegateFlags(delegate);
   const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
@@ -71,6 +72,15 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
 } catch (...) {
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
   return Restore();
+}
+
+// Nodes of an inconsistent subgraph may be wrong or left out, and it will never run: no delegate
+// sees it. Upstream finds out when it plans memory, at once for a static delegate only.
+TfLiteStatus Delegation::ApplyToInconsistent(TfLiteDelegate* delegate) {
+  const bool dynamic = (DelegateFlags(delegate) & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  if (!dynamic) return subgraph_->Reallocate();  // refuses, in words
+  applied_.push_back(delegate);
+  return kTfLiteOk;
 }
 
 TfLiteStatus Delegation::CheckFullyDelegated() {
@@ -148,8 +158,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
   call.Returned(status);
   Leave();
-  for (int node = 0; node < subgraph_->node_count() && status == kTfLiteOk; ++node) {
-    status = subgraph_->CheckNodeIndices(node);
+  // Also what a delegate that failed has written stays in the nodes.
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
+    if (status == kTfLiteOk) status = checked;
   }
   return status;
 }

@@ -108,6 +108,7 @@ class Delegation {
   };
 
   TfLiteStatus ApplySteps(TfLiteDelegate* delegate);
+  TfLiteStatus ApplyToInconsistent(TfLiteDelegate* delegate);
   TfLiteStatus ApplyOrTakeBack(TfLiteDelegate* delegate);
   TfLiteStatus CallPrepare(TfLiteDelegate* delegate);
   TfLiteStatus CheckFullyDelegated();

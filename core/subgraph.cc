@@ -481,8 +481,9 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   }
   std::vector<PartitionGraph::ControlEdge> edges;
   if (const auto* model_edges = interpreter_->ControlEdges(index_)) {
+    // Unsound nodes are not in the table.
+    const int count = static_cast<int>(std::min(desc_->operators.size(), nodes_.size()));
     for (const auto& [from, to] : *model_edges) {
-      const int count = static_cast<int>(desc_->operators.size());
       if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later
       const int a = position_of[from], b = position_of[to];
       if (a >= 0 && b >= 0 && a != b) edges.emplace_back(a, b);

@@ -383,6 +383,82 @@ TEST(Replacing, equals_the_preview_and_leaves_the_plan_as_it_was_before) {
               ElementsAre(2, 1));
 }
 
+// ---- Nodes that kernels and delegates leave in disorder ----------------------------------------
+
+TEST(Disorder, absent_temporaries_of_a_replaced_node_are_left_alone) {
+  TfLiteRegistration kernel{};
+  kernel.prepare = [](TfLiteContext*, TfLiteNode* node) {
+    TfLiteIntArrayFree(node->temporaries);
+    node->temporaries = TfLiteIntArrayCreate(2);
+    node->temporaries->data[0] = node->temporaries->data[1] = kTfLiteOptionalTensor;
+    return kTfLiteOk;
+  };
+  kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddCustomOp("Absent", {x}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  Scripted delegate({0}, kDynamic);
+  TestInterpreter t(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsAddCustomOp(options, "Absent", &kernel, 1, 1);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+}
+
+TEST(Disorder, wrong_indices_of_a_delegate_that_fails_are_not_followed) {
+  for (bool null : {false, true}) {
+    Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+      TfLiteNode* node = nullptr;
+      TfLiteRegistration* registration = nullptr;
+      if (context->GetNodeAndRegistration(context, 0, &node, &registration) == kTfLiteOk) {
+        node->inputs->data[0] = 1000000;
+        if (null) {
+          TfLiteIntArrayFree(node->inputs);
+          node->inputs = nullptr;
+        }
+      }
+      return kTfLiteError;
+    });
+    TestInterpreter t(Doublings(2));
+    EXPECT_NE(Apply(&t, &delegate.base), kTfLiteOk);
+    EXPECT_NE(t.Allocate(), kTfLiteOk);
+  }
+}
+
+// One unsound node is left out of the table, so the file's numbers of nodes are not the table's.
+TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+  for (int i = 0; i < 200; ++i) {
+    m.AddOp(kTfLiteBuiltinAdd, {x, 999}, {y}, schema::CreateAddOptions(m.fbb()));
+  }
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  // Version 1, one subgraph, one edge: 200 before 199, as signed varints.
+  m.AddMetadata("model_control_dependencies", {1, 1, 1, 0x90, 0x03, 0x8e, 0x03});
+  const std::vector<uint8_t> model = m.Finish();
+  const struct {
+    int64_t flags;
+    TfLiteStatus status;  // TensorFlow Lite's
+  } rows[] = {{kStatic, kTfLiteError}, {kDynamic, kTfLiteOk}};
+  for (const auto& row : rows) {
+    Scripted delegate({0}, row.flags);
+    TestInterpreter t(model);
+    ASSERT_NE(t.get(), nullptr) << t.log();
+    EXPECT_EQ(Apply(&t, delegate.get()), row.status);
+    EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], 0);
+    EXPECT_EQ(DelegateNodes(&t), 0);
+    EXPECT_EQ(t.Allocate(), kTfLiteError);
+    EXPECT_THAT(t.log(), HasSubstr("inconsistent model"));
+  }
+}
+
 // ---- Buffer handles of clients ------------------------------------------------------------------
 
 TEST(Handles, a_replaced_one_is_freed_and_another_delegates_is_refused) {
