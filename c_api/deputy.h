@@ -250,7 +250,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterprete
 // Who runs what, and why
 // ------------------------------------------------------------------------------------------------
 
-// One delegate that was asked, whether it could be applied or not.
+// One delegate that was asked, whether it could be applied or not. Strings hold until delegates are
+// applied, undone by a resize, or removed.
 typedef struct DeputyDelegateInfo {
   // sizeof(DeputyDelegateInfo).
   size_t struct_size;
@@ -258,7 +259,7 @@ typedef struct DeputyDelegateInfo {
   const TfLiteDelegate* delegate;
   // What it calls itself: the plug-in's name, else that of its kernels, else "".
   const char* name;
-  // Not 0: it could be applied.
+  // Not 0: it could be applied, and has not been removed since.
   int32_t applied;
   // Number of its nodes in the plans: its partitions.
   int32_t partition_count;
@@ -266,11 +267,14 @@ typedef struct DeputyDelegateInfo {
   int32_t node_count;
   // 0; room for what may come.
   int32_t reserved;
-  // Why it could not be applied, "" otherwise.
+  // Why it could not be applied or was removed, "" otherwise.
   const char* failure;
 } DeputyDelegateInfo;
 
-// Number of delegates that were asked, in the order of their first application; 0 for NULL.
+// Number of delegates that are known, in the order of their first application: those that are
+// applied, and of those that failed or were removed the newest 16 of each subgraph. Older ones are
+// forgotten, and those behind them move up. A delegate that could not be applied may be deleted
+// before these functions are called. 0 for NULL.
 TFL_CAPI_EXPORT int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter);
 
 // Fills `info`, whose struct_size the caller has set. kTfLiteError if the index is out of range.
@@ -278,13 +282,14 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterp
                                                               int32_t delegate_index,
                                                               DeputyDelegateInfo* info);
 
-// What one delegate said of one node of the model.
+// What one delegate said of one node of the model, and what came of it by now. Strings hold as those
+// of DeputyDelegateInfo.
 typedef struct DeputyNodeAnswer {
   // sizeof(DeputyNodeAnswer).
   size_t struct_size;
   // Not 0: the delegate runs it, or took it before another delegate took that.
   int32_t taken;
-  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if it was taken.
+  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if it is taken.
   int32_t reason;
   // The reason's name, as "NOT_CLAIMED". Static string.
   const char* reason_name;

@@ -75,6 +75,8 @@ typedef enum DeputyReason {
   kDeputyReasonGraph = 107,
   // The delegate took the node and failed; it was taken back.
   kDeputyReasonFailed = 108,
+  // The delegate had the node until all were removed, or until a resize; the text says.
+  kDeputyReasonRemoved = 109,
 } DeputyReason;
 
 // Type of an option's value. Values travel as text; this says which texts are right.

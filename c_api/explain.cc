@@ -9,7 +9,6 @@
 #include "c_api/deputy.h"
 #include "core/delegate_params.h"
 #include "core/op_names.h"
-#include "core/plugin_delegate.h"
 
 using deputy::DelegateRecord;
 using deputy::Deliver;
@@ -19,16 +18,17 @@ using deputy::Subgraph;
 
 namespace {
 
-// Records of one delegate, one per subgraph that it was asked about.
 using Records = std::vector<const DelegateRecord*>;
 
-std::vector<const TfLiteDelegate*> Delegates(const TfLiteInterpreter* interpreter) {
-  std::vector<const TfLiteDelegate*> delegates;
+// The first record of each delegate.
+Records Delegates(const TfLiteInterpreter* interpreter) {
+  Records delegates;
   for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
     for (const DelegateRecord& record : interpreter->impl->subgraph(i)->delegation().records()) {
-      if (std::find(delegates.begin(), delegates.end(), record.delegate) == delegates.end()) {
-        delegates.push_back(record.delegate);
-      }
+      const bool known = std::any_of(delegates.begin(), delegates.end(), [&](const auto* other) {
+        return other->delegate == record.delegate;
+      });
+      if (!known) delegates.push_back(&record);
     }
   }
   return delegates;
@@ -41,12 +41,14 @@ const DelegateRecord* FindRecord(Subgraph* subgraph, const TfLiteDelegate* deleg
   return nullptr;
 }
 
-// A node carries the delegate as its kernels know it, which may be inside another one.
+// A node carries the delegate as its kernels know it. The delegates themselves may be deleted: only
+// what is on record counts.
 int DelegateIndexOf(const TfLiteInterpreter* interpreter, const TfLiteDelegate* of_node) {
-  const std::vector<const TfLiteDelegate*> delegates = Delegates(interpreter);
+  const Records delegates = Delegates(interpreter);
   for (size_t i = 0; i < delegates.size(); ++i) {
-    auto* known = const_cast<TfLiteDelegate*>(delegates[i]);
-    if (known == of_node || deputy::InnerDelegate(known) == of_node) return static_cast<int>(i);
+    if (delegates[i]->delegate == of_node || delegates[i]->inner == of_node) {
+      return static_cast<int>(i);
+    }
   }
   return -1;
 }
@@ -131,12 +133,12 @@ int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter) 
 TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpreter,
                                               int32_t delegate_index, DeputyDelegateInfo* info) {
   return Guard(kTfLiteError, [&] {
-    const std::vector<const TfLiteDelegate*> delegates = Delegates(interpreter);
+    const Records delegates = Delegates(interpreter);
     if (delegate_index < 0 || static_cast<size_t>(delegate_index) >= delegates.size()) {
       return kTfLiteError;
     }
     DeputyDelegateInfo full{};
-    full.delegate = delegates[static_cast<size_t>(delegate_index)];
+    full.delegate = delegates[static_cast<size_t>(delegate_index)]->delegate;
     full.name = full.failure = "";
     full.applied = 1;
     for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
@@ -164,13 +166,13 @@ TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter
                                             int32_t delegate_index, DeputyNodeAnswer* answer) {
   return Guard(kTfLiteError, [&] {
     Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-    const std::vector<const TfLiteDelegate*> delegates = Delegates(interpreter);
+    const Records delegates = Delegates(interpreter);
     if (subgraph == nullptr || delegate_index < 0 ||
         static_cast<size_t>(delegate_index) >= delegates.size()) {
       return kTfLiteError;
     }
     const DelegateRecord* record =
-        FindRecord(subgraph, delegates[static_cast<size_t>(delegate_index)]);
+        FindRecord(subgraph, delegates[static_cast<size_t>(delegate_index)]->delegate);
     if (record == nullptr || node_index < 0 ||
         static_cast<size_t>(node_index) >= record->nodes.size()) {
       return kTfLiteError;

@@ -134,18 +134,20 @@ void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record, N
   }
 }
 
-void MarkTaken(Subgraph* subgraph, int node_index, DelegateRecord* record) {
-  const TfLiteNode& node = *subgraph->node(node_index);
-  if (static_cast<size_t>(node_index) < record->nodes.size()) {
-    NodeAnswer& answer = record->nodes[static_cast<size_t>(node_index)];
-    answer.taken = true;
-    answer.reason = kDeputyReasonNone;
-    answer.text.clear();
+// Marks the nodes behind a node of the plan, if that is the delegate's or holds one of its own.
+void MarkRun(Subgraph* subgraph, int node_index, const TfLiteDelegate* delegate, bool within,
+             std::vector<bool>* runs) {
+  const bool answered = static_cast<size_t>(node_index) < runs->size();
+  if (within && answered) {
+    (*runs)[static_cast<size_t>(node_index)] = true;
     return;
   }
+  const TfLiteNode& node = *subgraph->node(node_index);
   if (node.delegate == nullptr) return;
   const TfLiteIntArray* replaced = ReplacedNodes(node);
-  for (int i = 0; i < replaced->size; ++i) MarkTaken(subgraph, replaced->data[i], record);
+  for (int i = 0; i < replaced->size; ++i) {
+    MarkRun(subgraph, replaced->data[i], delegate, within || node.delegate == delegate, runs);
+  }
 }
 
 }  // namespace
@@ -181,12 +183,19 @@ void AskForSupport(Subgraph* subgraph, TfLiteDelegate* delegate, DelegateRecord*
   }
 }
 
+std::vector<bool> NodesRunBy(Subgraph* subgraph, const DelegateRecord& record) {
+  std::vector<bool> runs(record.nodes.size(), false);
+  for (int node : subgraph->plan()) MarkRun(subgraph, node, record.inner, false, &runs);
+  return runs;
+}
+
 void Conclude(Subgraph* subgraph, DelegateRecord* record) {
-  if (record->applied) {
-    // What the delegate runs is behind the nodes that came with it.
-    for (int node : subgraph->plan()) {
-      if (static_cast<size_t>(node) >= record->nodes.size()) MarkTaken(subgraph, node, record);
-    }
+  const std::vector<bool> runs = NodesRunBy(subgraph, *record);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i]) continue;
+    record->nodes[i].taken = true;
+    record->nodes[i].reason = kDeputyReasonNone;
+    record->nodes[i].text.clear();
   }
   for (size_t i = 0; i < record->nodes.size(); ++i) {
     NodeAnswer& answer = record->nodes[i];
@@ -238,6 +247,8 @@ const char* ReasonName(int reason) {
       return "GRAPH";
     case kDeputyReasonFailed:
       return "FAILED";
+    case kDeputyReasonRemoved:
+      return "REMOVED";
     default:
       return "UNKNOWN";
   }

@@ -27,16 +27,21 @@ struct NodeAnswer {
 };
 
 struct DelegateRecord {
-  const TfLiteDelegate* delegate = nullptr;  // as the client knows it
+  const TfLiteDelegate* delegate = nullptr;  // as the client knows it; it may be deleted by now
+  const TfLiteDelegate* inner = nullptr;     // as its nodes carry it
   std::string name;
   bool applied = false;
-  std::string failure;            // why it was not
+  std::string failure;            // why it is not
   std::vector<NodeAnswer> nodes;  // by node index; nodes that came later have none
 };
 
 // Asks the delegate's plug-in, if it has one that answers, about the nodes of the plan. The context
 // is in delegate mode.
 void AskForSupport(Subgraph* subgraph, TfLiteDelegate* delegate, DelegateRecord* record);
+
+// By node index, as far as there are answers: whether the delegate runs the node, or took it before
+// another delegate took that.
+std::vector<bool> NodesRunBy(Subgraph* subgraph, const DelegateRecord& record);
 
 // Once the delegate has been applied, or has failed: sets `taken` and gives every node that it does
 // not run a reason and a text.

@@ -12,6 +12,14 @@
 
 namespace deputy {
 
+namespace {
+
+// What reports say of delegates that had nodes here.
+constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
+constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
+
+}  // namespace
+
 int64_t DelegateFlags(const TfLiteDelegate* delegate) {
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
   return builder != nullptr ? builder->flags : delegate->flags;
@@ -29,17 +37,17 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->hot_fallback().Invalidate();
-  BeginRecord(delegate);
   KeepLibrary(delegate);
+  records_.Begin(delegate);
   applying_ = true;
   TfLiteStatus status = kTfLiteError;
   try {
     status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
-    EndRecord(status);
+    records_.End(IsApplied(delegate));
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
-  recording_ = -1;
+  records_.Abandon();
   applying_ = false;
   return status;
 }
@@ -124,6 +132,7 @@ void Delegation::TakeBack() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   transaction->before.Restore();
+  records_.Revise(applied_, kTakenBack);
   subgraph_->hot_fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
@@ -152,7 +161,7 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
-  AskForSupport(subgraph_, delegate, &records_[static_cast<size_t>(recording_)]);
+  AskForSupport(subgraph_, delegate, records_.current());
   Validation::Call call(subgraph_->interpreter()->validation(),
                         {Callback::kDelegatePrepare, subgraph_, -1, delegate});
   TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
@@ -182,7 +191,7 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
     bool dynamic_tensors = false;
     if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
     if (dynamic_tensors) {
-      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove();
+      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
       if (removed != kTfLiteOk) return removed;
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                   "Cannot allow dynamic tensors due to previous delegation, resetting to original "
@@ -199,7 +208,7 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
 // What a failed apply leaves: the CPU alone. Under Hot the caller puts back what was before.
 TfLiteStatus Delegation::Restore() {
   if (transaction_ != nullptr) return kTfLiteDelegateError;
-  const TfLiteStatus status = Remove();
+  const TfLiteStatus status = Remove(kNotApplied);
   if (status != kTfLiteOk) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "Restored original execution plan after delegate application failure.");
@@ -215,40 +224,14 @@ void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
   }
 }
 
-// ---- Records ------------------------------------------------------------------------------------
-
-void Delegation::BeginRecord(TfLiteDelegate* delegate) {
-  DelegateRecord record;
-  record.delegate = delegate;
-  record.name = DelegateName(delegate);
-  record.nodes.resize(subgraph_->nodes_.size());
-  const auto known = std::find_if(records_.begin(), records_.end(),
-                                  [&](const auto& other) { return other.delegate == delegate; });
-  recording_ = static_cast<int>(known - records_.begin());
-  if (known == records_.end()) {
-    records_.push_back(std::move(record));
-  } else {
-    *known = std::move(record);
-  }
-}
-
-void Delegation::EndRecord(TfLiteStatus status) {
-  DelegateRecord& record = records_[static_cast<size_t>(recording_)];
-  record.applied = status == kTfLiteOk;
-  if (!record.applied) record.failure = subgraph_->interpreter()->reporter()->last_error();
-  Conclude(subgraph_, &record);
-}
-
-NodeAnswer* Delegation::AnswerOf(int node_index) {
-  if (recording_ < 0 || node_index < 0) return nullptr;
-  DelegateRecord& record = records_[static_cast<size_t>(recording_)];
-  const size_t index = static_cast<size_t>(node_index);
-  return index < record.nodes.size() ? &record.nodes[index] : nullptr;
-}
-
 // ---- Undo, redo, remove -------------------------------------------------------------------------
 
-void Delegation::Undo() {
+void Delegation::Undo(const char* why) {
+  RestorePlan();
+  records_.Revise(applied_, why);
+}
+
+void Delegation::RestorePlan() {
   if (original_plan_.empty()) return;
   const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
   // In plan order, as upstream frees them; then those that a later delegate swallowed.
@@ -297,17 +280,25 @@ TfLiteStatus Delegation::Redo() {
     const TfLiteStatus status = Apply(delegate);
     Commit();
     if (status == kTfLiteOk) continue;
-    if (!subgraph_->interpreter()->hot()) return status;
+    if (!subgraph_->interpreter()->hot()) {
+      records_.Revise(applied_, kNotApplied);  // those behind it
+      return status;
+    }
     subgraph_->interpreter()->NoteDelegateLeftOut();
   }
   return kTfLiteOk;
 }
 
-TfLiteStatus Delegation::Remove() {
-  Undo();
+TfLiteStatus Delegation::Remove(const char* why) {
+  RestorePlan();
   applied_.clear();
   undone_ = false;
+  records_.Revise(applied_, why);
   return subgraph_->Reallocate();
+}
+
+bool Delegation::IsApplied(const TfLiteDelegate* delegate) const {
+  return std::find(applied_.begin(), applied_.end(), delegate) != applied_.end();
 }
 
 bool Delegation::requires_propagated_shapes() const {

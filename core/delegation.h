@@ -17,7 +17,7 @@
 
 #include "c_api/common.h"
 #include "core/delegate_operators.h"
-#include "core/delegate_record.h"
+#include "core/delegate_records.h"
 #include "core/fp16_weights.h"
 #include "core/graph_snapshot.h"
 #include "core/partition.h"
@@ -34,7 +34,7 @@ int64_t DelegateFlags(const TfLiteDelegate* delegate);
 
 class Delegation {
  public:
-  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph) {}
+  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph), records_(subgraph) {}
   ~Delegation();
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
@@ -45,13 +45,14 @@ class Delegation {
   TfLiteStatus Apply(TfLiteDelegate* delegate);
   void TakeBack();
   void Commit() { transaction_.reset(); }
-  void Undo();
+  // `why` is what reports say of the nodes that are the CPU's again.
+  void Undo(const char* why);
   // Applies what was undone; nothing if nothing was. The first failure is answered and the
   // delegates behind it are forgotten. Under the policy Hot a delegate that fails is left out, the
   // others are applied, and the answer is Ok.
   TfLiteStatus Redo();
   // Undoes, forgets, and allocates for the CPU.
-  TfLiteStatus Remove();
+  TfLiteStatus Remove(const char* why);
 
   bool any_applied() const { return !applied_.empty(); }
   // Some nodes do not run because a delegate's node runs in their place.
@@ -69,8 +70,8 @@ class Delegation {
   const Fp16Weights& fp16_weights() const { return fp16_weights_; }
   bool requires_propagated_shapes() const;
 
-  // Every delegate that was asked, in the order of its first time, with what came of the newest.
-  const std::vector<DelegateRecord>& records() const { return records_; }
+  // What came of the delegates that were asked.
+  const std::vector<DelegateRecord>& records() const { return records_.all(); }
   // By node index: where the caller wants nodes to run; empty if nothing was said.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
@@ -120,9 +121,6 @@ class Delegation {
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
   void KeepLibrary(const TfLiteDelegate* delegate);
-  void BeginRecord(TfLiteDelegate* delegate);
-  void EndRecord(TfLiteStatus status);
-  NodeAnswer* AnswerOf(int node_index);
   TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
                           TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
@@ -131,6 +129,8 @@ class Delegation {
   TfLiteStatus RefuseOperatorOfANode();
   // Frees the nodes from `count` on.
   void CutNodes(int count) noexcept;
+  bool IsApplied(const TfLiteDelegate* delegate) const;
+  void RestorePlan();
   void ForgetTensors();
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
@@ -149,8 +149,7 @@ class Delegation {
   std::vector<TfLiteDelegateParams> previews_;
   DelegateOperators operators_;
   std::vector<std::shared_ptr<const PluginLibrary>> libraries_;
-  std::vector<DelegateRecord> records_;
-  int recording_ = -1;  // the record of the delegate being applied
+  DelegateRecords records_;
   std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
 };

@@ -133,7 +133,8 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
     return status;
   }
   if (status != kTfLiteDelegateError) return status;
-  const TfLiteStatus removed = RemoveAllDelegates();
+  const TfLiteStatus removed =
+      RemoveAllDelegates("removed with all others when a delegate could not be applied");
   return removed == kTfLiteOk ? status : removed;
 }
 
@@ -146,9 +147,9 @@ TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
   return kTfLiteOk;
 }
 
-TfLiteStatus Interpreter::RemoveAllDelegates() {
+TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {
   for (auto& subgraph : subgraphs_) {
-    const TfLiteStatus status = subgraph->delegation().Remove();
+    const TfLiteStatus status = subgraph->delegation().Remove(why);
     if (status != kTfLiteOk) return status;
   }
   return kTfLiteOk;
@@ -162,7 +163,8 @@ TfLiteStatus Interpreter::FallBackToCpu() {
     const TfLiteTensor* tensor = graph.tensor(index);
     if (tensor != nullptr && tensor->allocation_type == kTfLiteArenaRw) inputs.Save(index, *tensor);
   }
-  if (const TfLiteStatus status = RemoveAllDelegates(); status != kTfLiteOk) return status;
+  const TfLiteStatus removed = RemoveAllDelegates("removed when the CPU took over");
+  if (removed != kTfLiteOk) return removed;
   graph.PutBack(inputs);
   const TfLiteStatus status = Invoke(false);
   return status == kTfLiteOk ? kTfLiteDelegateError : status;

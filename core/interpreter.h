@@ -78,7 +78,8 @@ class Interpreter {
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
   // left anywhere; under Hot any failure leaves everything as it was.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
-  TfLiteStatus RemoveAllDelegates();
+  // `why` is what reports say of their nodes.
+  TfLiteStatus RemoveAllDelegates(const char* why);
   // Under Hot: how often a delegate could not be applied and was left out.
   int64_t delegates_left_out() const { return delegates_left_out_; }
   void NoteDelegateLeftOut() { ++delegates_left_out_; }

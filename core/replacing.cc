@@ -49,7 +49,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
-  if (NodeAnswer* answer = AnswerOf(node_index)) answer->asked = true;
+  if (NodeAnswer* answer = records_.AnswerOf(node_index)) answer->asked = true;
   auto& [node, registration] = subgraph_->nodes_[node_index];
   // Plug-ins with accessors of their own look at the operator, so every registration has one.
   if (registration.registration_external == nullptr) {
@@ -101,9 +101,9 @@ TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
 bool Delegation::MayTake(int node_index) {
   if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
   const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
-  const bool known = recording_ >= 0;
-  if (!known || placed.Allows(records_[static_cast<size_t>(recording_)].delegate)) return true;
-  if (NodeAnswer* answer = AnswerOf(node_index)) {
+  const DelegateRecord* record = records_.current();
+  if (record == nullptr || placed.Allows(record->delegate)) return true;
+  if (NodeAnswer* answer = records_.AnswerOf(node_index)) {
     const bool excluded = placed.delegate == nullptr;
     answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
     answer->text =
@@ -115,12 +115,12 @@ bool Delegation::MayTake(int node_index) {
 // A group stays whole where all its nodes of the plan are in one partition. True when `nodes` has
 // lost some that are not.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
-  if (recording_ < 0) return false;
+  if (records_.current() == nullptr) return false;
   const int kNowhere = -1, kTornApart = -2;
   std::map<int, int> place;  // group -> number of the partition that has it
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
-      const NodeAnswer* answer = AnswerOf(node);
+      const NodeAnswer* answer = records_.AnswerOf(node);
       if (answer == nullptr || answer->group < 0) continue;
       const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
       const auto [entry, fresh] = place.try_emplace(answer->group, here);
@@ -128,7 +128,7 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
     }
   }
   const auto broken = [&](int node) {
-    NodeAnswer* answer = AnswerOf(node);
+    NodeAnswer* answer = records_.AnswerOf(node);
     if (answer == nullptr || answer->group < 0 || place[answer->group] != kTornApart) return false;
     answer->reason = kDeputyReasonGroup;
     answer->text = "group " + std::to_string(answer->group) + " cannot stay in one partition";
@@ -196,16 +196,16 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   const TfLiteStatus adopted = AdoptRegistration(delegate, &registration);
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
   for (int i = 0; i < nodes->size; ++i) {
-    if (NodeAnswer* answer = AnswerOf(nodes->data[i])) answer->asked = answer->claimed = true;
+    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->asked = answer->claimed = true;
   }
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.taken; })) {
     return kTfLiteOk;
   }
-  if (recording_ >= 0 && records_[static_cast<size_t>(recording_)].name.empty()) {
-    records_[static_cast<size_t>(recording_)].name = OperatorName(registration);
-  }
+  DelegateRecord* record = records_.current();
+  if (record != nullptr && record->name.empty()) record->name = OperatorName(registration);
 
   const std::vector<int> old_plan = subgraph_->plan_;
   const int old_nodes = subgraph_->node_count();
@@ -273,7 +273,8 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < nodes->size; ++i) {
-    if (NodeAnswer* answer = AnswerOf(nodes->data[i])) answer->asked = answer->previewed = true;
+    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->asked = answer->previewed = true;
   }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());

@@ -25,6 +25,9 @@ constexpr size_t kTensorsToSpare = 16;
 // replacements work.
 constexpr size_t kNodesToReserve = 128;
 
+// What reports say of a delegate's nodes then.
+constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
+
 struct FreeArray {
   void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
   void operator()(TfLiteFloatArray* array) const { TfLiteFloatArrayFree(array); }
@@ -431,14 +434,16 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
     return kTfLiteOk;
   }
   IntArray new_dims = MakeArray(dims);
-  if (state_ == State::kInvokableAndImmutable) delegation_.Undo();
+  if (state_ == State::kInvokableAndImmutable) {
+    delegation_.Undo(kUndoneByResize);
+  }
   const TfLiteStatus status = ResizeTensor(resized, new_dims.release());
   if (status == kTfLiteOk) state_ = State::kUninvokable;
   return status;
 }
 
 void Subgraph::RequireAllocation() {
-  if (state_ == State::kInvokableAndImmutable) delegation_.Undo();
+  if (state_ == State::kInvokableAndImmutable) delegation_.Undo(kUndoneByResize);
   state_ = State::kUninvokable;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "c_api/c_api_experimental.h"
 #include "c_api/deputy.h"
 #include "c_api/deputy_plugin.h"
 #include "tests/delegate_support.h"
@@ -204,6 +205,132 @@ TEST(Explain, costs_are_there_once_somebody_measures) {
   EXPECT_GT(RunOf(&t, 3).total_ns, 0);
   EXPECT_EQ(RunOf(&t, 2).runs, 2);
   EXPECT_EQ(RunOf(&t, 0).runs, 0);
+}
+
+// ---- Reports after delegates are gone -----------------------------------------------------------
+
+DeputyDelegateInfo InfoOf(TestInterpreter* t, int delegate) {
+  DeputyDelegateInfo info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t->get(), delegate, &info), kTfLiteOk);
+  return info;
+}
+
+TEST(ExplainRemoval, a_failing_delegate_takes_the_earlier_ones_with_it) {
+  Scripted first({0, 1}), second({3});
+  TestInterpreter t(Chain(4));
+  ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
+  second.FailAt(kScriptedPrepareKernel, 0);
+  ASSERT_EQ(Apply(&t, &second), kTfLiteDelegateError);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
+  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("when a delegate could not be applied"));
+  EXPECT_EQ(InfoOf(&t, 1).applied, 0);
+  EXPECT_THAT(Reasons(&t, 4, 0), ElementsAre(kDeputyReasonRemoved, kDeputyReasonRemoved,
+                                             kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
+  for (int node = 0; node < 4; ++node) {
+    EXPECT_EQ(AnswerOf(&t, node, 0).taken, 0);
+    EXPECT_STRNE(AnswerOf(&t, node, 0).text, "");
+    EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
+  }
+  // Answers about the delegates' own nodes went with these.
+  DeputyNodeAnswer answer{};
+  answer.struct_size = sizeof answer;
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 4, 1, &answer), kTfLiteError);
+}
+
+TEST(ExplainRemoval, the_cpu_takes_over) {
+  Scripted delegate({1});
+  delegate.FailAt(kScriptedInvoke, 0);
+  TestInterpreter t(Chain(3), [](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetEnableDelegateFallback(options, true);
+  });
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteDelegateError);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
+  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("the CPU took over"));
+  EXPECT_EQ(AnswerOf(&t, 1).taken, 0);
+  EXPECT_STREQ(AnswerOf(&t, 1).reason_name, "REMOVED");
+}
+
+TEST(ExplainRemoval, a_resize_until_tensors_are_allocated) {
+  Scripted delegate({1});
+  TestInterpreter t(Chain(3));
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonRemoved);
+  EXPECT_THAT(AnswerOf(&t, 1).text, HasSubstr("resize"));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  EXPECT_EQ(AnswerOf(&t, 1).taken, 1);
+  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonNone);
+}
+
+void Hot(TfLiteInterpreterOptions* options) {
+  DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+}
+
+TEST(ExplainRemoval, hot_takes_a_delegate_back_from_every_subgraph) {
+  ModelBuilder m;
+  AddChain(&m, 3);
+  m.AddSubgraph("second");
+  AddChain(&m, 3);
+  Scripted good({0}), bad({2});
+  TestInterpreter t(m.Finish(), Hot);
+  ASSERT_EQ(Apply(&t, &good), kTfLiteOk);
+  bad.FailAt(kScriptedPrepareDelegate, 1);
+  ASSERT_EQ(Apply(&t, &bad), kTfLiteDelegateError);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(AnswerOf(&t, 0, 0).taken, 1);
+  EXPECT_EQ(InfoOf(&t, 1).applied, 0);
+  EXPECT_EQ(AnswerOf(&t, 2, 1).reason, kDeputyReasonRemoved);
+  EXPECT_THAT(AnswerOf(&t, 2, 1).text, HasSubstr("taken back"));
+}
+
+TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_fails) {
+  Scripted delegate({0});
+  TestInterpreter t(Chain(3), Hot);
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
+  delegate->claims[2] = true;
+  delegate.FailAt(kScriptedPrepareKernel, delegate->calls[kScriptedPrepareKernel]);
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteDelegateError);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(AnswerOf(&t, 0).taken, 1);
+  EXPECT_EQ(AnswerOf(&t, 2).taken, 0);
+  EXPECT_NE(AnswerOf(&t, 2).reason, kDeputyReasonNone);
+}
+
+TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
+  auto failed = std::make_unique<Scripted>(std::set<int>{});
+  failed->FailAt(kScriptedPrepareDelegate, 0);
+  Scripted good({1});
+  TestInterpreter t(Chain(3));
+  ASSERT_EQ(Apply(&t, failed.get()), kTfLiteDelegateError);
+  ASSERT_EQ(Apply(&t, &good), kTfLiteOk);
+  failed.reset();
+  EXPECT_EQ(RunOf(&t, 1).delegate_index, 1);
+  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
+  EXPECT_EQ(InfoOf(&t, 1).node_count, 1);
+  DeputyPartition partition{};
+  partition.struct_size = sizeof partition;
+  ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 0, &partition), kTfLiteOk);
+  EXPECT_EQ(partition.delegate_index, 1);
+}
+
+// Those that are applied, and the newest 16 of the others.
+TEST(ExplainRemoval, delegates_that_failed_are_forgotten_in_the_end) {
+  std::vector<std::unique_ptr<Scripted>> failing;
+  Scripted good({0});
+  TestInterpreter t(Chain(3), Hot);
+  ASSERT_EQ(Apply(&t, &good), kTfLiteOk);
+  for (int i = 0; i < 100; ++i) {
+    failing.push_back(std::make_unique<Scripted>(std::set<int>{1}));
+    failing.back()->FailAt(kScriptedPrepareDelegate, 0);
+    ASSERT_EQ(Apply(&t, failing.back().get()), kTfLiteDelegateError);
+  }
+  ASSERT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 17);
+  EXPECT_EQ(InfoOf(&t, 0).delegate, good.get());
+  EXPECT_EQ(InfoOf(&t, 1).delegate, failing[84]->get());
+  EXPECT_EQ(InfoOf(&t, 16).delegate, failing[99]->get());
 }
 
 // ---- Pinning and excluding ----------------------------------------------------------------------
