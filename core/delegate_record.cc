@@ -2,6 +2,10 @@
 #include "core/delegate_record.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/delegate_params.h"
 #include "core/interpreter.h"
@@ -53,27 +57,78 @@ bool HasDynamicTensor(Subgraph* subgraph, const TfLiteNode& node) {
   return false;
 }
 
+// Types written out per list; a hostile node has millions.
+constexpr int kTypesToName = 16;
+
 // The types of a node's tensors, as "FLOAT32 INT8 -> FLOAT32".
 std::string Types(Subgraph* subgraph, const TfLiteNode& node) {
   std::string text;
   const auto add = [&](const TfLiteIntArray* indices) {
-    for (int i = 0; i < indices->size; ++i) {
+    const int named = std::min(indices->size, kTypesToName);
+    for (int i = 0; i < named; ++i) {
       const TfLiteTensor* tensor = subgraph->tensor(indices->data[i]);
+      if (!text.empty()) text += ' ';
       text += tensor == nullptr ? "-" : TfLiteTypeGetName(tensor->type);
-      text += ' ';
+    }
+    if (indices->size > named) {
+      text += " (and " + std::to_string(indices->size - named) + " more)";
     }
   };
   add(node.inputs);
-  text += "->";
-  for (int i = 0; i < node.outputs->size; ++i) {
-    const TfLiteTensor* tensor = subgraph->tensor(node.outputs->data[i]);
-    text += std::string(" ") + (tensor == nullptr ? "-" : TfLiteTypeGetName(tensor->type));
-  }
+  text += text.empty() ? "->" : " ->";
+  add(node.outputs);
   return text;
 }
 
+// Equal for nodes whose tensors have the same types.
+std::vector<int> TypeKey(Subgraph* subgraph, const TfLiteNode& node) {
+  constexpr int kAbsent = -1;
+  std::vector<int> key = {node.inputs->size};
+  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+    for (int i = 0; i < indices->size; ++i) {
+      const TfLiteTensor* tensor = subgraph->tensor(indices->data[i]);
+      key.push_back(tensor == nullptr ? kAbsent : tensor->type);
+    }
+  }
+  return key;
+}
+
+// What a delegate took, by operator.
+class TakenOperators {
+ public:
+  struct Variants {
+    std::set<int> versions;
+    std::set<std::vector<int>> types;
+  };
+
+  TakenOperators(Subgraph* subgraph, const DelegateRecord& record) {
+    for (size_t i = 0; i < record.nodes.size(); ++i) {
+      if (!record.nodes[i].taken) continue;
+      const int node = static_cast<int>(i);
+      const TfLiteRegistration& registration = subgraph->registration(node);
+      Variants& variants = operators_[KeyOf(registration)];
+      variants.versions.insert(registration.version);
+      variants.types.insert(TypeKey(subgraph, *subgraph->node(node)));
+    }
+  }
+  // Null when no node of the operator was taken.
+  const Variants* Find(const TfLiteRegistration& registration) const {
+    const auto found = operators_.find(KeyOf(registration));
+    return found == operators_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  // Names belong to registrations, which outlive this.
+  using Key = std::pair<int, std::string_view>;
+  static Key KeyOf(const TfLiteRegistration& registration) {
+    return {registration.builtin_code, OperatorName(registration)};
+  }
+
+  std::map<Key, Variants> operators_;
+};
+
 // The delegate gave no reason. What it took of the same operator may tell.
-void Guess(Subgraph* subgraph, int node_index, const DelegateRecord& record, NodeAnswer* answer) {
+void Guess(Subgraph* subgraph, int node_index, const TakenOperators& taken, NodeAnswer* answer) {
   const TfLiteNode& node = *subgraph->node(node_index);
   const TfLiteRegistration& registration = subgraph->registration(node_index);
   answer->reason = kDeputyReasonNotClaimed;
@@ -82,25 +137,14 @@ void Guess(Subgraph* subgraph, int node_index, const DelegateRecord& record, Nod
     answer->text = "not claimed; its shapes are known only while the model runs";
     return;
   }
-  bool same_operator = false, same_version = false, same_types = false;
-  for (size_t other = 0; other < record.nodes.size(); ++other) {
-    const TfLiteRegistration& taken = subgraph->registration(static_cast<int>(other));
-    const bool same = record.nodes[other].taken &&
-                      taken.builtin_code == registration.builtin_code &&
-                      std::string(OperatorName(taken)) == OperatorName(registration);
-    if (!same) continue;
-    same_operator = true;
-    same_version |= taken.version == registration.version;
-    same_types |=
-        Types(subgraph, *subgraph->node(static_cast<int>(other))) == Types(subgraph, node);
-  }
-  if (!same_operator) {
+  const TakenOperators::Variants* variants = taken.Find(registration);
+  if (variants == nullptr) {
     answer->text = "not claimed, no reason given; the delegate took no node of this operator";
-  } else if (!same_types) {
+  } else if (!variants->types.contains(TypeKey(subgraph, node))) {
     answer->reason = kDeputyReasonType;
     answer->text =
         "not claimed; nodes of this operator with other types were: here " + Types(subgraph, node);
-  } else if (!same_version) {
+  } else if (!variants->versions.contains(registration.version)) {
     answer->reason = kDeputyReasonVersion;
     answer->text = "not claimed; nodes of this operator in other versions were: here version " +
                    std::to_string(registration.version);
@@ -109,7 +153,8 @@ void Guess(Subgraph* subgraph, int node_index, const DelegateRecord& record, Nod
   }
 }
 
-void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record, NodeAnswer* answer) {
+void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record,
+             const TakenOperators& taken, NodeAnswer* answer) {
   const TfLiteNode& node = *subgraph->node(node_index);
   if (!record.applied) {
     // A node that was let be for a reason of its own keeps that reason.
@@ -130,7 +175,7 @@ void Explain(Subgraph* subgraph, int node_index, const DelegateRecord& record, N
     answer->reason = kDeputyReasonNotAsked;
     answer->text = "the delegate did not look at it";
   } else {
-    Guess(subgraph, node_index, record, answer);
+    Guess(subgraph, node_index, taken, answer);
   }
 }
 
@@ -197,9 +242,10 @@ void Conclude(Subgraph* subgraph, DelegateRecord* record) {
     record->nodes[i].reason = kDeputyReasonNone;
     record->nodes[i].text.clear();
   }
+  const TakenOperators taken(subgraph, *record);
   for (size_t i = 0; i < record->nodes.size(); ++i) {
     NodeAnswer& answer = record->nodes[i];
-    if (!answer.taken) Explain(subgraph, static_cast<int>(i), *record, &answer);
+    if (!answer.taken) Explain(subgraph, static_cast<int>(i), *record, taken, &answer);
   }
 }
 
