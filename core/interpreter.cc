@@ -234,15 +234,13 @@ SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
                      key != nullptr ? key : "");
     return nullptr;
   }
-  const char* wanted_key = wanted == nullptr ? "" : wanted->key;
-  for (auto& runner : signature_runners_) {
-    if (runner->key() == wanted_key) return runner.get();
+  std::unique_ptr<SignatureRunner>& runner = signature_runners_[wanted];
+  if (runner == nullptr) {
+    runner = wanted == nullptr ? std::make_unique<SignatureRunner>(&primary())
+                               : std::make_unique<SignatureRunner>(
+                                     subgraphs_[wanted->subgraph_index].get(), *wanted);
   }
-  signature_runners_.push_back(
-      wanted == nullptr
-          ? std::make_unique<SignatureRunner>(&primary())
-          : std::make_unique<SignatureRunner>(subgraphs_[wanted->subgraph_index].get(), *wanted));
-  return signature_runners_.back().get();
+  return runner.get();
 }
 
 const std::span<const uint8_t>* Interpreter::FindMetadata(const char* name) const {

@@ -6,6 +6,7 @@
 #define DEPUTY_CORE_INTERPRETER_H_
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -174,7 +175,8 @@ class Interpreter {
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Validation> validation_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
-  std::vector<std::unique_ptr<SignatureRunner>> signature_runners_;
+  // By their signature, null for the placeholder.
+  std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
 };
 
 // A subgraph at work, for as long as this lives.

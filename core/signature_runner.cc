@@ -2,48 +2,57 @@
 #include "core/signature_runner.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/interpreter.h"
 
 namespace deputy {
 namespace {
 
-const char* NameAt(const std::vector<std::pair<std::string, int>>& names, int index) {
-  return index >= 0 && static_cast<size_t>(index) < names.size() ? names[index].first.c_str()
-                                                                 : nullptr;
-}
-
-std::vector<std::pair<std::string, int>> TensorNames(Subgraph* subgraph,
-                                                     const std::vector<int>& indices,
-                                                     const char* fallback) {
-  std::vector<std::pair<std::string, int>> names;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    const TfLiteTensor* tensor = subgraph->tensor(indices[i]);
-    if (tensor == nullptr) continue;
-    const bool unnamed = tensor->name == nullptr || *tensor->name == '\0';
-    names.emplace_back(unnamed ? fallback + std::to_string(i) : tensor->name, indices[i]);
-  }
-  return names;
+const char* NameAt(const std::vector<SignatureTensorDesc>& names, int index) {
+  return index >= 0 && static_cast<size_t>(index) < names.size() ? names[index].name : nullptr;
 }
 
 }  // namespace
 
 SignatureRunner::SignatureRunner(Subgraph* subgraph, const SignatureDesc& signature)
-    : subgraph_(subgraph), key_(signature.key) {
-  for (const auto& input : signature.inputs) inputs_.emplace_back(input.name, input.tensor_index);
-  for (const auto& output : signature.outputs) {
-    outputs_.emplace_back(output.name, output.tensor_index);
-  }
-  std::sort(inputs_.begin(), inputs_.end());
-  std::sort(outputs_.begin(), outputs_.end());
+    : subgraph_(subgraph),
+      key_(signature.key),
+      inputs_(signature.inputs),
+      outputs_(signature.outputs) {
+  Sort(&inputs_);
+  Sort(&outputs_);
 }
 
 SignatureRunner::SignatureRunner(Subgraph* subgraph)
     : subgraph_(subgraph),
-      inputs_(TensorNames(subgraph, subgraph->inputs(), "input")),
-      outputs_(TensorNames(subgraph, subgraph->outputs(), "output")) {
-  std::sort(inputs_.begin(), inputs_.end());
-  std::sort(outputs_.begin(), outputs_.end());
+      key_(""),
+      inputs_(TensorNames(subgraph->inputs(), "input")),
+      outputs_(TensorNames(subgraph->outputs(), "output")) {
+  Sort(&inputs_);
+  Sort(&outputs_);
+}
+
+SignatureRunner::Names SignatureRunner::TensorNames(const std::vector<int>& indices,
+                                                    const char* fallback) {
+  Names names;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const TfLiteTensor* tensor = subgraph_->tensor(indices[i]);
+    if (tensor == nullptr) continue;
+    const bool unnamed = tensor->name == nullptr || *tensor->name == '\0';
+    if (unnamed) made_up_names_.push_back(fallback + std::to_string(i));
+    names.push_back({unnamed ? made_up_names_.back().c_str() : tensor->name, indices[i]});
+  }
+  return names;
+}
+
+// Byte by byte; equal names by their tensors. One string in the file may be the name of many.
+void SignatureRunner::Sort(Names* names) {
+  std::sort(names->begin(), names->end(),
+            [](const SignatureTensorDesc& a, const SignatureTensorDesc& b) {
+              const int order = a.name == b.name ? 0 : strcmp(a.name, b.name);
+              return order != 0 ? order < 0 : a.tensor_index < b.tensor_index;
+            });
 }
 
 const char* SignatureRunner::InputName(int index) const { return NameAt(inputs_, index); }
@@ -51,8 +60,8 @@ const char* SignatureRunner::OutputName(int index) const { return NameAt(outputs
 
 const int* SignatureRunner::Find(const Names& names, const char* name) {
   if (name == nullptr) return nullptr;
-  for (const auto& entry : names) {
-    if (entry.first == name) return &entry.second;
+  for (const SignatureTensorDesc& entry : names) {
+    if (strcmp(entry.name, name) == 0) return &entry.tensor_index;
   }
   return nullptr;
 }
@@ -61,7 +70,7 @@ TfLiteTensor* SignatureRunner::InputTensor(const char* name) {
   const int* index = Find(inputs_, name);
   if (index == nullptr) {
     Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-         "Signature '%s' has no input named '%s'", key_.c_str(), name == nullptr ? "" : name);
+         "Signature '%s' has no input named '%s'", key_, name == nullptr ? "" : name);
     return nullptr;
   }
   return subgraph_->tensor(*index);
@@ -71,7 +80,7 @@ const TfLiteTensor* SignatureRunner::OutputTensor(const char* name) {
   const int* index = Find(outputs_, name);
   if (index == nullptr) {
     Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-         "Signature '%s' has no output named '%s'", key_.c_str(), name == nullptr ? "" : name);
+         "Signature '%s' has no output named '%s'", key_, name == nullptr ? "" : name);
     return nullptr;
   }
   return subgraph_->tensor(*index);
@@ -81,8 +90,7 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
   const int* index = Find(inputs_, name);
   if (index == nullptr) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-                "Signature '%s' has no input named '%s'", key_.c_str(),
-                name == nullptr ? "" : name);
+                "Signature '%s' has no input named '%s'", key_, name == nullptr ? "" : name);
   }
   Validation* const validation = subgraph_->interpreter()->validation();
   if (validation != nullptr) validation->EnterInterpreter("ResizeInputTensor of a signature");

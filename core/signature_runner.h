@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subgraph addressed by the names of a signature instead of tensor indices.
+// A subgraph addressed by the names of a signature instead of tensor indices. Names are the model's
+// own strings, which live as long as the interpreter: a hostile file may say one long name very
+// often.
 #ifndef DEPUTY_CORE_SIGNATURE_RUNNER_H_
 #define DEPUTY_CORE_SIGNATURE_RUNNER_H_
 
+#include <deque>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/subgraph.h"
@@ -22,7 +23,7 @@ class SignatureRunner {
   // input0, output0, ... for unnamed ones. Its key is empty.
   explicit SignatureRunner(Subgraph* subgraph);
 
-  const std::string& key() const { return key_; }
+  const char* key() const { return key_; }
   Subgraph* subgraph() const { return subgraph_; }
 
   size_t input_count() const { return subgraph_->inputs().size(); }
@@ -39,12 +40,16 @@ class SignatureRunner {
   TfLiteStatus Invoke();
 
  private:
-  using Names = std::vector<std::pair<std::string, int>>;  // name → tensor index, sorted
+  using Names = std::vector<SignatureTensorDesc>;  // sorted
 
+  static void Sort(Names* names);
+  // Null for an unknown name, or none.
   static const int* Find(const Names& names, const char* name);
+  Names TensorNames(const std::vector<int>& indices, const char* fallback);
 
   Subgraph* subgraph_;
-  std::string key_;
+  const char* key_;
+  std::deque<std::string> made_up_names_;  // of unnamed tensors; they do not move
   Names inputs_, outputs_;
 };
 
