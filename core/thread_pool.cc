@@ -7,8 +7,8 @@
 // word changed" are one event and no wake-up is lost.
 //
 // What would surprise a reader: the caller never waits for a worker to show up. Workers are pure
-// help; with all of them asleep, missing or starved the caller does every tile itself. That is also
-// why a forked child and a second concurrent caller need no special machinery.
+// help; with all of them asleep, resting, missing or starved the caller does every tile itself.
+// That is also why a forked child and a second concurrent caller need no special machinery.
 #include "core/thread_pool.h"
 
 #include <linux/futex.h>
@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <new>
 
+#include "core/back_off.h"
 #include "core/float_mode.h"
 
 namespace deputy {
@@ -55,6 +56,11 @@ inline void Pause() {
 #endif
 }
 
+// Sleeping workers are woken by number: one bit each, the last for all that have none.
+constexpr int kLastBit = 31;
+constexpr uint32_t BitOf(int worker) { return 1u << std::min(worker - 1, kLastBit); }
+constexpr uint32_t BitsUpTo(int worker) { return worker > kLastBit ? ~0u : (1u << worker) - 1; }
+
 int AvailableProcessors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
@@ -70,27 +76,36 @@ struct ThreadPool::State {
     pthread_t thread;
   };
 
-  State(int thread_count, std::chrono::microseconds spin_time)
-      : threads(thread_count), spin(spin_time), owner(getpid()) {}
+  State(int thread_count, std::chrono::microseconds spin_time, Clock steady_clock)
+      : threads(thread_count),
+        clock(steady_clock),
+        spin(spin_time),
+        owner(getpid()),
+        back_off(thread_count - 1),
+        helpers(thread_count - 1) {}
 
   bool EnterProcess();
   void Start();
   void Stop();
-  bool Claim(int* out_tile);
+  bool Claim(int worker, int* out_tile);
   int WorkThrough(int worker);
   bool SpinForWork() const;
-  void Sleep();
+  void Sleep(int number);
   void WorkerLoop(int number);
+  bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
+  bool AnyHelp();
   void RunShared(uint32_t job_tiles, Task job_task, void* job_argument);
-  long Futex(int operation, uint32_t value);
+  void WaitForWorkers(uint32_t theirs);
+  long Futex(int operation, uint32_t value, uint32_t bits);
 
   const int threads;
+  const Clock clock;
   std::chrono::microseconds spin;  // settled before the first worker starts
 
   // The process whose threads `workers` are; kOwnerChanging while a forked child cleans up.
   static constexpr pid_t kOwnerChanging = -1;
   std::atomic<pid_t> owner;
-  // Held by the one caller whose job the workers see; guards everything up to `float_mode`.
+  // Held by the one caller whose job the workers see; guards everything up to `back_off`.
   std::atomic<bool> busy{false};
   bool started = false;
   int worker_count = 0;
@@ -101,17 +116,21 @@ struct ThreadPool::State {
   void* argument = nullptr;
   uint32_t tiles = 0;
   FloatMode float_mode = 0;
+  BackOff back_off;
 
   alignas(kApart) std::atomic<uint64_t> word{0};
   // Tiles of the current job that workers have finished.
   alignas(kApart) std::atomic<uint32_t> finished{0};
   alignas(kApart) std::atomic<int> sleepers{0};
+  // Workers of greater numbers rest. Set before the word changes.
+  std::atomic<int> helpers;
   std::atomic<bool> stopping{false};
 };
 
-long ThreadPool::State::Futex(int operation, uint32_t value) {
+long ThreadPool::State::Futex(int operation, uint32_t value, uint32_t bits) {
   uint32_t* upper_half = reinterpret_cast<uint32_t*>(&word) + 1;
-  return syscall(SYS_futex, upper_half, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+  return syscall(SYS_futex, upper_half, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr,
+                 bits);
 }
 
 // True when the threads of this pool, if any, belong to this process. After fork() the child has
@@ -131,6 +150,8 @@ bool ThreadPool::State::EnterProcess() {
   word.store(0, std::memory_order_relaxed);
   finished.store(0, std::memory_order_relaxed);
   sleepers.store(0, std::memory_order_relaxed);
+  back_off.Forget();
+  helpers.store(threads - 1, std::memory_order_relaxed);
   busy.store(false, std::memory_order_relaxed);
   owner.store(self, std::memory_order_release);
   return true;
@@ -164,15 +185,16 @@ void ThreadPool::State::Stop() {
   if (owner.load(std::memory_order_acquire) != getpid()) return;
   stopping.store(true, std::memory_order_seq_cst);
   word.store(NextJob(word.load(std::memory_order_relaxed), 0), std::memory_order_seq_cst);
-  if (worker_count > 0) Futex(FUTEX_WAKE, INT_MAX);
+  if (worker_count > 0) Futex(FUTEX_WAKE_BITSET, INT_MAX, ~0u);
   for (int i = 0; i < worker_count; ++i) pthread_join(workers[i].thread, nullptr);
 }
 
-bool ThreadPool::State::Claim(int* out_tile) {
-  uint64_t now = word.load(std::memory_order_relaxed);
-  while (UnclaimedTiles(now) != 0) {
+// Who has seen the job's word has seen who may help with it.
+bool ThreadPool::State::Claim(int worker, int* out_tile) {
+  uint64_t now = word.load(std::memory_order_acquire);
+  while (UnclaimedTiles(now) != 0 && MayHelp(worker)) {
     if (word.compare_exchange_weak(now, now - 1, std::memory_order_acquire,
-                                   std::memory_order_relaxed)) {
+                                   std::memory_order_acquire)) {
       *out_tile = static_cast<int>(tiles - UnclaimedTiles(now));
       return true;
     }
@@ -184,7 +206,7 @@ bool ThreadPool::State::Claim(int* out_tile) {
 // while a tile claimed here is not yet counted as finished.
 int ThreadPool::State::WorkThrough(int worker) {
   int done = 0;
-  for (int tile; Claim(&tile); ++done) {
+  for (int tile; Claim(worker, &tile); ++done) {
     if (worker != 0 && done == 0) SetFloatMode(float_mode);
     task(argument, tile, worker);
   }
@@ -207,11 +229,12 @@ bool ThreadPool::State::SpinForWork() const {
 // RunShared does the mirror image (publish, then look for sleepers), so one of the two sees the
 // other. `stopping` is read after the word: Stop() sets it before it changes the number, hence
 // either it is seen here or the kernel sees a new number and does not put us to sleep.
-void ThreadPool::State::Sleep() {
+void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const uint64_t now = word.load(std::memory_order_seq_cst);
-  if (UnclaimedTiles(now) == 0 && !stopping.load(std::memory_order_seq_cst)) {
-    Futex(FUTEX_WAIT, JobNumber(now));
+  const bool idle = UnclaimedTiles(now) == 0 || !MayHelp(number);
+  if (idle && !stopping.load(std::memory_order_seq_cst)) {
+    Futex(FUTEX_WAIT_BITSET, JobNumber(now), BitOf(number));
   }
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -221,9 +244,16 @@ void ThreadPool::State::WorkerLoop(int number) {
     if (const int done = WorkThrough(number); done > 0) {
       finished.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
     }
-    if (spin.count() > 0 && SpinForWork()) continue;
-    Sleep();
+    if (spin.count() > 0 && MayHelp(number) && SpinForWork()) continue;
+    Sleep(number);
   }
+}
+
+// False when all workers rest. `busy` is held.
+bool ThreadPool::State::AnyHelp() {
+  if (back_off.resting()) back_off.Resume(clock());
+  helpers.store(back_off.allowed(), std::memory_order_relaxed);
+  return back_off.allowed() > 0;
 }
 
 // The caller's side; `busy` is held.
@@ -233,12 +263,27 @@ void ThreadPool::State::RunShared(uint32_t job_tiles, Task job_task, void* job_a
   tiles = job_tiles;
   float_mode = GetFloatMode();
   finished.store(0, std::memory_order_relaxed);
+  const std::chrono::nanoseconds began = clock();
   const uint64_t before = word.load(std::memory_order_relaxed);
   word.store(NextJob(before, job_tiles), std::memory_order_seq_cst);
   if (const int asleep = sleepers.load(std::memory_order_seq_cst); asleep > 0) {
-    Futex(FUTEX_WAKE, std::min(static_cast<uint32_t>(asleep), job_tiles - 1));
+    Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), job_tiles - 1),
+          BitsUpTo(back_off.allowed()));
   }
-  const uint32_t theirs = job_tiles - static_cast<uint32_t>(WorkThrough(0));
+  const int own = WorkThrough(0);
+  const uint32_t theirs = job_tiles - static_cast<uint32_t>(own);
+  const std::chrono::nanoseconds out_of_tiles = clock();
+  std::chrono::nanoseconds ended = out_of_tiles;
+  if (finished.load(std::memory_order_acquire) != theirs) {
+    WaitForWorkers(theirs);
+    ended = clock();
+  }
+  // A caller without a tile of its own cannot tell how long one takes.
+  if (own == 0) return;
+  back_off.JobEnded(ended, (out_of_tiles - began) / own * theirs - (ended - out_of_tiles));
+}
+
+void ThreadPool::State::WaitForWorkers(uint32_t theirs) {
   for (int pauses = 0; finished.load(std::memory_order_acquire) != theirs;) {
     if (pauses < kPausesBeforeYield) {
       ++pauses;
@@ -249,8 +294,12 @@ void ThreadPool::State::RunShared(uint32_t job_tiles, Task job_task, void* job_a
   }
 }
 
-ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin)
-    : state_(std::make_unique<State>(std::clamp(threads, 1, kMaxThreads), spin)) {}
+std::chrono::nanoseconds ThreadPool::SteadyClock() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin, Clock clock)
+    : state_(std::make_unique<State>(std::clamp(threads, 1, kMaxThreads), spin, clock)) {}
 
 ThreadPool::~ThreadPool() { state_->Stop(); }
 
@@ -261,9 +310,10 @@ void ThreadPool::Run(int tiles, Task task, void* argument) noexcept {
   if (tiles > 1 && state.threads > 1 && state.EnterProcess() &&
       !state.busy.exchange(true, std::memory_order_acquire)) {
     if (!state.started) state.Start();
-    state.RunShared(static_cast<uint32_t>(tiles), task, argument);
+    const bool shared = state.AnyHelp();
+    if (shared) state.RunShared(static_cast<uint32_t>(tiles), task, argument);
     state.busy.store(false, std::memory_order_release);
-    return;
+    if (shared) return;
   }
   for (int tile = 0; tile < tiles; ++tile) task(argument, tile, 0);
 }

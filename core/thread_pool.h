@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Worker threads for the tiles of one operator. The caller works too, and waits only for tiles
-// that a worker has already claimed, so a worker the operating system has put aside never delays
-// an inference. Inside an inference workers spin for a moment, between inferences they sleep on a
-// futex: waking a sleeping thread costs more than a small operator.
+// that a worker has already claimed, so a worker that the operating system has put aside before
+// delays nothing. One that is put aside in the middle of a tile does; the workers then rest for a
+// while (back_off.h). Inside an inference workers spin for a moment, between inferences they sleep
+// on a futex: waking a sleeping thread costs more than a small operator.
 #ifndef DEPUTY_CORE_THREAD_POOL_H_
 #define DEPUTY_CORE_THREAD_POOL_H_
 
@@ -19,9 +20,14 @@ class ThreadPool {
   // per-thread scratch memory.
   using Task = void (*)(void* argument, int tile, int worker);
 
+  // A steady clock; tests bring their own.
+  using Clock = std::chrono::nanoseconds (*)();
+  static std::chrono::nanoseconds SteadyClock();
+
   // A pool of `threads` in all, the caller included; 1 or less starts none. Workers start at the
   // first Run. A thread that cannot be started means fewer threads, never a failure.
-  explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100));
+  explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100),
+                      Clock clock = &SteadyClock);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -55,6 +55,26 @@ bool HoldsInForkedChild(Check check) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+// A clock that stands still until a test moves it.
+std::atomic<int64_t> fake_nanoseconds{0};
+std::atomic<int> fake_clock_reads{0};
+std::chrono::nanoseconds FakeClock() {
+  ++fake_clock_reads;
+  return std::chrono::nanoseconds(fake_nanoseconds.load());
+}
+void MoveClock(std::chrono::nanoseconds by) { fake_nanoseconds += by.count(); }
+
+// True once the condition holds, false when it does not within a minute.
+template <typename Condition>
+bool Within60Seconds(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 void CreateUseAndDestroy(int threads, int times) {
   for (int i = 0; i < times; ++i) {
     ThreadPool pool(threads, microseconds(0));
@@ -91,24 +111,86 @@ TEST(ThreadPool, ignores_zero_and_negative_tile_counts) {
   pool.ParallelFor(-5, [](int, int) { FAIL(); });
 }
 
-// One tile waits for the other, so the job ends only if a sleeping worker is woken for it.
+// One tile waits for the other, so the job ends only if a sleeping worker is woken for it. The
+// clock stands still: a worker that came late would be left to rest.
 TEST(ThreadPool, wakes_workers_that_have_gone_to_sleep) {
   for (const int spin : {0, 100}) {
-    ThreadPool pool(2, microseconds(spin));
+    ThreadPool pool(2, microseconds(spin), &FakeClock);
     for (int round = 0; round < 20; ++round) {
       std::atomic<int> arrived{0};
       std::atomic<bool> together{true};
       pool.ParallelFor(2, [&](int, int) {
         ++arrived;
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (arrived.load() < 2 && together.load()) {
-          if (std::chrono::steady_clock::now() > deadline) together = false;
-          std::this_thread::yield();
-        }
+        if (!Within60Seconds([&] { return arrived.load() == 2; })) together = false;
       });
       ASSERT_TRUE(together.load()) << "no worker came within a minute";
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+  }
+}
+
+// ---- A worker that is put aside in the middle of a tile -----------------------------------------
+
+// Each of as many tiles as threads is held until all have begun, so every thread has one. Then
+// those of the workers stay until the caller waits for them, and for `stall` beyond that.
+bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> came{true};
+  const int reads_before = fake_clock_reads.load();
+  pool.ParallelFor(pool.threads(), [&](int, int worker) {
+    ++begun;
+    if (!Within60Seconds([&] { return begun.load() == pool.threads(); })) came = false;
+    if (worker != 1 || stall.count() == 0 || !came) return;
+    // The job's begin and the caller's last tile have been timed by then.
+    if (!Within60Seconds([&] { return fake_clock_reads.load() >= reads_before + 2; })) came = false;
+    MoveClock(stall);
+  });
+  return came;
+}
+
+int TilesOfWorkers(ThreadPool& pool, int tiles) {
+  std::atomic<int> of_workers{0};
+  pool.ParallelFor(tiles, [&](int, int worker) { of_workers += worker != 0; });
+  return of_workers.load();
+}
+
+TEST(ThreadPool, lets_workers_rest_after_a_stall_and_tries_them_again) {
+  for (const int spin : {0, 100}) {
+    ThreadPool pool(2, microseconds(spin), &FakeClock);
+    ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
+    for (const int rest_ms : {10, 20, 40, 80}) {
+      ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::milliseconds(3)));
+      for (int job = 0; job < 200; ++job) ASSERT_EQ(TilesOfWorkers(pool, 16), 0);
+      MoveClock(std::chrono::milliseconds(rest_ms) - std::chrono::nanoseconds(1));
+      for (int job = 0; job < 200; ++job) ASSERT_EQ(TilesOfWorkers(pool, 16), 0);
+      MoveClock(std::chrono::nanoseconds(1));
+      // Nobody comes unless the worker is woken again.
+      ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
+    }
+  }
+}
+
+TEST(ThreadPool, goes_on_with_some_of_its_workers_after_a_stall) {
+  for (const int spin : {0, 100}) {
+    ThreadPool pool(5, microseconds(spin), &FakeClock);
+    ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::milliseconds(3)));
+    for (int job = 0; job < 200; ++job) {
+      std::atomic<bool> begun{false};
+      std::atomic<int> highest{0};
+      // A tile that waits for another one has to be helped, by a worker that does not rest.
+      pool.ParallelFor(16, [&](int tile, int worker) {
+        int known = highest.load();
+        while (known < worker && !highest.compare_exchange_weak(known, worker)) {
+        }
+        if (tile == 1) begun = true;
+        if (tile == 0) {
+          EXPECT_TRUE(Within60Seconds([&] { return begun.load(); }));
+        }
+      });
+      ASSERT_LE(highest.load(), 2);
+    }
+    MoveClock(std::chrono::milliseconds(10));
+    ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
   }
 }
 
