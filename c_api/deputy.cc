@@ -223,23 +223,23 @@ TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
   if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
     return kTfLiteError;
   }
-  const TfLiteNode& node = *subgraph->node(node_index);
-  const TfLiteRegistration& registration = subgraph->registration(node_index);
-  const std::vector<int>& plan = subgraph->plan();
-  const auto position = std::find(plan.begin(), plan.end(), node_index);
-  DeputyNodeInfo full{};
-  full.subgraph_index = subgraph_index;
-  full.node_index = node_index;
-  full.plan_position = position == plan.end() ? -1 : static_cast<int32_t>(position - plan.begin());
-  full.builtin_code = registration.builtin_code;
-  full.version = registration.version;
-  full.operator_name = deputy::OperatorName(registration);
-  full.owner = node.delegate == nullptr ? "CPU" : full.operator_name;
-  full.inputs = node.inputs->data;
-  full.input_count = node.inputs->size;
-  full.outputs = node.outputs->data;
-  full.output_count = node.outputs->size;
-  return Deliver(full, sizeof full, info);
+  return Guard(kTfLiteError, [&] {
+    const TfLiteNode& node = *subgraph->node(node_index);
+    const TfLiteRegistration& registration = subgraph->registration(node_index);
+    DeputyNodeInfo full{};
+    full.subgraph_index = subgraph_index;
+    full.node_index = node_index;
+    full.plan_position = subgraph->graph_index().position(node_index);
+    full.builtin_code = registration.builtin_code;
+    full.version = registration.version;
+    full.operator_name = deputy::OperatorName(registration);
+    full.owner = node.delegate == nullptr ? "CPU" : full.operator_name;
+    full.inputs = node.inputs->data;
+    full.input_count = node.inputs->size;
+    full.outputs = node.outputs->data;
+    full.output_count = node.outputs->size;
+    return Deliver(full, sizeof full, info);
+  });
 }
 
 // ---- Memory map ---------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     DeputyMemoryMap full{};
     full.arena_bytes = subgraph->arena_bytes();
     full.persistent_bytes = subgraph->persistent_bytes();
-    full.tensor_count = subgraph->MemoryMap().size();
+    full.tensor_count = subgraph->placed_tensor_count();
     return Deliver(full, sizeof full, map);
   });
 }
@@ -263,9 +263,8 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    const std::vector<deputy::TensorMemory> map = subgraph->MemoryMap();
-    if (entry_index >= map.size()) return kTfLiteError;
-    const deputy::TensorMemory& entry = map[entry_index];
+    if (entry_index >= subgraph->placed_tensor_count()) return kTfLiteError;
+    const deputy::TensorMemory entry = subgraph->placed_tensor(entry_index);
     DeputyTensorMemory full{};
     full.tensor_index = entry.tensor;
     full.persistent = entry.persistent ? 1 : 0;

@@ -43,12 +43,14 @@ const DelegateRecord* FindRecord(Subgraph* subgraph, const TfLiteDelegate* deleg
 
 // A node carries the delegate as its kernels know it. The delegates themselves may be deleted: only
 // what is on record counts.
+bool Owns(const DelegateRecord& known, const TfLiteDelegate* of_node) {
+  return known.delegate == of_node || known.inner == of_node;
+}
+
 int DelegateIndexOf(const TfLiteInterpreter* interpreter, const TfLiteDelegate* of_node) {
   const Records delegates = Delegates(interpreter);
   for (size_t i = 0; i < delegates.size(); ++i) {
-    if (delegates[i]->delegate == of_node || delegates[i]->inner == of_node) {
-      return static_cast<int>(i);
-    }
+    if (Owns(*delegates[i], of_node)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -61,17 +63,6 @@ int CountNodes(Subgraph* subgraph, int node_index) {
   int count = 0;
   for (int i = 0; i < replaced->size; ++i) count += CountNodes(subgraph, replaced->data[i]);
   return count;
-}
-
-bool Runs(Subgraph* subgraph, int runner, int node_index) {
-  if (runner == node_index) return true;
-  const TfLiteNode& node = *subgraph->node(runner);
-  if (node.delegate == nullptr) return false;
-  const TfLiteIntArray* replaced = deputy::ReplacedNodes(node);
-  for (int i = 0; i < replaced->size; ++i) {
-    if (Runs(subgraph, replaced->data[i], node_index)) return true;
-  }
-  return false;
 }
 
 // Why the CPU runs a node: the last delegate's reason.
@@ -97,7 +88,7 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
   int left_count = 0;
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     Subgraph* subgraph = interpreter->subgraph(i);
-    if (subgraph->delegation().skippable() || subgraph->is_for_validation()) continue;
+    if (interpreter->skippable(i) || subgraph->is_for_validation()) continue;
     for (int node : subgraph->plan()) {
       const int count = CountNodes(subgraph, node);
       all += count;
@@ -138,7 +129,8 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
       return kTfLiteError;
     }
     DeputyDelegateInfo full{};
-    full.delegate = delegates[static_cast<size_t>(delegate_index)]->delegate;
+    const DelegateRecord* known = delegates[static_cast<size_t>(delegate_index)];
+    full.delegate = known->delegate;
     full.name = full.failure = "";
     full.applied = 1;
     for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
@@ -152,7 +144,7 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
       }
       for (int node : subgraph->plan()) {
         const TfLiteDelegate* owner = subgraph->node(node)->delegate;
-        if (owner == nullptr || DelegateIndexOf(interpreter, owner) != delegate_index) continue;
+        if (owner == nullptr || !Owns(*known, owner)) continue;
         ++full.partition_count;
         full.node_count += CountNodes(subgraph, node);
       }
@@ -198,11 +190,10 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
   }
   return Guard(kTfLiteError, [&] {
     DeputyNodeRun full{};
-    full.runner = full.delegate_index = -1;
-    for (int node : subgraph->plan()) {
-      if (!Runs(subgraph, node, node_index)) continue;
-      full.runner = node;
-      const TfLiteDelegate* owner = subgraph->node(node)->delegate;
+    full.runner = subgraph->graph_index().runner(node_index);
+    full.delegate_index = -1;
+    if (full.runner >= 0) {
+      const TfLiteDelegate* owner = subgraph->node(full.runner)->delegate;
       if (owner != nullptr) full.delegate_index = DelegateIndexOf(interpreter, owner);
     }
     const deputy::NodeCost cost = subgraph->cost(node_index);
@@ -217,9 +208,8 @@ int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
                                            int32_t subgraph_index) {
   Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
   if (subgraph == nullptr) return 0;
-  return static_cast<int32_t>(
-      std::count_if(subgraph->plan().begin(), subgraph->plan().end(),
-                    [&](int node) { return subgraph->node(node)->delegate != nullptr; }));
+  return Guard(0,
+               [&] { return static_cast<int32_t>(subgraph->graph_index().partitions().size()); });
 }
 
 TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
@@ -228,32 +218,33 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
   Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    int32_t seen = 0;
-    for (size_t position = 0; position < subgraph->plan().size(); ++position) {
-      const TfLiteNode& node = *subgraph->node(subgraph->plan()[position]);
-      if (node.delegate == nullptr || seen++ != partition_index) continue;
-      DeputyPartition full{};
-      full.node_index = subgraph->plan()[position];
-      full.plan_position = static_cast<int32_t>(position);
-      full.delegate_index = DelegateIndexOf(interpreter, node.delegate);
-      full.node_count = deputy::ReplacedNodes(node)->size;
-      full.nodes = deputy::ReplacedNodes(node)->data;
-      full.output_count = node.outputs->size;
-      for (int i = 0; i < node.inputs->size; ++i) {
-        const TfLiteTensor* input = subgraph->tensor(node.inputs->data[i]);
-        if (input == nullptr) continue;
-        const bool constant = input->allocation_type == kTfLiteMmapRo ||
-                              input->allocation_type == kTfLitePersistentRo;
-        (constant ? full.constant_bytes : full.input_bytes) += input->bytes;
-        full.input_count += !constant;
-      }
-      for (int i = 0; i < node.outputs->size; ++i) {
-        const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
-        if (output != nullptr) full.output_bytes += output->bytes;
-      }
-      return Deliver(full, sizeof full, partition);
+    const std::vector<int>& partitions = subgraph->graph_index().partitions();
+    if (partition_index < 0 || static_cast<size_t>(partition_index) >= partitions.size()) {
+      return kTfLiteError;
     }
-    return kTfLiteError;
+    const int position = partitions[static_cast<size_t>(partition_index)];
+    const int node_index = subgraph->plan()[static_cast<size_t>(position)];
+    const TfLiteNode& node = *subgraph->node(node_index);
+    DeputyPartition full{};
+    full.node_index = node_index;
+    full.plan_position = position;
+    full.delegate_index = DelegateIndexOf(interpreter, node.delegate);
+    full.node_count = deputy::ReplacedNodes(node)->size;
+    full.nodes = deputy::ReplacedNodes(node)->data;
+    full.output_count = node.outputs->size;
+    for (int i = 0; i < node.inputs->size; ++i) {
+      const TfLiteTensor* input = subgraph->tensor(node.inputs->data[i]);
+      if (input == nullptr) continue;
+      const bool constant =
+          input->allocation_type == kTfLiteMmapRo || input->allocation_type == kTfLitePersistentRo;
+      (constant ? full.constant_bytes : full.input_bytes) += input->bytes;
+      full.input_count += !constant;
+    }
+    for (int i = 0; i < node.outputs->size; ++i) {
+      const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
+      if (output != nullptr) full.output_bytes += output->bytes;
+    }
+    return Deliver(full, sizeof full, partition);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "c_api/c_api_opaque.h"
+#include "c_api/objects_internal.h"
 #include "c_api/tensor_builder_internal.h"
 #include "core/interpreter.h"
 #include "core/operator_object.h"
@@ -20,6 +21,7 @@
 
 namespace {
 
+using deputy::Guard;
 using deputy::Subgraph;
 
 TfLiteContext* Plain(TfLiteOpaqueContext* context) {
@@ -261,8 +263,10 @@ TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
       subgraph_index >= subgraph->interpreter()->subgraph_count()) {
     return kTfLiteError;
   }
-  subgraph->interpreter()->subgraph(subgraph_index)->delegation().set_skippable(true);
-  return kTfLiteOk;
+  return Guard(kTfLiteError, [&] {
+    subgraph->interpreter()->MarkSkippable(subgraph_index);
+    return kTfLiteOk;
+  });
 }
 
 TfLiteStatus TfLiteOpaqueContextGetNodeInitDataMmapInfo(const TfLiteOpaqueContext* context,

@@ -289,17 +289,12 @@ void Subgraph::PointTensorsIntoArenas() {
   }
 }
 
-std::vector<TensorMemory> Subgraph::MemoryMap() const {
-  std::vector<TensorMemory> map;
-  for (const Arena* arena : {&arena_, &persistent_}) {
-    for (size_t i = 0; i < arena->slots().size(); ++i) {
-      const Arena::Slot& slot = arena->slots()[i];
-      if (slot.offset == kNoOffset) continue;
-      map.push_back(
-          {static_cast<int>(i), arena == &persistent_, slot.offset, slot.bytes, slot.lifetime});
-    }
-  }
-  return map;
+TensorMemory Subgraph::placed_tensor(size_t entry) const {
+  const bool lasting = entry >= arena_.placed().size();
+  const Arena& arena = lasting ? persistent_ : arena_;
+  const int tensor = arena.placed()[lasting ? entry - arena_.placed().size() : entry];
+  const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
+  return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime};
 }
 
 TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,

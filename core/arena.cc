@@ -17,12 +17,14 @@ void Arena::ForgetFrom(int position) {
   for (Slot& slot : slots_) {
     if (slot.lifetime.first >= position) slot = Slot{};
   }
+  std::erase_if(
+      placed_, [&](int tensor) { return slots_[static_cast<size_t>(tensor)].offset == kNoOffset; });
 }
 
 bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   std::vector<Slot> slots = wanted;
   std::vector<BlockRequest> requests;
-  std::vector<size_t> owners;
+  std::vector<int> owners;
   for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
     Slot& slot = slots[tensor];
     slot.offset = kNoOffset;
@@ -36,7 +38,7 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
                         .first = slot.lifetime.first,
                         .last = slot.lifetime.last,
                         .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset});
-    owners.push_back(tensor);
+    owners.push_back(static_cast<int>(tensor));
   }
   MemoryPlan plan;
   if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
@@ -49,9 +51,10 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
     memset(block_.data() + kept, kFreshByte, block_.size() - kept);
   }
   for (size_t i = 0; i < owners.size(); ++i) {
-    slots[owners[i]].offset = plan.offsets[i] + guard_bytes_;
+    slots[static_cast<size_t>(owners[i])].offset = plan.offsets[i] + guard_bytes_;
   }
   slots_ = std::move(slots);
+  placed_ = std::move(owners);
   planned_bytes_ = total;
   return true;
 }

@@ -42,7 +42,10 @@ class Arena {
   size_t guard_bytes() const { return guard_bytes_; }
 
   // Forgets all offsets; the block itself is kept for the next plan.
-  void Reset() { slots_.clear(); }
+  void Reset() {
+    slots_.clear();
+    placed_.clear();
+  }
 
   // Forgets the offsets of tensors first used at or after `position`.
   void ForgetFrom(int position);
@@ -56,11 +59,14 @@ class Arena {
   char* Address(int tensor) const;
 
   const std::vector<Slot>& slots() const { return slots_; }
+  // The tensors that have an offset, ascending.
+  const std::vector<int>& placed() const { return placed_; }
   size_t bytes() const { return planned_bytes_; }
 
  private:
   Block block_;
   std::vector<Slot> slots_;
+  std::vector<int> placed_;
   size_t planned_bytes_ = 0;
   size_t guard_bytes_ = 0;
 };

@@ -241,11 +241,10 @@ void Delegation::RestorePlan() {
   CutNodes(kept);
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
+  subgraph_->PlanChanged();
   fp16_weights_.Widen(subgraph_);
   ForgetTensors();
-  for (int i = 0; i < subgraph_->interpreter()->subgraph_count(); ++i) {
-    subgraph_->interpreter()->subgraph(i)->delegation().set_skippable(false);
-  }
+  subgraph_->interpreter()->KeepSkippable(0);
   original_plan_.clear();
   subgraph_->hot_fallback().Invalidate();
   subgraph_->state_ = Subgraph::State::kUninvokable;

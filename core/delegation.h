@@ -75,10 +75,6 @@ class Delegation {
   // By node index: where the caller wants nodes to run; empty if nothing was said.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
-  // A delegate that has absorbed this subgraph's caller asks for it to be left alone.
-  bool skippable() const { return skippable_; }
-  void set_skippable(bool skippable) { skippable_ = skippable; }
-
   // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
   void Enter();
   void Leave();
@@ -141,7 +137,6 @@ class Delegation {
   Fp16Weights fp16_weights_;
   bool undone_ = false;
   bool applying_ = false;
-  bool skippable_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
   TfLiteIntArray* plan_array_ = nullptr;

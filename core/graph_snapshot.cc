@@ -36,6 +36,7 @@ GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
       plan_(subgraph->plan_),
       original_plan_(subgraph->delegation_.original_plan_),
       applied_(subgraph->delegation_.applied_),
+      skippable_count_(subgraph->interpreter()->skippable_count()),
       undone_(subgraph->delegation_.undone_) {
   nodes_.resize(subgraph->nodes_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -48,10 +49,6 @@ GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
   for (size_t i = 0; i < tensors_.size(); ++i) {
     tensors_[i].fields = subgraph->tensors_[i];
     tensors_[i].dims.reset(Copy(subgraph->tensors_[i].dims));
-  }
-  Interpreter* interpreter = subgraph->interpreter();
-  for (int i = 0; i < interpreter->subgraph_count(); ++i) {
-    skippable_.push_back(interpreter->subgraph(i)->delegation().skippable());
   }
 }
 
@@ -70,16 +67,12 @@ void GraphSnapshot::Restore() noexcept {
   }
   RemoveAddedTensors();
   subgraph_->plan_.swap(plan_);
+  subgraph_->PlanChanged();
   Delegation& delegation = subgraph_->delegation_;
   delegation.original_plan_.swap(original_plan_);
   delegation.applied_.swap(applied_);
   delegation.undone_ = undone_;
-  for (size_t i = 0; i < skippable_.size(); ++i) {
-    subgraph_->interpreter()
-        ->subgraph(static_cast<int>(i))
-        ->delegation()
-        .set_skippable(skippable_[i]);
-  }
+  subgraph_->interpreter()->KeepSkippable(skippable_count_);
   subgraph_->state_ = Subgraph::State::kUninvokable;
 }
 

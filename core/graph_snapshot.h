@@ -53,7 +53,7 @@ class GraphSnapshot {
   std::vector<size_t> kept_tensors_;  // of those added since, in ascending order
   std::vector<int> plan_, original_plan_;
   std::vector<TfLiteDelegate*> applied_;
-  std::vector<bool> skippable_;  // per subgraph of the interpreter
+  size_t skippable_count_ = 0;  // marks of the interpreter's subgraphs
   bool undone_ = false;
 };
 

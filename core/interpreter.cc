@@ -140,7 +140,7 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
   for (auto& subgraph : subgraphs_) {
-    if (subgraph->is_for_validation() || subgraph->delegation().skippable()) continue;
+    if (subgraph->is_for_validation() || skippable(subgraph->index())) continue;
     const TfLiteStatus status = subgraph->delegation().Apply(delegate);
     if (status != kTfLiteOk) return status;
   }
@@ -173,6 +173,23 @@ TfLiteStatus Interpreter::FallBackToCpu() {
 bool Interpreter::HasDelegates() const {
   return std::any_of(subgraphs_.begin(), subgraphs_.end(),
                      [](const auto& subgraph) { return subgraph->delegation().any_applied(); });
+}
+
+void Interpreter::MarkSkippable(int subgraph) {
+  if (skippable(subgraph)) return;
+  marked_skippable_.resize(subgraphs_.size());
+  skippable_.push_back(subgraph);
+  marked_skippable_[static_cast<size_t>(subgraph)] = true;
+}
+
+bool Interpreter::skippable(int subgraph) const {
+  return !marked_skippable_.empty() && marked_skippable_[static_cast<size_t>(subgraph)];
+}
+
+void Interpreter::KeepSkippable(size_t count) {
+  for (; skippable_.size() > count; skippable_.pop_back()) {
+    marked_skippable_[static_cast<size_t>(skippable_.back())] = false;
+  }
 }
 
 TfLiteStatus Interpreter::AcquireSubgraphContext(int index, TfLiteContext** out_context) {

@@ -89,6 +89,14 @@ class Interpreter {
   // inputs. Success is kTfLiteDelegateError, since the result is right but not what was asked for.
   TfLiteStatus FallBackToCpu();
 
+  // Subgraphs that a delegate has absorbed with their caller: no delegate is asked about them. The
+  // marks are kept in the order in which they were made, so that the newest can be taken back.
+  void MarkSkippable(int subgraph);
+  bool skippable(int subgraph) const;
+  size_t skippable_count() const { return skippable_.size(); }
+  // Takes back all marks but the first `count`.
+  void KeepSkippable(size_t count);
+
   // Puts the subgraph into delegate mode for another one's delegate; pairs with Release.
   TfLiteStatus AcquireSubgraphContext(int index, TfLiteContext** out_context);
   TfLiteStatus ReleaseSubgraphContext(int index);
@@ -172,6 +180,8 @@ class Interpreter {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;
+  std::vector<int> skippable_;          // in the order of their marks
+  std::vector<bool> marked_skippable_;  // the same by subgraph; empty as long as none was
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Validation> validation_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;

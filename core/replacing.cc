@@ -50,6 +50,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
     return kTfLiteError;
   }
   if (NodeAnswer* answer = records_.AnswerOf(node_index)) answer->asked = true;
+  subgraph_->ReserveNodes();
   auto& [node, registration] = subgraph_->nodes_[node_index];
   // Plug-ins with accessors of their own look at the operator, so every registration has one.
   if (registration.registration_external == nullptr) {
@@ -222,14 +223,15 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
       subgraph_->plan_.insert(subgraph_->plan_.end(), subset.nodes.begin(), subset.nodes.end());
     }
   }
+  if (status != kTfLiteOk) {
+    // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
+    CutNodes(old_nodes);
+    subgraph_->plan_ = old_plan;
+    for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
+  }
+  subgraph_->PlanChanged();
   subgraph_->state_ = Subgraph::State::kUninvokable;
-  if (status == kTfLiteOk) return kTfLiteOk;
-
-  // Upstream leaves the plan half built here; a delegate that swallows the error would lose nodes.
-  CutNodes(old_nodes);
-  subgraph_->plan_ = old_plan;
-  for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
-  return kTfLiteError;
+  return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
 }
 
 TfLiteStatus Delegation::AddMacroOp(const NodeSubset& subset,

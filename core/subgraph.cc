@@ -22,8 +22,10 @@ namespace {
 // A kernel may add this many tensors without moving the array under its own pointers.
 constexpr size_t kTensorsToSpare = 16;
 // Upstream reserves as many nodes, so that delegates which keep node pointers over a few
-// replacements work.
+// replacements work. In a small graph no delegate makes that many: a model may have a million
+// small graphs.
 constexpr size_t kNodesToReserve = 128;
+constexpr size_t kNodesToReservePerNode = 4;
 
 // What reports say of a delegate's nodes then.
 constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
@@ -164,10 +166,17 @@ int Subgraph::IndexOf(const TfLiteTensor* tensor) const {
   return index < tensors_.size() ? static_cast<int>(index) : -1;
 }
 
+const GraphIndex& Subgraph::graph_index() {
+  if (graph_index_ == nullptr) graph_index_ = std::make_unique<GraphIndex>(this);
+  return *graph_index_;
+}
+
 // ---- Building -----------------------------------------------------------------------------------
 
 TfLiteStatus Subgraph::BuildTensors() {
   tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
+  nodes_.reserve(desc_->operators.size());
+  plan_.reserve(desc_->operators.size());
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
   // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
@@ -234,6 +243,10 @@ bool Subgraph::IndicesExist(std::span<const int32_t> indices) const {
   });
 }
 
+void Subgraph::ReserveNodes() {
+  nodes_.reserve(std::min(kNodesToReserve, desc_->operators.size() * kNodesToReservePerNode));
+}
+
 TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,
                                     bool allow_absent) {
   for (int32_t index : indices) {
@@ -281,10 +294,8 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   IntArray outputs = MakeArray(new_node.outputs);
   IntArray intermediates = MakeArray(new_node.intermediates);
   IntArray temporaries = MakeArray({});
-  if (nodes_.capacity() == 0) {
-    nodes_.reserve(std::max(kNodesToReserve, desc_->operators.size()));
-  }
-  plan_.reserve(plan_.size() + 1);
+  // The plan must take the node's number below without a throw.
+  if (plan_.size() == plan_.capacity()) plan_.reserve(2 * plan_.size() + 1);
   nodes_.emplace_back();
 
   // From here on nothing throws: the node owns its arrays and FreeNode frees them.
@@ -297,32 +308,41 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   node.builtin_data = builtin_data.release();
   registration = new_node.registration;
   node.might_have_side_effect = HasSideEffect(context_, node, registration.builtin_code);
-  const char* buffer = static_cast<const char*>(node.builtin_data);
-  size_t length = 0;
-  if (registration.builtin_code == kTfLiteBuiltinCustom) {
-    buffer = reinterpret_cast<const char*>(new_node.custom_options.data());
-    length = new_node.custom_options.size();
-    node.custom_initial_data = buffer;
-    node.custom_initial_data_size = static_cast<int>(length);
-  }
-  failure_[0] = '\0';
-  Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_count() - 1});
-  void* const user_data = CallInit(&context_, registration, buffer, length);
-  call.InitReturned(user_data);
-  node.user_data = user_data;
-  if (node.user_data == TfLiteKernelInitFailed()) {
-    node.user_data = nullptr;
-    const std::string reason = TakeFailure();
-    Fail(interpreter_->reporter(), kTfLiteError,
-         "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_count() - 1,
-         OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
+  if (InitNode(node_count() - 1, new_node.custom_options) != kTfLiteOk) {
     FreeNode(&nodes_.back());
     nodes_.pop_back();
     return kTfLiteError;
   }
   plan_.push_back(node_count() - 1);
+  PlanChanged();
   state_ = State::kUninvokable;
   return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_options) {
+  // A delegate's init may be the first to look at a node, which moves the array.
+  const TfLiteRegistration registration = nodes_[node_index].second;
+  TfLiteNode& node = nodes_[node_index].first;
+  const char* buffer = static_cast<const char*>(node.builtin_data);
+  size_t length = 0;
+  if (registration.builtin_code == kTfLiteBuiltinCustom) {
+    buffer = reinterpret_cast<const char*>(custom_options.data());
+    length = custom_options.size();
+    node.custom_initial_data = buffer;
+    node.custom_initial_data_size = static_cast<int>(length);
+  }
+  failure_[0] = '\0';
+  Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_index});
+  void* const user_data = CallInit(&context_, registration, buffer, length);
+  call.InitReturned(user_data);
+  if (user_data != TfLiteKernelInitFailed()) {
+    nodes_[node_index].first.user_data = user_data;
+    return kTfLiteOk;
+  }
+  const std::string reason = TakeFailure();
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_index,
+              OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
 }
 
 void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {

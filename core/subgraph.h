@@ -19,6 +19,7 @@
 #include "core/arena.h"
 #include "core/call_shapes.h"
 #include "core/delegation.h"
+#include "core/graph_index.h"
 #include "core/hot_fallback.h"
 #include "core/model.h"
 #include "core/runtime.h"
@@ -127,8 +128,15 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   const Delegation& delegation() const { return delegation_; }
   HotFallback& hot_fallback() { return hot_fallback_; }
 
-  // Where the tensors of the prepared plan lie.
-  std::vector<TensorMemory> MemoryMap() const;
+  // Where nodes run. Holds until the plan changes.
+  const GraphIndex& graph_index();
+
+  // Where the tensors of the prepared plan lie: those of the arena first, then those of the block
+  // that lasts, each by their number.
+  size_t placed_tensor_count() const {
+    return arena_.placed().size() + persistent_.placed().size();
+  }
+  TensorMemory placed_tensor(size_t entry) const;
   // What the node took while a profiler listened.
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
@@ -171,6 +179,11 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
   // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
   TfLiteStatus CheckNodeIndices(int node_index);
+  // The kernel's init. A failure is reported; the node stays.
+  TfLiteStatus InitNode(int node_index, std::span<const uint8_t> custom_options);
+  void PlanChanged() { graph_index_.reset(); }
+  // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
+  void ReserveNodes();
   void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
   void EnsureTensorCapacity();
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
@@ -243,6 +256,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   char failure_[512] = "";
   std::vector<NodeCost> costs_;  // by node index
   CallShapes call_shapes_;
+  std::unique_ptr<GraphIndex> graph_index_;
   Delegation delegation_;
   HotFallback hot_fallback_;
 };

@@ -199,17 +199,17 @@ constexpr PartitionRules kRules[] = {
     {.greedy = false, .fuse = false},
 };
 
-TEST(PartitionSweep, cuts_graphs_in_order_as_the_sweeps_do) {
+TEST(PartitionOrder, cuts_graphs_in_order_as_the_sweeps_do) {
   for (const PartitionRules& rules : kRules) EXPECT_EQ(CompareWithSweeps(rules, {}), 1500);
 }
 
-TEST(PartitionSweep, cuts_shuffled_plans_as_the_sweeps_do) {
+TEST(PartitionOrder, cuts_shuffled_plans_as_the_sweeps_do) {
   for (const PartitionRules& rules : kRules) {
     EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true}), 300);
   }
 }
 
-TEST(PartitionSweep, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
+TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
   for (const PartitionRules& rules : kRules) {
     EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true, .two_makers = true}), 100);
     EXPECT_GT(CompareWithSweeps(rules, {.two_makers = true}), 100);
@@ -217,7 +217,7 @@ TEST(PartitionSweep, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
 }
 
 // 200 000 nodes in a chain, every second one taken: 200 000 subsets, 4 * 10^10 steps of the sweeps.
-TEST(PartitionSweep, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
+TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   Case c;
   constexpr int kNodes = 200000;
   for (int node = 0; node < kNodes; ++node) {
@@ -243,7 +243,7 @@ TEST(PartitionSweep, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
 }
 
 // Every node of the one kind waits for the one behind it: as many sweeps as nodes, in one subset.
-TEST(PartitionSweep, cuts_a_plan_that_stands_backwards) {
+TEST(PartitionOrder, cuts_a_plan_that_stands_backwards) {
   Case c;
   constexpr int kNodes = 200000;
   for (int node = 0; node < kNodes; ++node) {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Large graphs, most of them in small files. Nothing is timed: the sizes are such that work which
+// grows with their square would not end within minutes, nor find the memory.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "c_api/c_api_experimental.h"
+#include "c_api/deputy.h"
+#include "tests/delegate_support.h"
+#include "tests/large_models.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeRun run{};
+  run.struct_size = sizeof run;
+  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
+  return run;
+}
+
+DeputyNodeInfo InfoOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeInfo info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
+  return info;
+}
+
+DeputyNodeAnswer AnswerOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeAnswer answer{};
+  answer.struct_size = sizeof answer;
+  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(interpreter, 0, node, 0, &answer), kTfLiteOk);
+  return answer;
+}
+
+TEST(LargeGraph, of_600000_nodes_is_created) {
+  TestInterpreter t(IdleNodes(600000), AddIdleOperator);
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 600000);
+}
+
+TEST(LargeGraph, is_delegated_in_as_many_parts_as_it_has_nodes) {
+  constexpr int kNodes = 40000;
+  Halving half;
+  TestInterpreter t(IdleChain(kNodes), AddIdleOperator);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(half.inits, kNodes / 2);
+  ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(half.inits, kNodes);
+  ASSERT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), kNodes * 3 / 2);
+  for (int node = 0; node < kNodes; ++node) {
+    const bool taken = node % 2 == 0;
+    ASSERT_EQ(RunOf(t.get(), node).runner, taken ? kNodes + node / 2 : node);
+    ASSERT_EQ(InfoOf(t.get(), node).plan_position, taken ? -1 : node);
+    ASSERT_EQ(AnswerOf(t.get(), node).reason, taken ? kDeputyReasonNone : kDeputyReasonNotClaimed);
+  }
+  ASSERT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), kNodes / 2);
+  for (int i = 0; i < kNodes / 2; ++i) {
+    DeputyPartition part{};
+    part.struct_size = sizeof part;
+    ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, i, &part), kTfLiteOk);
+    ASSERT_EQ(part.node_index, kNodes + i);
+    ASSERT_EQ(part.plan_position, 2 * i);
+  }
+}
+
+// 8 000 nodes with the same 2 000 inputs, a list that the file has once.
+TEST(LargeGraph, of_nodes_with_many_inputs_is_delegated) {
+  Halving half;
+  TestInterpreter t(NodesOverSharedInputs(8000, 2000), AddIdleOperator);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(half.inits, 1);
+  EXPECT_EQ(AnswerOf(t.get(), 0).reason, kDeputyReasonNone);
+  EXPECT_EQ(AnswerOf(t.get(), 1).reason, kDeputyReasonNotClaimed);
+  EXPECT_STREQ(AnswerOf(t.get(), 1).text,
+               "not claimed, no reason given; other nodes of this operator were");
+}
+
+TEST(LargeGraph, of_many_inputs_is_allocated) {
+  constexpr int kInputs = 200000;
+  TestInterpreter t(ManyInputs(kInputs));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  DeputyMemoryMap map{};
+  map.struct_size = sizeof map;
+  ASSERT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
+  EXPECT_EQ(map.arena_bytes, size_t{kInputs} * 64);
+  ASSERT_EQ(map.tensor_count, size_t{kInputs});
+  for (int i = 0; i < kInputs; ++i) {
+    DeputyTensorMemory memory{};
+    memory.struct_size = sizeof memory;
+    ASSERT_EQ(DeputyInterpreterGetTensorMemory(t.get(), 0, static_cast<size_t>(i), &memory),
+              kTfLiteOk);
+    ASSERT_EQ(memory.tensor_index, i);
+    ASSERT_EQ(memory.offset, size_t{64} * static_cast<size_t>(i));
+  }
+}
+
+TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
+  constexpr int kSubgraphs = 60000;
+  TestInterpreter t(OneSubgraphOften(kSubgraphs), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+  });
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  Halving half;
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(half.inits, kSubgraphs);
+  // A resize of the first, and with it the delegate anew.
+  ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(half.inits, kSubgraphs + 1);
+  // One that fails at the last subgraph, so that all are taken back.
+  static int calls;
+  calls = 0;
+  TfLiteDelegate failing = TfLiteDelegateCreate();
+  failing.Prepare = [](TfLiteContext*, TfLiteDelegate*) {
+    return ++calls == kSubgraphs ? kTfLiteError : kTfLiteOk;
+  };
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &failing), kTfLiteDelegateError);
+  EXPECT_EQ(calls, kSubgraphs);
+  EXPECT_EQ(RunOf(t.get(), 0).runner, 1);
+}
+
+TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_by_the_tflite_policy) {
+  constexpr int kSubgraphs = 60000;
+  TestInterpreter t(OneSubgraphOften(kSubgraphs));
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  Halving half;
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), nullptr), kTfLiteDelegateError);
+  EXPECT_EQ(RunOf(t.get(), 0).runner, 0);
+}
+
+// 30 000 signatures whose tensors have the file's one name of a million bytes.
+TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
+  constexpr int kSignatures = 30000;
+  TestInterpreter t(SignaturesOfOneName(kSignatures, 1000000));
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  const char* first = nullptr;
+  for (int i = 0; i < kSignatures; ++i) {
+    TfLiteSignatureRunner* runner =
+        TfLiteInterpreterGetSignatureRunner(t.get(), ("k" + std::to_string(i)).c_str());
+    ASSERT_NE(runner, nullptr) << t.log();
+    if (i == 0) first = TfLiteSignatureRunnerGetInputName(runner, 0);
+    ASSERT_EQ(TfLiteSignatureRunnerGetInputName(runner, 0), first);
+    ASSERT_EQ(TfLiteSignatureRunnerGetOutputName(runner, 0), first);
+    TfLiteSignatureRunnerDelete(runner);
+  }
+}
+
+// Delegates may keep pointers to nodes over a few replacements, as upstream's room for nodes has
+// it.
+TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
+  struct Picky {
+    TfLiteDelegate base = TfLiteDelegateCreate();
+    std::vector<TfLiteNode*> before, after;
+  } picky;
+  picky.base.data_ = &picky;
+  picky.base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+    auto* self = static_cast<Picky*>(delegate->data_);
+    const auto look = [&](std::vector<TfLiteNode*>* out) {
+      for (int node = 0; node < 60; ++node) {
+        TfLiteNode* pointer = nullptr;
+        TfLiteRegistration* registration = nullptr;
+        context->GetNodeAndRegistration(context, node, &pointer, &registration);
+        out->push_back(pointer);
+      }
+    };
+    look(&self->before);
+    TfLiteRegistration kernel{};
+    kernel.custom_name = "One";
+    kernel.prepare = kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+    for (int node = 0; node < 60; ++node) {
+      TfLiteIntArray* one = TfLiteIntArrayCreate(1);
+      one->data[0] = node;
+      const TfLiteStatus status =
+          context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, one, delegate);
+      TfLiteIntArrayFree(one);
+      if (status != kTfLiteOk) return status;
+    }
+    look(&self->after);
+    return kTfLiteOk;
+  };
+  TestInterpreter t(Chain(60));
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &picky.base), kTfLiteOk) << t.log();
+  EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 120);
+  EXPECT_EQ(picky.before, picky.after);
+}
+
+}  // namespace
+}  // namespace deputy
