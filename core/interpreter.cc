@@ -236,14 +236,36 @@ bool Interpreter::EnterSubgraph() {
   return true;
 }
 
+// Of signatures with one key it is the first.
+const SignatureDesc* Interpreter::FindSignature(const char* key) {
+  if (signatures_by_key_.empty()) {
+    std::vector<const SignatureDesc*> sorted;
+    for (const SignatureDesc& signature : model_->desc().signatures) sorted.push_back(&signature);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const SignatureDesc* x, const SignatureDesc* y) {
+                       // One long string in the file may be many keys.
+                       return x->key != y->key && strcmp(x->key, y->key) < 0;
+                     });
+    signatures_by_key_ = std::move(sorted);
+  }
+  const auto found = std::lower_bound(signatures_by_key_.begin(), signatures_by_key_.end(), key,
+                                      [](const SignatureDesc* signature, const char* wanted) {
+                                        return strcmp(signature->key, wanted) < 0;
+                                      });
+  const bool known = found != signatures_by_key_.end() && strcmp((*found)->key, key) == 0;
+  return known ? *found : nullptr;
+}
+
 SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
   const std::vector<SignatureDesc>& signatures = model_->desc().signatures;
   const SignatureDesc* wanted = nullptr;
-  for (const SignatureDesc& signature : signatures) {
-    if (key != nullptr ? strcmp(signature.key, key) == 0 : signature.subgraph_index == 0) {
-      wanted = &signature;
-      break;
-    }
+  if (key != nullptr) {
+    wanted = FindSignature(key);
+  } else {
+    const auto found =
+        std::find_if(signatures.begin(), signatures.end(),
+                     [](const SignatureDesc& signature) { return signature.subgraph_index == 0; });
+    if (found != signatures.end()) wanted = &*found;
   }
   if (wanted == nullptr && (key != nullptr || !signatures.empty())) {
     reporter_.Report(key != nullptr ? "The model has no signature '%s'"

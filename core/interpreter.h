@@ -153,6 +153,7 @@ class Interpreter {
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   void SetNumThreads(int num_threads);
   TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
+  const SignatureDesc* FindSignature(const char* key);
   // A request made before a call is forgotten.
   void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
 
@@ -185,6 +186,7 @@ class Interpreter {
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Validation> validation_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
+  std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; empty until one is looked for
   // By their signature, null for the placeholder.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
 };
