@@ -76,7 +76,7 @@ TFL_CAPI_EXPORT int TfLiteSchemaVersion(void);
 TFL_CAPI_EXPORT TfLiteModel* TfLiteModelCreate(const void* model_data, size_t model_size);
 
 // The same with an error reporter, which is used only during this call. It gets a printf format and
-// its arguments. NULL means the default one.
+// its arguments, as the one of TfLiteInterpreterOptionsSetErrorReporter. NULL means the default one.
 TFL_CAPI_EXPORT TfLiteModel* TfLiteModelCreateWithErrorReporter(
     const void* model_data, size_t model_size,
     void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);
@@ -120,8 +120,9 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddDelegate(TfLiteInterpreterOption
                                                          TfLiteOpaqueDelegate* delegate);
 
 // Sends everything the interpreter says, from its creation to its end, to `reporter`, which gets a
-// printf format and its arguments. `user_data` must outlive the interpreter. NULL is the default
-// reporter, which writes to stderr.
+// printf format and its arguments. The format is the whole text, with every % doubled, and has no
+// arguments, for clients that cannot read a va_list. `user_data` must outlive the interpreter. NULL
+// is the default reporter, which writes to stderr.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetErrorReporter(
     TfLiteInterpreterOptions* options,
     void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);

@@ -284,7 +284,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(
 TFL_CAPI_EXPORT void TfLiteOpaqueContextReportError(struct TfLiteOpaqueContext* opaque_context,
                                                     const char* format, ...);
 
-// The same with a va_list. The message is formatted here; the reporter sees the format "%s".
+// The same with a va_list. The message is formatted here.
 TFL_CAPI_EXPORT void TfLiteOpaqueContextReportErrorVa(struct TfLiteOpaqueContext* opaque_context,
                                                       const char* format, va_list vlist);
 

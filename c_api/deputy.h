@@ -48,8 +48,8 @@ TFL_CAPI_EXPORT const char* DeputyLastError(void);
 // interpreter's next failure.
 TFL_CAPI_EXPORT const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter);
 
-// Sends what would go to stderr to `reporter`, which gets a printf format and its arguments and may
-// be called from any thread. NULL brings stderr back. `user_data` must live until then. Any thread.
+// Sends what would go to stderr to `reporter`, which gets a printf format and its arguments, as that
+// of TfLiteInterpreterOptionsSetErrorReporter, and may be called from any thread. NULL brings stderr back. `user_data` must live until then. Any thread.
 TFL_CAPI_EXPORT void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format,
                                                                va_list args),
                                               void* user_data);

@@ -20,9 +20,26 @@ std::mutex default_reporter_mutex;
 ReportFunction default_function = nullptr;
 void* default_user_data = nullptr;
 
-// The client gets a va_list, which only a variadic function can make. Nothing a client's reporter
-// throws may travel through us.
-void Deliver(ReportFunction function, void* user_data, const char* format, ...) noexcept {
+// A text of less than kTextSize bytes, as a format that prints it.
+class TextAsFormat {
+ public:
+  explicit TextAsFormat(const char* text) {
+    char* out = format_;
+    for (; *text != '\0'; ++text) {
+      if (*text == '%') *out++ = '%';
+      *out++ = *text;
+    }
+    *out = '\0';
+  }
+  const char* get() const { return format_; }
+
+ private:
+  char format_[2 * kTextSize];  // room for a text of nothing but '%'
+};
+
+// The client gets a va_list, which only a variadic function can make; it is always empty. Nothing a
+// client's reporter throws may travel through us.
+void CallReporter(ReportFunction function, void* user_data, const char* format, ...) noexcept {
   va_list args;
   va_start(args, format);
   try {
@@ -30,6 +47,11 @@ void Deliver(ReportFunction function, void* user_data, const char* format, ...) 
   } catch (...) {
   }
   va_end(args);
+}
+
+// Clients in languages that cannot read a va_list show the format alone, so that it has to say all.
+void Deliver(ReportFunction function, void* user_data, const char* text) {
+  CallReporter(function, user_data, TextAsFormat(text).get());
 }
 
 void DeliverToDefault(const char* text) {
@@ -44,7 +66,7 @@ void DeliverToDefault(const char* text) {
     std::fprintf(stderr, "ERROR: %s\n", text);
   } else {
     // Outside the lock, so that a reporter may itself redirect the default.
-    Deliver(function, user_data, "%s", text);
+    Deliver(function, user_data, text);
   }
 }
 
@@ -68,7 +90,7 @@ void ErrorReporter::ReportV(const char* format, va_list args) {
   if (function_ == nullptr) {
     DeliverToDefault(text);
   } else {
-    Deliver(function_, user_data_, "%s", text);
+    Deliver(function_, user_data_, text);
   }
 }
 

@@ -26,7 +26,7 @@ class ErrorReporter {
       : function_(function), user_data_(user_data) {}
 
   // Formats the text, remembers it as last_error() and as the calling thread's last error, and
-  // hands it to the client as ("%s", text), so that no client ever sees a format it cannot trust.
+  // hands it to the client as a format without arguments: the text with every % doubled.
   void Report(const char* format, ...) __attribute__((format(printf, 2, 3)));
   void ReportV(const char* format, va_list args);
 

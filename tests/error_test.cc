@@ -26,14 +26,46 @@ TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
   EXPECT_STREQ(ThreadLastError(), "expected 3, found four");
 }
 
-TEST(ErrorReporter, gives_clients_a_format_without_surprises) {
+// What a client sees that cannot read a va_list: the format, and nothing else.
+struct FormatLog {
+  ReportFunction function = [](void* user_data, const char* given, va_list) {
+    static_cast<FormatLog*>(user_data)->format = given;
+  };
   std::string format;
-  ErrorReporter reporter([](void* user_data, const char* given,
-                            va_list) { *static_cast<std::string*>(user_data) = given; },
-                         &format);
+};
+
+TEST(ErrorReporter, gives_clients_the_text_as_the_format) {
+  FormatLog log;
+  ErrorReporter reporter(log.function, &log);
+  reporter.Report("expected %d, found %s", 3, "four");
+  EXPECT_EQ(log.format, "expected 3, found four");
+}
+
+TEST(ErrorReporter, doubles_percent_signs_in_the_format) {
+  FormatLog log;
+  ErrorReporter reporter(log.function, &log);
   reporter.Report("100%% of '%s'", "%s%n");
-  EXPECT_EQ(format, "%s");
+  EXPECT_EQ(log.format, "100%% of '%%s%%n'");
   EXPECT_STREQ(reporter.last_error(), "100% of '%s%n'");
+  ReportLog formatted;
+  formatted.reporter()->Report("100%% of '%s'", "%s%n");
+  EXPECT_EQ(formatted.texts()[0], "100% of '%s%n'");
+}
+
+TEST(ErrorReporter, cuts_a_format_of_percent_signs_between_two_pairs) {
+  FormatLog log;
+  ErrorReporter reporter(log.function, &log);
+  reporter.Report("%s", std::string(100000, '%').c_str());
+  EXPECT_EQ(log.format, std::string(2 * 1023, '%'));
+  EXPECT_EQ(reporter.last_error(), std::string(1023, '%'));
+}
+
+TEST(DefaultReporter, gives_clients_the_text_as_the_format) {
+  FormatLog log;
+  SetDefaultReporter(log.function, &log);
+  ErrorReporter().Report("%d %%", 50);
+  SetDefaultReporter(nullptr, nullptr);
+  EXPECT_EQ(log.format, "50 %%");
 }
 
 TEST(ErrorReporter, may_quote_its_own_last_error) {
