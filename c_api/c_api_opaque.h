@@ -312,7 +312,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetSizeOfType(TfLiteOpaqueContex
                                                               TfLiteType type, size_t* bytes);
 
 // Looks up metadata of the model by name. The bytes live as long as the interpreter. kTfLiteError
-// if the name is unknown.
+// if the name is unknown, and while kernels are initialised.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetMetadata(TfLiteOpaqueContext* context,
                                                             const char* name, const char** ptr,
                                                             size_t* bytes);

@@ -58,6 +58,7 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
       return nullptr;
     }
   }
+  interpreter->metadata_attached_ = true;
   if (ApplyPlacements(config.placements, interpreter.get()) != kTfLiteOk) return nullptr;
   if (const auto* edges = interpreter->FindMetadata(kControlDependenciesMetadata)) {
     ParseControlEdges(*edges, desc.subgraphs.size(), &interpreter->control_edges_);
@@ -283,6 +284,7 @@ SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
 }
 
 const std::span<const uint8_t>* Interpreter::FindMetadata(const char* name) const {
+  if (!metadata_attached_) return nullptr;
   for (const MetadataDesc& entry : model_->desc().metadata) {
     if (strcmp(entry.name, name) == 0) return &entry.data;
   }

@@ -130,7 +130,8 @@ class Interpreter {
   // with tensor names when the model has no signatures. Owned by the interpreter, one per key.
   SignatureRunner* GetSignatureRunner(const char* key);
 
-  // Model metadata by name, null when there is none.
+  // Model metadata by name, null when there is none. Null also while the model's kernels are
+  // initialised: upstream attaches metadata afterwards, and no kernel should rely on more.
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
   ThreadPool& pool();
@@ -183,6 +184,7 @@ class Interpreter {
   void* profiler_data_ = nullptr;
   std::vector<int> skippable_;          // in the order of their marks
   std::vector<bool> marked_skippable_;  // the same by subgraph; empty as long as none was
+  bool metadata_attached_ = false;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Validation> validation_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;

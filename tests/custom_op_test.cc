@@ -419,5 +419,76 @@ TEST_F(CustomOp, negative_count_of_added_tensors_is_refused) {
   EXPECT_EQ(status, kTfLiteError);
 }
 
+// What GetModelMetadata says of an entry that the model has.
+std::string MetadataSeenBy(const TfLiteContext* context) {
+  const char* bytes = "untouched";
+  size_t size = 9;
+  if (context->GetModelMetadata(context, "greeting", &bytes, &size) == kTfLiteOk) {
+    return std::string(bytes, size);
+  }
+  return bytes == nullptr && size == 0 ? "error" : "error, but something given out";
+}
+
+TEST_F(CustomOp, metadata_is_readable_from_prepare_on_but_not_in_init) {
+  static std::string in_init, in_prepare;
+  TfLiteRegistration registration = RecordRegistration();
+  registration.init = [](TfLiteContext* context, const char* buffer, size_t length) {
+    in_init = MetadataSeenBy(context);
+    return RecordInit(context, buffer, length);
+  };
+  registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    in_prepare = MetadataSeenBy(context);
+    return RecordPrepare(context, node);
+  };
+  TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 3}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 3}, "y");
+  m.AddCustomOp("AddOption", {x}, {y}, {kOption});
+  m.AddMetadata("greeting", {'h', 'e', 'l', 'l', 'o'});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  ASSERT_TRUE(Open(m.Finish())) << log_;
+  ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter_), kTfLiteOk);
+  EXPECT_EQ(in_init, "error");
+  EXPECT_EQ(in_prepare, "hello");
+
+  // The init of a delegate's kernel runs later, when the metadata is there.
+  static std::string in_delegates_init;
+  TfLiteDelegate delegate = TfLiteDelegateCreate();
+  delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
+    TfLiteRegistration kernel{};
+    kernel.init = [](TfLiteContext* inner, const char*, size_t) -> void* {
+      in_delegates_init = MetadataSeenBy(inner);
+      return nullptr;
+    };
+    kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+    TfLiteIntArray* plan = nullptr;
+    if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+    return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, plan, self);
+  };
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(interpreter_, &delegate), kTfLiteOk) << log_;
+  EXPECT_EQ(in_delegates_init, "hello");
+  Close();
+}
+
+TEST_F(CustomOp, reports_of_a_kernel_reach_clients_as_the_format) {
+  std::string format;
+  TfLiteInterpreterOptionsSetErrorReporter(
+      options_,
+      [](void* text, const char* given, va_list) { *static_cast<std::string*>(text) = given; },
+      &format);
+  TfLiteRegistration registration = RecordRegistration();
+  registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    context->ReportError(context, "%d%% of '%s'", 50, "x");
+    return RecordPrepare(context, node);
+  };
+  TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
+  ASSERT_TRUE(Open(CustomModel()));
+  ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter_), kTfLiteOk);
+  EXPECT_EQ(format, "50%% of 'x'");
+  Close();
+}
+
 }  // namespace
 }  // namespace deputy
