@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 namespace deputy::tools {
 namespace {
@@ -19,6 +21,39 @@ std::string FormatV(const char* format, va_list args) {
   std::string text(static_cast<size_t>(length), '\0');
   std::vsnprintf(text.data(), text.size() + 1, format, args);
   return text;
+}
+
+struct Character {
+  uint32_t code;
+  size_t bytes;
+};
+
+// The character of UTF-8 that begins at `at`; a byte that begins none counts as one by itself.
+Character CharacterAt(const std::string& text, size_t at) {
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};  // of that many bytes
+  const auto byte = [&](size_t i) -> uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const uint32_t first = byte(at);
+  const size_t bytes = first < 0xc0 || first >= 0xf8 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (bytes == 1) return {first, 1};
+  uint32_t code = first & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return {first, 1};
+    code = code << 6 | (byte(at + i) & 0x3f);
+  }
+  return code < kSmallest[bytes] ? Character{first, 1} : Character{code, bytes};
+}
+
+// Control characters, separators of lines and paragraphs, and marks of direction.
+bool IsControl(uint32_t code) {
+  constexpr struct {
+    uint32_t first, last;
+  } kControls[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+                   {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  return std::any_of(std::begin(kControls), std::end(kControls), [code](const auto& range) {
+    return range.first <= code && code <= range.last;
+  });
 }
 
 }  // namespace
@@ -49,15 +84,16 @@ std::string Format(const char* format, ...) {
 
 std::string OneLine(const std::string& text) {
   std::string line;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code == '\n' || code == '\r' || code == '\t') {
+  for (size_t at = 0; at < text.size();) {
+    const Character character = CharacterAt(text, at);
+    if (character.code == '\n' || character.code == '\r' || character.code == '\t') {
       if (!line.empty() && line.back() != ' ') line += ' ';
-    } else if (code < 0x20 || code == 0x7f) {
+    } else if (IsControl(character.code)) {
       line += '?';
     } else {
-      line += c;
+      line.append(text, at, character.bytes);
     }
+    at += character.bytes;
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;

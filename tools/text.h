@@ -30,7 +30,9 @@ class ToolError : public std::runtime_error {
 
 std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-// `text` without line breaks and control characters: names come out of files nobody vouches for.
+// `text` without line breaks, control characters and marks that turn the direction of writing:
+// names come out of files nobody vouches for, and must not steer a terminal or look like other
+// names. What is no UTF-8 stays, but for bytes that are control characters in older encodings.
 std::string OneLine(const std::string& text);
 
 std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"

@@ -91,6 +91,8 @@ endfunction()
 foreach(source IN LISTS test_sources)
   deputy_add_test(${source} GTest::gmock GTest::gtest_main)
 endforeach()
+# The command has no library; what is tested of it by itself is compiled into the test.
+target_sources(text_test PRIVATE tools/text.cc)
 foreach(source IN LISTS c_test_sources)
   deputy_add_test(${source} PkgConfig::CMOCKA)
   get_filename_component(name ${source} NAME_WE)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names from files as the `deputy` command prints them.
+#include "tools/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace deputy::tools {
+namespace {
+
+TEST(OneLine, joins_lines_and_drops_blanks_at_the_end) {
+  EXPECT_EQ(OneLine("a\nb\r\n\tc  d \n"), "a b c  d");
+  EXPECT_EQ(OneLine(""), "");
+}
+
+TEST(OneLine, replaces_what_steers_a_terminal_or_turns_the_direction) {
+  const char* const kControls[] = {
+      "\x01",         "\x1b",         "\x7f",          // C0 and DEL
+      "\xc2\x80",     "\xc2\x9b",     "\xc2\x9f",      // U+0080, U+009B (CSI), U+009F
+      "\xd8\x9c",                                      // U+061C
+      "\xe2\x80\x8e", "\xe2\x80\x8f",                  // U+200E, U+200F
+      "\xe2\x80\xa8", "\xe2\x80\xa9",                  // U+2028, U+2029
+      "\xe2\x80\xaa", "\xe2\x80\xac", "\xe2\x80\xae",  // U+202A to U+202E
+      "\xe2\x81\xa6", "\xe2\x81\xa9",                  // U+2066, U+2069
+  };
+  for (const std::string control : kControls) {
+    EXPECT_EQ(OneLine("a" + control + "b"), "a?b") << testing::PrintToString(control);
+    EXPECT_EQ(OneLine(control), "?") << testing::PrintToString(control);
+  }
+  EXPECT_EQ(OneLine(std::string("a\0b", 3)), "a?b");
+}
+
+TEST(OneLine, keeps_what_people_write) {
+  const char* const kTexts[] = {
+      "conv2d/kernel:0",
+      "\xc2\xa0",
+      "gr\xc3\xb6\xc3\x9f"
+      "e",  // U+00A0, o with dots, sharp s
+      "\xd8\x9b",
+      "\xe2\x80\x8d",  // U+061B, and U+200D, which joins emoji
+      "\xe2\x80\xa6",
+      "\xe2\x81\xaa",
+      "\xe5\xb1\x82",      // U+2026, U+206A, U+5C42
+      "\xf0\x9f\x98\x80",  // U+1F600
+  };
+  for (const std::string text : kTexts) EXPECT_EQ(OneLine(text), text);
+}
+
+// A decoder that is not strict may take a longer spelling for a control character; a terminal that
+// knows no UTF-8 takes single bytes for them.
+TEST(OneLine, replaces_control_bytes_that_are_no_utf8) {
+  EXPECT_EQ(OneLine("a\x9b"
+                    "31m"),
+            "a?31m");
+  EXPECT_EQ(OneLine("\xc0\x9b"), "\xc0?");
+  EXPECT_EQ(OneLine("\xe0\x80\x9b"), "\xe0??");
+  EXPECT_EQ(OneLine("\xe2\x80"), "\xe2?");
+  EXPECT_EQ(OneLine("caf\xe9"), "caf\xe9");  // Latin-1
+}
+
+}  // namespace
+}  // namespace deputy::tools
