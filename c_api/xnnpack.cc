@@ -3,7 +3,8 @@
 // The XNNPACK delegate's C functions. The delegate claims no node: our own kernels do the work.
 //
 // The options struct had seven layouts in as many releases and says nothing about which one it is,
-// so of a caller's struct only `num_threads`, which never moved, is read.
+// so of a caller's struct only `num_threads`, which never moved, is read. The function that returns
+// one is in xnnpack_default_options.cc.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,6 +29,15 @@ XnnpackDelegate* Whole(TfLiteDelegate* delegate) {
   return reinterpret_cast<XnnpackDelegate*>(delegate);
 }
 
+// Today's struct with what the original's usual builds have in it.
+TfLiteXNNPackDelegateOptions OwnOptions(int32_t num_threads) {
+  TfLiteXNNPackDelegateOptions options{};
+  options.num_threads = num_threads;
+  options.flags = TFLITE_XNNPACK_DELEGATE_FLAG_QS8 | TFLITE_XNNPACK_DELEGATE_FLAG_QU8;
+  options.weight_cache_file_descriptor = -1;
+  return options;
+}
+
 bool Finalize(TfLiteXNNPackDelegateWeightsCache* cache) {
   if (cache == nullptr) return false;
   cache->finalized = true;
@@ -38,13 +48,6 @@ bool Finalize(TfLiteXNNPackDelegateWeightsCache* cache) {
 
 extern "C" {
 
-TfLiteXNNPackDelegateOptions TfLiteXNNPackDelegateOptionsDefault(void) {
-  TfLiteXNNPackDelegateOptions options{};
-  options.flags = TFLITE_XNNPACK_DELEGATE_FLAG_QS8 | TFLITE_XNNPACK_DELEGATE_FLAG_QU8;
-  options.weight_cache_file_descriptor = -1;
-  return options;
-}
-
 TfLiteDelegate* TfLiteXNNPackDelegateCreate(const TfLiteXNNPackDelegateOptions* options) {
   auto* delegate = new (std::nothrow) XnnpackDelegate();
   if (delegate == nullptr) return nullptr;
@@ -52,8 +55,7 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreate(const TfLiteXNNPackDelegateOptions* 
   delegate->base.Prepare = deputy::NoOpPrepare;
   delegate->base.flags =
       kTfLiteDelegateFlagsPerOperatorProfiling | kTfLiteDelegateFlagsAllowDynamicTensors;
-  delegate->options = TfLiteXNNPackDelegateOptionsDefault();
-  if (options != nullptr) delegate->options.num_threads = options->num_threads;
+  delegate->options = OwnOptions(options == nullptr ? 0 : options->num_threads);
   return &delegate->base;
 }
 

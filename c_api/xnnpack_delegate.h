@@ -3,10 +3,13 @@
 // The XNNPACK delegate's functions, for programs that link them.
 //
 // The CPU kernels here are fast without it, so this delegate claims no node: applying it succeeds
-// and changes nothing. The options are stored and given back.
+// and changes nothing.
 //
-// Beware of the struct: its layout differs between releases. Only `num_threads` sits at the same
-// place in all of them, so that is all that is read from a caller's struct.
+// Beware of the options struct: its layout and size differ between releases. Only `num_threads`
+// sits at the same place in all of them, so that is all that is read from a caller's struct.
+// Programs that were compiled with the headers of TensorFlow 2.12 or later can use all functions
+// below. Those of TensorFlow 2.11 and older cannot call TfLiteXNNPackDelegateOptionsDefault: their
+// struct of 16 bytes would be returned in registers, and one function cannot return both ways.
 #ifndef DEPUTY_C_API_XNNPACK_DELEGATE_H_
 #define DEPUTY_C_API_XNNPACK_DELEGATE_H_
 
@@ -74,8 +77,9 @@ TFL_CAPI_EXPORT bool TfLiteXNNPackDelegateCanUseInMemoryWeightCacheProvider(void
 // The path that asks for such a file. Static string. Any thread.
 TFL_CAPI_EXPORT const char* TfLiteXNNPackDelegateInMemoryFilePath(void);
 
-// The defaults by value. Any thread. It writes 64 bytes: a caller compiled with headers older than
-// LiteRT 2.1.5 offers less room.
+// The defaults by value. Any thread. A caller compiled with older headers has less room than this
+// struct needs, so only its first 24 bytes are written, with zeros: set a field behind `flags` and
+// `weights_cache` before you read it.
 TFL_CAPI_EXPORT TfLiteXNNPackDelegateOptions TfLiteXNNPackDelegateOptionsDefault(void);
 
 // Makes a delegate; the caller owns it and deletes it after the interpreter. NULL options are the
@@ -90,7 +94,8 @@ TFL_CAPI_EXPORT TfLiteDelegate* TfLiteXNNPackDelegateCreateWithThreadpool(
 // NULL: the delegate has no threads.
 TFL_CAPI_EXPORT void* TfLiteXNNPackDelegateGetThreadPool(TfLiteDelegate* delegate);
 
-// The delegate's options, owned by it. NULL for NULL.
+// The delegate's options in today's layout, owned by it: the caller's num_threads, and for the rest
+// what the original's usual builds have as defaults. NULL for NULL.
 TFL_CAPI_EXPORT const TfLiteXNNPackDelegateOptions* TfLiteXNNPackDelegateGetOptions(
     TfLiteDelegate* delegate);
 

@@ -904,14 +904,14 @@ static void opaque_delegates_copy_their_builder(void** state) {
 static void xnnpack_and_nnapi_claim_no_node(void** state) {
   (void)state;
   TfLiteXNNPackDelegateOptions options = TfLiteXNNPackDelegateOptionsDefault();
-  assert_int_equal(options.weight_cache_file_descriptor, -1);
   assert_int_equal(options.num_threads, 0);
   options.num_threads = 3;
   options.flags = 0x40; /* not read: old callers have something else there */
   TfLiteDelegate* delegate = TfLiteXNNPackDelegateCreate(&options);
   assert_int_equal(TfLiteXNNPackDelegateGetOptions(delegate)->num_threads, 3);
+  assert_int_equal(TfLiteXNNPackDelegateGetOptions(delegate)->weight_cache_file_descriptor, -1);
   assert_int_equal(TfLiteXNNPackDelegateGetFlags(delegate),
-                   TfLiteXNNPackDelegateOptionsDefault().flags);
+                   TFLITE_XNNPACK_DELEGATE_FLAG_QS8 | TFLITE_XNNPACK_DELEGATE_FLAG_QU8);
   assert_null(TfLiteXNNPackDelegateGetThreadPool(delegate));
   assert_int_equal(delegate->flags, kTfLiteDelegateFlagsPerOperatorProfiling |
                                         kTfLiteDelegateFlagsAllowDynamicTensors);
