@@ -8,17 +8,31 @@
 #include <cstring>
 
 #include "c_api/objects_internal.h"
+#include "c_api/struct_sizes_internal.h"
 
 namespace deputy {
 
-// Copies `full` into the caller's struct as far as that one reaches. `first_release` is the size
-// the struct had when it was first published: a smaller one cannot be ours.
+// Reads a client's struct, whatever release of deputy.h it was compiled with: fields that it does
+// not have become zero, those that we do not have are ignored. False, and nothing is read, for NULL
+// and for a struct_size below the first release's.
 template <typename T>
-TfLiteStatus Deliver(const T& full, size_t first_release, T* out) {
-  if (out == nullptr || out->struct_size < first_release) return kTfLiteError;
-  const size_t size = std::min(out->struct_size, sizeof(T));
-  memcpy(reinterpret_cast<char*>(out) + sizeof(size_t),
-         reinterpret_cast<const char*>(&full) + sizeof(size_t), size - sizeof(size_t));
+bool ReadStruct(const T* client, T* out) {
+  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes_internal.h");
+  if (client == nullptr || client->struct_size < kFirstSize<T>) return false;
+  *out = T{};
+  memcpy(out, client, std::min(client->struct_size, sizeof(T)));
+  return true;
+}
+
+// Fills a client's struct with the fields of `full` that both sides have; its struct_size, and what
+// it has beyond our fields, stay as they are. kTfLiteError as above.
+template <typename T>
+TfLiteStatus Deliver(const T& full, T* client) {
+  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes_internal.h");
+  if (client == nullptr || client->struct_size < kFirstSize<T>) return kTfLiteError;
+  const size_t struct_size = client->struct_size;
+  memcpy(client, &full, std::min(struct_size, sizeof(T)));
+  client->struct_size = struct_size;
   return kTfLiteOk;
 }
 

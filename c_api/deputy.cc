@@ -15,6 +15,7 @@ using deputy::Deliver;
 using deputy::ErrorReporter;
 using deputy::FindSubgraph;
 using deputy::Guard;
+using deputy::ReadStruct;
 
 struct DeputyThreadPool {
   std::shared_ptr<deputy::ThreadPool> impl;
@@ -26,16 +27,17 @@ constexpr const char* kDeputyVersion = "0.1.0";
 
 // False, with nothing written, for limits that cannot be meant.
 bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
-  if (limits == nullptr || limits->struct_size < sizeof(DeputyLimits) || limits->max_tensors < 0 ||
-      limits->max_nodes < 0 || limits->max_call_depth < 0 || limits->max_subgraphs < 0) {
+  DeputyLimits given;
+  if (!ReadStruct(limits, &given) || given.max_tensors < 0 || given.max_nodes < 0 ||
+      given.max_call_depth < 0 || given.max_subgraphs < 0) {
     return false;
   }
   deputy::Limits chosen;
-  if (limits->max_block_bytes != 0) chosen.max_block_bytes = limits->max_block_bytes;
-  if (limits->max_tensors != 0) chosen.max_tensors = limits->max_tensors;
-  if (limits->max_nodes != 0) chosen.max_nodes = limits->max_nodes;
-  if (limits->max_call_depth != 0) chosen.max_call_depth = limits->max_call_depth;
-  if (limits->max_subgraphs != 0) chosen.max_subgraphs = limits->max_subgraphs;
+  if (given.max_block_bytes != 0) chosen.max_block_bytes = given.max_block_bytes;
+  if (given.max_tensors != 0) chosen.max_tensors = given.max_tensors;
+  if (given.max_nodes != 0) chosen.max_nodes = given.max_nodes;
+  if (given.max_call_depth != 0) chosen.max_call_depth = given.max_call_depth;
+  if (given.max_subgraphs != 0) chosen.max_subgraphs = given.max_subgraphs;
   *out_limits = chosen;
   return true;
 }
@@ -174,7 +176,7 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
   }
   full.delegates_left_out = impl.delegates_left_out();
   full.degraded |= full.delegates_left_out > 0;
-  return Deliver(full, sizeof(DeputyDelegationStatus), status);
+  return Deliver(full, status);
 }
 
 uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
@@ -238,7 +240,7 @@ TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
     full.input_count = node.inputs->size;
     full.outputs = node.outputs->data;
     full.output_count = node.outputs->size;
-    return Deliver(full, sizeof full, info);
+    return Deliver(full, info);
   });
 }
 
@@ -253,7 +255,7 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.arena_bytes = subgraph->arena_bytes();
     full.persistent_bytes = subgraph->persistent_bytes();
     full.tensor_count = subgraph->placed_tensor_count();
-    return Deliver(full, sizeof full, map);
+    return Deliver(full, map);
   });
 }
 
@@ -272,7 +274,7 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
     full.bytes = entry.bytes;
     full.first_use = entry.lifetime.first;
     full.last_use = entry.lifetime.last;
-    return Deliver(full, sizeof full, memory);
+    return Deliver(full, memory);
   });
 }
 

@@ -5,7 +5,10 @@
 // The functions are in libdeputy.so.1 under the version DEPUTY_1.0; the drop-in library does not
 // have them. Every struct starts with its size: the caller sets `struct_size` to sizeof the struct
 // it was compiled with, and the library reads and writes no byte beyond that, so structs may grow
-// at their end. A `struct_size` that does not even hold the first release's fields is kTfLiteError.
+// at their end. Of a struct that the caller fills, fields that it does not have count as zero, and
+// those that an older library does not have are ignored. Of a struct that the library fills, fields
+// that an older library does not have are left alone: a caller that sets its struct to zero first
+// finds zero there. A `struct_size` below that of the first release is kTfLiteError.
 //
 // Rules on threads, NULL and failure are those of c_api.h. Strings and arrays that are handed out
 // belong to the interpreter and hold until its graph changes (AllocateTensors, a resize, a
@@ -559,6 +562,8 @@ typedef struct DeputyOpEvent {
   int64_t duration_ns;
   // How it ended.
   TfLiteStatus status;
+  // 0; room for what may come.
+  int32_t reserved;
 } DeputyOpEvent;
 
 // Called after each operator on the thread that invokes. It must not use the interpreter.

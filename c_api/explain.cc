@@ -149,7 +149,7 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
         full.node_count += CountNodes(subgraph, node);
       }
     }
-    return Deliver(full, sizeof full, info);
+    return Deliver(full, info);
   });
 }
 
@@ -177,7 +177,7 @@ TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter
     full.text = found.text.c_str();
     full.group = found.group;
     full.cost_ns = found.cost_ns;
-    return Deliver(full, sizeof full, answer);
+    return Deliver(full, answer);
   });
 }
 
@@ -200,7 +200,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;
     full.recomputed = subgraph->hot_fallback().RecomputedCount(node_index);
-    return Deliver(full, sizeof full, run);
+    return Deliver(full, run);
   });
 }
 
@@ -244,7 +244,7 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
       const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
       if (output != nullptr) full.output_bytes += output->bytes;
     }
-    return Deliver(full, sizeof full, partition);
+    return Deliver(full, partition);
   });
 }
 
@@ -252,12 +252,12 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
 
 TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
                                                   const DeputyPlacement* placement) {
-  if (options == nullptr || placement == nullptr ||
-      placement->struct_size < sizeof(DeputyPlacement) || placement->subgraph_index < -1) {
+  DeputyPlacement given;
+  if (options == nullptr || !deputy::ReadStruct(placement, &given) || given.subgraph_index < -1) {
     return kTfLiteError;
   }
   deputy::Placement copy;
-  switch (placement->selector) {
+  switch (given.selector) {
     case kDeputySelectIndex:
       copy.selector = deputy::Placement::Selector::kIndex;
       break;
@@ -270,13 +270,13 @@ TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* opti
     default:
       return kTfLiteError;
   }
-  const bool by_name = placement->selector != kDeputySelectIndex;
-  if (by_name && placement->name == nullptr) return kTfLiteError;
+  const bool by_name = given.selector != kDeputySelectIndex;
+  if (by_name && given.name == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    copy.subgraph = placement->subgraph_index;
-    copy.node = placement->node_index;
-    if (by_name) copy.name = placement->name;
-    copy.delegate = placement->delegate;
+    copy.subgraph = given.subgraph_index;
+    copy.node = given.node_index;
+    if (by_name) copy.name = given.name;
+    copy.delegate = given.delegate;
     options->config.placements.push_back(std::move(copy));
     return kTfLiteOk;
   });

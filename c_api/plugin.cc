@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/deliver_internal.h"
 #include "c_api/deputy.h"
-#include "c_api/objects_internal.h"
 #include "core/plugin_delegate.h"
 
 using deputy::ErrorReporter;
@@ -171,13 +171,7 @@ void DeputyPluginRelease(DeputyPlugin* plugin) {
 }
 
 TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin, DeputyPluginInfo* info) {
-  if (plugin == nullptr || info == nullptr || info->struct_size < sizeof(DeputyPluginInfo)) {
-    return kTfLiteError;
-  }
-  const size_t struct_size = info->struct_size;
-  *info = InfoOf(*plugin);
-  info->struct_size = struct_size;
-  return kTfLiteOk;
+  return plugin == nullptr ? kTfLiteError : deputy::Deliver(InfoOf(*plugin), info);
 }
 
 // ---- Lists --------------------------------------------------------------------------------------

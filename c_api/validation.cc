@@ -34,17 +34,16 @@ static_assert(static_cast<int>(deputy::Severity::kPortability) == kDeputySeverit
 
 TfLiteStatus DeputyInterpreterOptionsSetValidation(TfLiteInterpreterOptions* options,
                                                    const DeputyValidationOptions* validation) {
-  if (options == nullptr || validation == nullptr ||
-      validation->struct_size < sizeof(DeputyValidationOptions) ||
-      validation->invoke_budget_ns < 0) {
+  DeputyValidationOptions given;
+  if (options == nullptr || !deputy::ReadStruct(validation, &given) || given.invoke_budget_ns < 0) {
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
     deputy::ValidationConfig config;
-    config.enabled = validation->enabled != 0;
-    config.invoke_budget_ns = validation->invoke_budget_ns;
-    if (auto* heard = validation->on_finding) {
-      config.on_finding = [heard, user_data = validation->user_data](const Finding& finding) {
+    config.enabled = given.enabled != 0;
+    config.invoke_budget_ns = given.invoke_budget_ns;
+    if (auto* heard = given.on_finding) {
+      config.on_finding = [heard, user_data = given.user_data](const Finding& finding) {
         const DeputyFinding out = Convert(finding);
         heard(user_data, &out);
       };
@@ -65,5 +64,5 @@ TfLiteStatus DeputyInterpreterGetFinding(const TfLiteInterpreter* interpreter, s
                                          DeputyFinding* finding) {
   if (index >= DeputyInterpreterGetFindingCount(interpreter)) return kTfLiteError;
   const DeputyFinding full = Convert(interpreter->impl->validation()->finding(index));
-  return Deliver(full, sizeof(DeputyFinding), finding);
+  return Deliver(full, finding);
 }
