@@ -76,7 +76,8 @@ TFL_CAPI_EXPORT int TfLiteSchemaVersion(void);
 TFL_CAPI_EXPORT TfLiteModel* TfLiteModelCreate(const void* model_data, size_t model_size);
 
 // The same with an error reporter, which is used only during this call. It gets a printf format and
-// its arguments, as the one of TfLiteInterpreterOptionsSetErrorReporter. NULL means the default one.
+// its arguments, as the one of TfLiteInterpreterOptionsSetErrorReporter. NULL means the default
+// one.
 TFL_CAPI_EXPORT TfLiteModel* TfLiteModelCreateWithErrorReporter(
     const void* model_data, size_t model_size,
     void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);

@@ -51,8 +51,9 @@ TFL_CAPI_EXPORT const char* DeputyLastError(void);
 // interpreter's next failure.
 TFL_CAPI_EXPORT const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter);
 
-// Sends what would go to stderr to `reporter`, which gets a printf format and its arguments, as that
-// of TfLiteInterpreterOptionsSetErrorReporter, and may be called from any thread. NULL brings stderr back. `user_data` must live until then. Any thread.
+// Sends what would go to stderr to `reporter`, which gets a printf format and its arguments, as
+// that of TfLiteInterpreterOptionsSetErrorReporter, and may be called from any thread. NULL brings
+// stderr back. `user_data` must live until then. Any thread.
 TFL_CAPI_EXPORT void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format,
                                                                va_list args),
                                               void* user_data);
@@ -579,8 +580,10 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpret
 // Plug-ins
 // ------------------------------------------------------------------------------------------------
 
-// A shared object that delegates are made from. It stays loaded as long as somebody holds a
-// reference or a delegate made from it lives.
+// A shared object that delegates are made from. The reference counts below are for this description
+// of it; the shared object itself stays loaded until the process ends, since threads of its own, or
+// of a driver that it uses, may still run its code. A file that is loaded again is not looked at
+// again: to use a new version of it, start a new process or give it a new name.
 typedef struct DeputyPlugin DeputyPlugin;
 
 // What a plug-in is.
@@ -603,7 +606,7 @@ TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
 // Adds a reference and answers its argument. NULL is fine. Any thread.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
 
-// Drops a reference. NULL is fine. Any thread.
+// Drops a reference; with the last one the description is freed. NULL is fine. Any thread.
 TFL_CAPI_EXPORT void DeputyPluginRelease(DeputyPlugin* plugin);
 
 // What a plug-in says of itself. Strings and options belong to the plug-in and hold as long as a
@@ -662,9 +665,9 @@ TFL_CAPI_EXPORT const char* DeputyPluginListGetError(const DeputyPluginList* lis
 
 // Asks a plug-in for a delegate with `count` options, borrowed during the call; both arrays may be
 // NULL if there are none. Where the plug-in declares its options, an unknown key and a value of the
-// wrong type are refused. The caller owns the delegate, which keeps the plug-in loaded, and deletes
-// it with DeputyPluginDeleteDelegate after every interpreter it was applied to. NULL on failure,
-// also for stable delegates; DeputyLastError() has the text, with what the plug-in said.
+// wrong type are refused. The caller owns the delegate, which holds a reference to the plug-in, and
+// deletes it with DeputyPluginDeleteDelegate after every interpreter it was applied to. NULL on
+// failure, also for stable delegates; DeputyLastError() has the text, with what the plug-in said.
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin,
                                                            const char* const* keys,
                                                            const char* const* values, size_t count);

@@ -139,8 +139,8 @@ typedef struct DeputySupportAnswer {
   double* cost_ns_of_node;
 } DeputySupportAnswer;
 
-// A delegate's description of itself. It and all it points to lives as long as the plug-in is
-// loaded.
+// A delegate's description of itself. It and all it points to lives as long as the process: a
+// plug-in that was loaded is never unloaded.
 typedef struct DeputyDelegatePlugin {
   // sizeof(DeputyDelegatePlugin).
   size_t struct_size;

@@ -47,7 +47,7 @@ TFL_CAPI_EXPORT TfLiteDelegate* TfLiteExternalDelegateCreate(
     const TfLiteExternalDelegateOptions* options);
 
 // Asks the plug-in to free its delegate, after every interpreter it was applied to is gone. The
-// shared object is unloaded with the last delegate made from it. NULL is fine.
+// shared object stays loaded, since threads of its own may still run its code. NULL is fine.
 TFL_CAPI_EXPORT void TfLiteExternalDelegateDelete(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registry of plug-ins. Nothing is kept between calls: a list is what a search found, and a
-// plug-in stays loaded as long as somebody holds it or a delegate made from it.
+// The registry of plug-ins. Nothing is kept between calls: a list is what a search found. Libraries
+// stay loaded, see core/plugin.h.
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -78,15 +78,6 @@ std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool 
   return nullptr;
 }
 
-PluginLibrary::~PluginLibrary() {
-  if (handle_ == nullptr) return;
-  try {
-    dlclose(handle_);
-  } catch (...) {
-    // A finaliser of the library threw; there is nobody to tell.
-  }
-}
-
 std::string PluginLibrary::name() const {
   const char* own = nullptr;
   if (kind_ == PluginKind::kDeputy) own = plugin_.name;

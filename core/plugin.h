@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Libraries that delegates come from. The file is read before dlopen sees it, so that each thing
-// that can be wrong with it has a message of its own and none of them ends the process.
+// that can be wrong with its tables has a message of its own and does not end the process.
 //
-// A library is shared: by whoever loaded it and by every delegate made from it. It is unloaded with
-// the last of them, which is why the count is a shared_ptr.
+// A library is never unloaded: threads of its own or of a driver that it brought along may still
+// run its code, and so may destructors of thread-local data, and nobody can tell. A file that is
+// loaded again is the same library to the system, and takes no memory again.
+//
+// The object that describes a library is shared: by whoever loaded it and by every delegate made
+// from it.
 #ifndef DEPUTY_CORE_PLUGIN_H_
 #define DEPUTY_CORE_PLUGIN_H_
 
@@ -34,7 +38,6 @@ class PluginLibrary {
   // without `stable_too` it is refused. Null on failure, with the reason reported.
   static std::shared_ptr<const PluginLibrary> Load(const char* path, bool stable_too,
                                                    ErrorReporter* reporter);
-  ~PluginLibrary();
   PluginLibrary(const PluginLibrary&) = delete;
   PluginLibrary& operator=(const PluginLibrary&) = delete;
 
@@ -62,7 +65,7 @@ class PluginLibrary {
   std::string AdoptStable(const TfLiteStableDelegate* stable);
 
   std::string path_;
-  void* handle_ = nullptr;  // dlopen's
+  void* handle_ = nullptr;  // dlopen's, never closed
   PluginKind kind_ = PluginKind::kExternal;
   DeputyDelegatePlugin plugin_ = {};
   const TfLiteStableDelegate* stable_ = nullptr;

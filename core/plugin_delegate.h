@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates made by plug-ins. What a client holds is a wrapper that keeps the library loaded and
-// forwards every call to the plug-in's own delegate, the inner one: plain if that is plain, opaque
-// if that is opaque. Nodes and tensors that the plug-in claims carry the inner delegate, as in
-// TensorFlow Lite.
+// Delegates made by plug-ins. What a client holds is a wrapper that keeps the library's description
+// and forwards every call to the plug-in's own delegate, the inner one: plain if that is plain,
+// opaque if that is opaque. Nodes and tensors that the plug-in claims carry the inner delegate, as
+// in TensorFlow Lite.
 #ifndef DEPUTY_CORE_PLUGIN_DELEGATE_H_
 #define DEPUTY_CORE_PLUGIN_DELEGATE_H_
 
@@ -41,7 +41,7 @@ const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate);
 TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate);
 // The plug-in's name, else that of its file, else "".
 std::string DelegateName(const TfLiteDelegate* delegate);
-// As long as somebody holds it, the delegate's code stays where it is.
+// The library that the delegate comes from.
 std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate);
 
 }  // namespace deputy

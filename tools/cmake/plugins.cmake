@@ -34,6 +34,11 @@ target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(plugin_element PRIVATE m)
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)
+deputy_add_plugin(lingering_thread lingering.c THREAD _GNU_SOURCE)
+deputy_add_plugin(lingering_key lingering.c _GNU_SOURCE)
+foreach(plugin lingering_thread lingering_key)
+  target_link_libraries(plugin_${plugin} PRIVATE Threads::Threads)
+endforeach()
 
 # The runtime's functions come from the library that the plug-in is linked to.
 deputy_add_plugin(opaque opaque.c)
