@@ -2,7 +2,7 @@
 //
 // Reads a shared object without loading it: whether dlopen could map it into this process, and
 // which symbols it needs and has. dlopen trusts the file it is given, so a damaged one may end the
-// process; here every number is held against the size of the file first.
+// process; here every number that it relies on is checked first.
 #ifndef DEPUTY_CORE_ELF_H_
 #define DEPUTY_CORE_ELF_H_
 
@@ -21,9 +21,11 @@ struct ElfSymbol {
   bool weak = false;     // the library can do without it
 };
 
-// Shows `visit` the symbols of a shared object for this machine. Answers "" for one whose tables
-// are sound, otherwise what is wrong as the end of a sentence whose subject is the file:
-// "is truncated: ...". Code and data are not looked at.
+// Shows `visit` the symbols of a shared object for this machine. Returns "" for one whose tables
+// are sound, otherwise what is wrong as the end of a sentence whose subject is the file: "is
+// truncated: ...". Code and data are not looked at, nor whether a table that is sound is the one
+// that the linker wrote: an initialiser may be other code of the library, a relocation may take
+// another symbol.
 std::string ReadSharedObject(std::span<const uint8_t> file,
                              const std::function<void(const ElfSymbol&)>& visit);
 

@@ -40,6 +40,11 @@ foreach(plugin lingering_thread lingering_key)
   target_link_libraries(plugin_${plugin} PRIVATE Threads::Threads)
 endforeach()
 
+# With every kind of table that the loader reads.
+deputy_add_plugin(all_tables elementwise.c)
+target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy
+                    -Wl,-z,pack-relative-relocs)
+
 # The runtime's functions come from the library that the plug-in is linked to.
 deputy_add_plugin(opaque opaque.c)
 target_link_libraries(plugin_opaque PRIVATE deputy)
