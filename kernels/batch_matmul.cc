@@ -69,9 +69,6 @@ TfLiteStatus CheckBatchMatMulTypes(TfLiteContext* context, TfLiteNode* node) {
   const int column_axis = Rank(rhs) - (adj_y ? 2 : 1);
   DEPUTY_TRY(CheckType(context, lhs, kFloat32Bit | kInt8Bit | kInt16Bit));
   if (rhs->type != kTfLiteInt8) DEPUTY_TRY(CheckSameType(context, rhs, lhs));
-  if (rhs->sparsity != nullptr) {
-    return TensorError(context, rhs, "expected a dense tensor, found a sparse one");
-  }
   if (lhs->type == kTfLiteInt8) {
     DEPUTY_TRY(CheckType(context, output, kInt8Bit | kInt32Bit));
   } else {

@@ -68,7 +68,7 @@ TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, con
 }
 
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
-                       int max_inputs, int outputs) {
+                       int max_inputs, int outputs, Sparse sparse) {
   const int input_count = node->inputs == nullptr ? 0 : node->inputs->size;
   const int output_count = node->outputs == nullptr ? 0 : node->outputs->size;
   if (input_count < min_inputs || input_count > max_inputs) {
@@ -82,6 +82,9 @@ TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_i
     const TfLiteTensor* input = Input(context, node, i);
     if (input != nullptr) {
       DEPUTY_TRY(CheckShape(context, input));
+      if (input->sparsity != nullptr && sparse == Sparse::kRefused) {
+        return TensorError(context, input, "expected a dense tensor, found a sparse one");
+      }
     } else if (i < min_inputs) {
       return KernelError(context, "input %d: expected a tensor, found none", i);
     }

@@ -119,11 +119,14 @@ inline Limits LimitsOf(const TfLiteContext* context) {
 TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
+// Whether a node may read sparse constants, which hold fewer values than their shape says.
+enum class Sparse { kRefused, kAllowed };
+
 // The first check of every prepare: numbers of inputs and outputs, the first `min_inputs` inputs
-// and all outputs present, and every input of a shape that kernels can compute with (rank at most
-// kMaxRank, no negative extent, at most 2^31-1 elements along each, a product that fits).
+// and all outputs present, and every input dense and of a shape that kernels can compute with (rank
+// at most kMaxRank, no negative extent, at most 2^31-1 elements along each, a product that fits).
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
-                       int max_inputs, int outputs);
+                       int max_inputs, int outputs, Sparse sparse = Sparse::kRefused);
 
 // The tensor's type is one of the mask.
 TfLiteStatus CheckType(TfLiteContext* context, const TfLiteTensor* tensor, uint32_t types);

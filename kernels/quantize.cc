@@ -205,7 +205,7 @@ TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1, Sparse::kAllowed));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kDensifyTypes));

@@ -31,9 +31,6 @@ inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* 
                                     WeightsForm* out_form) {
   DEPUTY_TRY(CheckType(context, input, kWeightsFormInputs));
   DEPUTY_TRY(CheckSameType(context, output, input));
-  if (weights->sparsity != nullptr) {
-    return TensorError(context, weights, "expected dense weights, found sparse ones");
-  }
   switch (input->type) {
     case kTfLiteFloat32:
       DEPUTY_TRY(CheckType(context, weights, kFloat32Bit | kInt8Bit));
