@@ -27,6 +27,9 @@ class BroadcastPlan {
   }
 
  private:
+  // Neighbouring axes that move alike as one; `dims` are the output's.
+  void PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b, std::span<const int> dims);
+
   struct Axis {
     int64_t extent = 1;
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements

@@ -19,22 +19,33 @@ TfLiteTensor* TensorAt(TfLiteContext* context, const TfLiteIntArray* indices, in
   return &context->tensors[tensor];
 }
 
+// Whether every product of some of the extents fits. Zero extents must not hide an overflow of the
+// others: kernels multiply parts of shapes.
+bool IsAddressable(std::span<const int> dims) {
+  constexpr size_t kMost =
+      static_cast<size_t>(std::numeric_limits<int64_t>::max()) / sizeof(double);
+  size_t product = 1;
+  for (const int extent : dims) {
+    if (extent == 0) continue;
+    if (!MultiplySizes(product, static_cast<size_t>(extent), &product) || product > kMost) {
+      return false;
+    }
+  }
+  return true;
+}
+
 TfLiteStatus CheckShape(TfLiteContext* context, const TfLiteTensor* tensor) {
   if (Rank(tensor) > kMaxRank) {
     return TensorError(context, tensor, "expected at most %d dimensions, found %d", kMaxRank,
                        Rank(tensor));
   }
-  size_t product = 1;
-  for (int axis = 0; axis < Rank(tensor); ++axis) {
-    const int extent = Dim(tensor, axis);
+  for (const int extent : Dims(tensor)) {
     if (extent < 0) {
       return TensorError(context, tensor, "expected dimensions of 0 or more, found %d", extent);
     }
-    // Zero extents must not hide an overflow of the others: kernels multiply part of the shape.
-    if (!MultiplySizes(product, extent == 0 ? 1 : static_cast<size_t>(extent), &product) ||
-        product > static_cast<size_t>(std::numeric_limits<int64_t>::max()) / sizeof(double)) {
-      return TensorError(context, tensor, "expected an addressable size, found an overflow");
-    }
+  }
+  if (!IsAddressable(Dims(tensor))) {
+    return TensorError(context, tensor, "expected an addressable size, found an overflow");
   }
   return kTfLiteOk;
 }
@@ -217,14 +228,13 @@ void MakeDynamic(TfLiteTensor* tensor) {
 }
 
 TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<const int> dims) {
-  size_t product = 1;
   for (int extent : dims) {
     if (extent < 0) {
       return TensorError(context, tensor, "its computed dimensions would be negative (%d)", extent);
     }
-    if (!MultiplySizes(product, static_cast<size_t>(extent), &product)) {
-      return TensorError(context, tensor, "its computed size would overflow");
-    }
+  }
+  if (!IsAddressable(dims)) {
+    return TensorError(context, tensor, "its computed size would overflow");
   }
   TfLiteIntArray* array = TfLiteIntArrayCreate(static_cast<int>(dims.size()));
   if (array == nullptr) return TensorError(context, tensor, "out of memory for its dimensions");

@@ -153,7 +153,8 @@ TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor);
 
 // ---- Setting outputs --------------------------------------------------------------------------
 
-// Gives the tensor the shape `dims`. Refuses negative extents and products that overflow.
+// Gives the tensor the shape `dims`. Refuses negative extents and shapes, empty ones too, of which
+// kernels could not multiply any part.
 TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<const int> dims);
 inline TfLiteStatus ResizeLike(TfLiteContext* context, TfLiteTensor* tensor,
                                const TfLiteTensor* like) {

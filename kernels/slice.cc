@@ -131,7 +131,10 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
       end_masked ? (stride > 0 ? high : low) : place(params.offset ? begin + raw_end : raw_end);
   const int64_t length = stride > 0 ? end - begin : begin - end;
   const int64_t step = std::abs(stride);
-  *range = {begin, stride, length <= 0 ? 0 : (length + step - 1) / step};
+  const int64_t count = length <= 0 ? 0 : (length + step - 1) / step;
+  // Of one element or none there is no next one, and a stride beyond the axis does not fit when it
+  // is multiplied.
+  *range = {begin, count > 1 ? stride : 1, count};
   return kTfLiteOk;
 }
 
