@@ -115,6 +115,7 @@ constexpr uint32_t kConcatenationTypes = kNumberBits;
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
                                    const TfLiteTensor* output) {
   if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
+  if (output->type == kTfLiteUInt8) return CheckZeroPoint(context, part);
   return output->type == kTfLiteInt16 ? CheckNoZeroPoint(context, part) : kTfLiteOk;
 }
 

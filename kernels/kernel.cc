@@ -156,6 +156,10 @@ TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor) 
     return TensorError(context, tensor, "expected a positive scale, found %g",
                        static_cast<double>(scale));
   }
+  return CheckZeroPoint(context, tensor);
+}
+
+TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor) {
   int32_t low, high;
   const int32_t zero_point = tensor->params.zero_point;
   if (QuantizedLimits(tensor->type, &low, &high) && (zero_point < low || zero_point > high)) {

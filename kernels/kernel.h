@@ -138,6 +138,8 @@ TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tenso
                                int64_t expected);
 // One scale, positive and finite, and a zero point that the type can hold.
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
+// The latter alone, for operators that take no notice of the scale.
+TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 // The zero point is 0; CheckSymmetric asks that of int16 only.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);

@@ -44,7 +44,10 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   if (ParamsOf<TfLiteL2NormParams>(node).activation != kTfLiteActNone) {
     return KernelError(context, "activation: expected none");
   }
-  if (input->type != kTfLiteFloat32) DEPUTY_TRY(CheckOutputScale(context, output));
+  if (input->type != kTfLiteFloat32) {
+    DEPUTY_TRY(CheckZeroPoint(context, input));
+    DEPUTY_TRY(CheckOutputScale(context, output));
+  }
   return ResizeLike(context, output, input);
 }
 

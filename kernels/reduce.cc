@@ -450,13 +450,14 @@ TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const Redu
   FoldScaledProduct::Value* products = nullptr;
   DEPUTY_TRY(Scratch(context, node, plan, &products));
   FoldAll(plan, Data<T>(input), FoldScaledProduct::Value{0, false}, products, fold);
+  constexpr float kMoreThanAnyStep = 1 << 17;
   T* out = Data<T>(output);
   for (int64_t i = 0; i < plan.outputs; ++i) {
     // Of nothing the product is 1.
     const int64_t product =
         products[i].started
             ? static_cast<int32_t>(MultiplyWide(products[i].product, fold.multiplier))
-            : static_cast<int64_t>(1.0f / output->params.scale);
+            : static_cast<int64_t>(std::min(1.0f / output->params.scale, kMoreThanAnyStep));
     out[i] = static_cast<T>(std::clamp<int64_t>(product + output->params.zero_point,
                                                 std::numeric_limits<T>::min(),
                                                 std::numeric_limits<T>::max()));

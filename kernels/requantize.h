@@ -26,6 +26,7 @@ struct FixedMultiplier {
 // for numbers whose shift no 32-bit result survives. `value` must be finite and not negative.
 inline FixedMultiplier ToFixedMultiplier(double value) {
   if (value == 0.0) return {};
+  if (!std::isfinite(value)) return {std::numeric_limits<int32_t>::max(), 30};
   int shift = 0;
   const double fraction = std::frexp(value, &shift);
   int64_t mantissa = static_cast<int64_t>(std::round(fraction * 2147483648.0));
@@ -129,7 +130,9 @@ inline int32_t RoundToNearestEven(float value) {
 class FloatRequantizer {
  public:
   FloatRequantizer(double factor, int32_t zero_point, const IntRange& range)
-      : factor_(static_cast<float>(factor)),
+      // At least 0. Infinity times a sum of 0 would be no number.
+      : factor_(static_cast<float>(
+            std::min(factor, static_cast<double>(std::numeric_limits<float>::max())))),
         zero_point_(zero_point),
         bounds_{static_cast<float>(range.low - zero_point),
                 static_cast<float>(range.high - zero_point)} {}

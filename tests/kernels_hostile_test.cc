@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "c_api/deputy.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 
@@ -107,6 +108,67 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
     EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0)),
               (std::vector<int>{1, 0, 1, 1}));
   }
+}
+
+// ---- Quantisation -------------------------------------------------------------------------------
+
+TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
+  for (const int zero_point : {kLeast, kMost, 128}) {
+    ModelBuilder m;
+    const int x = m.AddTensor(kTfLiteInt8, {2, 4}, "x", PerTensor(0.5f, zero_point));
+    const int y = m.AddTensor(kTfLiteInt8, {2, 4}, "y", PerTensor(1.0f / 128, 0));
+    m.AddOp(kTfLiteBuiltinL2Normalization, {x}, {y}, schema::CreateL2NormOptions(m.fbb()));
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    ExpectRefused(&m, "tensor 0 'x': expected a zero point from -128 to 127");
+  }
+}
+
+TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
+  for (const int zero_point : {kLeast, kMost, -1}) {
+    ModelBuilder m;
+    const int x = m.AddTensor(kTfLiteUInt8, {2}, "x", PerTensor(0.5f, zero_point));
+    const int y = m.AddTensor(kTfLiteUInt8, {4}, "y", PerTensor(1.0f, 0));
+    m.AddOp(kTfLiteBuiltinConcatenation, {x, x}, {y},
+            schema::CreateConcatenationOptions(m.fbb(), 0));
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    ExpectRefused(&m, "tensor 0 'x': expected a zero point from 0 to 255");
+  }
+}
+
+// Scales whose quotient is no finite float: steps saturate.
+TEST(Mul, saturates_where_the_scales_leave_the_floats) {
+  for (const DeputyArithmetic arithmetic : {kDeputyArithmeticDefault, kDeputyArithmeticReference}) {
+    ModelBuilder m;
+    const int a = m.AddTensor(kTfLiteInt8, {4}, "a", PerTensor(3e38f, 0));
+    const int y = m.AddTensor(kTfLiteInt8, {4}, "y", PerTensor(1e-38f, -5));
+    m.AddOp(kTfLiteBuiltinMul, {a, a}, {y}, schema::CreateMulOptions(m.fbb()));
+    m.SetInputs({a});
+    m.SetOutputs({y});
+    TestInterpreter interpreter(m.Finish(), [arithmetic](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetArithmetic(options, arithmetic);
+    });
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+    interpreter.Set<int8_t>(0, {0, 1, -1, 127});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    EXPECT_EQ(interpreter.Get<int8_t>(0)[0], -5);
+    EXPECT_EQ(interpreter.Get<int8_t>(0)[1], 127);
+  }
+}
+
+TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteInt8, {2, 0}, "x", PerTensor(1.0f, 0));
+  const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
+  const int y = m.AddTensor(kTfLiteInt8, {2}, "y", PerTensor(1e-45f, 0));
+  m.AddOp(kTfLiteBuiltinReduceProd, {x, axis}, {y}, schema::CreateReducerOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(interpreter.Get<int8_t>(0), (std::vector<int8_t>{127, 127}));
 }
 
 }  // namespace
