@@ -131,6 +131,9 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
                          extent);
     }
   }
+  if (int64_t{dims[0]} * dims[1] > INT32_MAX) {
+    return TensorError(context, tensors.output, "expected fewer than 2^31 rows in all");
+  }
   shape_.y.output = dims[1];
   shape_.x.output = dims[2];
   DEPUTY_TRY(PlaceAxis(context, params.padding, "height", &shape_.y));

@@ -17,8 +17,8 @@ int32_t NumberAt(const char* bytes, size_t index) {
 
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out) {
-  const size_t limit = LimitsOf(context).max_block_bytes / sizeof(std::string_view);
-  if (static_cast<uint64_t>(count) > limit || count >= INT32_MAX / 4) {
+  DEPUTY_TRY(CheckRoom(context, tensor, count, sizeof(std::string_view), "strings"));
+  if (count >= INT32_MAX / 4) {
     return TensorError(context, tensor, "no memory for %lld strings",
                        static_cast<long long>(count));
   }

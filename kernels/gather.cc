@@ -165,10 +165,7 @@ TfLiteStatus SliceOffsets(TfLiteContext* context, const TfLiteTensor* input,
   const auto steps = DenseSteps(Dims(input));
   const int depth = LastDim(indices);
   const int64_t count = ElementCount(Dims(indices).first(static_cast<size_t>(Rank(indices) - 1)));
-  if (static_cast<uint64_t>(count) > LimitsOf(context).max_block_bytes / sizeof(int64_t)) {
-    return TensorError(context, indices, "no memory for %lld offsets",
-                       static_cast<long long>(count));
-  }
+  DEPUTY_TRY(CheckRoom(context, indices, count, sizeof(int64_t), "offsets"));
   offsets->assign(static_cast<size_t>(count), 0);
   for (int64_t i = 0; i < count; ++i) {
     for (int d = 0; d < depth; ++d) {

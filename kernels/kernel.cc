@@ -191,6 +191,16 @@ TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* t
                      static_cast<double>(tensor->params.scale), tensor->params.zero_point);
 }
 
+TfLiteStatus CheckRoom(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                       size_t bytes, const char* what) {
+  size_t total;
+  if (MultiplySizes(static_cast<size_t>(count), bytes, &total) &&
+      total <= LimitsOf(context).max_block_bytes) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, tensor, "no memory for %lld %s", static_cast<long long>(count), what);
+}
+
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max) {
   switch (type) {
     case kTfLiteInt8:

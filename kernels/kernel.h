@@ -147,6 +147,10 @@ TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
 
+// A container of `count` objects of `bytes` each keeps within the limits. For what is no Block.
+TfLiteStatus CheckRoom(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                       size_t bytes, const char* what);
+
 // Smallest and largest value of a quantised type; false for any other type.
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);
 

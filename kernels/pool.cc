@@ -76,7 +76,7 @@ struct MaxFloat {
   FloatRange range;
   static constexpr Sum kFirst = std::numeric_limits<float>::lowest();
   void Take(Sum* sum, Value value) const { *sum = std::max(*sum, value); }
-  Value Finish(Sum sum, int) const { return Clamp(sum, range); }
+  Value Finish(Sum sum, int64_t) const { return Clamp(sum, range); }
 };
 
 template <typename T>
@@ -86,7 +86,7 @@ struct MaxSteps {
   IntRange range;
   static constexpr Sum kFirst = std::numeric_limits<T>::min();
   void Take(Sum* sum, Value value) const { *sum = std::max(*sum, value); }
-  Value Finish(Sum sum, int) const { return static_cast<Value>(Clamp<int32_t>(sum, range)); }
+  Value Finish(Sum sum, int64_t) const { return static_cast<Value>(Clamp<int32_t>(sum, range)); }
 };
 
 struct AverageFloat {
@@ -95,7 +95,9 @@ struct AverageFloat {
   FloatRange range;
   static constexpr Sum kFirst = 0.0f;
   void Take(Sum* sum, Value value) const { *sum += value; }
-  Value Finish(Sum sum, int count) const { return Clamp(sum / static_cast<float>(count), range); }
+  Value Finish(Sum sum, int64_t count) const {
+    return Clamp(sum / static_cast<float>(count), range);
+  }
 };
 
 struct L2Float {
@@ -104,7 +106,7 @@ struct L2Float {
   FloatRange range;
   static constexpr Sum kFirst = 0.0f;
   void Take(Sum* sum, Value value) const { *sum += value * value; }
-  Value Finish(Sum sum, int count) const {
+  Value Finish(Sum sum, int64_t count) const {
     return Clamp(std::sqrt(sum / static_cast<float>(count)), range);
   }
 };
@@ -116,7 +118,7 @@ struct AverageSteps {
   IntRange range;
   static constexpr Sum kFirst = 0;
   void Take(Sum* sum, Value value) const { Accumulate(sum, value); }
-  Value Finish(Sum sum, int count) const {
+  Value Finish(Sum sum, int64_t count) const {
     // To nearest, ties away from zero.
     const int64_t half = sum > 0 ? count / 2 : -(count / 2);
     return static_cast<Value>(Clamp(static_cast<int32_t>((sum + half) / count), range));
@@ -130,7 +132,7 @@ void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Valu
   constexpr int kChunk = 32;
   const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
   const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
-  const int count = (last_y - first_y) * (last_x - first_x);
+  const int64_t count = int64_t{last_y - first_y} * (last_x - first_x);
   for (int first = 0; first < data.channels; first += kChunk) {
     const int channels = std::min(kChunk, data.channels - first);
     typename Pool::Sum sums[kChunk];

@@ -89,6 +89,13 @@ TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// Where rows and columns come from is kept in a Place each.
+template <typename Place>
+TfLiteStatus CheckPlaces(TfLiteContext* context, const TfLiteTensor* output) {
+  DEPUTY_TRY(CheckRoom(context, output, Dim(output, 1), sizeof(Place), "rows"));
+  return CheckRoom(context, output, Dim(output, 2), sizeof(Place), "columns");
+}
+
 // ---- Bilinear ---------------------------------------------------------------------------------
 
 // Where an output row or column lies between two of the input's.
@@ -109,10 +116,12 @@ struct FloatPlaces {
     for (int i = 0; i < to; ++i) {
       const float at = params.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
                                                  : static_cast<float>(i) * scale;
-      const int low = std::max(static_cast<int>(std::floor(at)), 0);
-      const int high = std::min(static_cast<int>(std::ceil(at)), from - 1);
+      // In 64 bits: of the largest pictures, rounding makes places beyond 32.
+      const int64_t last = from - 1;
+      const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
+      const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
       const float weight = at - static_cast<float>(low);
-      places[static_cast<size_t>(i)] = {std::min(low, from - 1) * step, high * step, 1.0f - weight,
+      places[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
                                         weight};
     }
     return places;
@@ -203,6 +212,7 @@ TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
+  DEPUTY_TRY(CheckPlaces<Between<float>>(context, output));
   switch (input->type) {
     case kTfLiteFloat32:
       Interpolate<float, FloatPlaces>(params, input, output);
@@ -233,7 +243,8 @@ std::vector<int64_t> NearestAlong(const TfLiteResizeNearestNeighborParams& param
   for (int i = 0; i < to; ++i) {
     const float at = (static_cast<float>(i) + shift) * scale;
     const float whole = params.align_corners ? std::round(at) : std::floor(at);
-    places[static_cast<size_t>(i)] = std::clamp(static_cast<int>(whole), 0, from - 1) * step;
+    places[static_cast<size_t>(i)] =
+        std::clamp<int64_t>(static_cast<int64_t>(whole), 0, from - 1) * step;
   }
   return places;
 }
@@ -244,6 +255,7 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
+  DEPUTY_TRY(CheckPlaces<int64_t>(context, output));
   const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
   const auto rows = NearestAlong(params, Dim(input, 1), Dim(output, 1), row);
   const auto columns = NearestAlong(params, Dim(input, 2), Dim(output, 2), depth);

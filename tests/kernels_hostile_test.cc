@@ -110,6 +110,43 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
   }
 }
 
+// ---- Memory -------------------------------------------------------------------------------------
+
+std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteUInt8, {1, 1, 1, 1});
+  const int size = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, width});
+  const int y = m.AddTensor(kTfLiteUInt8, {1});
+  if (code == kTfLiteBuiltinResizeBilinear) {
+    m.AddOp(code, {x, size}, {y}, schema::CreateResizeBilinearOptions(m.fbb()));
+  } else {
+    m.AddOp(code, {x, size}, {y}, schema::CreateResizeNearestNeighborOptions(m.fbb()));
+  }
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Where a column comes from takes more memory than the column.
+TEST(Resize, keeps_its_notes_within_the_limits) {
+  constexpr size_t kLimit = 1 << 16;
+  for (const auto code : {kTfLiteBuiltinResizeBilinear, kTfLiteBuiltinResizeNearestNeighbor}) {
+    for (const bool fits : {true, false}) {
+      TestInterpreter interpreter(ResizeModel(code, fits ? kLimit / 64 : kLimit / 2),
+                                  [](TfLiteInterpreterOptions* options) {
+                                    DeputyLimits limits = {};
+                                    limits.struct_size = sizeof limits;
+                                    limits.max_block_bytes = kLimit;
+                                    DeputyInterpreterOptionsSetLimits(options, &limits);
+                                  });
+      ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+      EXPECT_EQ(interpreter.Invoke(), fits ? kTfLiteOk : kTfLiteError);
+      EXPECT_EQ(interpreter.log().find("no memory for 32768 columns") == std::string::npos, fits)
+          << interpreter.log();
+    }
+  }
+}
+
 // ---- Quantisation -------------------------------------------------------------------------------
 
 TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
