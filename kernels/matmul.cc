@@ -26,8 +26,12 @@ namespace {
 
 bool FillFullyConnected(const OpOptions& options, TfLiteFullyConnectedParams* params) {
   params->activation = options.Activation(0);
-  params->weights_format =
-      static_cast<TfLiteFullyConnectedWeightsFormat>(static_cast<uint8_t>(options.Byte(1)));
+  const int8_t format = options.Byte(1);
+  if (format != kTfLiteFullyConnectedWeightsFormatDefault &&
+      format != kTfLiteFullyConnectedWeightsFormatShuffled4x16Int8) {
+    return false;
+  }
+  params->weights_format = static_cast<TfLiteFullyConnectedWeightsFormat>(format);
   params->keep_num_dims = options.Bool(2);
   params->asymmetric_quantize_inputs = options.Bool(3);
   params->quantized_bias_type = options.Type(4);

@@ -735,6 +735,16 @@ TEST(Params, options_without_what_they_are_about_are_refused) {
   }));
 }
 
+// The schema's enumerations are open: a file may hold any byte.
+TEST(Params, a_weights_format_that_the_schema_does_not_know_is_refused) {
+  for (const int format : {2, 127, -1}) {
+    EXPECT_FALSE(Parses(kTfLiteBuiltinFullyConnected, [format](auto& f) {
+      return schema::CreateFullyConnectedOptions(
+          f, kRelu6, static_cast<schema::FullyConnectedOptionsWeightsFormat>(format));
+    })) << format;
+  }
+}
+
 // ---- Through the C API --------------------------------------------------------------------------
 
 int seen_ngram_size = 0;
