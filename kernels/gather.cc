@@ -186,8 +186,10 @@ TfLiteStatus EvalGatherNd(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(input) == 0 && ElementCount(indices) > 0) {
     return TensorError(context, input, "expected elements to pick from, found none");
   }
+  // However many slices of nothing there are; an output of strings wants its header all the same.
+  const bool nothing = ElementCount(Output(context, node, 0)) == 0;
   std::vector<int64_t> offsets;
-  DEPUTY_TRY(SliceOffsets(context, input, indices, &offsets));
+  if (!nothing) DEPUTY_TRY(SliceOffsets(context, input, indices, &offsets));
   const int64_t run = ElementCount(Dims(input).subspan(static_cast<size_t>(depth)));
   return MoveElements(context, input, Output(context, node, 0), [&](const auto* in, auto* out) {
     for (const int64_t offset : offsets) out = std::copy_n(in + offset, run, out);

@@ -157,7 +157,7 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
   const int64_t image_values = int64_t{data.y.input} * data.x.input * data.channels;
   const Value* input = Data<Value>(Input(context, node, 0));
   Value* out = Data<Value>(Output(context, node, 0));
-  if (data.channels == 0) return kTfLiteOk;
+  if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
   for (int b = 0; b < data.batches; ++b) {
     for (int oy = 0; oy < data.y.output; ++oy) {
       for (int ox = 0; ox < data.x.output; ++ox, out += data.channels) {

@@ -74,6 +74,7 @@ struct Slices {
   // function(slice, first element, count) for all runs of elements with one scale.
   template <typename Function>
   void ForEachRun(const Function& function) const {
+    if (inner == 0) return;
     int64_t first = 0;
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t s = 0; s < slices; ++s, first += inner) function(s, first, inner);

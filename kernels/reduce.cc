@@ -530,7 +530,7 @@ TfLiteStatus EvalCumsum(TfLiteContext* context, TfLiteNode* node) {
   int axis = 0;
   DEPUTY_TRY(ResolveAxis(context, axis_tensor, IntegerAt(axis_tensor, 0), Rank(input), &axis));
   const AxisSplit split = SplitAt(Dims(input), axis);
-  if (split.extent == 0) return kTfLiteOk;
+  if (ElementCount(input) == 0) return kTfLiteOk;
   return DispatchType<kCumsumBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
     CumulativeSum(Data<T>(input), split, ParamsOf<TfLiteCumsumParams>(node),

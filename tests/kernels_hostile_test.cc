@@ -110,6 +110,37 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
   }
 }
 
+// Nothing to do, along extents that would take years to walk.
+TEST(EmptyTensors, take_no_time) {
+  const Shape empty = {1 << 30, 1 << 28, 0, 1};
+  for (const auto code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinAveragePool2d,
+                          kTfLiteBuiltinCumsum, kTfLiteBuiltinDequantize}) {
+    ModelBuilder m;
+    TensorExtras slices;
+    slices.scale = {0.5f, 0.25f};
+    slices.zero_point = {0, 0};
+    slices.quantized_dimension = 2;
+    const bool quantized = code == kTfLiteBuiltinDequantize;
+    const int x = quantized ? m.AddTensor(kTfLiteInt8, {1 << 30, 1 << 26, 2, 0}, "x", slices)
+                            : m.AddTensor(kTfLiteFloat32, empty, "x");
+    const int zero = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {0});
+    const int y = m.AddTensor(kTfLiteFloat32, empty, "y");
+    if (quantized) {
+      m.AddOp(code, {x}, {y});
+    } else if (code == kTfLiteBuiltinCumsum) {
+      m.AddOp(code, {x, zero}, {y}, schema::CreateCumsumOptions(m.fbb()));
+    } else {
+      m.AddOp(code, {x}, {y},
+              schema::CreatePool2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 1, 1));
+    }
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    TestInterpreter interpreter(m.Finish());
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+    EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  }
+}
+
 // ---- Memory -------------------------------------------------------------------------------------
 
 std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {
