@@ -138,7 +138,9 @@ TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(FindBranches(context, node, &branches));
   const TfLiteTensor* condition = Input(context, node, 0);
   if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
-  CallableSubgraph* branch = *condition->data.b ? branches.then_branch : branches.else_branch;
+  // A byte, not a bool: the caller may have written any number.
+  const bool taken = *Data<uint8_t>(condition) != 0;
+  CallableSubgraph* branch = taken ? branches.then_branch : branches.else_branch;
   DEPUTY_TRY(branch->Call(Arguments(context, node, 1)));
   for (int n = 0; n < node->outputs->size; ++n) {
     DEPUTY_TRY(TakeOutput(context, node, n, ViewOf(branch->output(static_cast<size_t>(n)))));
@@ -248,7 +250,7 @@ TfLiteStatus EvalCondition(TfLiteContext* context, const LoopValues& loop,
   DEPUTY_TRY(CheckType(context, result, TypeBit(kTfLiteBool)));
   DEPUTY_TRY(CheckElementCount(context, result, 1));
   if (result->data.b == nullptr) return TensorError(context, result, "no data");
-  *out_go_on = *result->data.b;
+  *out_go_on = *Data<uint8_t>(result) != 0;
   return kTfLiteOk;
 }
 

@@ -28,6 +28,12 @@ void* Init(TfLiteContext*, const char* options, size_t length) {
   auto* data = new BiasedTransposeData();
   data->options_size = options == nullptr ? 0 : length;
   if (data->options_size >= kOptionsSize) std::memcpy(&data->params, options, kOptionsSize);
+  // The file's bytes may be any number, an enum's may not.
+  int padding = 0;
+  std::memcpy(&padding, &data->params.padding, sizeof padding);
+  if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
+    data->params.padding = kTfLitePaddingUnknown;
+  }
   return data;
 }
 

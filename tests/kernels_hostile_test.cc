@@ -239,5 +239,48 @@ TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), (std::vector<int8_t>{127, 127}));
 }
 
+// ---- Bytes that are no value of their type
+// --------------------------------------------------------
+
+TEST(CustomOp, refuses_a_padding_that_is_none) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
+  const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0});
+  const int y = m.AddTensor(kTfLiteFloat32, {1});
+  // Padding, stride_width and stride_height as the C struct has them.
+  std::vector<uint8_t> options = {77, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+  m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {y}, options);
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  ExpectRefused(&m, "expected SAME or VALID");
+}
+
+// As TensorFlow Lite has it on every machine there is.
+TEST(If, takes_any_byte_but_0_for_true) {
+  for (const uint8_t byte : {0, 1, 3, 255}) {
+    ModelBuilder m;
+    for (const int step : {1, 2}) {
+      m.SelectSubgraph(m.AddSubgraph());
+      const int in = m.AddTensor(kTfLiteInt32, {1}), out = m.AddTensor(kTfLiteInt32, {1});
+      const int added = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {step});
+      m.AddOp(kTfLiteBuiltinAdd, {in, added}, {out}, schema::CreateAddOptions(m.fbb()));
+      m.SetInputs({in});
+      m.SetOutputs({out});
+    }
+    m.SelectSubgraph(0);
+    const int condition = m.AddConstant<uint8_t>(kTfLiteBool, {1}, {byte});
+    const int x = m.AddTensor(kTfLiteInt32, {1}), y = m.AddTensor(kTfLiteInt32, {1});
+    m.AddOp(kTfLiteBuiltinIf, {condition, x}, {y}, schema::CreateIfOptions(m.fbb(), 1, 2));
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    TestInterpreter interpreter(m.Finish());
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+    interpreter.Set<int32_t>(0, {10});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    EXPECT_EQ(interpreter.Get<int32_t>(0), (std::vector<int32_t>{byte != 0 ? 11 : 12})) << byte;
+  }
+}
+
 }  // namespace
 }  // namespace deputy
