@@ -113,6 +113,18 @@ sanitize:
 	cd $(BUILD) && ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(CTEST) $(CTEST_ARGS)
 
+## fuzz     FUZZ_RUNS=1000000 lives of mutated models under the sanitizers, from FUZZ_SEED=1
+FUZZ_RUNS ?= 1000000
+FUZZ_SEED ?= 1
+# More arguments of model_fuzz, see tests/fuzz/main.cc.
+FUZZ_ARGS ?=
+.PHONY: fuzz
+fuzz: setup
+	@$(CMAKE) -B build/asan -DDEPUTY_SANITIZE=address,undefined $(CMAKE_ARGS)
+	cmake --build build/asan -j $(JOBS) --target model_fuzz
+	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  build/asan/tests/model_fuzz --runs $(FUZZ_RUNS) --seed $(FUZZ_SEED) --jobs $(JOBS) $(FUZZ_ARGS)
+
 ## install  into DESTDIR= with PREFIX= (default /usr/local)
 .PHONY: install
 install:

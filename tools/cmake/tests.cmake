@@ -8,6 +8,7 @@
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/plugins/*       delegate libraries, see plugins.cmake
+#   tests/fuzz/*          one executable of all, see fuzz.cmake
 # Executables whose name contains "pool", "thread" or "sweep" carry the ctest label
 # `threads`.
 find_package(GTest REQUIRED)
@@ -98,6 +99,8 @@ foreach(source IN LISTS c_test_sources)
   get_filename_component(name ${source} NAME_WE)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
 endforeach()
+
+include(tools/cmake/fuzz.cmake)
 
 if(bench_sources)
   find_package(benchmark REQUIRED)

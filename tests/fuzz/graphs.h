@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small graphs of several operators, for what the operator cases do not have: shapes that are
+// computed, subgraphs inside subgraphs, variables, strings, weights that are unpacked.
+#ifndef DEPUTY_TESTS_FUZZ_GRAPHS_H_
+#define DEPUTY_TESTS_FUZZ_GRAPHS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deputy::fuzz {
+
+// Names and files.
+std::vector<std::pair<std::string, std::vector<uint8_t>>> Graphs();
+
+}  // namespace deputy::fuzz
+
+#endif  // DEPUTY_TESTS_FUZZ_GRAPHS_H_

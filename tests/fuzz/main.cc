@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// model_fuzz: lives of mutated models. Exits with 1 if one of them died, hung, leaked or made a
+// sanitizer speak.
+//
+//   --runs N     how many mutants (3000)
+//   --seed S     of which sequence (1)
+//   --only N     mutant N alone, in this process: what a failure prints
+//   --write FILE with --only: its model
+//   --from TEXT  of models with TEXT in their names only: "MIRROR_PAD", ".tflite"
+//   --jobs N     processes (one per processor)
+//   --failures N after which nothing new is begun (20)
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "tests/fuzz/life.h"
+#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/workers.h"
+
+namespace deputy::fuzz {
+namespace {
+
+struct Arguments {
+  uint64_t runs = 3000, seed = 1;
+  std::optional<uint64_t> only;
+  std::string write, from;
+  int jobs = 0, failures = 20;
+};
+
+bool Parse(int argc, char** argv, Arguments* out) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) return false;
+    const char* value = argv[i + 1];
+    if (name == "--runs") {
+      out->runs = strtoull(value, nullptr, 10);
+    } else if (name == "--seed") {
+      out->seed = strtoull(value, nullptr, 10);
+    } else if (name == "--only") {
+      out->only = strtoull(value, nullptr, 10);
+    } else if (name == "--write") {
+      out->write = value;
+    } else if (name == "--from") {
+      out->from = value;
+    } else if (name == "--jobs") {
+      out->jobs = atoi(value);
+    } else if (name == "--failures") {
+      out->failures = atoi(value);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+int RunOnly(const Seeds& seeds, const Arguments& arguments) {
+  Random random(arguments.seed, *arguments.only);
+  std::string name;
+  const std::vector<uint8_t> model = seeds.Mutant(&random, &name);
+  printf("seed %" PRIu64 " mutant %" PRIu64 ": %zu bytes, made from '%s'\n", arguments.seed,
+         *arguments.only, model.size(), name.c_str());
+  fflush(stdout);
+  if (!arguments.write.empty()) {
+    std::ofstream(arguments.write, std::ios::binary)
+        .write(reinterpret_cast<const char*>(model.data()),
+               static_cast<std::streamsize>(model.size()));
+  }
+  const Stage stage = Live(model, random);
+  printf("lived to stage %d\n", static_cast<int>(stage));
+  return 0;
+}
+
+int RunMany(const Seeds& seeds, const Arguments& arguments) {
+  Jobs jobs;
+  jobs.last = arguments.runs;
+  jobs.processes = arguments.jobs > 0
+                       ? arguments.jobs
+                       : static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  jobs.max_failures = arguments.failures;
+  jobs.outcomes = kStages;
+  jobs.run = [&](uint64_t number) {
+    Random random(arguments.seed, number);
+    std::string name;
+    const std::vector<uint8_t> model = seeds.Mutant(&random, &name);
+    return static_cast<int>(Live(model, random));
+  };
+  const Report report = RunJobs(jobs);
+  printf("%zu models, seed %" PRIu64 ", mutants: %" PRIu64 " refused as files, %" PRIu64
+         " at creation, %" PRIu64 " at allocation, %" PRIu64 " failed to run, %" PRIu64 " ran\n",
+         seeds.size(), arguments.seed, report.outcomes[0], report.outcomes[1], report.outcomes[2],
+         report.outcomes[3], report.outcomes[4]);
+  printf("slowest: mutant %" PRIu64 ", %.2f s of processor time\n", report.slowest_job,
+         report.slowest_seconds);
+  for (const Failure& failure : report.failures) {
+    printf("FAILED: mutants %" PRIu64 " to %" PRIu64 ": %s; again with --seed %" PRIu64
+           " --only %" PRIu64 "\n",
+           failure.first, failure.last - 1, failure.what.c_str(), arguments.seed, failure.first);
+  }
+  return report.failures.empty() ? 0 : 1;
+}
+
+int Main(int argc, char** argv) {
+  Arguments arguments;
+  if (!Parse(argc, argv, &arguments)) {
+    fprintf(stderr,
+            "usage: %s [--runs N] [--seed S] [--only N [--write FILE]] [--from TEXT] [--jobs N] "
+            "[--failures N]\n",
+            argv[0]);
+    return 2;
+  }
+  const Seeds seeds(arguments.from);
+  if (seeds.size() == 0) {
+    fprintf(stderr, "no model has '%s' in its name\n", arguments.from.c_str());
+    return 2;
+  }
+  const auto missing =
+      arguments.from.empty() ? seeds.MissingOperators() : std::vector<std::string>();
+  for (const std::string& name : missing) {
+    printf("FAILED: %s is in no model that mutants are made from\n", name.c_str());
+  }
+  if (!missing.empty()) return 1;
+  return arguments.only ? RunOnly(seeds, arguments) : RunMany(seeds, arguments);
+}
+
+}  // namespace
+}  // namespace deputy::fuzz
+
+int main(int argc, char** argv) { return deputy::fuzz::Main(argc, argv); }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate for graphs that nobody vouches for: it takes nodes by chance, whatever they are, and
+// fills their outputs with zeros. Its callbacks look at nothing that they were not promised.
+#ifndef DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
+#define DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
+
+#include "c_api/common.h"
+#include "tests/fuzz/random.h"
+
+namespace deputy::fuzz {
+
+class ZeroDelegate {
+ public:
+  explicit ZeroDelegate(Random random);
+  ZeroDelegate(const ZeroDelegate&) = delete;
+  ZeroDelegate& operator=(const ZeroDelegate&) = delete;
+
+  TfLiteDelegate* get() { return &base_; }
+
+ private:
+  static TfLiteStatus Claim(TfLiteContext* context, TfLiteDelegate* base);
+  static void* Init(TfLiteContext* context, const char* buffer, size_t length);
+  static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node);
+  static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node);
+  static TfLiteStatus CopyFrom(TfLiteContext* context, TfLiteDelegate* base,
+                               TfLiteBufferHandle handle, TfLiteTensor* tensor);
+  static void FreeHandle(TfLiteContext* context, TfLiteDelegate* base, TfLiteBufferHandle* handle);
+
+  TfLiteDelegate base_ = {};
+  Random random_;
+  size_t takes_one_in_;
+  bool on_device_;  // outputs lie behind buffer handles
+  bool may_fail_;   // callbacks fail now and then
+};
+
+}  // namespace deputy::fuzz
+
+#endif  // DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# model_fuzz (tests/fuzz): lives of mutated models, one executable of all sources there. ctest runs a
+# few thousand of them, and more where a sanitizer looks on; `make fuzz` runs as many as one likes.
+
+# Mutation works on flatc's object API. It is generated from the same schema, but into a namespace
+# of its own: the tests are linked with the library, whose schema header lacks it.
+file(READ core/schema.fbs fuzz_schema)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS core/schema.fbs)
+string(REPLACE "namespace deputy.schema;" "namespace deputy.objects;" fuzz_schema "${fuzz_schema}")
+file(GENERATE OUTPUT ${generated_dir}/objects/objects.fbs CONTENT "${fuzz_schema}")
+add_custom_command(
+  OUTPUT ${generated_dir}/objects/objects_generated.h
+  COMMAND ${DEPUTY_FLATC} --cpp --scoped-enums --gen-object-api --reflect-types
+          -o ${generated_dir}/objects ${generated_dir}/objects/objects.fbs
+  DEPENDS ${generated_dir}/objects/objects.fbs
+  COMMENT "Generating objects_generated.h"
+  VERBATIM)
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cc)
+add_executable(model_fuzz ${fuzz_sources} ${generated_dir}/objects/objects_generated.h)
+target_include_directories(model_fuzz SYSTEM PRIVATE ${generated_dir}/objects)
+target_link_libraries(model_fuzz PRIVATE deputy_cases deputy_test_support deputy_test_settings)
+set_target_properties(model_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(all_tests model_fuzz)
+
+set(fuzz_runs 3000)
+if(DEPUTY_SANITIZE)
+  set(fuzz_runs 20000)
+endif()
+add_test(NAME model_fuzz COMMAND model_fuzz --runs ${fuzz_runs})
+set_tests_properties(model_fuzz PROPERTIES TIMEOUT 900)
