@@ -596,11 +596,19 @@ typedef enum DeputyPluginKind {
   kDeputyPluginDeputy = 2,
 } DeputyPluginKind;
 
-// Loads the library at `path`; a name without a slash is searched for as dlopen does. The file is
-// checked first, and its initialisers run. The caller owns one reference. NULL on failure;
-// DeputyLastError() tells what is wrong with the file. Any thread, but a stable delegate makes it
-// set the environment variable TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while
-// another thread reads the environment.
+// Loads the library at `path`; a name without a slash is searched for as dlopen does. The caller
+// owns one reference. NULL on failure; DeputyLastError() tells what is wrong with the file. Any
+// thread, but a stable delegate makes it set the environment variable
+// TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while another thread reads the
+// environment.
+//
+// What the system's loader relies on in the file is checked before it sees the file, so that a
+// damaged one is refused. What cannot be checked is the library's code and data, which of its code
+// runs first, and the libraries that it needs: its initialisers run in this process and may end it.
+// With the environment variable DEPUTY_PLUGIN_PROBE=1 a library that is not yet in the process is
+// first loaded in a child process, made by fork, and refused if it ends that one or takes longer
+// than 10 seconds. This is for plug-ins that nobody vouches for: a driver that must not be used
+// after fork, or a lock that another thread holds, may have a good one refused.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
 
 // Adds a reference and answers its argument. NULL is fine. Any thread.

@@ -42,7 +42,8 @@ TfLiteExternalDelegateOptionsDefault(const char* lib_path);
 
 // Loads the plug-in and asks it for a delegate; the caller owns the result and deletes it after the
 // interpreter. The options are needed only during the call. NULL on any failure; DeputyLastError()
-// in deputy.h has the text.
+// in deputy.h has the text. DeputyPluginLoad there says what is checked before the library is
+// loaded.
 TFL_CAPI_EXPORT TfLiteDelegate* TfLiteExternalDelegateCreate(
     const TfLiteExternalDelegateOptions* options);
 

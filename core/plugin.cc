@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "core/plugin_file.h"
+#include "core/plugin_probe.h"
 
 namespace deputy {
 namespace {
@@ -27,6 +28,9 @@ constexpr const char* kStable = "TFL_TheStableDelegate";
 constexpr size_t kVersionedSize = offsetof(DeputyDelegatePlugin, abi_version) + sizeof(uint32_t);
 constexpr size_t kSmallestSize =
     offsetof(DeputyDelegatePlugin, destroy) + sizeof(DeputyDelegatePlugin::destroy);
+
+// Drivers may take seconds to start.
+constexpr int kProbeTimeoutMs = 10000;
 
 constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
 
@@ -44,6 +48,13 @@ void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) 
     *out_problem = "threw an exception while it was loaded";
   }
   return nullptr;
+}
+
+// Then loading it runs none of its code.
+bool IsInProcess(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
 }
 
 // Stable delegates look there for files that belong to them.
@@ -92,8 +103,17 @@ std::string PluginLibrary::Open(bool stable_too) {
   if (!file.problem.empty()) return file.problem;
   const bool as_stable = file.is_stable && stable_too;
   if (as_stable) NameStableFolder(path_);
+  const int flags = (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL;
+  if (PluginProbeWanted() && !IsInProcess(path_)) {
+    std::string problem = ProbeInChild([&] { (void)OpenHere(flags, stable_too); }, kProbeTimeoutMs);
+    if (!problem.empty()) return problem;
+  }
+  return OpenHere(flags, stable_too);
+}
+
+std::string PluginLibrary::OpenHere(int flags, bool stable_too) {
   std::string problem;
-  handle_ = OpenLibrary(path_, (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL, &problem);
+  handle_ = OpenLibrary(path_, flags, &problem);
   if (handle_ == nullptr) {
     const bool is_here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
     return is_here ? problem + "; for the file in this folder say ./" + path_ : problem;

@@ -60,6 +60,7 @@ class PluginLibrary {
 
   // Each answers "" or what is wrong, as the end of a sentence about the library.
   std::string Open(bool stable_too);
+  std::string OpenHere(int flags, bool stable_too);
   std::string FindFunctions(bool stable_too);
   std::string AdoptPlugin(DeputyPluginFunction function);
   std::string AdoptStable(const TfLiteStableDelegate* stable);
