@@ -156,8 +156,8 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterSetCustomAllocationForTensor(
     int64_t flags);
 
 // Attaches a delegate's buffer to a tensor of any subgraph, and releases the one it had.
-// kTfLiteError, with nothing changed, if the tensor is NULL or none of the interpreter's, belongs to
-// another delegate, or its old buffer cannot be released. The stale bit is not touched.
+// kTfLiteError, with nothing changed, if the tensor is NULL or none of the interpreter's, belongs
+// to another delegate, or its old buffer cannot be released. The stale bit is not touched.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter,
                                                               TfLiteTensor* tensor,
                                                               TfLiteBufferHandle buffer_handle,

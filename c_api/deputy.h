@@ -286,8 +286,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterp
                                                               int32_t delegate_index,
                                                               DeputyDelegateInfo* info);
 
-// What one delegate said of one node of the model, and what came of it by now. Strings hold as those
-// of DeputyDelegateInfo.
+// What one delegate said of one node of the model, and what came of it by now. Strings hold as
+// those of DeputyDelegateInfo.
 typedef struct DeputyNodeAnswer {
   // sizeof(DeputyNodeAnswer).
   size_t struct_size;
