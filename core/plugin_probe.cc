@@ -75,7 +75,7 @@ int Reap(pid_t child, bool kill_it) {
 }
 
 std::string Describe(int status) {
-  const std::string text = "ended a child process that loaded it first";
+  std::string text = "ended a child process that loaded it first";
   if (status == -1) return text;
   if (WIFSIGNALED(status)) return text + ", with signal " + std::to_string(WTERMSIG(status));
   return text + ", with exit code " + std::to_string(WEXITSTATUS(status));
