@@ -34,16 +34,11 @@ TEST(OneLine, replaces_what_steers_a_terminal_or_turns_the_direction) {
 
 TEST(OneLine, keeps_what_people_write) {
   const char* const kTexts[] = {
-      "conv2d/kernel:0",
-      "\xc2\xa0",
-      "gr\xc3\xb6\xc3\x9f"
-      "e",  // U+00A0, o with dots, sharp s
-      "\xd8\x9b",
-      "\xe2\x80\x8d",  // U+061B, and U+200D, which joins emoji
-      "\xe2\x80\xa6",
-      "\xe2\x81\xaa",
-      "\xe5\xb1\x82",      // U+2026, U+206A, U+5C42
-      "\xf0\x9f\x98\x80",  // U+1F600
+      "conv2d/kernel:0",  "\xc2\xa0",      // U+00A0
+      "\xc3\xb6l",        "\xd8\x9b",      // U+00F6, U+061B
+      "\xe2\x80\x8d",     "\xe2\x80\xa6",  // U+200D, which joins emoji, and U+2026
+      "\xe2\x81\xaa",     "\xe5\xb1\x82",  // U+206A, U+5C42
+      "\xf0\x9f\x98\x80",                  // U+1F600
   };
   for (const std::string text : kTexts) EXPECT_EQ(OneLine(text), text);
 }
