@@ -214,14 +214,13 @@ int ThreadPool::State::WorkThrough(int worker) {
 }
 
 bool ThreadPool::State::SpinForWork() const {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + spin;
+  const auto end = std::chrono::steady_clock::now() + spin;
   do {
     for (int i = 0; i < 64; ++i) {
       if (UnclaimedTiles(word.load(std::memory_order_relaxed)) != 0) return true;
       Pause();
     }
-  } while (!stopping.load(std::memory_order_relaxed) && Clock::now() < end);
+  } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
   return false;
 }
 
