@@ -12,12 +12,15 @@
 //   --failures N after which nothing new is begun (20)
 #include <unistd.h>
 
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "tests/fuzz/life.h"
 #include "tests/fuzz/seeds.h"
@@ -33,28 +36,26 @@ struct Arguments {
   int jobs = 0, failures = 20;
 };
 
+template <typename Number>
+bool ParseNumber(std::string_view text, Number* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool ParseOne(std::string_view name, const char* value, Arguments* out) {
+  if (name == "--runs") return ParseNumber(value, &out->runs);
+  if (name == "--seed") return ParseNumber(value, &out->seed);
+  if (name == "--only") return ParseNumber(value, &out->only.emplace());
+  if (name == "--jobs") return ParseNumber(value, &out->jobs);
+  if (name == "--failures") return ParseNumber(value, &out->failures);
+  if (name != "--write" && name != "--from") return false;
+  (name == "--write" ? out->write : out->from) = value;
+  return true;
+}
+
 bool Parse(int argc, char** argv, Arguments* out) {
   for (int i = 1; i < argc; i += 2) {
-    const std::string name = argv[i];
-    if (i + 1 == argc) return false;
-    const char* value = argv[i + 1];
-    if (name == "--runs") {
-      out->runs = strtoull(value, nullptr, 10);
-    } else if (name == "--seed") {
-      out->seed = strtoull(value, nullptr, 10);
-    } else if (name == "--only") {
-      out->only = strtoull(value, nullptr, 10);
-    } else if (name == "--write") {
-      out->write = value;
-    } else if (name == "--from") {
-      out->from = value;
-    } else if (name == "--jobs") {
-      out->jobs = atoi(value);
-    } else if (name == "--failures") {
-      out->failures = atoi(value);
-    } else {
-      return false;
-    }
+    if (i + 1 == argc || !ParseOne(argv[i], argv[i + 1], out)) return false;
   }
   return true;
 }
