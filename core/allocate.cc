@@ -130,7 +130,7 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
       shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
   if (hot) status = hot_fallback_.InferReplacedShapes(node_index);
   const bool cancelled = status != kTfLiteOk;
-  failure_[0] = '\0';
+  interpreter_->failure_note().Clear();
   if (!cancelled) status = RunPrepare(node_index);
   if (!KeepShapes(shared)) status = kTfLiteError;
   if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
@@ -150,8 +150,10 @@ bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
     TfLiteTensor& now = tensors_[before.tensor];
     if (before.Holds(now)) continue;
     if (kept) {
-      snprintf(failure_, sizeof failure_, "tensor %d '%.64s': %s", before.tensor, NameOf(now),
+      char text[256];
+      snprintf(text, sizeof text, "tensor %d '%.64s': %s", before.tensor, NameOf(now),
                before.Difference(now).c_str());
+      NoteFailure(text);
     }
     kept = false;
     // Back to what it was, or the graph could never be prepared again.
@@ -181,7 +183,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
 TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {
   const TfLiteRegistration& failed = nodes_[node_index].second;
   const char* name = OperatorName(failed);
-  const std::string reason = TakeFailure();
+  const std::string reason = interpreter_->failure_note().Take();
   ErrorReporter* reporter = interpreter_->reporter();
   if (IsUnresolvedCustomOp(failed)) {
     const char* hint = strncmp(name, "Flex", 4) == 0

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/failure_note.h"
 #include "core/memory.h"
 #include "core/model.h"
 #include "core/op_resolver.h"
@@ -147,6 +148,9 @@ class Interpreter {
   ProfileFunction profiler() const { return profiler_; }
   void* profiler_data() const { return profiler_data_; }
 
+  // What the builtin kernel that runs now says about its failure.
+  FailureNote& failure_note() { return failure_note_; }
+
   // The layer that watches delegates, null where nobody asked for it.
   Validation* validation() const { return validation_.get(); }
 
@@ -182,6 +186,7 @@ class Interpreter {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   ProfileFunction profiler_ = nullptr;
   void* profiler_data_ = nullptr;
+  FailureNote failure_note_;
   std::vector<int> skippable_;          // in the order of their marks
   std::vector<bool> marked_skippable_;  // the same by subgraph; empty as long as none was
   bool metadata_attached_ = false;

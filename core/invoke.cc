@@ -127,7 +127,7 @@ bool Subgraph::LostOutput(int position) {
 
 TfLiteStatus Subgraph::RunKernel(int node_index) {
   EnsureTensorCapacity();
-  failure_[0] = '\0';
+  interpreter_->failure_note().Clear();
   const ProfileFunction profiler = interpreter_->profiler();
   OpEvent event;
   if (profiler != nullptr) event.begin_ns = Now();

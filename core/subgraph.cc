@@ -331,7 +331,7 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
     node.custom_initial_data = buffer;
     node.custom_initial_data_size = static_cast<int>(length);
   }
-  failure_[0] = '\0';
+  interpreter_->failure_note().Clear();
   Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_index});
   void* const user_data = CallInit(&context_, registration, buffer, length);
   call.InitReturned(user_data);
@@ -339,7 +339,7 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
     nodes_[node_index].first.user_data = user_data;
     return kTfLiteOk;
   }
-  const std::string reason = TakeFailure();
+  const std::string reason = interpreter_->failure_note().Take();
   return Fail(interpreter_->reporter(), kTfLiteError,
               "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_index,
               OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
@@ -543,12 +543,6 @@ CallableSubgraph* Subgraph::FindSubgraph(int index) {
 
 bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
 
-void Subgraph::NoteFailure(const char* text) { snprintf(failure_, sizeof failure_, "%s", text); }
-
-std::string Subgraph::TakeFailure() {
-  std::string text = failure_;
-  failure_[0] = '\0';
-  return text;
-}
+void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }
 
 }  // namespace deputy

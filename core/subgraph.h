@@ -231,9 +231,6 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Orders between plan positions that no tensor expresses.
   std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
-  // The sentence a builtin kernel left about its failure; reading it clears it.
-  std::string TakeFailure();
-
   Interpreter* const interpreter_;
   const int index_;
   const SubgraphDesc* const desc_;
@@ -252,8 +249,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   int next_to_prepare_ = 0;
   // Set when a kernel changes the shape of a tensor, cleared before each invoke.
   bool tensor_resized_ = false;
-  std::vector<bool> read_;  // per tensor: some node of the plan, or the caller, reads it
-  char failure_[512] = "";
+  std::vector<bool> read_;       // per tensor: some node of the plan, or the caller, reads it
   std::vector<NodeCost> costs_;  // by node index
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
