@@ -25,7 +25,7 @@ constexpr size_t kTensorsToSpare = 16;
 // replacements work. In a small graph no delegate makes that many: a model may have a million
 // small graphs.
 constexpr size_t kNodesToReserve = 128;
-constexpr size_t kNodesToReservePerNode = 4;
+constexpr size_t kNodesToReservePerNode = 2;
 
 // What reports say of a delegate's nodes then.
 constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
@@ -174,6 +174,7 @@ const GraphIndex& Subgraph::graph_index() {
 // ---- Building -----------------------------------------------------------------------------------
 
 TfLiteStatus Subgraph::BuildTensors() {
+  // Callers keep pointers to tensors from before they are prepared, too.
   tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
   nodes_.reserve(desc_->operators.size());
   plan_.reserve(desc_->operators.size());
