@@ -284,11 +284,13 @@ TfLiteStatus Subgraph::LayOut(int last_prepared) {
 }
 
 void Subgraph::PointTensorsIntoArenas() {
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    TfLiteTensor& tensor = tensors_[i];
-    if (IsArena(tensor)) tensor.data.raw = arena_.Address(static_cast<int>(i));
-    if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(static_cast<int>(i));
-  }
+  for (int i = 0; i < tensor_count(); ++i) PointIntoArena(i);
+}
+
+void Subgraph::PointIntoArena(int tensor_index) {
+  TfLiteTensor& tensor = tensors_[tensor_index];
+  if (IsArena(tensor)) tensor.data.raw = arena_.Address(tensor_index);
+  if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(tensor_index);
 }
 
 TensorMemory Subgraph::placed_tensor(size_t entry) const {

@@ -36,10 +36,10 @@ class Stopwatch {
 // ---- Which nodes a delegate's node stands for ---------------------------------------------------
 
 // A later delegate may have taken an earlier one's node: what counts is the nodes of the CPU.
-void HotFallback::Flatten(int node_index, std::vector<bool>* out_nodes) const {
+void HotFallback::Flatten(int node_index, std::vector<int>* out_nodes) const {
   const TfLiteNode& node = subgraph_->nodes_[node_index].first;
   if (node.delegate == nullptr) {
-    (*out_nodes)[node_index] = true;
+    out_nodes->push_back(node_index);
     return;
   }
   const TfLiteIntArray* replaced = ReplacedNodes(node);
@@ -49,11 +49,11 @@ void HotFallback::Flatten(int node_index, std::vector<bool>* out_nodes) const {
 HotFallback::Partition& HotFallback::PartitionOf(int node_index) {
   const auto [entry, fresh] = partitions_.try_emplace(node_index);
   if (fresh) {
-    std::vector<bool> replaced(subgraph_->nodes_.size(), false);
-    Flatten(node_index, &replaced);
-    for (int node : subgraph_->delegation_.original_plan()) {
-      if (replaced[node]) entry->second.nodes.push_back(node);
-    }
+    std::vector<int>& nodes = entry->second.nodes;
+    Flatten(node_index, &nodes);
+    // The model's nodes are numbered in the order of its plan.
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   }
   return entry->second;
 }
@@ -61,7 +61,7 @@ HotFallback::Partition& HotFallback::PartitionOf(int node_index) {
 void HotFallback::Invalidate() {
   partitions_.clear();
   known_shapes_.clear();
-  scratch_.Reset();
+  ResetScratch();
   statistics_.reserved_bytes = 0;
 }
 
@@ -162,7 +162,7 @@ TfLiteStatus HotFallback::Reserve() {
   for (int node_index : subgraph_->plan_) {
     if (subgraph_->nodes_[node_index].first.delegate == nullptr) continue;
     const Partition& partition = PartitionOf(node_index);
-    scratch_.Reset();
+    ResetScratch();
     if (!PlanScratch(partition, partition.nodes.size())) {
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                   "subgraph %d node %d: no memory to compute its %zu nodes on the CPU",
@@ -171,7 +171,7 @@ TfLiteStatus HotFallback::Reserve() {
     scratch_bytes = std::max(scratch_bytes, scratch_.bytes());
     constant_bytes += ComputedConstants(partition);
   }
-  scratch_.Reset();
+  ResetScratch();
   statistics_.reserved_bytes = scratch_bytes + constant_bytes;
   return kTfLiteOk;
 }
@@ -190,23 +190,23 @@ size_t HotFallback::ComputedConstants(const Partition& partition) const {
   return bytes;
 }
 
-// Memory for what the first `end` nodes write or use up and the arena does not hold.
+// Memory for what the first `end` nodes write or use up and the arena does not hold. Work and
+// memory are the partition's size, not the graph's: a graph may have thousands of partitions.
 bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
-  std::vector<Arena::Slot> slots(subgraph_->tensors_.size());
+  std::vector<Arena::Slot> slots(scratch_slots_.size());
   const auto include = [&](const TfLiteIntArray* indices, size_t step, bool comes_to_life) {
     for (int i = 0; i < indices->size; ++i) {
       const int index = indices->data[i];
-      if (index < 0) continue;
-      const TfLiteTensor& tensor = subgraph_->tensors_[index];
-      const bool planned = tensor.allocation_type == kTfLiteArenaRw ||
-                           tensor.allocation_type == kTfLiteArenaRwPersistent;
-      if (!planned || subgraph_->arena_.Address(index) != nullptr ||
-          subgraph_->persistent_.Address(index) != nullptr) {
-        continue;
+      if (!NeedsScratch(index)) continue;
+      auto entry = scratch_slots_.find(index);
+      if (entry == scratch_slots_.end()) {
+        if (!comes_to_life) continue;
+        entry = scratch_slots_.emplace(index, static_cast<int>(slots.size())).first;
+        slots.emplace_back();
       }
-      Arena::Slot& slot = slots[index];
+      Arena::Slot& slot = slots[entry->second];
       if (!comes_to_life && !slot.lifetime.used()) continue;
-      slot.bytes = tensor.bytes;
+      slot.bytes = subgraph_->tensors_[index].bytes;
       slot.lifetime.Include(static_cast<int>(step));
     }
   };
@@ -218,6 +218,19 @@ bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
     include(node.temporaries, step, true);
   }
   return scratch_.Plan(slots, subgraph_->limits());
+}
+
+bool HotFallback::NeedsScratch(int tensor_index) const {
+  if (tensor_index < 0) return false;
+  const TfLiteAllocationType type = subgraph_->tensors_[tensor_index].allocation_type;
+  return (type == kTfLiteArenaRw || type == kTfLiteArenaRwPersistent) &&
+         subgraph_->arena_.Address(tensor_index) == nullptr &&
+         subgraph_->persistent_.Address(tensor_index) == nullptr;
+}
+
+void HotFallback::ResetScratch() {
+  scratch_.Reset();
+  scratch_slots_.clear();
 }
 
 // ---- While the model runs -----------------------------------------------------------------------
@@ -292,7 +305,9 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   }
   // A kernel that gave an output another shape took it away from its place in the arena.
   if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
-  subgraph_->PointTensorsIntoArenas();
+  for (int i = 0; i < node.outputs->size; ++i) {
+    if (node.outputs->data[i] >= 0) subgraph_->PointIntoArena(node.outputs->data[i]);
+  }
   const TfLiteStatus status = RunReplaced(partition);
   ForgetScratchAddresses();
   if (status != kTfLiteOk) return status;
@@ -340,20 +355,19 @@ TfLiteStatus HotFallback::PrepareSome(const Partition& partition, size_t begin, 
                 "subgraph %d: no memory to compute a delegate's nodes on the CPU",
                 subgraph_->index());
   }
-  for (size_t i = 0; i < scratch_.slots().size(); ++i) {
-    if (scratch_.slots()[i].offset != kNoOffset) {
-      subgraph_->tensors_[i].data.raw = scratch_.Address(static_cast<int>(i));
-    }
+  for (const auto& [tensor, slot] : scratch_slots_) {
+    char* const address = scratch_.Address(slot);
+    if (address != nullptr) subgraph_->tensors_[tensor].data.raw = address;
   }
   *out_end = end;
   return kTfLiteOk;
 }
 
 void HotFallback::ForgetScratchAddresses() {
-  for (size_t i = 0; i < scratch_.slots().size(); ++i) {
-    if (scratch_.slots()[i].offset != kNoOffset) subgraph_->tensors_[i].data.raw = nullptr;
+  for (const auto& [tensor, slot] : scratch_slots_) {
+    if (scratch_.Address(slot) != nullptr) subgraph_->tensors_[tensor].data.raw = nullptr;
   }
-  scratch_.Reset();
+  ResetScratch();
 }
 
 bool HotFallback::RestartInference() {

@@ -95,7 +95,7 @@ class HotFallback {
   };
 
   Partition& PartitionOf(int node_index);
-  void Flatten(int node_index, std::vector<bool>* out_nodes) const;
+  void Flatten(int node_index, std::vector<int>* out_nodes) const;
   bool OutputsKeptTheirShapes(int node_index) const;
   TfLiteStatus GiveOutputsKnownShapes(int node_index);
   void LeaveUnknownShapesOpen(int node_index);
@@ -104,15 +104,19 @@ class HotFallback {
   TfLiteStatus PrepareSome(const Partition& partition, size_t begin, size_t* out_end);
   size_t ComputedConstants(const Partition& partition) const;
   bool PlanScratch(const Partition& partition, size_t end);
+  // Whether it has no memory in the subgraph's own arenas but wants some.
+  bool NeedsScratch(int tensor_index) const;
   void ForgetScratchAddresses();
+  void ResetScratch();
   bool BackingOff(const Partition& partition) const;
   void BackOff(Partition* partition);
 
   Subgraph* const subgraph_;
   std::map<int, Partition> partitions_;           // by the delegate's node
   std::map<int, std::vector<int>> known_shapes_;  // of tensors that delegates write
-  Arena scratch_;
-  SavedVariables variables_at_start_;  // of this subgraph and those that it called since
+  Arena scratch_;                                 // of one partition at a time
+  std::map<int, int> scratch_slots_;              // by tensor: its number in scratch_
+  SavedVariables variables_at_start_;             // of this subgraph and those that it called since
   SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
   int64_t degraded_in_ = 0;  // the number of an inference; 0: none

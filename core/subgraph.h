@@ -207,6 +207,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus LayOut(int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
   void PointTensorsIntoArenas();
+  void PointIntoArena(int tensor_index);
   TfLiteStatus VerifyCustomAllocations();
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;
   void NoteReaders();

@@ -115,6 +115,17 @@ const Case kCases[] = {
      [](Made* made, int) { made->Create(); }},
     {"delegate_every_second_node", [](int n) { return Allocated(IdleChain(n)); },
      [](Made* made, int) { made->Delegate(); }},
+    {"delegate_every_second_node_under_hot",
+     [](int n) {
+       auto made = std::make_unique<Made>(IdleChain(n), [](TfLiteInterpreterOptions* options) {
+         AddIdleOperator(options);
+         DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+       });
+       made->Create();
+       made->Allocate();
+       return made;
+     },
+     [](Made* made, int) { made->Delegate(); }},
     {"resize_under_that_delegate",
      [](int n) {
        auto made = Allocated(IdleChain(n));

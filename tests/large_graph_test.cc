@@ -70,6 +70,24 @@ TEST(LargeGraph, is_delegated_in_as_many_parts_as_it_has_nodes) {
   }
 }
 
+TEST(LargeGraph, of_many_parts_is_computed_by_their_nodes_under_hot) {
+  constexpr int kNodes = 40000;
+  Halving half;
+  TestInterpreter t(IdleChain(kNodes), [](TfLiteInterpreterOptions* options) {
+    AddIdleOperator(options);
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
+  half.invoke_status = kTfLiteError;
+  ASSERT_EQ(TfLiteInterpreterInvoke(t.get()), kTfLiteOk);
+  DeputyDelegationStatus status{};
+  status.struct_size = sizeof status;
+  ASSERT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
+  EXPECT_EQ(status.recomputed_nodes, kNodes / 2);
+  EXPECT_EQ(status.degraded, 1);
+}
+
 // 8 000 nodes with the same 2 000 inputs, a list that the file has once.
 TEST(LargeGraph, of_nodes_with_many_inputs_is_delegated) {
   Halving half;

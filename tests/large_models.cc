@@ -10,8 +10,13 @@ TfLiteStatus Nothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
 
 void* CountInit(TfLiteContext*, const char* buffer, size_t) {
   const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-  ++static_cast<Halving*>(params->delegate->data_)->inits;
-  return nullptr;
+  auto* halving = static_cast<Halving*>(params->delegate->data_);
+  ++halving->inits;
+  return halving;
+}
+
+TfLiteStatus Invoke(TfLiteContext*, TfLiteNode* node) {
+  return static_cast<Halving*>(node->user_data)->invoke_status;
 }
 
 TfLiteStatus TakeEverySecond(TfLiteContext* context, TfLiteDelegate* delegate) {
@@ -28,7 +33,8 @@ TfLiteStatus TakeEverySecond(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteRegistration kernel{};
   kernel.custom_name = "Half";
   kernel.init = &CountInit;
-  kernel.prepare = kernel.invoke = &Nothing;
+  kernel.prepare = &Nothing;
+  kernel.invoke = &Invoke;
   const TfLiteStatus status =
       context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, claimed, delegate);
   TfLiteIntArrayFree(claimed);

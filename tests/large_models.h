@@ -36,6 +36,7 @@ class Halving {
   Halving();
   TfLiteDelegate* get() { return &delegate_; }
   int inits = 0;  // of its kernels
+  TfLiteStatus invoke_status = kTfLiteOk;
 
  private:
   TfLiteDelegate delegate_ = TfLiteDelegateCreate();
