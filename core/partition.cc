@@ -212,6 +212,10 @@ class Partitioner {
     subsets_.back().nodes.push_back(graph_.plan[position]);
     for (int tensor : node.outputs) {
       if (tensor < 0) continue;
+      // What a custom operator works on in place comes from another subset. Upstream does not see
+      // that, and a delegate would not write it.
+      const bool in_place = maker_[tensor] >= 0 && maker_[tensor] != current && Reads(node, tensor);
+      if (in_place) AddOutput(tensor);
       const bool was_pending = maker_[tensor] == kPending;
       maker_[tensor] = current;
       if (was_pending) Release(readers_[tensor]);
@@ -220,6 +224,10 @@ class Partitioner {
       if (tensor >= 0 && maker_[tensor] != current) AddInput(tensor);
     }
     Release(successors_[position]);
+  }
+
+  static bool Reads(const PartitionGraph::Node& node, int tensor) {
+    return std::find(node.inputs.begin(), node.inputs.end(), tensor) != node.inputs.end();
   }
 
   void Release(std::span<const int> positions) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "core/partition.h"
 
@@ -94,10 +95,16 @@ class SweepingPartitioner {
     NodeSubset& open = subsets_.back();
     open.taken = taken_[node];
     open.nodes.push_back(node);
+    // Not in TensorFlow Lite: what a node works on in place is given out by its maker.
+    const std::vector<int> inputs(graph_.nodes[node].inputs.begin(),
+                                  graph_.nodes[node].inputs.end());
     for (int tensor : graph_.nodes[node].outputs) {
-      if (tensor >= 0) maker_[tensor] = current;
+      if (tensor < 0) continue;
+      const bool read = std::count(inputs.begin(), inputs.end(), tensor) > 0;
+      const int before = std::exchange(maker_[tensor], current);
+      if (read && before >= 0 && before != current) subsets_[before].outputs.push_back(tensor);
     }
-    for (int tensor : graph_.nodes[node].inputs) {
+    for (int tensor : inputs) {
       if (tensor < 0 || maker_[tensor] == current) continue;
       open.inputs.push_back(tensor);
       if (maker_[tensor] >= 0) subsets_[maker_[tensor]].outputs.push_back(tensor);

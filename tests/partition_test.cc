@@ -114,6 +114,20 @@ TEST(Partition, control_edges_hold_nodes_back) {
   EXPECT_THAT(subsets[2].nodes, ElementsAre(1));
 }
 
+// 0 -> 1; 1 -> 1 in place; 1, 0 -> 2.
+TEST(Partition, gives_out_what_a_node_of_another_subset_works_on_in_place) {
+  OwnedGraph g;
+  g.AddNode({0}, {1});
+  g.AddNode({1}, {1});
+  g.AddNode({1, 0}, {2});
+  g.Build(3, {2});
+  const auto subsets = CutOrFail(g.graph, {0});
+  ASSERT_EQ(subsets.size(), 2u);
+  EXPECT_THAT(subsets[0].nodes, ElementsAre(0));
+  EXPECT_THAT(subsets[0].outputs, ElementsAre(1));
+  EXPECT_THAT(subsets[1].nodes, ElementsAre(1, 2));
+}
+
 TEST(Partition, refuses_what_cannot_be) {
   OwnedGraph g = ThreeAdds();
   std::vector<NodeSubset> subsets;
