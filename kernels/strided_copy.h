@@ -21,12 +21,15 @@ class StridedCopy {
  public:
   // At most 2 * kMaxRank axes with an extent of more than 1. Steps count elements.
   void Add(int64_t extent, int64_t step_in, int64_t step_out) {
+    // The other extents of an empty tensor may be anything, their product may not fit.
     empty_ |= extent == 0;
-    if (extent <= 1) return;
+    if (empty_ || extent == 1) return;
     if (rank_ > 0) {
       Axis& last = axes_[static_cast<size_t>(rank_ - 1)];
-      if (last.step_in == extent * step_in && last.step_out == extent * step_out) {
-        last = {last.extent * extent, step_in, step_out};
+      int64_t merged = 0;
+      if (last.step_in == extent * step_in && last.step_out == extent * step_out &&
+          !__builtin_mul_overflow(last.extent, extent, &merged)) {
+        last = {merged, step_in, step_out};
         return;
       }
     }

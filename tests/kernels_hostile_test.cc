@@ -90,6 +90,24 @@ TEST(EmptyTensors, of_strings_tile_without_an_overflow) {
   ExpectRefused(&m, "its computed size would overflow");
 }
 
+// Blocks of 2147483647 x 2147483647 elements, in no row.
+TEST(EmptyTensors, become_space_without_an_overflow) {
+  for (const std::vector<int>& dims : {std::vector<int>{8, 0, 1, 0}, {kMost, 1, 1, 0}}) {
+    ModelBuilder m;
+    const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 0});
+    const int y = m.AddTensor(kTfLiteFloat32, {0});
+    m.AddOp(kTfLiteBuiltinDepthToSpace, {x}, {y},
+            schema::CreateDepthToSpaceOptions(m.fbb(), kMost));
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    TestInterpreter interpreter(m.Finish());
+    ASSERT_EQ(interpreter.Resize(0, dims), kTfLiteOk) << interpreter.log();
+    if (interpreter.Allocate() == kTfLiteOk) {
+      EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    }
+  }
+}
+
 TEST(StridedSlice, of_no_elements_takes_any_stride) {
   for (const int32_t stride : {kMost, kLeast}) {
     ModelBuilder m;
