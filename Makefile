@@ -82,8 +82,9 @@ check-includes:
 	tools/check_includes.py
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
+	tools/check_includes.py --objects $(BUILD)
 check-tidy: all
-	run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/core/[^/]*\.cc$$'
+	run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/core/.*\.cc$$'
 check-clang:
 	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON

@@ -4,7 +4,7 @@
 #ifndef DEPUTY_KERNELS_BATCH_MATMUL_H_
 #define DEPUTY_KERNELS_BATCH_MATMUL_H_
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 
 namespace deputy {
 

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "kernels/cpu.h"
 
 namespace deputy {

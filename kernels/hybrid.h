@@ -6,7 +6,7 @@
 #ifndef DEPUTY_KERNELS_HYBRID_H_
 #define DEPUTY_KERNELS_HYBRID_H_
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "kernels/kernel.h"
 
 namespace deputy {

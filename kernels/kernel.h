@@ -15,12 +15,12 @@
 #include <span>
 #include <type_traits>
 
-#include "c_api/builtin_op_data.h"
-#include "c_api/common.h"
-#include "core/memory.h"
-#include "core/op_def.h"
-#include "core/op_options.h"
-#include "core/runtime.h"
+#include "c_api/include/builtin_op_data.h"
+#include "c_api/include/common.h"
+#include "core/base/memory.h"
+#include "core/base/op_options.h"
+#include "core/kernel_api/op_def.h"
+#include "core/kernel_api/runtime.h"
 
 // Passes on the status of `expression` unless it is Ok.
 #define DEPUTY_TRY(expression)                                      \

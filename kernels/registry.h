@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "core/op_def.h"
+#include "core/kernel_api/op_def.h"
 
 namespace deputy {
 

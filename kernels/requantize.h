@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From 32-bit sums back to steps of a quantised output, in the two ways of core/runtime.h's
-// Arithmetic. The exact way is a 31-bit fixed-point multiplication with gemmlowp's two roundings
-// and must not be "improved": its results are compared bit by bit. The float way rounds once, to
-// nearest even.
+// From 32-bit sums back to steps of a quantised output, in the two ways of
+// core/kernel_api/runtime.h's Arithmetic. The exact way is a 31-bit fixed-point multiplication with
+// gemmlowp's two roundings and must not be "improved": its results are compared bit by bit. The
+// float way rounds once, to nearest even.
 #ifndef DEPUTY_KERNELS_REQUANTIZE_H_
 #define DEPUTY_KERNELS_REQUANTIZE_H_
 

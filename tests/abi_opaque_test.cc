@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_opaque.h"
-#include "c_api/operator.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/operator.h"
 #include "tests/abi_case.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"

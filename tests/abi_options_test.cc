@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_experimental.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
 #include "tests/abi_case.h"
 #include "tests/delegate_support.h"
 #include "tests/programmed.h"

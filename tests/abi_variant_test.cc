@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 
 namespace {
 

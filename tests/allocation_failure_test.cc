@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

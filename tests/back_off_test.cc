@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may help after a stall, and for how long nobody may. All times are the test's own.
-#include "core/back_off.h"
+#include "core/base/back_off.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/large_models.h"
 
 namespace deputy {

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "c_api/builtin_ops.h"
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
+#include "c_api/include/builtin_ops.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/recording_kernels.h"
 

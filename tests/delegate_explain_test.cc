@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
-#include "c_api/deputy_plugin.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
+#include "c_api/include/deputy_plugin.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/plugin_support.h"

@@ -3,7 +3,7 @@
 // deputy/delegate_helper.h: what it finds and takes, against brute force on random graphs; its
 // float16 variant; and that delegates built on it (tests/element_delegate.c) compute what the CPU
 // computes, before and after they are undone.
-#include "c_api/delegate_helper.h"
+#include "c_api/include/delegate_helper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <set>
 #include <string>
 
-#include "c_api/deputy.h"
-#include "core/partition.h"
+#include "c_api/include/deputy.h"
+#include "core/base/partition.h"
 #include "kernels/half.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"

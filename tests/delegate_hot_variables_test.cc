@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"

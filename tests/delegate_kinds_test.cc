@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/operator.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/operator.h"
 #include "tests/delegate_support.h"
 #include "tests/test_interpreter.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"

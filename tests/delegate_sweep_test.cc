@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
-#include "c_api/nnapi_delegate_c_api.h"
-#include "c_api/xnnpack_delegate.h"
+#include "c_api/include/deputy.h"
+#include "c_api/include/nnapi_delegate_c_api.h"
+#include "c_api/include/xnnpack_delegate.h"
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"

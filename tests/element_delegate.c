@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_api/builtin_op_data.h"
-#include "c_api/builtin_ops.h"
-#include "c_api/delegate_helper.h"
+#include "c_api/include/builtin_op_data.h"
+#include "c_api/include/builtin_ops.h"
+#include "c_api/include/delegate_helper.h"
 
 // One ADD or MUL as the kernel will compute it.
 typedef struct Step {

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 
 #ifdef __cplusplus
 extern "C" {

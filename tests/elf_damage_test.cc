@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/elf.h"
+#include "core/plugin/elf.h"
 #include "tests/plugin_support.h"
 
 namespace deputy {

@@ -2,7 +2,7 @@
 //
 // Reports: one per failure, formatted once, remembered in two places, and never trusted to a
 // client's formatting.
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <gtest/gtest.h>
 

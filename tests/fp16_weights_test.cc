@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/test_interpreter.h"
 

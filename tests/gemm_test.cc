@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-#include "core/thread_pool.h"
+#include "core/base/thread_pool.h"
 #include "kernels/requantize.h"
 
 namespace deputy {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <sstream>
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 
 namespace deputy::golden {
 namespace {
@@ -177,7 +177,7 @@ std::string CompareHashes(const Output& golden, const Tensor& ours) {
     if (Fnv1a(ours.data.data() + start, size) != golden.hashes[block]) {
       std::ostringstream text;
       text << "bytes " << start << " to " << start + size << " are not the reference kernel's ("
-           << "`tools/golden show` prints the right ones)";
+           << "`tests/golden show` prints the right ones)";
       return text.str();
     }
   }

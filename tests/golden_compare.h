@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/golden_reader.h"
 
 namespace deputy::golden {

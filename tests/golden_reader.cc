@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See golden_reader.h. The generators must agree bit by bit with tools/golden/generator.py: all
+// See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py: all
 // arithmetic is exact in double precision, so the compiler's habits cannot matter.
 #include "tests/golden_reader.h"
 

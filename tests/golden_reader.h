@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads tests/data/golden/*.golden: what the real TensorFlow Lite answered to one-operator models.
-// tools/golden (Python) writes these files; this is the other half and the description of the
+// tests/golden (Python) writes these files; this is the other half and the description of the
 // format. Nothing in it needs Python or a decompressor.
 //
 // File, little-endian:
@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
+#include "c_api/include/c_api.h"
 
 namespace deputy::golden {
 

@@ -2,7 +2,7 @@
 //
 // Every operator against what the real TensorFlow Lite answered (tests/data/golden), in both
 // arithmetic modes, with each table of CPU kernels that this machine can run, with 1 and 3 threads;
-// and every claim of the kernels against the rows that prove it. The rows come from tools/golden;
+// and every claim of the kernels against the rows that prove it. The rows come from tests/golden;
 // see docs/golden.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/op_def.h"
+#include "core/kernel_api/op_def.h"
 #include "kernels/cpu.h"
 #include "kernels/registry.h"
 #include "tests/golden_compare.h"

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/recording_kernels.h"
 #include "tests/test_interpreter.h"

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
 
 namespace deputy {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "kernels/registry.h"
 #include "tests/cases/case.h"
 #include "tests/model_builder.h"

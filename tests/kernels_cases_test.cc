@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "kernels/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"

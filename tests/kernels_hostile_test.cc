@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/large_models.h"
 #include "tests/test_interpreter.h"

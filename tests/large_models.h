@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_experimental.h"
+#include "c_api/include/c_api_experimental.h"
 
 namespace deputy {
 

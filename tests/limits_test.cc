@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <string>
 
-#include "c_api/c_api.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 

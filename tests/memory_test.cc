@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Blocks and limits: what is refused must be refused before an allocator sees it.
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

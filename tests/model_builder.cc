@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/op_options.h"
+#include "core/base/op_options.h"
 
 namespace deputy {
 namespace {

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "c_api/builtin_ops.h"
-#include "c_api/common.h"
+#include "c_api/include/builtin_ops.h"
+#include "c_api/include/common.h"
 #include "schema_generated.h"
 
 namespace deputy {

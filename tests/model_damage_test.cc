@@ -11,7 +11,7 @@
 #include <new>
 #include <string>
 
-#include "core/model.h"
+#include "core/model/model.h"
 #include "schema_generated.h"
 #include "tests/load_result.h"
 #include "tests/sample_model.h"

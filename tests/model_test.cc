@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loading: what a description holds and where data lies.
-#include "core/model.h"
+#include "core/model/model.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

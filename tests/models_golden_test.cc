@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/npy_reader.h"
 
 namespace deputy {

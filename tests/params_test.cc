@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/builtin_op_data.h"
-#include "core/flatbuffers_access.h"
-#include "core/op_def.h"
+#include "c_api/include/builtin_op_data.h"
+#include "core/base/flatbuffers_access.h"
+#include "core/kernel_api/op_def.h"
 #include "kernels/registry.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
@@ -54,7 +54,7 @@ std::vector<uint8_t> ModelOf(const std::function<void(ModelBuilder*)>& add) {
   return m.Finish();
 }
 
-// The options of the model's only operator, as core/model.cc hands them to a parser.
+// The options of the model's only operator, as core/model/model.cc hands them to a parser.
 OpOptions OptionsOf(const std::vector<uint8_t>& model) {
   const schema::Operator& op =
       *schema::GetModel(model.data())->subgraphs()->Get(0)->operators()->Get(0);

@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-#include "core/partition.h"
+#include "core/base/partition.h"
 
 namespace deputy {
 namespace {

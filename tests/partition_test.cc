@@ -2,7 +2,7 @@
 //
 // The cut of a plan into subsets, against the measured table of abi.md 4.9, against a plain
 // restatement of the rule on random graphs, and against what any cut must keep.
-#include "core/partition.h"
+#include "core/base/partition.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_experimental.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
 
 namespace deputy {
 namespace {

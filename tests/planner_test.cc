@@ -4,7 +4,7 @@
 // byte, nothing lies beyond the total, the total is never below what must be alive at once, and
 // every block lies where a search among all blocks puts it. The literal plans were worked out by
 // hand.
-#include "core/planner.h"
+#include "core/base/planner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

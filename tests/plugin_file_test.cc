@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <random>
 
-#include "core/elf.h"
+#include "core/plugin/elf.h"
 #include "tests/plugin_support.h"
 
 namespace deputy {

@@ -2,7 +2,7 @@
 //
 // Plug-ins that end the process that loads them, loaded in a child process first; and whatever a
 // child may do, the program goes on.
-#include "core/plugin_probe.h"
+#include "core/plugin/plugin_probe.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "c_api/deputy.h"
-#include "c_api/external_delegate.h"
+#include "c_api/include/deputy.h"
+#include "c_api/include/external_delegate.h"
 
 namespace deputy {
 

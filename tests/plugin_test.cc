@@ -12,8 +12,8 @@
 #include <fstream>
 #include <thread>
 
-#include "core/elf.h"
-#include "core/plugin_delegate.h"
+#include "core/plugin/elf.h"
+#include "core/plugin/plugin_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/plugin_delegate.h"
+#include "core/plugin/plugin_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/common.h"
-#include "c_api/operator.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/common.h"
+#include "c_api/include/operator.h"
 #include "tests/delegate_support.h"
 #include "tests/test_interpreter.h"
 

@@ -6,9 +6,9 @@
 #ifndef DEPUTY_TESTS_RECORDING_KERNELS_H_
 #define DEPUTY_TESTS_RECORDING_KERNELS_H_
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/common.h"
-#include "c_api/operator.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/common.h"
+#include "c_api/include/operator.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/model.h"
+#include "core/model/model.h"
 
 namespace deputy {
 

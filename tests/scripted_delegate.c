@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "c_api/builtin_op_data.h"
-#include "c_api/builtin_ops.h"
+#include "c_api/include/builtin_op_data.h"
+#include "c_api/include/builtin_ops.h"
 
 // One node as the kernel will compute it.
 typedef struct Step {

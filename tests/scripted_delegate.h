@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/common.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/common.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 // work while they keep their shape, and a node that would reshape one under an earlier node is
 // refused.
 
-#include "core/shared_shapes.h"
+#include "core/exec/shared_shapes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "c_api/deliver_internal.h"
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
+#include "c_api/src/deliver.h"
 #include "tests/delegate_support.h"
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"

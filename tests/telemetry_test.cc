@@ -2,7 +2,7 @@
 //
 // What an interpreter tells the telemetry callbacks in its options: settings once, calls with their
 // status, operators from beginning to end, nodes of delegates among them.
-#include "c_api/telemetry_profiler.h"
+#include "c_api/include/telemetry_profiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"

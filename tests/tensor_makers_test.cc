@@ -2,7 +2,7 @@
 //
 // Models whose graph is wrong: tensors with two makers, readers before makers, constants that are
 // made or fed. They load, and are refused where TensorFlow Lite refuses an inconsistent model.
-#include "core/tensor_makers.h"
+#include "core/model/tensor_makers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "c_api/deputy.h"
+#include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/load_result.h"
 #include "tests/model_builder.h"

@@ -3,7 +3,7 @@
 // The thread pool's promises: every tile exactly once, results visible, no thread ever waited for
 // that is not there, no lost wake-up at start or shutdown. Spin time 0 is the hard case, since
 // every hand-over then goes through the futex. Run under ThreadSanitizer too (`make tsan`).
-#include "core/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/float_mode.h"
+#include "core/base/float_mode.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define UNDER_SANITIZER 1

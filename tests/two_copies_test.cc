@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
 
 namespace deputy {
 namespace {

@@ -2,7 +2,7 @@
 //
 // One broken model per check: each is refused, or its subgraph marked, with one sentence that names
 // what is wrong. Every case breaks one thing of a model that is otherwise sound.
-#include "core/validate.h"
+#include "core/model/model_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

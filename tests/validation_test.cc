@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "c_api/c_api_opaque.h"
-#include "c_api/deputy.h"
-#include "c_api/objects_internal.h"
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/deputy.h"
+#include "c_api/src/objects.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/scripted_delegate.h"

@@ -11,15 +11,15 @@
 #include <thread>
 #include <vector>
 
-#include "tools/bench_delegates.h"
-#include "tools/bench_inputs.h"
-#include "tools/bench_options.h"
-#include "tools/bench_report.h"
-#include "tools/commands.h"
-#include "tools/profile.h"
-#include "tools/session.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "bench_delegates.h"
+#include "bench_inputs.h"
+#include "bench_options.h"
+#include "bench_report.h"
+#include "commands.h"
+#include "profile.h"
+#include "session.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

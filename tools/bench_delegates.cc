@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench_delegates.h"
+#include "bench_delegates.h"
 
 #include <cstdio>
 #include <filesystem>
 #include <set>
 
-#include "c_api/builtin_ops.h"
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
-#include "c_api/external_delegate.h"
-#include "c_api/xnnpack_delegate.h"
-#include "tools/delegate_option.h"
-#include "tools/text.h"
+#include "delegate_option.h"
+#include "deputy/builtin_ops.h"
+#include "deputy/c_api_experimental.h"
+#include "deputy/deputy.h"
+#include "deputy/external_delegate.h"
+#include "deputy/xnnpack_delegate.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

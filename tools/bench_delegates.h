@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/common.h"
-#include "tools/bench_options.h"
-#include "tools/session.h"
+#include "bench_options.h"
+#include "deputy/common.h"
+#include "session.h"
 
 namespace deputy::tools {
 

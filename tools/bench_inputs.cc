@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench_inputs.h"
+#include "bench_inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

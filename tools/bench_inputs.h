@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench_options.h"
-#include "tools/session.h"
+#include "bench_options.h"
+#include "session.h"
 
 namespace deputy::tools {
 

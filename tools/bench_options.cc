@@ -2,17 +2,17 @@
 //
 // See bench_options.h. CLI11 keeps the values of each option apart, so the order among different
 // options, which ranks the delegates, comes from its parse order.
-#include "tools/bench_options.h"
+#include "bench_options.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
 
-#include "tools/bench_delegates.h"
-#include "tools/bench_inputs.h"
-#include "tools/delegate_option.h"
-#include "tools/text.h"
+#include "bench_delegates.h"
+#include "bench_inputs.h"
+#include "delegate_option.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/session.h"
+#include "session.h"
 
 namespace deputy::tools {
 

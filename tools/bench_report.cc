@@ -2,7 +2,7 @@
 //
 // See bench_report.h. The last two lines of the text are for people and for programs that read
 // benchmark_model's output: the latter is that program's own closing line.
-#include "tools/bench_report.h"
+#include "bench_report.h"
 
 #include <sys/resource.h>
 
@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "c_api/deputy.h"
-#include "tools/text.h"
+#include "deputy/deputy.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

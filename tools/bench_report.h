@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "tools/bench_delegates.h"
-#include "tools/bench_inputs.h"
-#include "tools/bench_options.h"
-#include "tools/profile.h"
-#include "tools/session.h"
+#include "bench_delegates.h"
+#include "bench_inputs.h"
+#include "bench_options.h"
+#include "profile.h"
+#include "session.h"
 
 namespace deputy::tools {
 

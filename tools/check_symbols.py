@@ -6,8 +6,8 @@
 
 The drop-in must export exactly the functions that tests/data/abi_functions.csv says the original
 does (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 exports the same, the
-loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions that c_api/deputy*.h
-declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
+loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions that
+c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
 symbols to themselves. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
@@ -52,7 +52,7 @@ def declared_functions():
     A plug-in's side (deputy_plugin.h) is what others define, so it is not among them.
     """
     names = set()
-    for header in sorted(ROOT.glob('c_api/deputy*.h')):
+    for header in sorted(ROOT.glob('c_api/include/deputy*.h')):
         if header.stem.startswith('deputy_plugin'):
             continue
         text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See delegate_option.h.
-#include "tools/delegate_option.h"
+#include "delegate_option.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "tools/text.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

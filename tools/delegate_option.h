@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "c_api/deputy.h"
+#include "deputy/deputy.h"
 
 namespace deputy::tools {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/commands.h"
-#include "tools/explain_report.h"
-#include "tools/session.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "commands.h"
+#include "explain_report.h"
+#include "session.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

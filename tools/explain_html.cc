@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/explain_report.h"
-#include "tools/graph_layout.h"
-#include "tools/text.h"
+#include "explain_report.h"
+#include "graph_layout.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

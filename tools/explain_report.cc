@@ -2,18 +2,18 @@
 //
 // See explain_report.h. Delegates have the numbers of the command line here; the library numbers
 // those that it has asked.
-#include "tools/explain_report.h"
+#include "explain_report.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
 
-#include "c_api/builtin_ops.h"
-#include "c_api/deputy.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
-#include "tools/what_if.h"
+#include "deputy/builtin_ops.h"
+#include "deputy/deputy.h"
+#include "tensor_data.h"
+#include "text.h"
+#include "what_if.h"
 
 namespace deputy::tools {
 namespace {

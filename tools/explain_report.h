@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/session.h"
+#include "session.h"
 
 namespace deputy::tools {
 

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "c_api/deputy_plugin.h"
-#include "tools/explain_report.h"
-#include "tools/text.h"
+#include "deputy/deputy_plugin.h"
+#include "explain_report.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -3,7 +3,7 @@
 // The classic in four steps: layers by longest path, a slot in every layer that a line passes, an
 // order in each layer by the mean place of what is above, then places as near to that mean as the
 // order and the widths allow.
-#include "tools/graph_layout.h"
+#include "graph_layout.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // See image.h. This is the one file that holds stb's code. Pictures are untrusted like models: only
 // the two formats that are needed are compiled in, and their size is bounded before decoding.
-#include "tools/image.h"
+#include "image.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,9 +14,9 @@
 #include <numeric>
 #include <span>
 
-#include "tools/npy.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "npy.h"
+#include "tensor_data.h"
+#include "text.h"
 
 // Tables that a file forgets to define are zeros, not what the heap held before; and what stb would
 // assert about a file is the file's fault, not ours.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
+#include "deputy/c_api.h"
 
 namespace deputy::tools {
 

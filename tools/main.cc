@@ -9,10 +9,10 @@
 #include <new>
 #include <string>
 
-#include "c_api/c_api.h"
-#include "c_api/deputy.h"
-#include "tools/commands.h"
-#include "tools/text.h"
+#include "commands.h"
+#include "deputy/c_api.h"
+#include "deputy/deputy.h"
+#include "text.h"
 
 namespace {
 

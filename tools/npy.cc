@@ -4,7 +4,7 @@
 // ({'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }), then the data. The header is
 // searched for its three keys rather than parsed as Python; what is found is checked strictly, and
 // the data must have exactly the size that type and shape ask for.
-#include "tools/npy.h"
+#include "npy.h"
 
 #include <cerrno>
 #include <climits>
@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api_types.h"
+#include "deputy/c_api_types.h"
 
 namespace deputy::tools {
 

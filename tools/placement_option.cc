@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/placement_option.h"
+#include "placement_option.h"
 
-#include "c_api/deputy.h"
-#include "tools/session.h"
-#include "tools/text.h"
+#include "deputy/deputy.h"
+#include "session.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "tools/delegate_option.h"
+#include "delegate_option.h"
+#include "deputy/c_api.h"
 
 namespace deputy::tools {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/deputy.h"
-#include "tools/commands.h"
-#include "tools/text.h"
+#include "commands.h"
+#include "deputy/deputy.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -2,14 +2,14 @@
 //
 // See profile.h. The callback may not use the interpreter, hence names are looked up first and the
 // callback only adds numbers.
-#include "tools/profile.h"
+#include "profile.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <utility>
 
-#include "tools/text.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

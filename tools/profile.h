@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/session.h"
+#include "session.h"
 
 namespace deputy::tools {
 

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "tools/commands.h"
-#include "tools/image.h"
-#include "tools/npy.h"
-#include "tools/profile.h"
-#include "tools/session.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "commands.h"
+#include "image.h"
+#include "npy.h"
+#include "profile.h"
+#include "session.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See session.h.
-#include "tools/session.h"
+#include "session.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,10 +15,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "c_api/c_api_experimental.h"
-#include "tools/placement_option.h"
-#include "tools/tensor_data.h"
-#include "tools/text.h"
+#include "deputy/c_api_experimental.h"
+#include "placement_option.h"
+#include "tensor_data.h"
+#include "text.h"
 
 namespace deputy::tools {
 void CheckReadable(const std::string& path) {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/deputy.h"
-#include "tools/delegate_option.h"
+#include "delegate_option.h"
+#include "deputy/c_api.h"
+#include "deputy/deputy.h"
 
 namespace CLI {
 class App;

@@ -2,7 +2,7 @@
 //
 // Conversions between tensors and real numbers, see tensor_data.h. Speed is no concern here; one
 // table of element types serves reading and writing.
-#include "tools/tensor_data.h"
+#include "tensor_data.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +12,8 @@
 #include <limits>
 #include <random>
 
-#include "tools/npy.h"
-#include "tools/text.h"
+#include "npy.h"
+#include "text.h"
 
 namespace deputy::tools {
 namespace {

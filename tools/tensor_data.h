@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "c_api/c_api.h"
-#include "c_api/common.h"
+#include "deputy/c_api.h"
+#include "deputy/common.h"
 
 namespace deputy::tools {
 

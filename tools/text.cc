@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Formatting for the `deputy` command, see text.h.
-#include "tools/text.h"
+#include "text.h"
 
 #include <algorithm>
 #include <cstdarg>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/what_if.h"
+#include "what_if.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "c_api/c_api_experimental.h"
-#include "c_api/common.h"
-#include "c_api/deputy.h"
+#include "deputy/c_api_experimental.h"
+#include "deputy/common.h"
+#include "deputy/deputy.h"
 
 namespace deputy::tools {
 namespace {

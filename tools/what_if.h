@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "c_api/c_api.h"
+#include "deputy/c_api.h"
 
 namespace deputy::tools {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 #include "tests/model_builder.h"
 
 namespace deputy {

@@ -3,7 +3,7 @@
 // The custom operators that ship: Convolution2DTransposeBias.
 #include <cstring>
 
-#include "c_api/builtin_op_data.h"
+#include "c_api/include/builtin_op_data.h"
 #include "tests/cases/case.h"
 
 namespace deputy {

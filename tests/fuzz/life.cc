@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "c_api/c_api.h"
-#include "c_api/c_api_experimental.h"
-#include "c_api/deputy.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/zero_delegate.h"
 #include "tests/model_builder.h"

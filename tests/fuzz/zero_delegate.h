@@ -5,7 +5,7 @@
 #ifndef DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
 #define DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
 
-#include "c_api/common.h"
+#include "c_api/include/common.h"
 #include "tests/fuzz/random.h"
 
 namespace deputy::fuzz {

@@ -5,8 +5,8 @@
 
 # Mutation works on flatc's object API. It is generated from the same schema, but into a namespace
 # of its own: the tests are linked with the library, whose schema header lacks it.
-file(READ core/schema.fbs fuzz_schema)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS core/schema.fbs)
+file(READ core/model/schema.fbs fuzz_schema)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS core/model/schema.fbs)
 string(REPLACE "namespace deputy.schema;" "namespace deputy.objects;" fuzz_schema "${fuzz_schema}")
 file(GENERATE OUTPUT ${generated_dir}/objects/objects.fbs CONTENT "${fuzz_schema}")
 add_custom_command(

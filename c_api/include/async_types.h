@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of the asynchronous API's objects. The functions on them belong to a separate library of
+// the original and are not part of this one.
+#ifndef DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
+#define DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Which side of a signature a tensor is on.
+typedef enum TfLiteIoType {
+  // Not a valid choice.
+  kTfLiteIoTypeUnknown = 0,
+  // An input.
+  kTfLiteIoTypeInput = 1,
+  // An output.
+  kTfLiteIoTypeOutput = 2,
+} TfLiteIoType;
+
+// The asynchronous side of a delegate's kernel. Owned by the delegate.
+typedef struct TfLiteAsyncKernel TfLiteAsyncKernel;
+
+// One scheduled execution.
+typedef struct TfLiteExecutionTask TfLiteExecutionTask;
+
+// Runs a signature asynchronously.
+typedef struct TfLiteAsyncSignatureRunner TfLiteAsyncSignatureRunner;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a delegate may say of itself beyond TensorFlow Lite's ABI: its options with their types, and
+// for each node whether it would take it, and why not. A plug-in exports one function,
+//
+//     const DeputyDelegatePlugin* deputy_plugin(void);
+//
+// Everything here is optional for a delegate: without it, it loads and runs all the same, and
+// reports say "not claimed" where a reason would stand. Hosts other than Deputy do not look at it,
+// so a plug-in that has to load elsewhere exports tflite_plugin_create_delegate and
+// tflite_plugin_destroy_delegate too (external_delegate_interface.h).
+//
+// Structs start with their size in bytes as their maker compiled them and only grow at their end. A
+// reader takes what both sides know: fields beyond the maker's size count as zero, fields that the
+// reader does not know are ignored.
+#ifndef DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
+#define DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in
+// with another major number is refused; any minor number is taken.
+#define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
+
+// Why a delegate does not run a node. Numbers below 100 are a delegate's answers, the others are
+// the runtime's findings.
+typedef enum DeputyReason {
+  // There is nothing to explain: the delegate takes the node.
+  kDeputyReasonNone = 0,
+  // The delegate does not have the operator.
+  kDeputyReasonOperator = 1,
+  // It has the operator, but not this version.
+  kDeputyReasonVersion = 2,
+  // It has the operator, but not for these types.
+  kDeputyReasonType = 3,
+  // It has the operator, but not for this rank or these extents.
+  kDeputyReasonShape = 4,
+  // A shape that is known only after other nodes have run.
+  kDeputyReasonDynamicShape = 5,
+  // A parameter of the operator: a stride, a padding, a fused activation.
+  kDeputyReasonParameter = 6,
+  // Scales or zero points.
+  kDeputyReasonQuantization = 7,
+  // An input that would have to be constant.
+  kDeputyReasonNotConstant = 8,
+  // The device has not enough memory for it.
+  kDeputyReasonMemory = 9,
+  // It could, but expects the CPU to be faster.
+  kDeputyReasonCost = 10,
+  // None of these; the text says.
+  kDeputyReasonOther = 99,
+
+  // The delegate did not claim the node and gave no reason.
+  kDeputyReasonNotClaimed = 100,
+  // The delegate never looked at the node.
+  kDeputyReasonNotAsked = 101,
+  // An earlier delegate has it.
+  kDeputyReasonTaken = 102,
+  // The caller pinned the node to the CPU or to another delegate.
+  kDeputyReasonPinned = 103,
+  // The caller excluded the node from delegation.
+  kDeputyReasonExcluded = 104,
+  // The delegate looked at the partition the node would have been in and let it be.
+  kDeputyReasonPartitionTooSmall = 105,
+  // The node belongs to an atomic group of which another node stays behind.
+  kDeputyReasonGroup = 106,
+  // The delegate refused, or failed on, the graph as a whole.
+  kDeputyReasonGraph = 107,
+  // The delegate took the node and failed; it was taken back.
+  kDeputyReasonFailed = 108,
+  // The delegate had the node until all were removed, or until a resize; the text says.
+  kDeputyReasonRemoved = 109,
+} DeputyReason;
+
+// Type of an option's value. Values travel as text; this says which texts are right.
+typedef enum DeputyOptionType {
+  // Any text.
+  kDeputyOptionString = 0,
+  // "true", "false", "1" or "0".
+  kDeputyOptionBool = 1,
+  // A decimal integer of 64 bits.
+  kDeputyOptionInt = 2,
+  // A decimal number.
+  kDeputyOptionFloat = 3,
+} DeputyOptionType;
+
+// One option that a plug-in understands.
+typedef struct DeputyPluginOption {
+  // Its key.
+  const char* name;
+  // A DeputyOptionType.
+  int32_t type;
+  // 0; room for what may come.
+  int32_t reserved;
+  // What it is when nobody sets it, as text.
+  const char* default_value;
+  // One sentence for users.
+  const char* help;
+} DeputyPluginOption;
+
+// In which order a delegate likes to see the axes of pictures.
+typedef enum DeputyLayout {
+  // It does not mind.
+  kDeputyLayoutAny = 0,
+  // Batch, height, width, channels, as models have them.
+  kDeputyLayoutNhwc = 1,
+  // Batch, channels, height, width.
+  kDeputyLayoutNchw = 2,
+} DeputyLayout;
+
+// The question which nodes a delegate would take. The runtime owns all arrays, of node_count
+// entries each, sets them to "not supported, no reason, no group, cost unknown", and gives them to
+// the delegate to fill.
+typedef struct DeputySupportAnswer {
+  // Size of the struct as the runtime made it.
+  size_t struct_size;
+  // How many nodes are asked about: all nodes of the plan.
+  size_t node_count;
+  // Their indices, in the order of execution.
+  const int32_t* nodes;
+  // Not 0: the delegate would take the node.
+  uint8_t* supported;
+  // DeputyReason below 100 for the nodes it would not take.
+  int32_t* reason_of_node;
+  // The reason in words, or NULL. The plug-in owns the text; it must hold until its next call for
+  // this delegate, since the runtime copies it.
+  const char** text_of_node;
+  // Nodes with the same number, at least 0, run in this delegate together, in one partition, or not
+  // at all; -1 is no group. The runtime takes back groups that cannot stay whole.
+  int32_t* group_of_node;
+  // How long the node would take on the device, in nanoseconds, or a negative number if unknown.
+  double* cost_ns_of_node;
+} DeputySupportAnswer;
+
+// A delegate's description of itself. It and all it points to lives as long as the process: a
+// plug-in that was loaded is never unloaded.
+typedef struct DeputyDelegatePlugin {
+  // sizeof(DeputyDelegatePlugin).
+  size_t struct_size;
+  // DEPUTY_PLUGIN_ABI_VERSION.
+  uint32_t abi_version;
+  // A DeputyLayout.
+  int32_t preferred_layout;
+  // Short name, as users see it in reports.
+  const char* name;
+  // The plug-in's own version.
+  const char* version;
+  // Who makes it.
+  const char* vendor;
+  // The options, and how many.
+  const DeputyPluginOption* options;
+  size_t option_count;
+  // As tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
+                            void (*report_error)(const char* text));
+  void (*destroy)(TfLiteDelegate* delegate);
+  // Fills `answer` for the plan of `context`, which is in delegate mode. It is asked right before
+  // the delegate's Prepare; it must not replace nodes. NULL: the delegate does not say. A status
+  // other than kTfLiteOk means the same.
+  TfLiteStatus (*get_support)(TfLiteDelegate* delegate, TfLiteContext* context,
+                              DeputySupportAnswer* answer);
+  // Bytes that the delegate holds on its device at the moment, for reports. NULL: it does not say.
+  size_t (*device_bytes)(TfLiteDelegate* delegate);
+} DeputyDelegatePlugin;
+
+// The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to
+// say".
+// NOLINTNEXTLINE(modernize-redundant-void-arg): this is C
+typedef const DeputyDelegatePlugin* (*DeputyPluginFunction)(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_

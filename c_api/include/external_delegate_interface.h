@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two functions that a delegate in a shared object exports. This library does not have them; a
+// plug-in defines them, with C linkage and default visibility.
+#ifndef DEPUTY_C_API_INCLUDE_EXTERNAL_DELEGATE_INTERFACE_H_
+#define DEPUTY_C_API_INCLUDE_EXTERNAL_DELEGATE_INTERFACE_H_
+
+#include <stddef.h>
+
+#include "common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Marks the functions that a plug-in exports.
+#ifndef TFL_EXTERNAL_DELEGATE_EXPORT
+#if defined(_WIN32)
+#define TFL_EXTERNAL_DELEGATE_EXPORT
+#else
+#define TFL_EXTERNAL_DELEGATE_EXPORT __attribute__((visibility("default")))
+#endif
+#endif
+
+// Makes a delegate from `num_options` pairs of strings, which hold only during the call; both
+// arrays may be NULL if there are none. `report_error` may be NULL and holds only during the call,
+// too. The caller hands the result to tflite_plugin_destroy_delegate. NULL is failure.
+TFL_EXTERNAL_DELEGATE_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
+    const char* const* options_keys, const char* const* options_values, size_t num_options,
+    void (*report_error)(const char* message));
+
+// Frees a delegate, after every interpreter it was applied to is gone.
+TFL_EXTERNAL_DELEGATE_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_C_API_INCLUDE_EXTERNAL_DELEGATE_INTERFACE_H_

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Our own extensions. A struct that a caller fills or gets back is read and written only as far as
+// the caller's struct_size says.
+#include "c_api/include/deputy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c_api/src/deliver.h"
+#include "core/model/op_names.h"
+#include "kernels/cpu.h"
+
+using deputy::Deliver;
+using deputy::ErrorReporter;
+using deputy::FindSubgraph;
+using deputy::Guard;
+using deputy::ReadStruct;
+
+struct DeputyThreadPool {
+  std::shared_ptr<deputy::ThreadPool> impl;
+};
+
+namespace {
+
+constexpr const char* kDeputyVersion = "0.1.0";
+
+// False, with nothing written, for limits that cannot be meant.
+bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
+  DeputyLimits given;
+  if (!ReadStruct(limits, &given) || given.max_tensors < 0 || given.max_nodes < 0 ||
+      given.max_call_depth < 0 || given.max_subgraphs < 0) {
+    return false;
+  }
+  deputy::Limits chosen;
+  if (given.max_block_bytes != 0) chosen.max_block_bytes = given.max_block_bytes;
+  if (given.max_tensors != 0) chosen.max_tensors = given.max_tensors;
+  if (given.max_nodes != 0) chosen.max_nodes = given.max_nodes;
+  if (given.max_call_depth != 0) chosen.max_call_depth = given.max_call_depth;
+  if (given.max_subgraphs != 0) chosen.max_subgraphs = given.max_subgraphs;
+  *out_limits = chosen;
+  return true;
+}
+
+// What `load` makes, with the default reporter and these limits.
+template <typename Load>
+TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
+  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+    ErrorReporter reporter;
+    deputy::Limits limits;
+    if (!ReadLimits(given, &limits)) {
+      reporter.Report(
+          "The model could not be loaded: expected limits of 0 or more, of a known size");
+      return nullptr;
+    }
+    auto model = load(&reporter, limits);
+    return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
+  });
+}
+
+}  // namespace
+
+// ---- The library --------------------------------------------------------------------------------
+
+const char* DeputyVersion(void) { return kDeputyVersion; }
+
+const char* DeputyCpuTable(void) { return deputy::Cpu().name; }
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+const char* DeputyLastError(void) { return deputy::ThreadLastError(); }
+
+const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter) {
+  return interpreter == nullptr ? "" : interpreter->impl->reporter()->last_error();
+}
+
+void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format, va_list args),
+                              void* user_data) {
+  deputy::SetDefaultReporter(reporter, user_data);
+}
+
+// ---- Models and options -------------------------------------------------------------------------
+
+TfLiteModel* DeputyModelCreateFromFileByCopy(const char* model_path) {
+  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+    ErrorReporter reporter;
+    auto model = deputy::Model::FromFileByCopy(model_path, &reporter);
+    return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
+  });
+}
+
+TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,
+                                         const DeputyLimits* limits) {
+  return CreateModel(limits, [=](ErrorReporter* reporter, const deputy::Limits& chosen) {
+    return deputy::Model::FromBuffer(model_data, model_size, reporter, chosen);
+  });
+}
+
+TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* model_path,
+                                                 const DeputyLimits* limits) {
+  return CreateModel(limits, [=](ErrorReporter* reporter, const deputy::Limits& chosen) {
+    return deputy::Model::FromFile(model_path, reporter, chosen);
+  });
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* options,
+                                                   DeputyArithmetic arithmetic) {
+  if (options == nullptr) return kTfLiteError;
+  switch (arithmetic) {
+    case kDeputyArithmeticDefault:
+      options->config.arithmetic = deputy::Arithmetic::kDefault;
+      break;
+    case kDeputyArithmeticReference:
+      options->config.arithmetic = deputy::Arithmetic::kReference;
+      break;
+    default:
+      return kTfLiteError;
+  }
+  options->arithmetic_set = true;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(TfLiteInterpreterOptions* options,
+                                                       DeputyDelegatePolicy policy) {
+  const bool known = policy == kDeputyPolicyTfLite || policy == kDeputyPolicyHot;
+  if (options == nullptr || !known) return kTfLiteError;
+  options->config.hot = policy == kDeputyPolicyHot;
+  options->policy_set = true;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* options,
+                                                      int32_t inferences) {
+  if (options == nullptr || inferences < -1) return kTfLiteError;
+  options->config.delegate_retry = inferences;
+  return kTfLiteOk;
+}
+
+DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads) {
+  return Guard<DeputyThreadPool*>(nullptr, [&] {
+    return new DeputyThreadPool{std::make_shared<deputy::ThreadPool>(std::max(threads, 1))};
+  });
+}
+
+void DeputyThreadPoolDelete(DeputyThreadPool* pool) { delete pool; }
+
+TfLiteStatus DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* options,
+                                                   DeputyThreadPool* pool) {
+  if (options == nullptr) return kTfLiteError;
+  options->config.pool = pool == nullptr ? nullptr : pool->impl;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
+                                               const DeputyLimits* limits) {
+  if (options == nullptr || !ReadLimits(limits, &options->config.limits)) return kTfLiteError;
+  return kTfLiteOk;
+}
+
+// ---- When a delegate fails ----------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,
+                                                  DeputyDelegationStatus* status) {
+  if (interpreter == nullptr) return kTfLiteError;
+  deputy::Interpreter& impl = *interpreter->impl;
+  DeputyDelegationStatus full{};
+  full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
+  for (int i = 0; i < impl.subgraph_count(); ++i) {
+    const deputy::HotFallback& fallback = impl.subgraph(i)->hot_fallback();
+    const deputy::FallbackStatistics& part = fallback.statistics();
+    full.degraded |= fallback.degraded();
+    full.recomputed_nodes += part.recomputed;
+    full.restarts += part.restarts;
+    full.reserved_bytes += part.reserved_bytes;
+    full.saving_ns += part.saving_ns;
+  }
+  full.delegates_left_out = impl.delegates_left_out();
+  full.degraded |= full.delegates_left_out > 0;
+  return Deliver(full, status);
+}
+
+uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
+  if (interpreter == nullptr) return 0;
+  uint64_t digest = 0;
+  for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
+    digest = digest * 31 + deputy::GraphDigest(*interpreter->impl->subgraph(i));
+  }
+  return digest;
+}
+
+// ---- What is in an interpreter ------------------------------------------------------------------
+
+int32_t DeputyInterpreterGetSubgraphCount(const TfLiteInterpreter* interpreter) {
+  return interpreter == nullptr ? 0 : interpreter->impl->subgraph_count();
+}
+
+const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? nullptr : subgraph->name();
+}
+
+int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
+                                        int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : subgraph->tensor_count();
+}
+
+const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
+                                               int32_t subgraph_index, int32_t tensor_index) {
+  deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? nullptr : subgraph->tensor(tensor_index);
+}
+
+int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
+                                      int32_t subgraph_index) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : subgraph->node_count();
+}
+
+TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
+                                          int32_t subgraph_index, int32_t node_index,
+                                          DeputyNodeInfo* info) {
+  deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
+    return kTfLiteError;
+  }
+  return Guard(kTfLiteError, [&] {
+    const TfLiteNode& node = *subgraph->node(node_index);
+    const TfLiteRegistration& registration = subgraph->registration(node_index);
+    DeputyNodeInfo full{};
+    full.subgraph_index = subgraph_index;
+    full.node_index = node_index;
+    full.plan_position = subgraph->graph_index().position(node_index);
+    full.builtin_code = registration.builtin_code;
+    full.version = registration.version;
+    full.operator_name = deputy::OperatorName(registration);
+    full.owner = node.delegate == nullptr ? "CPU" : full.operator_name;
+    full.inputs = node.inputs->data;
+    full.input_count = node.inputs->size;
+    full.outputs = node.outputs->data;
+    full.output_count = node.outputs->size;
+    return Deliver(full, info);
+  });
+}
+
+// ---- Memory map ---------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index, DeputyMemoryMap* map) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    DeputyMemoryMap full{};
+    full.arena_bytes = subgraph->arena_bytes();
+    full.persistent_bytes = subgraph->persistent_bytes();
+    full.tensor_count = subgraph->placed_tensor_count();
+    return Deliver(full, map);
+  });
+}
+
+TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpreter,
+                                              int32_t subgraph_index, size_t entry_index,
+                                              DeputyTensorMemory* memory) {
+  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    if (entry_index >= subgraph->placed_tensor_count()) return kTfLiteError;
+    const deputy::TensorMemory entry = subgraph->placed_tensor(entry_index);
+    DeputyTensorMemory full{};
+    full.tensor_index = entry.tensor;
+    full.persistent = entry.persistent ? 1 : 0;
+    full.offset = entry.offset;
+    full.bytes = entry.bytes;
+    full.first_use = entry.lifetime.first;
+    full.last_use = entry.lifetime.last;
+    return Deliver(full, memory);
+  });
+}
+
+// ---- Profiling ----------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
+                                                 DeputyProfileCallback callback, void* user_data) {
+  if (interpreter == nullptr) return kTfLiteError;
+  interpreter->profile_callback = callback;
+  interpreter->profile_user_data = user_data;
+  interpreter->UpdateListening();
+  return kTfLiteOk;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who runs what, and why; and the caller's word on it. Delegates are numbered over all subgraphs,
+// in the order in which the first subgraph that was asked met them.
+#include <map>
+#include <string>
+
+#include "c_api/include/deputy.h"
+#include "c_api/src/deliver.h"
+#include "core/base/delegate_params.h"
+#include "core/model/op_names.h"
+
+using deputy::DelegateRecord;
+using deputy::Deliver;
+using deputy::FindSubgraph;
+using deputy::Guard;
+using deputy::Subgraph;
+
+namespace {
+
+using Records = std::vector<const DelegateRecord*>;
+
+// The first record of each delegate.
+Records Delegates(const TfLiteInterpreter* interpreter) {
+  Records delegates;
+  for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
+    for (const DelegateRecord& record : interpreter->impl->subgraph(i)->delegation().records()) {
+      const bool known = std::any_of(delegates.begin(), delegates.end(), [&](const auto* other) {
+        return other->delegate == record.delegate;
+      });
+      if (!known) delegates.push_back(&record);
+    }
+  }
+  return delegates;
+}
+
+const DelegateRecord* FindRecord(Subgraph* subgraph, const TfLiteDelegate* delegate) {
+  for (const DelegateRecord& record : subgraph->delegation().records()) {
+    if (record.delegate == delegate) return &record;
+  }
+  return nullptr;
+}
+
+// A node carries the delegate as its kernels know it. The delegates themselves may be deleted: only
+// what is on record counts.
+bool Owns(const DelegateRecord& known, const TfLiteDelegate* of_node) {
+  return known.delegate == of_node || known.inner == of_node;
+}
+
+int DelegateIndexOf(const TfLiteInterpreter* interpreter, const TfLiteDelegate* of_node) {
+  const Records delegates = Delegates(interpreter);
+  for (size_t i = 0; i < delegates.size(); ++i) {
+    if (Owns(*delegates[i], of_node)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// Number of the model's own nodes that a node of the plan runs.
+int CountNodes(Subgraph* subgraph, int node_index) {
+  const TfLiteNode& node = *subgraph->node(node_index);
+  if (node.delegate == nullptr) return 1;
+  const TfLiteIntArray* replaced = deputy::ReplacedNodes(node);
+  int count = 0;
+  for (int i = 0; i < replaced->size; ++i) count += CountNodes(subgraph, replaced->data[i]);
+  return count;
+}
+
+// Why the CPU runs a node: the last delegate's reason.
+std::string WhyLeft(Subgraph* subgraph, int node_index) {
+  for (auto record = subgraph->delegation().records().rbegin();
+       record != subgraph->delegation().records().rend(); ++record) {
+    if (static_cast<size_t>(node_index) >= record->nodes.size()) continue;
+    const deputy::NodeAnswer& answer = record->nodes[static_cast<size_t>(node_index)];
+    return record->name + ": " + deputy::ReasonName(answer.reason) +
+           (answer.text.empty() ? "" : ", " + answer.text);
+  }
+  return "no delegate was asked";
+}
+
+}  // namespace
+
+namespace deputy {
+
+TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
+                             int32_t* total) {
+  int32_t taken = 0, all = 0;
+  std::string left;
+  int left_count = 0;
+  for (int i = 0; i < interpreter->subgraph_count(); ++i) {
+    Subgraph* subgraph = interpreter->subgraph(i);
+    if (interpreter->skippable(i) || subgraph->is_for_validation()) continue;
+    for (int node : subgraph->plan()) {
+      const int count = CountNodes(subgraph, node);
+      all += count;
+      if (subgraph->node(node)->delegate != nullptr) {
+        taken += count;
+      } else if (++left_count <= 8) {
+        left += "\n  subgraph " + std::to_string(i) + " node " + std::to_string(node) + " " +
+                OperatorName(subgraph->registration(node)) + " (" + WhyLeft(subgraph, node) + ")";
+      }
+    }
+  }
+  if (left_count > 8) left += "\n  and " + std::to_string(left_count - 8) + " more";
+  if (delegated != nullptr) *delegated = taken;
+  if (total != nullptr) *total = all;
+  const bool enough = requirement == kDeputyRequireNothing ||
+                      (requirement == kDeputyRequirePartial ? taken > 0 : taken == all);
+  if (enough) return kTfLiteOk;
+  return Fail(interpreter->reporter(), kTfLiteError,
+              "Delegation is required to be %s: expected %s nodes, found %d of %d; left on the "
+              "CPU:%s",
+              requirement == kDeputyRequireFull ? "full" : "partial",
+              requirement == kDeputyRequireFull ? "all" : "some", taken, all, left.c_str());
+}
+
+}  // namespace deputy
+
+// ---- Who runs what, and why ---------------------------------------------------------------------
+
+int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter) {
+  return Guard(0, [&] { return static_cast<int32_t>(Delegates(interpreter).size()); });
+}
+
+TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpreter,
+                                              int32_t delegate_index, DeputyDelegateInfo* info) {
+  return Guard(kTfLiteError, [&] {
+    const Records delegates = Delegates(interpreter);
+    if (delegate_index < 0 || static_cast<size_t>(delegate_index) >= delegates.size()) {
+      return kTfLiteError;
+    }
+    DeputyDelegateInfo full{};
+    const DelegateRecord* known = delegates[static_cast<size_t>(delegate_index)];
+    full.delegate = known->delegate;
+    full.name = full.failure = "";
+    full.applied = 1;
+    for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
+      Subgraph* subgraph = interpreter->impl->subgraph(i);
+      if (const DelegateRecord* record = FindRecord(subgraph, full.delegate)) {
+        if (!record->name.empty()) full.name = record->name.c_str();
+        if (!record->applied) {
+          full.applied = 0;
+          full.failure = record->failure.c_str();
+        }
+      }
+      for (int node : subgraph->plan()) {
+        const TfLiteDelegate* owner = subgraph->node(node)->delegate;
+        if (owner == nullptr || !Owns(*known, owner)) continue;
+        ++full.partition_count;
+        full.node_count += CountNodes(subgraph, node);
+      }
+    }
+    return Deliver(full, info);
+  });
+}
+
+TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
+                                            int32_t subgraph_index, int32_t node_index,
+                                            int32_t delegate_index, DeputyNodeAnswer* answer) {
+  return Guard(kTfLiteError, [&] {
+    Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+    const Records delegates = Delegates(interpreter);
+    if (subgraph == nullptr || delegate_index < 0 ||
+        static_cast<size_t>(delegate_index) >= delegates.size()) {
+      return kTfLiteError;
+    }
+    const DelegateRecord* record =
+        FindRecord(subgraph, delegates[static_cast<size_t>(delegate_index)]->delegate);
+    if (record == nullptr || node_index < 0 ||
+        static_cast<size_t>(node_index) >= record->nodes.size()) {
+      return kTfLiteError;
+    }
+    const deputy::NodeAnswer& found = record->nodes[static_cast<size_t>(node_index)];
+    DeputyNodeAnswer full{};
+    full.taken = found.taken;
+    full.reason = found.reason;
+    full.reason_name = deputy::ReasonName(found.reason);
+    full.text = found.text.c_str();
+    full.group = found.group;
+    full.cost_ns = found.cost_ns;
+    return Deliver(full, answer);
+  });
+}
+
+TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
+                                         int32_t subgraph_index, int32_t node_index,
+                                         DeputyNodeRun* run) {
+  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
+    return kTfLiteError;
+  }
+  return Guard(kTfLiteError, [&] {
+    DeputyNodeRun full{};
+    full.runner = subgraph->graph_index().runner(node_index);
+    full.delegate_index = -1;
+    if (full.runner >= 0) {
+      const TfLiteDelegate* owner = subgraph->node(full.runner)->delegate;
+      if (owner != nullptr) full.delegate_index = DelegateIndexOf(interpreter, owner);
+    }
+    const deputy::NodeCost cost = subgraph->cost(node_index);
+    full.runs = cost.runs;
+    full.total_ns = cost.total_ns;
+    full.recomputed = subgraph->hot_fallback().RecomputedCount(node_index);
+    return Deliver(full, run);
+  });
+}
+
+int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index) {
+  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return 0;
+  return Guard(0,
+               [&] { return static_cast<int32_t>(subgraph->graph_index().partitions().size()); });
+}
+
+TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index, int32_t partition_index,
+                                           DeputyPartition* partition) {
+  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    const std::vector<int>& partitions = subgraph->graph_index().partitions();
+    if (partition_index < 0 || static_cast<size_t>(partition_index) >= partitions.size()) {
+      return kTfLiteError;
+    }
+    const int position = partitions[static_cast<size_t>(partition_index)];
+    const int node_index = subgraph->plan()[static_cast<size_t>(position)];
+    const TfLiteNode& node = *subgraph->node(node_index);
+    DeputyPartition full{};
+    full.node_index = node_index;
+    full.plan_position = position;
+    full.delegate_index = DelegateIndexOf(interpreter, node.delegate);
+    full.node_count = deputy::ReplacedNodes(node)->size;
+    full.nodes = deputy::ReplacedNodes(node)->data;
+    full.output_count = node.outputs->size;
+    for (int i = 0; i < node.inputs->size; ++i) {
+      const TfLiteTensor* input = subgraph->tensor(node.inputs->data[i]);
+      if (input == nullptr) continue;
+      const bool constant =
+          input->allocation_type == kTfLiteMmapRo || input->allocation_type == kTfLitePersistentRo;
+      (constant ? full.constant_bytes : full.input_bytes) += input->bytes;
+      full.input_count += !constant;
+    }
+    for (int i = 0; i < node.outputs->size; ++i) {
+      const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
+      if (output != nullptr) full.output_bytes += output->bytes;
+    }
+    return Deliver(full, partition);
+  });
+}
+
+// ---- Saying who runs what -----------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
+                                                  const DeputyPlacement* placement) {
+  DeputyPlacement given;
+  if (options == nullptr || !deputy::ReadStruct(placement, &given) || given.subgraph_index < -1) {
+    return kTfLiteError;
+  }
+  deputy::Placement copy;
+  switch (given.selector) {
+    case kDeputySelectIndex:
+      copy.selector = deputy::Placement::Selector::kIndex;
+      break;
+    case kDeputySelectOutputTensor:
+      copy.selector = deputy::Placement::Selector::kOutputTensor;
+      break;
+    case kDeputySelectOperator:
+      copy.selector = deputy::Placement::Selector::kOperator;
+      break;
+    default:
+      return kTfLiteError;
+  }
+  const bool by_name = given.selector != kDeputySelectIndex;
+  if (by_name && given.name == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    copy.subgraph = given.subgraph_index;
+    copy.node = given.node_index;
+    if (by_name) copy.name = given.name;
+    copy.delegate = given.delegate;
+    options->config.placements.push_back(std::move(copy));
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DeputyInterpreterOptionsRequireDelegation(TfLiteInterpreterOptions* options,
+                                                       DeputyRequirement requirement) {
+  const int wanted = requirement;
+  if (options == nullptr || wanted < kDeputyRequireNothing || wanted > kDeputyRequireFull) {
+    return kTfLiteError;
+  }
+  options->requirement = wanted;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
+                                              DeputyRequirement requirement, int32_t* delegated,
+                                              int32_t* total) {
+  const int wanted = requirement;
+  if (interpreter == nullptr || wanted < kDeputyRequireNothing || wanted > kDeputyRequireFull) {
+    return kTfLiteError;
+  }
+  return Guard(kTfLiteError, [&] {
+    return deputy::CheckDelegation(interpreter->impl.get(), wanted, delegated, total);
+  });
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an interpreter tells its client while it works: each operator to the profile callback of
+// deputy.h and to the telemetry of telemetry_profiler.h, calls and settings to the latter. The
+// callbacks are the client's; none of its exceptions crosses our frames. The ABI says that none of
+// the telemetry's functions is NULL; one that is hears nothing.
+#include <utility>
+#include <vector>
+
+#include "c_api/include/telemetry_profiler.h"
+#include "c_api/src/objects.h"
+#include "c_api/src/telemetry.h"
+
+namespace {
+
+using Telemetry = TfLiteTelemetryProfilerStruct;
+
+// The interpreter itself as the source of an event; delegates would have other numbers.
+constexpr uint32_t kSourceInterpreter = 0;
+
+template <typename Body>
+void Contained(Body&& body) {
+  try {
+    body();
+  } catch (...) {
+    // There is nobody to tell.
+  }
+}
+
+// The objects behind the getters of telemetry_setting.h, for one subgraph.
+struct SubgraphSettings {
+  std::vector<TfLiteQuantization> quantizations;
+  std::vector<int32_t> op_types;
+  std::vector<const char*> custom_op_names;
+
+  explicit SubgraphSettings(deputy::Subgraph* subgraph) {
+    for (int i = 0; i < subgraph->tensor_count(); ++i) {
+      const TfLiteQuantization& quantization = subgraph->tensor(i)->quantization;
+      if (quantization.type != kTfLiteNoQuantization) quantizations.push_back(quantization);
+    }
+    for (int i = 0; i < subgraph->node_count(); ++i) {
+      const TfLiteRegistration& registration = subgraph->registration(i);
+      op_types.push_back(registration.builtin_code);
+      if (registration.builtin_code != kTfLiteBuiltinCustom) continue;
+      custom_op_names.push_back(registration.custom_name);
+    }
+  }
+};
+
+void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
+  std::vector<SubgraphSettings> contents;
+  for (int i = 0; i < interpreter->subgraph_count(); ++i) {
+    contents.emplace_back(interpreter->subgraph(i));
+  }
+  std::vector<TfLiteTelemetrySubgraphInfo> subgraphs;
+  for (SubgraphSettings& content : contents) {
+    subgraphs.push_back({content.quantizations, content.op_types, content.custom_op_names});
+  }
+  TfLiteTelemetryInterpreterSettings settings;
+  settings.subgraphs = subgraphs;
+  const TfLiteTelemetrySettings tagged = {kSourceInterpreter, &settings};
+  // Upstream's name for it.
+  telemetry->ReportSettings(telemetry, "InterpreterBuilder::operator()", &tagged);
+}
+
+}  // namespace
+
+void TfLiteInterpreter::UpdateListening() {
+  const bool anybody = profile_callback != nullptr || telemetry != nullptr;
+  deputy::SetOpListener(impl.get(), anybody ? this : nullptr);
+}
+
+void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
+  if (telemetry == nullptr) return;
+  Contained([&] {
+    open_ops.push_back(UINT32_MAX);
+    if (telemetry->ReportBeginOpInvokeEvent == nullptr) return;
+    open_ops.back() = telemetry->ReportBeginOpInvokeEvent(telemetry, op_name, node, subgraph);
+  });
+}
+
+void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
+  if (telemetry != nullptr && !open_ops.empty()) {
+    const uint32_t handle = open_ops.back();
+    open_ops.pop_back();
+    if (handle != UINT32_MAX && telemetry->ReportEndOpInvokeEvent != nullptr) {
+      Contained([&] { telemetry->ReportEndOpInvokeEvent(telemetry, handle); });
+    }
+  }
+  if (profile_callback == nullptr) return;
+  DeputyOpEvent out{};
+  out.struct_size = sizeof out;
+  out.subgraph_index = event.subgraph;
+  out.node_index = event.node;
+  out.operator_name = event.op_name;
+  out.begin_ns = event.begin_ns;
+  out.duration_ns = event.end_ns - event.begin_ns;
+  out.status = event.status;
+  Contained([&] { profile_callback(profile_user_data, &out); });
+}
+
+void TfLiteInterpreter::ReportEvent(const char* name, TfLiteStatus status) const {
+  if (telemetry == nullptr || telemetry->ReportTelemetryEvent == nullptr) return;
+  const uint64_t code =
+      static_cast<uint64_t>(kSourceInterpreter) << 32 | static_cast<uint32_t>(status);
+  Contained([&] { telemetry->ReportTelemetryEvent(telemetry, name, code); });
+}
+
+void TfLiteInterpreter::ReportSettings() const {
+  if (telemetry == nullptr || telemetry->ReportSettings == nullptr) return;
+  Contained([&] { Report(telemetry, impl.get()); });
+}

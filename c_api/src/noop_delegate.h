@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delegates that programs expect to exist and that claim no node here: XNNPACK, because the CPU
+// kernels need no help, and NNAPI, because there is none.
+#ifndef DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
+#define DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+// The Prepare of such a delegate.
+inline TfLiteStatus NoOpPrepare(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_NOOP_DELEGATE_H_

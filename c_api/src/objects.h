@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands behind the opaque handles of the C API, and the guard that every function of the API
+// runs in: no exception crosses into C.
+#ifndef DEPUTY_C_API_SRC_OBJECTS_H_
+#define DEPUTY_C_API_SRC_OBJECTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
+#include "c_api/src/resolver.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/op_listener.h"
+
+struct TfLiteTelemetryProfilerStruct;
+
+struct TfLiteModel {
+  std::shared_ptr<const deputy::Model> impl;
+};
+
+struct TfLiteInterpreterOptions {
+  deputy::InterpreterConfig config;
+  // The environment may choose the arithmetic as long as nobody called for one.
+  bool arithmetic_set = false;
+  // Likewise the delegate policy.
+  bool policy_set = false;
+  // Likewise validation.
+  bool validation_set = false;
+  deputy::OperatorSet operators;
+  std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
+  bool delegate_fallback = false;
+  int requirement = 0;                                 // a DeputyRequirement
+  TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
+};
+
+// It hears its operators run and passes that on to the client's two kinds of listeners; see
+// listeners.cc.
+struct TfLiteInterpreter final : deputy::OpListener {
+  void BeginOp(int subgraph, int node, const char* op_name) override;
+  void EndOp(const deputy::OpEvent& event) override;
+  // After a change of the two kinds of listeners.
+  void UpdateListening();
+  // Tells the telemetry about a call that has ended.
+  void ReportEvent(const char* name, TfLiteStatus status) const;
+  // Tells it what the interpreter was made of.
+  void ReportSettings() const;
+
+  std::unique_ptr<deputy::Interpreter> impl;
+  bool delegate_fallback = false;
+  bool allow_buffer_handle_output = false;
+  TfLiteTelemetryProfilerStruct* telemetry = nullptr;
+  DeputyProfileCallback profile_callback = nullptr;
+  void* profile_user_data = nullptr;
+  // What the telemetry answered for the operators that are running, the innermost last.
+  std::vector<uint32_t> open_ops;
+};
+
+struct TfLiteSignatureRunner {
+  deputy::SignatureRunner* impl = nullptr;         // owned by the interpreter
+  const TfLiteInterpreter* interpreter = nullptr;  // the one it came from
+};
+
+namespace deputy {
+
+// DeputyInterpreterCheckDelegation without its checks of arguments.
+TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
+                             int32_t* total);
+
+// Runs `body` and answers `on_failure` when it throws, which in this library means that memory was
+// refused.
+template <typename Result, typename Body>
+Result Guard(Result on_failure, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    ErrorReporter().Report("out of memory");
+    return on_failure;
+  }
+}
+
+template <typename Body>
+void GuardVoid(Body&& body) noexcept {
+  Guard(0, [&] {
+    body();
+    return 0;
+  });
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_OBJECTS_H_

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts behind the opaque type.
+//
+// Most functions go through the context's own function pointers, so they work on any runtime's
+// context. A few ask for what no function pointer offers (inputs, names, node counts, the model's
+// file); they know our contexts and answer the failure value for others.
+//
+// No exception leaves a function here: what may allocate goes through the context's callbacks,
+// which guard themselves.
+#include <cstdarg>
+#include <cstdio>
+
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/src/objects.h"
+#include "c_api/src/tensor_builder.h"
+#include "core/base/operator_object.h"
+#include "core/base/type_size.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+
+namespace {
+
+using deputy::Guard;
+using deputy::Subgraph;
+
+TfLiteContext* Plain(TfLiteOpaqueContext* context) {
+  return reinterpret_cast<TfLiteContext*>(context);
+}
+
+Subgraph* SubgraphOf(const TfLiteOpaqueContext* context) {
+  return context == nullptr ? nullptr
+                            : Subgraph::Of(reinterpret_cast<const TfLiteContext*>(context));
+}
+
+TfLiteStatus Expose(const std::vector<int>& indices, const int** out_data, int* out_count) {
+  if (out_data == nullptr || out_count == nullptr) return kTfLiteError;
+  *out_data = indices.data();
+  *out_count = static_cast<int>(indices.size());
+  return kTfLiteOk;
+}
+
+// Storage that a tensor added by a kernel or delegate may have.
+bool HasProperStorage(const TfLiteOpaqueTensorBuilder& builder) {
+  switch (builder.allocation_type) {
+    case kTfLiteDynamic:
+      return builder.data != nullptr;
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+      return builder.data == nullptr;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- Through the context's function pointers ----
+
+TfLiteStatus TfLiteOpaqueContextGetExecutionPlan(TfLiteOpaqueContext* opaque_context,
+                                                 TfLiteIntArray** execution_plan) {
+  TfLiteContext* context = Plain(opaque_context);
+  if (context == nullptr || execution_plan == nullptr) return kTfLiteError;
+  return context->GetExecutionPlan(context, execution_plan);
+}
+
+TfLiteStatus TfLiteOpaqueContextGetExternalContext(TfLiteOpaqueContext* opaque_context,
+                                                   void** external_context,
+                                                   TfLiteExternalContextType type) {
+  TfLiteContext* context = Plain(opaque_context);
+  if (context == nullptr || external_context == nullptr) return kTfLiteError;
+  *external_context = context->GetExternalContext(context, type);
+  return kTfLiteOk;
+}
+
+TfLiteStatus TfLiteOpaqueContextGetNodeAndRegistration(struct TfLiteOpaqueContext* opaque_context,
+                                                       int node_index, TfLiteOpaqueNode** node,
+                                                       TfLiteOperator** registration_external) {
+  TfLiteContext* context = Plain(opaque_context);
+  if (context == nullptr || node == nullptr || registration_external == nullptr) {
+    return kTfLiteError;
+  }
+  TfLiteNode* plain_node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  const TfLiteStatus status =
+      context->GetNodeAndRegistration(context, node_index, &plain_node, &registration);
+  if (status != kTfLiteOk) return status;
+  // In delegate mode every registration of ours carries an operator.
+  if (registration->registration_external == nullptr) return kTfLiteError;
+  *node = reinterpret_cast<TfLiteOpaqueNode*>(plain_node);
+  *registration_external = registration->registration_external;
+  return kTfLiteOk;
+}
+
+TfLiteStatus TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels(
+    struct TfLiteOpaqueContext* opaque_context, TfLiteOperator* registration_external,
+    const TfLiteIntArray* nodes_to_replace, TfLiteOpaqueDelegate* opaque_delegate) {
+  TfLiteContext* context = Plain(opaque_context);
+  if (context == nullptr || registration_external == nullptr || nodes_to_replace == nullptr) {
+    return kTfLiteError;
+  }
+  TfLiteRegistration registration{};
+  registration.registration_external = registration_external;
+  registration.builtin_code = registration_external->builtin_code;
+  registration.custom_name = registration_external->custom_name;
+  registration.version = registration_external->version;
+  return context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes_to_replace,
+                                                        opaque_delegate);
+}
+
+TfLiteOpaqueTensor* TfLiteOpaqueContextGetOpaqueTensor(const TfLiteOpaqueContext* opaque_context,
+                                                       int index) {
+  const auto* context = reinterpret_cast<const TfLiteContext*>(opaque_context);
+  if (deputy::Validation* validation = deputy::ValidationOf(context)) {
+    validation->CheckTensorIndex(SubgraphOf(opaque_context), index,
+                                 "TfLiteOpaqueContextGetOpaqueTensor");
+  }
+  if (context == nullptr || index < 0 || static_cast<size_t>(index) >= context->tensors_size) {
+    return nullptr;
+  }
+  return reinterpret_cast<TfLiteOpaqueTensor*>(&context->tensors[index]);
+}
+
+size_t TfLiteOpaqueContextGetNumTensors(const struct TfLiteOpaqueContext* opaque_context) {
+  const auto* context = reinterpret_cast<const TfLiteContext*>(opaque_context);
+  return context == nullptr ? 0 : context->tensors_size;
+}
+
+TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* context,
+                                             TfLiteOpaqueTensor* tensor, TfLiteIntArray* new_size) {
+  if (context == nullptr || tensor == nullptr || new_size == nullptr) {
+    TfLiteIntArrayFree(new_size);
+    return kTfLiteError;
+  }
+  return Plain(context)->ResizeTensor(Plain(context), reinterpret_cast<TfLiteTensor*>(tensor),
+                                      new_size);
+}
+
+void TfLiteOpaqueContextReportError(struct TfLiteOpaqueContext* opaque_context, const char* format,
+                                    ...) {
+  va_list args;
+  va_start(args, format);
+  TfLiteOpaqueContextReportErrorVa(opaque_context, format, args);
+  va_end(args);
+}
+
+void TfLiteOpaqueContextReportErrorVa(struct TfLiteOpaqueContext* opaque_context,
+                                      const char* format, va_list vlist) {
+  TfLiteContext* context = Plain(opaque_context);
+  if (context == nullptr || format == nullptr) return;
+  char text[1024];  // longer messages are cut, as the error reporter does
+  vsnprintf(text, sizeof text, format, vlist);
+  context->ReportError(context, "%s", text);
+}
+
+TfLiteStatus TfLiteOpaqueContextAddTensor(TfLiteOpaqueContext* context,
+                                          TfLiteOpaqueTensorBuilder* builder,
+                                          int* new_tensor_index) {
+  TfLiteContext* plain = Plain(context);
+  if (plain == nullptr || builder == nullptr) return kTfLiteError;
+  if (!HasProperStorage(*builder)) {
+    plain->ReportError(plain,
+                       "AddTensor: expected a dynamic tensor with data or an arena tensor without, "
+                       "found allocation type %d %s data.",
+                       static_cast<int>(builder->allocation_type),
+                       builder->data == nullptr ? "without" : "with");
+    return kTfLiteError;
+  }
+  int index = -1;
+  const TfLiteStatus status = plain->AddTensors(plain, 1, &index);
+  if (status != kTfLiteOk) return status;
+  TfLiteTensor& tensor = plain->tensors[index];
+  tensor.type = builder->type;
+  tensor.data.data = builder->data;
+  tensor.allocation_type = builder->allocation_type;
+  tensor.params = builder->params;
+  tensor.quantization = builder->quantization;
+  if (new_tensor_index != nullptr) *new_tensor_index = index;
+  return kTfLiteOk;
+}
+
+TfLiteStatus TfLiteOpaqueContextGetSizeOfType(TfLiteOpaqueContext* context, TfLiteType type,
+                                              size_t* bytes) {
+  const size_t size = deputy::TypeBytes(type);
+  if (bytes == nullptr || size == 0) {
+    if (context != nullptr) {
+      TfLiteOpaqueContextReportError(context, "Type %s has no fixed size.",
+                                     TfLiteTypeGetName(type));
+    }
+    return kTfLiteError;
+  }
+  *bytes = size;
+  return kTfLiteOk;
+}
+
+TfLiteStatus TfLiteOpaqueContextGetMetadata(TfLiteOpaqueContext* context, const char* name,
+                                            const char** ptr, size_t* bytes) {
+  if (context == nullptr || name == nullptr || ptr == nullptr || bytes == nullptr) {
+    return kTfLiteError;
+  }
+  return Plain(context)->GetModelMetadata(Plain(context), name, ptr, bytes);
+}
+
+// ---- Through the subgraph ----
+
+TfLiteStatus TfLiteOpaqueContextGetInputs(const struct TfLiteOpaqueContext* opaque_context,
+                                          const int** inputs, int* num_inputs) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? kTfLiteError : Expose(subgraph->inputs(), inputs, num_inputs);
+}
+
+TfLiteStatus TfLiteOpaqueContextGetOutputs(const struct TfLiteOpaqueContext* opaque_context,
+                                           const int** outputs, int* num_outputs) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? kTfLiteError : Expose(subgraph->outputs(), outputs, num_outputs);
+}
+
+TfLiteStatus TfLiteOpaqueContextGetVariables(const struct TfLiteOpaqueContext* opaque_context,
+                                             const int** variables, int* num_variables) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? kTfLiteError
+                             : Expose(subgraph->variables(), variables, num_variables);
+}
+
+size_t TfLiteOpaqueContextGetNumNodes(const struct TfLiteOpaqueContext* opaque_context) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? 0 : static_cast<size_t>(subgraph->node_count());
+}
+
+const char* TfLiteOpaqueContextGetName(const struct TfLiteOpaqueContext* opaque_context) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? "" : subgraph->name();
+}
+
+TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
+    struct TfLiteOpaqueContext* opaque_context, int subgraph_index,
+    TfLiteOpaqueContext** acquired_opaque_context) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  if (subgraph == nullptr || acquired_opaque_context == nullptr) return kTfLiteError;
+  TfLiteContext* acquired = nullptr;
+  const TfLiteStatus status =
+      subgraph->interpreter()->AcquireSubgraphContext(subgraph_index, &acquired);
+  if (status == kTfLiteOk) {
+    *acquired_opaque_context = reinterpret_cast<TfLiteOpaqueContext*>(acquired);
+  }
+  return status;
+}
+
+TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(struct TfLiteOpaqueContext* opaque_context,
+                                                       int subgraph_index) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  return subgraph == nullptr ? kTfLiteError
+                             : subgraph->interpreter()->ReleaseSubgraphContext(subgraph_index);
+}
+
+// The first subgraph is what the client runs, so it cannot be skipped.
+TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
+    TfLiteOpaqueContext* opaque_context, int subgraph_index) {
+  const Subgraph* subgraph = SubgraphOf(opaque_context);
+  if (subgraph == nullptr || subgraph_index < 1 ||
+      subgraph_index >= subgraph->interpreter()->subgraph_count()) {
+    return kTfLiteError;
+  }
+  return Guard(kTfLiteError, [&] {
+    subgraph->interpreter()->MarkSkippable(subgraph_index);
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus TfLiteOpaqueContextGetNodeInitDataMmapInfo(const TfLiteOpaqueContext* context,
+                                                        const TfLiteOpaqueNode* node, int* fd,
+                                                        int64_t* custom_initial_data_offset_in_file,
+                                                        int64_t* custom_initial_data_size) {
+  const Subgraph* subgraph = SubgraphOf(context);
+  if (subgraph == nullptr || node == nullptr || fd == nullptr ||
+      custom_initial_data_offset_in_file == nullptr || custom_initial_data_size == nullptr) {
+    return kTfLiteError;
+  }
+  const deputy::Model& model = subgraph->interpreter()->model();
+  if (model.file_descriptor() < 0) return kTfLiteError;
+  const auto* plain = reinterpret_cast<const TfLiteNode*>(node);
+  *fd = model.file_descriptor();
+  *custom_initial_data_offset_in_file = -1;
+  *custom_initial_data_size = -1;
+  if (plain->custom_initial_data != nullptr) {
+    const auto* data = static_cast<const uint8_t*>(plain->custom_initial_data);
+    *custom_initial_data_offset_in_file = data - model.bytes().data();
+    *custom_initial_data_size = plain->custom_initial_data_size;
+  }
+  return kTfLiteOk;
+}
+
+}  // extern "C"

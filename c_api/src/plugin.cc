@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The registry of plug-ins. Nothing is kept between calls: a list is what a search found. Libraries
+// stay loaded, see core/plugin/plugin.h.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/deputy.h"
+#include "c_api/src/deliver.h"
+#include "core/plugin/plugin_delegate.h"
+
+using deputy::ErrorReporter;
+using deputy::Guard;
+using deputy::PluginKind;
+using deputy::PluginLibrary;
+
+struct DeputyPlugin {
+  std::atomic<int> references{1};
+  std::shared_ptr<const PluginLibrary> library;
+  std::string name;
+};
+
+struct DeputyPluginList {
+  struct Entry {
+    std::string path;
+    std::string error;
+    DeputyPlugin* plugin = nullptr;  // null when there is an error
+  };
+  ~DeputyPluginList() {
+    for (const Entry& entry : entries) DeputyPluginRelease(entry.plugin);
+  }
+  std::vector<Entry> entries;
+};
+
+namespace {
+
+DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
+  auto plugin = std::make_unique<DeputyPlugin>();
+  plugin->library = PluginLibrary::Load(path, true, reporter);
+  if (plugin->library == nullptr) return nullptr;
+  plugin->name = plugin->library->name();
+  return plugin.release();
+}
+
+// Collects what is searched for without reporting it: errors of a list belong to its entries.
+void KeepQuiet(void*, const char*, va_list) {}
+
+// "libname.so" and "libname.so.1.2".
+bool IsLibraryName(const std::string& name) {
+  const size_t at = name.find(".so");
+  return at != std::string::npos && at > 0 && name[0] != '.' &&
+         (at + 3 == name.size() || name[at + 3] == '.');
+}
+
+class Search {
+ public:
+  explicit Search(DeputyPluginList* list) : list_(list) {}
+
+  // A file, or a folder with files in it.
+  void Add(const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      AddFolder(path);
+    } else {
+      AddFile(path);
+    }
+  }
+
+ private:
+  void AddFolder(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error)) {
+      if (IsLibraryName(at->path().filename().string())) paths.push_back(at->path().string());
+    }
+    if (error) list_->entries.push_back({folder, "cannot be read: " + error.message()});
+    std::sort(paths.begin(), paths.end());
+    for (const std::string& path : paths) {
+      if (!std::filesystem::is_directory(path, error)) AddFile(path);
+    }
+  }
+
+  // One library may have several names; the first is enough.
+  void AddFile(const std::string& path) {
+    struct stat facts = {};
+    if (stat(path.c_str(), &facts) == 0 && !seen_.insert({facts.st_dev, facts.st_ino}).second) {
+      return;
+    }
+    list_->entries.push_back({path, ""});
+    DeputyPluginList::Entry& entry = list_->entries.back();
+    ErrorReporter reporter(KeepQuiet, nullptr);
+    entry.plugin = Load(path.c_str(), &reporter);
+    if (entry.plugin == nullptr) entry.error = reporter.last_error();
+  }
+
+  DeputyPluginList* list_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+};
+
+const DeputyPluginList::Entry* EntryOf(const DeputyPluginList* list, size_t index) {
+  const bool exists = list != nullptr && index < list->entries.size();
+  return exists ? &list->entries[index] : nullptr;
+}
+
+const char* OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+
+DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
+  DeputyPluginInfo info{};
+  info.path = plugin.library->path().c_str();
+  info.kind = kDeputyPluginExternal;
+  info.name = plugin.name.c_str();
+  info.version = info.vendor = "";
+  if (const TfLiteStableDelegate* stable = plugin.library->stable()) {
+    info.kind = kDeputyPluginStable;
+    info.version = OrEmpty(stable->delegate_version);
+  }
+  if (const DeputyDelegatePlugin* own = plugin.library->plugin()) {
+    info.kind = kDeputyPluginDeputy;
+    info.version = OrEmpty(own->version);
+    info.vendor = OrEmpty(own->vendor);
+    info.preferred_layout = own->preferred_layout;
+    info.options = own->options;
+    info.option_count = own->option_count;
+  }
+  return info;
+}
+
+// Reports what the plug-in is when a call wants the other kind.
+bool ExpectKind(const DeputyPlugin* plugin, bool stable) {
+  if (plugin != nullptr && (plugin->library->kind() == PluginKind::kStable) == stable) return true;
+  ErrorReporter().Report(
+      "Unable to create external delegate from : %s (expected %s, found %s)",
+      plugin == nullptr ? "" : plugin->library->path().c_str(),
+      stable ? "a stable delegate, which takes settings" : "a delegate that takes options",
+      plugin == nullptr ? "NULL" : (stable ? "one that takes options" : "a stable delegate"));
+  return false;
+}
+
+}  // namespace
+
+// ---- Plug-ins -----------------------------------------------------------------------------------
+
+DeputyPlugin* DeputyPluginLoad(const char* path) {
+  return Guard<DeputyPlugin*>(nullptr, [&] {
+    ErrorReporter reporter;
+    return Load(path, &reporter);
+  });
+}
+
+DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin) {
+  if (plugin != nullptr) plugin->references.fetch_add(1, std::memory_order_relaxed);
+  return plugin;
+}
+
+void DeputyPluginRelease(DeputyPlugin* plugin) {
+  if (plugin != nullptr && plugin->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete plugin;
+  }
+}
+
+TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin, DeputyPluginInfo* info) {
+  return plugin == nullptr ? kTfLiteError : deputy::Deliver(InfoOf(*plugin), info);
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+DeputyPluginList* DeputyPluginListCreate(const char* paths) {
+  return Guard<DeputyPluginList*>(nullptr, [&] {
+    auto list = std::make_unique<DeputyPluginList>();
+    Search search(list.get());
+    const std::string_view all = OrEmpty(paths == nullptr ? getenv("DEPUTY_PLUGIN_PATH") : paths);
+    for (size_t at = 0; at < all.size();) {
+      const size_t end = std::min(all.find(':', at), all.size());
+      if (end > at) search.Add(std::string(all.substr(at, end - at)));
+      at = end + 1;
+    }
+    return list.release();
+  });
+}
+
+void DeputyPluginListDelete(DeputyPluginList* list) { delete list; }
+
+size_t DeputyPluginListGetCount(const DeputyPluginList* list) {
+  return list == nullptr ? 0 : list->entries.size();
+}
+
+DeputyPlugin* DeputyPluginListGetPlugin(const DeputyPluginList* list, size_t index) {
+  const auto* entry = EntryOf(list, index);
+  return entry == nullptr ? nullptr : entry->plugin;
+}
+
+const char* DeputyPluginListGetPath(const DeputyPluginList* list, size_t index) {
+  const auto* entry = EntryOf(list, index);
+  return entry == nullptr ? nullptr : entry->path.c_str();
+}
+
+const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index) {
+  const auto* entry = EntryOf(list, index);
+  return entry == nullptr ? nullptr : entry->error.c_str();
+}
+
+// ---- Delegates ----------------------------------------------------------------------------------
+
+TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin, const char* const* keys,
+                                           const char* const* values, size_t count) {
+  return Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+    if (!ExpectKind(plugin, false)) return nullptr;
+    ErrorReporter reporter;
+    return deputy::CreatePluginDelegate(plugin->library, {keys, values, count}, &reporter);
+  });
+}
+
+TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin, const void* settings) {
+  return Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+    if (!ExpectKind(plugin, true)) return nullptr;
+    ErrorReporter reporter;
+    return deputy::CreateStableDelegate(plugin->library, settings, &reporter);
+  });
+}
+
+void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate) {
+  ErrorReporter reporter;
+  deputy::DeletePluginDelegate(delegate, &reporter);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sizes that the structs of deputy.h had when they were first published, which is what a client
+// may have been compiled with.
+//
+// A struct may grow at its end; nothing here changes with it. It grows behind the first release's
+// size, never in padding, where a new field could not be told from an old client's rubbish: hence
+// the check that the first release's last field ends where its struct did.
+#ifndef DEPUTY_C_API_SRC_STRUCT_SIZES_H_
+#define DEPUTY_C_API_SRC_STRUCT_SIZES_H_
+
+#include <cstddef>
+
+#include "c_api/include/deputy.h"
+
+namespace deputy {
+
+// Bytes that every client's struct has. A client that claims less is not one of ours.
+template <typename Struct>
+inline constexpr size_t kFirstSize = 0;
+
+// Struct, its size in the first release, the last field that it had there.
+#define DEPUTY_FIRST_RELEASE(Struct, size, last_field)                           \
+  template <>                                                                    \
+  inline constexpr size_t kFirstSize<Struct> = size;                             \
+  static_assert(offsetof(Struct, struct_size) == 0 && sizeof(Struct) >= (size)); \
+  static_assert(offsetof(Struct, last_field) + sizeof(Struct::last_field) == (size));
+
+DEPUTY_FIRST_RELEASE(DeputyLimits, 32, max_subgraphs)
+DEPUTY_FIRST_RELEASE(DeputyDelegationStatus, 56, saving_ns)
+DEPUTY_FIRST_RELEASE(DeputyNodeInfo, 72, outputs)
+DEPUTY_FIRST_RELEASE(DeputyDelegateInfo, 48, failure)
+DEPUTY_FIRST_RELEASE(DeputyNodeAnswer, 48, cost_ns)
+DEPUTY_FIRST_RELEASE(DeputyNodeRun, 40, recomputed)
+DEPUTY_FIRST_RELEASE(DeputyPartition, 64, constant_bytes)
+DEPUTY_FIRST_RELEASE(DeputyPlacement, 40, delegate)
+DEPUTY_FIRST_RELEASE(DeputyFinding, 64, delegate_name)
+DEPUTY_FIRST_RELEASE(DeputyValidationOptions, 40, user_data)
+DEPUTY_FIRST_RELEASE(DeputyMemoryMap, 32, tensor_count)
+DEPUTY_FIRST_RELEASE(DeputyTensorMemory, 40, last_use)
+DEPUTY_FIRST_RELEASE(DeputyOpEvent, 48, reserved)
+DEPUTY_FIRST_RELEASE(DeputyPluginInfo, 64, option_count)
+
+#undef DEPUTY_FIRST_RELEASE
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_STRUCT_SIZES_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The objects that a telemetry profiler reads through telemetry_setting.h. Whoever reports settings
+// fills them and keeps them alive during the callback; nothing in them is owned.
+#ifndef DEPUTY_C_API_SRC_TELEMETRY_H_
+#define DEPUTY_C_API_SRC_TELEMETRY_H_
+
+#include <span>
+
+#include "c_api/include/telemetry_setting.h"
+
+struct TfLiteTelemetryConversionMetadata {
+  std::span<const int32_t> optimization_modes;
+};
+
+struct TfLiteTelemetrySubgraphInfo {
+  std::span<const TfLiteQuantization> quantizations;
+  // Asked for by TensorFlow 2.12 only.
+  std::span<const int32_t> op_types;
+  std::span<const char*> custom_op_names;
+};
+
+struct TfLiteTelemetryInterpreterSettings {
+  const TfLiteTelemetryConversionMetadata* conversion_metadata = nullptr;
+  std::span<const TfLiteTelemetrySubgraphInfo> subgraphs;
+};
+
+struct TfLiteTelemetryGpuDelegateSettings {
+  size_t nodes_delegated = 0;
+  int backend = 0;
+};
+
+#endif  // DEPUTY_C_API_SRC_TELEMETRY_H_

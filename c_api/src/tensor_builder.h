@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The object behind TfLiteOpaqueTensorBuilder: what a tensor that is to be added shall be. Filled
+// in opaque_tensor.cc, used up in opaque_context.cc.
+#ifndef DEPUTY_C_API_SRC_TENSOR_BUILDER_H_
+#define DEPUTY_C_API_SRC_TENSOR_BUILDER_H_
+
+#include "c_api/include/common.h"
+
+struct TfLiteOpaqueTensorBuilder {
+  TfLiteType type = kTfLiteNoType;
+  void* data = nullptr;  // malloc block that the new tensor will own
+  TfLiteAllocationType allocation_type = kTfLiteMemNone;
+  TfLiteQuantizationParams params{};
+  TfLiteQuantization quantization{};  // the new tensor will own its params
+};
+
+#endif  // DEPUTY_C_API_SRC_TENSOR_BUILDER_H_

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/arena.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace deputy {
+namespace {
+
+// Between guards: a value that stands out where somebody reads what nobody wrote.
+constexpr int kFreshByte = 0xC9;
+
+}  // namespace
+
+void Arena::ForgetFrom(int position) {
+  for (Slot& slot : slots_) {
+    if (slot.lifetime.first >= position) slot = Slot{};
+  }
+  std::erase_if(
+      placed_, [&](int tensor) { return slots_[static_cast<size_t>(tensor)].offset == kNoOffset; });
+}
+
+bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
+  std::vector<Slot> slots = wanted;
+  std::vector<BlockRequest> requests;
+  std::vector<int> owners;
+  for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
+    Slot& slot = slots[tensor];
+    slot.offset = kNoOffset;
+    if (slot.bytes == 0 || !slot.lifetime.used()) continue;
+    const bool placed = tensor < slots_.size() && slots_[tensor].offset != kNoOffset &&
+                        slots_[tensor].bytes >= slot.bytes;
+    if (placed) slot.bytes = slots_[tensor].bytes;
+    size_t guarded = 0;
+    if (!AddSizes(slot.bytes, 2 * guard_bytes_, &guarded)) return false;
+    requests.push_back({.bytes = guarded,
+                        .first = slot.lifetime.first,
+                        .last = slot.lifetime.last,
+                        .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset});
+    owners.push_back(static_cast<int>(tensor));
+  }
+  MemoryPlan plan;
+  if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
+  const size_t kept_bytes = slots_.empty() ? 0 : planned_bytes_;
+  const size_t total = std::max(plan.total_bytes, kept_bytes);
+  const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
+  if (!block_.Reserve(total, kept, limits)) return false;
+  // Tensors are compared before anybody has written them.
+  if (guard_bytes_ > 0 && block_.size() > old_size) {
+    memset(block_.data() + kept, kFreshByte, block_.size() - kept);
+  }
+  for (size_t i = 0; i < owners.size(); ++i) {
+    slots[static_cast<size_t>(owners[i])].offset = plan.offsets[i] + guard_bytes_;
+  }
+  slots_ = std::move(slots);
+  placed_ = std::move(owners);
+  planned_bytes_ = total;
+  return true;
+}
+
+char* Arena::Address(int tensor) const {
+  if (static_cast<size_t>(tensor) >= slots_.size()) return nullptr;
+  const Slot& slot = slots_[tensor];
+  return slot.offset == kNoOffset ? nullptr : block_.data() + slot.offset;
+}
+
+}  // namespace deputy

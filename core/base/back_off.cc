@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/back_off.h"
+
+#include <algorithm>
+
+namespace deputy {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// Slices of the system's scheduler take milliseconds; a tile takes less, and waits of a tile or two
+// are what sharing brings with it.
+constexpr BackOff::Time kTooMuch = microseconds(300);
+
+// A single hiccup must not cost much. Beside a process that stays, one trial a second leaves 99 of
+// 100 inferences of up to 10 ms without any.
+constexpr BackOff::Time kFirstRest = milliseconds(10);
+constexpr BackOff::Time kLongestRest = milliseconds(1000);
+// Stalls that come no closer together than this many rests, or a second, are single hiccups.
+constexpr int kRestsApart = 10;
+
+}  // namespace
+
+void BackOff::Forget() {
+  allowed_ = workers_;
+  lost_ = rest_ = resume_at_ = Time(0);
+}
+
+void BackOff::Resume(Time now) {
+  if (now >= resume_at_) allowed_ = workers_;
+}
+
+void BackOff::JobEnded(Time now, Time saved) {
+  lost_ = std::max(lost_ - saved, Time(0));
+  if (lost_ < kTooMuch) return;
+  const Time apart = std::min(kRestsApart * rest_, kLongestRest);
+  const bool again = rest_ > Time(0) && now - lost_ - resume_at_ < apart;
+  rest_ = again ? std::min(2 * rest_, kLongestRest) : kFirstRest;
+  resume_at_ = now + rest_;
+  lost_ = Time(0);
+  allowed_ /= 2;
+}
+
+}  // namespace deputy

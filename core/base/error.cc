@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts are formatted into a local buffer first: an argument may point into the very text that the
+// report replaces, and a client's reporter may report again.
+#include "core/base/error.h"
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+namespace deputy {
+namespace {
+
+constexpr size_t kTextSize = 1024;
+
+// A plain array rather than a std::string: it is there when memory is not.
+thread_local char thread_last_error[kTextSize] = "";
+
+std::mutex default_reporter_mutex;
+ReportFunction default_function = nullptr;
+void* default_user_data = nullptr;
+
+// A text of less than kTextSize bytes, as a format that prints it.
+class TextAsFormat {
+ public:
+  explicit TextAsFormat(const char* text) {
+    char* out = format_;
+    for (; *text != '\0'; ++text) {
+      if (*text == '%') *out++ = '%';
+      *out++ = *text;
+    }
+    *out = '\0';
+  }
+  const char* get() const { return format_; }
+
+ private:
+  char format_[2 * kTextSize];  // room for a text of nothing but '%'
+};
+
+// The client gets a va_list, which only a variadic function can make; it is always empty. Nothing a
+// client's reporter throws may travel through us.
+void CallReporter(ReportFunction function, void* user_data, const char* format, ...) noexcept {
+  va_list args;
+  va_start(args, format);
+  try {
+    function(user_data, format, args);
+  } catch (...) {
+  }
+  va_end(args);
+}
+
+// Clients in languages that cannot read a va_list show the format alone, so that it has to say all.
+void Deliver(ReportFunction function, void* user_data, const char* text) {
+  CallReporter(function, user_data, TextAsFormat(text).get());
+}
+
+void DeliverToDefault(const char* text) {
+  ReportFunction function;
+  void* user_data;
+  {
+    std::lock_guard<std::mutex> lock(default_reporter_mutex);
+    function = default_function;
+    user_data = default_user_data;
+  }
+  if (function == nullptr) {
+    std::fprintf(stderr, "ERROR: %s\n", text);
+  } else {
+    // Outside the lock, so that a reporter may itself redirect the default.
+    Deliver(function, user_data, text);
+  }
+}
+
+}  // namespace
+
+void ErrorReporter::Report(const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  ReportV(format, args);
+  va_end(args);
+}
+
+void ErrorReporter::ReportV(const char* format, va_list args) {
+  static_assert(sizeof(last_error_) == kTextSize);
+  char text[kTextSize];
+  if (std::vsnprintf(text, sizeof(text), format, args) < 0) {
+    std::snprintf(text, sizeof(text), "%s", format);
+  }
+  std::memcpy(last_error_, text, sizeof(text));
+  std::memcpy(thread_last_error, text, sizeof(text));
+  if (function_ == nullptr) {
+    DeliverToDefault(text);
+  } else {
+    Deliver(function_, user_data_, text);
+  }
+}
+
+TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  reporter->ReportV(format, args);
+  va_end(args);
+  return status;
+}
+
+void SetDefaultReporter(ReportFunction function, void* user_data) {
+  std::lock_guard<std::mutex> lock(default_reporter_mutex);
+  default_function = function;
+  default_user_data = user_data;
+}
+
+const char* ThreadLastError() { return thread_last_error; }
+
+}  // namespace deputy

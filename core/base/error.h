@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one place where a failure is born. Every failing path of the library ends in Fail() or in
+// ErrorReporter::Report(), so that one breakpoint finds it, one report is made per failure, and
+// nothing is ever printed that a caller cannot redirect.
+//
+// Nothing here allocates: a report about exhausted memory must not need memory.
+#ifndef DEPUTY_CORE_BASE_ERROR_H_
+#define DEPUTY_CORE_BASE_ERROR_H_
+
+#include <cstdarg>
+
+#include "c_api/include/c_api_types.h"
+
+namespace deputy {
+
+// A client's reporter as the C API spells it: user data, printf format, arguments.
+using ReportFunction = void (*)(void* user_data, const char* format, va_list args);
+
+// Where a failure text goes. A reporter with a null function forwards to the process-wide default
+// (standard error until SetDefaultReporter). Not thread safe, apart from the default reporter.
+class ErrorReporter {
+ public:
+  ErrorReporter() = default;
+  ErrorReporter(ReportFunction function, void* user_data)
+      : function_(function), user_data_(user_data) {}
+
+  // Formats the text, remembers it as last_error() and as the calling thread's last error, and
+  // hands it to the client as a format without arguments: the text with every % doubled.
+  void Report(const char* format, ...) __attribute__((format(printf, 2, 3)));
+  void ReportV(const char* format, va_list args);
+
+  // Text of the newest report, "" before the first. Valid until the next report.
+  const char* last_error() const { return last_error_; }
+
+ private:
+  ReportFunction function_ = nullptr;
+  void* user_data_ = nullptr;
+  char last_error_[1024] = "";
+};
+
+// Reports and returns `status`, so that a failing path is one statement.
+TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Redirects the process-wide default; a null function restores standard error. Thread safe.
+void SetDefaultReporter(ReportFunction function, void* user_data);
+
+// The calling thread's newest report from any object, "" if there is none.
+const char* ThreadLastError();
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_BASE_ERROR_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only allocator of memory whose size a model decides: limits first, then aligned_alloc, and a
+// null pointer where either refuses.
+#include "core/base/memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace deputy {
+namespace {
+
+size_t PhysicalMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  size_t bytes;
+  if (pages <= 0 || page_bytes <= 0 ||
+      !MultiplySizes(static_cast<size_t>(pages), static_cast<size_t>(page_bytes), &bytes)) {
+    return SIZE_MAX / 2;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Limits::Limits() : max_block_bytes(PhysicalMemory()) {
+  rlimit address_space;
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    max_block_bytes = std::min<size_t>(max_block_bytes, address_space.rlim_cur);
+  }
+}
+
+bool MultiplySizes(size_t a, size_t b, size_t* out) {
+  size_t product;
+  if (__builtin_mul_overflow(a, b, &product)) return false;
+  *out = product;
+  return true;
+}
+
+bool AddSizes(size_t a, size_t b, size_t* out) {
+  size_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) return false;
+  *out = sum;
+  return true;
+}
+
+Block::~Block() { Free(); }
+
+Block::Block(Block&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Block& Block::operator=(Block&& other) noexcept {
+  if (this != &other) {
+    Free();
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+bool Block::Reserve(size_t bytes, size_t keep_bytes, const Limits& limits) {
+  if (bytes <= size_) return true;
+  size_t rounded;
+  if (bytes > limits.max_block_bytes || !AddSizes(bytes, kTensorAlignment - 1, &rounded)) {
+    return false;
+  }
+  rounded -= rounded % kTensorAlignment;  // aligned_alloc wants a multiple
+  char* grown = static_cast<char*>(std::aligned_alloc(kTensorAlignment, rounded));
+  if (grown == nullptr) return false;
+  const size_t kept = std::min(keep_bytes, size_);
+  if (kept != 0) std::memcpy(grown, data_, kept);
+  std::free(data_);
+  data_ = grown;
+  size_ = bytes;
+  return true;
+}
+
+void Block::Free() {
+  std::free(data_);
+  data_ = nullptr;
+  size_ = 0;
+}
+
+}  // namespace deputy

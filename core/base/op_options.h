@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of one operator as the model file holds them: a verified FlatBuffer table whose
+// fields are read by number. Option parsers use this instead of the generated schema, which stays
+// inside core/model/model.cc. Field numbers are those of core/model/schema.fbs, counted from 0.
+//
+// Absent options, options of another union member and fields the file leaves out all read as the
+// given default, which is what the schema's own defaults are for.
+#ifndef DEPUTY_CORE_BASE_OP_OPTIONS_H_
+#define DEPUTY_CORE_BASE_OP_OPTIONS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "c_api/include/builtin_op_data.h"
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+// Which options table an operator carries: the first union (`builtin_options`) or the second
+// (`builtin_options_2`), and the member's number in it. Numbers are the schema's.
+struct OptionsKind {
+  uint8_t set = 0;     // 0 = the operator has no options, else 1 or 2
+  uint8_t member = 0;  // discriminator of the union
+  friend bool operator==(const OptionsKind&, const OptionsKind&) = default;
+};
+
+class OpOptions {
+ public:
+  OpOptions() = default;  // every field reads as its default
+  // `table` is a flatbuffers::Table that the verifier has accepted as the member `kind`.
+  OpOptions(OptionsKind kind, const void* table) : kind_(kind), table_(table) {}
+
+  OptionsKind kind() const { return kind_; }
+  bool present() const { return table_ != nullptr; }
+  // These options if they are of `kind`, else absent ones: what an operator that expects `kind` may
+  // read.
+  OpOptions As(OptionsKind kind) const { return kind == kind_ ? *this : OpOptions(); }
+
+  bool Bool(int field, bool default_value = false) const;
+  int8_t Byte(int field, int8_t default_value = 0) const;
+  int32_t Int(int field, int32_t default_value = 0) const;
+  int64_t Long(int field, int64_t default_value = 0) const;
+  float Float(int field, float default_value = 0.0f) const;
+  // Text or array inside the model; null or empty when absent. Lives as long as the model.
+  const char* String(int field) const;
+  std::span<const int32_t> Ints(int field) const;
+  // A copy: files need not align 8-byte elements.
+  std::vector<int64_t> Longs(int field) const;
+  std::span<const float> Floats(int field) const;
+  std::span<const uint8_t> Bytes(int field) const;
+
+  // Enumerations that the C structs number differently from the schema. Values the schema does
+  // not know become the C enum's "unknown" or "none", as in TensorFlow Lite.
+  TfLitePadding Padding(int field) const;
+  TfLiteFusedActivation Activation(int field) const;
+  // A TensorType; a number no TfLiteType has reads as kTfLiteNoType.
+  TfLiteType Type(int field, TfLiteType default_value = kTfLiteFloat32) const;
+
+ private:
+  OptionsKind kind_;
+  const void* table_ = nullptr;
+};
+
+// The TfLiteType of a schema TensorType number; kTfLiteNoType when there is none.
+TfLiteType TypeFromSchema(int8_t tensor_type);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_BASE_OP_OPTIONS_H_

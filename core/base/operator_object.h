@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The object behind the opaque TfLiteOperator. Plug-ins that link the accessors statically look
+// inside, so the layout is upstream's (120 bytes on LP64, abi.md 2) and only grows at the end.
+#ifndef DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
+#define DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "c_api/include/operator.h"
+
+struct TfLiteOperator {
+  const char* custom_name = nullptr;  // borrowed
+  int version = 0;
+  void* (*init)(TfLiteOpaqueContext*, const char*, size_t) = nullptr;
+  void (*free)(TfLiteOpaqueContext*, void*) = nullptr;
+  TfLiteStatus (*prepare)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
+  TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
+  struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
+  int32_t builtin_code = 0;
+  int node_index = -1;  // -1: it has functions; else it describes the registration of that node
+  uint64_t inplace_operator = 0;
+  void* user_data = nullptr;
+  void* (*init_with_data)(void*, TfLiteOpaqueContext*, const char*, size_t) = nullptr;
+  void (*free_with_data)(void*, TfLiteOpaqueContext*, void*) = nullptr;
+  TfLiteStatus (*prepare_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
+  TfLiteStatus (*invoke_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
+  struct TfLiteAsyncKernel* (*async_kernel_with_data)(void*, TfLiteOpaqueContext*,
+                                                      TfLiteOpaqueNode*) = nullptr;
+};
+
+static_assert(sizeof(void*) == 8, "the ABI facts are those of LP64");
+static_assert(sizeof(TfLiteOperator) == 120);
+static_assert(offsetof(TfLiteOperator, node_index) == 60);
+static_assert(offsetof(TfLiteOperator, user_data) == 72);
+static_assert(offsetof(TfLiteOperator, async_kernel_with_data) == 112);
+
+#endif  // DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_

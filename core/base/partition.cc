@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What would surprise a reader: TensorFlow Lite sweeps the plan for each subset until a sweep finds
+// nothing more to add, which is quadratic in the number of subsets. Here every node counts what it
+// still waits for and is queued when the last of that has come. Two queues, one per kind, give the
+// order of the sweeps: a node that becomes ready behind the sweep's position is met in this sweep,
+// one before it in the next.
+#include "core/base/partition.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+namespace deputy {
+namespace {
+
+constexpr int kReady = -1;    // no node of the plan makes the tensor
+constexpr int kPending = -2;  // its maker is not scheduled yet
+                              // otherwise: the subset that makes it
+
+// Lists of numbers in two arrays, filled in two passes: Count every entry, Reserve, Add every
+// entry.
+class Lists {
+ public:
+  explicit Lists(size_t count) : ends_(count + 1, 0) {}
+  void Count(int list) { ++ends_[static_cast<size_t>(list) + 1]; }
+  void Reserve() {
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+    entries_.resize(ends_.back());
+    next_.assign(ends_.begin(), ends_.end() - 1);
+  }
+  void Add(int list, int entry) { entries_[next_[static_cast<size_t>(list)]++] = entry; }
+  std::span<const int> operator[](int list) const {
+    const size_t begin = ends_[static_cast<size_t>(list)];
+    return {entries_.data() + begin, ends_[static_cast<size_t>(list) + 1] - begin};
+  }
+
+ private:
+  std::vector<size_t> ends_, next_;
+  std::vector<int> entries_;
+};
+
+class Partitioner {
+ public:
+  Partitioner(const PartitionGraph& graph, const PartitionRules& rules)
+      : graph_(graph),
+        rules_(rules),
+        readers_(static_cast<size_t>(graph.tensor_count)),
+        successors_(graph.plan.size()) {}
+
+  bool Run(std::span<const int> take, std::string* out_error) {
+    if (!MarkTaken(take, out_error) || !CheckControlEdges(out_error)) return false;
+    Prepare();
+    while (FillSubset()) {
+    }
+    if (scheduled_count_ < graph_.plan.size()) {
+      const auto left = std::find(scheduled_.begin(), scheduled_.end(), false);
+      *out_error = "node " + std::to_string(graph_.plan[left - scheduled_.begin()]) +
+                   " can never run: its inputs or control edges form a cycle";
+      return false;
+    }
+    AddGraphOutputs();
+    return true;
+  }
+
+  std::vector<NodeSubset> TakeSubsets() { return std::move(subsets_); }
+
+ private:
+  using Queue = std::priority_queue<int, std::vector<int>, std::greater<int>>;
+
+  bool MarkTaken(std::span<const int> take, std::string* out_error) {
+    const int node_count = static_cast<int>(graph_.nodes.size());
+    taken_.assign(graph_.nodes.size(), false);
+    for (int node : take) {
+      if (node < 0 || node >= node_count) {
+        *out_error = "node " + std::to_string(node) + " to replace: expected below " +
+                     std::to_string(node_count);
+        return false;
+      }
+      taken_[node] = true;
+    }
+    return true;
+  }
+
+  bool CheckControlEdges(std::string* out_error) const {
+    const int plan_size = static_cast<int>(graph_.plan.size());
+    for (const auto& [from, to] : graph_.control_edges) {
+      if (from >= 0 && from < plan_size && to >= 0 && to < plan_size) continue;
+      *out_error = "control edge " + std::to_string(from) + " to " + std::to_string(to) +
+                   ": expected plan positions below " + std::to_string(plan_size);
+      return false;
+    }
+    return true;
+  }
+
+  void Prepare() {
+    const int plan_size = static_cast<int>(graph_.plan.size());
+    maker_.assign(graph_.tensor_count, kReady);
+    last_reader_.assign(graph_.tensor_count, -1);
+    last_giver_.assign(graph_.tensor_count, -1);
+    for (int node : graph_.plan) {
+      for (int tensor : graph_.nodes[node].outputs) {
+        if (tensor >= 0) maker_[tensor] = kPending;
+      }
+    }
+    waits_for_.assign(plan_size, 0);
+    const auto each_wait = [&](auto tensor_read, auto control_edge) {
+      for (int position = 0; position < plan_size; ++position) {
+        for (int tensor : graph_.nodes[graph_.plan[position]].inputs) {
+          if (tensor >= 0 && maker_[tensor] == kPending) tensor_read(tensor, position);
+        }
+      }
+      for (const auto& [from, to] : graph_.control_edges) control_edge(from, to);
+    };
+    each_wait([&](int tensor, int) { readers_.Count(tensor); },
+              [&](int from, int) { successors_.Count(from); });
+    readers_.Reserve();
+    successors_.Reserve();
+    each_wait(
+        [&](int tensor, int position) {
+          readers_.Add(tensor, position);
+          ++waits_for_[position];
+        },
+        [&](int from, int to) {
+          successors_.Add(from, to);
+          ++waits_for_[to];
+        });
+    scheduled_.assign(plan_size, false);
+    unscheduled_from_.resize(plan_size + 1);
+    std::iota(unscheduled_from_.begin(), unscheduled_from_.end(), 0);
+    for (int position = 0; position < plan_size; ++position) {
+      if (waits_for_[position] == 0) ready_[Kind(position)].push(position);
+    }
+  }
+
+  bool Kind(int position) const { return taken_[graph_.plan[position]]; }
+
+  // False when no node is left that can run.
+  bool FillSubset() {
+    const int first = FirstReady();
+    if (first < 0) return false;
+    const bool kind = Kind(first);
+    subsets_.emplace_back().taken = kind;
+    Schedule(first);
+    if (rules_.fuse && rules_.greedy) Sweep(kind);
+    if (rules_.fuse && !rules_.greedy) FollowPlan(kind);
+    QueueMissed(kind);
+    return true;
+  }
+
+  // The first plan position of either kind that can run; -1: none.
+  int FirstReady() {
+    int first = -1;
+    for (Queue& queue : ready_) {
+      // Without greed, nodes are scheduled where they lie in their queue.
+      while (!queue.empty() && scheduled_[queue.top()]) queue.pop();
+      if (!queue.empty() && (first < 0 || queue.top() < first)) first = queue.top();
+    }
+    return first;
+  }
+
+  // Adds every node of the kind that can run, sweep after sweep.
+  void Sweep(bool kind) {
+    Queue& queue = ready_[kind];
+    for (;;) {
+      while (!queue.empty()) {
+        const int position = queue.top();
+        queue.pop();
+        if (!scheduled_[position]) Schedule(position);
+      }
+      if (missed_.empty()) return;
+      QueueMissed(kind);
+    }
+  }
+
+  void QueueMissed(bool kind) {
+    for (int position : missed_) ready_[kind].push(position);
+    missed_.clear();
+  }
+
+  // Adds the nodes that come next, up to one that cannot join. Behind the last it goes on with the
+  // first.
+  void FollowPlan(bool kind) {
+    for (;;) {
+      int next = UnscheduledFrom(position_);
+      if (next == EndOfPlan()) next = UnscheduledFrom(0);
+      if (next == EndOfPlan() || waits_for_[next] > 0 || Kind(next) != kind) return;
+      Schedule(next);
+    }
+  }
+
+  int EndOfPlan() const { return static_cast<int>(graph_.plan.size()); }
+
+  // The first position from here on that is not scheduled, or the plan's end. Halves the way for
+  // those who come later.
+  int UnscheduledFrom(int position) {
+    while (unscheduled_from_[position] != position) {
+      unscheduled_from_[position] = unscheduled_from_[unscheduled_from_[position]];
+      position = unscheduled_from_[position];
+    }
+    return position;
+  }
+
+  void Schedule(int position) {
+    const PartitionGraph::Node& node = graph_.nodes[graph_.plan[position]];
+    const int current = static_cast<int>(subsets_.size()) - 1;
+    position_ = position;
+    scheduled_[position] = true;
+    unscheduled_from_[position] = position + 1;
+    ++scheduled_count_;
+    subsets_.back().nodes.push_back(graph_.plan[position]);
+    for (int tensor : node.outputs) {
+      if (tensor < 0) continue;
+      // What a custom operator works on in place comes from another subset. Upstream does not see
+      // that, and a delegate would not write it.
+      const bool in_place = maker_[tensor] >= 0 && maker_[tensor] != current && Reads(node, tensor);
+      if (in_place) AddOutput(tensor);
+      const bool was_pending = maker_[tensor] == kPending;
+      maker_[tensor] = current;
+      if (was_pending) Release(readers_[tensor]);
+    }
+    for (int tensor : node.inputs) {
+      if (tensor >= 0 && maker_[tensor] != current) AddInput(tensor);
+    }
+    Release(successors_[position]);
+  }
+
+  static bool Reads(const PartitionGraph::Node& node, int tensor) {
+    return std::find(node.inputs.begin(), node.inputs.end(), tensor) != node.inputs.end();
+  }
+
+  void Release(std::span<const int> positions) {
+    for (int position : positions) {
+      if (--waits_for_[position] > 0) continue;
+      const bool kind = Kind(position);
+      const bool missed = position < position_ && kind == subsets_.back().taken;
+      if (missed) {
+        missed_.push_back(position);
+      } else {
+        ready_[kind].push(position);
+      }
+    }
+  }
+
+  // The open subset reads what another one, or none, makes.
+  void AddInput(int tensor) {
+    const int current = static_cast<int>(subsets_.size()) - 1;
+    if (last_reader_[tensor] == current) return;
+    last_reader_[tensor] = current;
+    subsets_.back().inputs.push_back(tensor);
+    if (maker_[tensor] >= 0) AddOutput(tensor);
+  }
+
+  void AddOutput(int tensor) {
+    if (last_giver_[tensor] == maker_[tensor]) return;
+    last_giver_[tensor] = maker_[tensor];
+    subsets_[maker_[tensor]].outputs.push_back(tensor);
+  }
+
+  void AddGraphOutputs() {
+    for (int tensor : graph_.outputs) {
+      if (tensor >= 0 && maker_[tensor] >= 0) AddOutput(tensor);
+    }
+    for (NodeSubset& subset : subsets_) {
+      std::sort(subset.inputs.begin(), subset.inputs.end());
+      std::sort(subset.outputs.begin(), subset.outputs.end());
+    }
+  }
+
+  const PartitionGraph& graph_;
+  const PartitionRules& rules_;
+  std::vector<bool> taken_;            // per node of the table
+  std::vector<bool> scheduled_;        // per plan position
+  std::vector<int> unscheduled_from_;  // per plan position: a step towards the next unscheduled one
+  std::vector<int> waits_for_;         // per plan position: inputs and control predecessors to come
+  Lists readers_;                      // per tensor that is made: plan positions
+  Lists successors_;                   // per plan position: plan positions
+  Queue ready_[2];                     // by kind: what can run at or behind the sweep's position
+  std::vector<int> missed_;            // of the open kind: can run since the sweep has passed it
+  int position_ = 0;                   // of the sweep
+  std::vector<int> maker_;             // per tensor
+  std::vector<int> last_reader_;       // per tensor: the newest subset that has it as an input
+  std::vector<int> last_giver_;        // per tensor: the newest subset that has it as an output
+  std::vector<NodeSubset> subsets_;
+  size_t scheduled_count_ = 0;
+};
+
+}  // namespace
+
+bool Partition(const PartitionGraph& graph, std::span<const int> take, const PartitionRules& rules,
+               std::vector<NodeSubset>* out_subsets, std::string* out_error) {
+  Partitioner partitioner(graph, rules);
+  if (!partitioner.Run(take, out_error)) return false;
+  *out_subsets = partitioner.TakeSubsets();
+  return true;
+}
+
+}  // namespace deputy

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Greedy by size: the largest block first, each into the smallest gap that fits among the blocks
+// placed already which live at the same time, or behind the last of them.
+//
+// What would surprise a reader: finding "the blocks that live at the same time" by looking at all
+// of them is quadratic, and a hostile model may bring 10^6 tensors. Three things are done about it.
+// A block overlaps [first, last] if it was alive at `first` already (a path of a segment tree over
+// the steps) or began inside it (the lists of the steps first+1..last); each block found is found
+// once. In a chain of operators these are a handful, however long the chain. Blocks that live from
+// the first step to the last, such as the graph's inputs and outputs, are in everybody's way: what
+// they leave free is kept, sorted by size, instead of being found anew for every block. And where
+// neither helps, because most blocks live nearly always, a number of looks is granted; what is left
+// then goes behind everything that lives at the same time.
+#include "core/base/planner.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace deputy {
+namespace {
+
+// The smallest multiple of `alignment` that is not below `bytes`, nothing when it does not fit.
+std::optional<size_t> RoundUp(size_t bytes, size_t alignment) {
+  const size_t mask = alignment - 1;
+  if (bytes > SIZE_MAX - mask) return std::nullopt;
+  return (bytes + mask) & ~mask;
+}
+
+// Steps as ranks: only the order of the first and last steps matters, and clients may well write
+// INT_MAX for "to the end".
+class Timeline {
+ public:
+  explicit Timeline(std::span<const BlockRequest> requests) {
+    steps_.reserve(2 * requests.size());
+    for (const BlockRequest& request : requests) {
+      steps_.push_back(request.first);
+      steps_.push_back(request.last);
+    }
+    std::sort(steps_.begin(), steps_.end());
+    steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
+  }
+  int size() const { return static_cast<int>(steps_.size()); }
+  int Rank(int step) const {
+    return static_cast<int>(std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin());
+  }
+
+ private:
+  std::vector<int> steps_;
+};
+
+struct Extent {
+  size_t begin, end;
+};
+
+// Placed blocks, found by the time they live.
+class PlacedBlocks {
+ public:
+  explicit PlacedBlocks(int steps)
+      : steps_(steps),
+        begins_at_(steps, kNone),
+        alive_(2 * static_cast<size_t>(steps), kNone),
+        end_of_alive_(2 * static_cast<size_t>(steps), 0),
+        end_below_(2 * static_cast<size_t>(steps), 0) {}
+
+  void Add(Extent extent, int first, int last) {
+    Link(&begins_at_[first], extent);
+    ForEachPart(first, last, [&](int node) {
+      Link(&alive_[node], extent);
+      end_of_alive_[node] = std::max(end_of_alive_[node], extent.end);
+      for (; node >= 1; node /= 2) end_below_[node] = std::max(end_below_[node], extent.end);
+    });
+  }
+
+  // Appends what lives in [first, last], and returns how many entries and steps it looked at.
+  size_t FindOverlapping(int first, int last, std::vector<Extent>* out) const {
+    const size_t before = out->size();
+    for (int node = first + steps_; node >= 1; node /= 2) AppendList(alive_[node], out);
+    for (int step = first + 1; step <= last; ++step) AppendList(begins_at_[step], out);
+    return out->size() - before + static_cast<size_t>(last - first);
+  }
+
+  // The end of the last byte in use in [first, last].
+  size_t EndOf(int first, int last) const {
+    size_t end = 0;
+    ForEachPart(first, last, [&](int node) {
+      end = std::max(end, end_below_[node]);
+      for (; node >= 1; node /= 2) end = std::max(end, end_of_alive_[node]);
+    });
+    return end;
+  }
+
+ private:
+  static constexpr int kNone = -1;
+  struct Entry {
+    Extent extent;
+    int next;
+  };
+
+  // The usual bottom-up cover of [first, last] by O(log steps) tree nodes.
+  template <typename Visit>
+  void ForEachPart(int first, int last, Visit visit) const {
+    int low = first + steps_, high = last + steps_ + 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low & 1) visit(low++);
+      if (high & 1) visit(--high);
+    }
+  }
+  void Link(int* head, Extent extent) {
+    entries_.push_back({extent, *head});
+    *head = static_cast<int>(entries_.size()) - 1;
+  }
+  void AppendList(int head, std::vector<Extent>* out) const {
+    for (int i = head; i != kNone; i = entries_[i].next) out->push_back(entries_[i].extent);
+  }
+
+  int steps_;
+  std::vector<int> begins_at_;        // heads of lists, per step
+  std::vector<int> alive_;            // heads of lists, per tree node; leaf of step s is s + steps_
+  std::vector<size_t> end_of_alive_;  // per tree node: the greatest end in its list
+  std::vector<size_t> end_below_;     // per tree node: the same, of the lists below it too
+  std::vector<Entry> entries_;
+};
+
+// What a growing set of extents leaves free.
+class FreeSpace {
+ public:
+  void Take(Extent extent) {
+    if (extent.begin > end_) AddGap({end_, extent.begin});
+    end_ = std::max(end_, extent.end);
+    for (auto gap = FirstGapInto(extent); gap != gaps_.end() && gap->first < extent.end;) {
+      const Extent cut = {gap->first, gap->second};
+      by_size_.erase({cut.end - cut.begin, cut.begin});
+      gap = gaps_.erase(gap);
+      if (cut.begin < extent.begin) AddGap({cut.begin, extent.begin});
+      if (cut.end > extent.end) AddGap({extent.end, cut.end});
+    }
+  }
+
+  // The lowest of the smallest gaps of at least `bytes` that `others` leave too, else the end of
+  // the last. Reorders `others`.
+  size_t FindGap(std::vector<Extent>* others, size_t bytes) const {
+    std::sort(others->begin(), others->end(),
+              [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+    std::vector<Extent> touched = GapsTouchedBy(*others);
+    BestGap best(bytes);
+    size_t covered = 0;
+    auto other = others->begin();
+    touched.push_back({end_, SIZE_MAX});
+    for (const Extent& gap : touched) {
+      covered = std::max(covered, gap.begin);
+      for (; other != others->end() && other->begin < gap.end; ++other) {
+        if (other->begin > covered) best.Offer({covered, other->begin});
+        covered = std::max(covered, other->end);
+      }
+      if (gap.end != SIZE_MAX && gap.end > covered) best.Offer({covered, gap.end});
+    }
+    for (auto gap = by_size_.lower_bound({bytes, 0}); gap != by_size_.end(); ++gap) {
+      const bool whole =
+          !std::binary_search(touched.begin(), touched.end(), Extent{gap->second, 0},
+                              [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+      if (!whole) continue;
+      best.Offer({gap->second, gap->second + gap->first});
+      break;
+    }
+    return best.begin() != kNoOffset ? best.begin() : covered;
+  }
+
+  size_t end() const { return end_; }
+
+ private:
+  class BestGap {
+   public:
+    explicit BestGap(size_t wanted) : wanted_(wanted) {}
+    void Offer(Extent gap) {
+      const size_t bytes = gap.end - gap.begin;
+      if (bytes < wanted_) return;
+      if (begin_ != kNoOffset && std::pair(bytes, gap.begin) >= std::pair(bytes_, begin_)) return;
+      bytes_ = bytes;
+      begin_ = gap.begin;
+    }
+    size_t begin() const { return begin_; }
+
+   private:
+    const size_t wanted_;
+    size_t bytes_ = 0, begin_ = kNoOffset;
+  };
+
+  void AddGap(Extent gap) {
+    gaps_.emplace(gap.begin, gap.end);
+    by_size_.emplace(gap.end - gap.begin, gap.begin);
+  }
+  // The first gap that ends behind the extent's begin.
+  std::map<size_t, size_t>::const_iterator FirstGapInto(Extent extent) const {
+    auto gap = gaps_.upper_bound(extent.begin);
+    if (gap != gaps_.begin() && std::prev(gap)->second > extent.begin) --gap;
+    return gap;
+  }
+  std::vector<Extent> GapsTouchedBy(const std::vector<Extent>& sorted) const {
+    std::vector<Extent> touched;
+    for (const Extent& extent : sorted) {
+      for (auto gap = FirstGapInto(extent); gap != gaps_.end() && gap->first < extent.end; ++gap) {
+        const bool known = !touched.empty() && touched.back().begin >= gap->first;
+        if (!known) touched.push_back({gap->first, gap->second});
+      }
+    }
+    return touched;
+  }
+
+  size_t end_ = 0;                               // of the last extent
+  std::map<size_t, size_t> gaps_;                // begin -> end
+  std::set<std::pair<size_t, size_t>> by_size_;  // bytes, begin
+};
+
+// Where blocks go, one after the other.
+class Placer {
+ public:
+  explicit Placer(int steps) : last_step_(steps - 1), passing_(steps) {}
+
+  // The offset for a block that lives in [first, last].
+  size_t FindOffset(size_t bytes, int first, int last) {
+    others_.clear();
+    if (LivesAlways(first, last)) return all_.FindGap(&others_, bytes);
+    if (looks_ > kMaxLooks) return std::max(lasting_.end(), passing_.EndOf(first, last));
+    looks_ += passing_.FindOverlapping(first, last, &others_);
+    return lasting_.FindGap(&others_, bytes);
+  }
+
+  void Place(Extent extent, int first, int last) {
+    all_.Take(extent);
+    if (LivesAlways(first, last)) {
+      lasting_.Take(extent);
+    } else {
+      passing_.Add(extent, first, last);
+    }
+  }
+
+ private:
+  // About a second's worth. Models of 5 000 tensors get by with it whatever they look like.
+  static constexpr size_t kMaxLooks = 16'000'000;
+
+  bool LivesAlways(int first, int last) const { return first == 0 && last == last_step_; }
+
+  const int last_step_;
+  PlacedBlocks passing_;  // blocks that do not live always
+  FreeSpace lasting_;     // beside those that do
+  FreeSpace all_;         // beside all
+  std::vector<Extent> others_;
+  size_t looks_ = 0;
+};
+
+// Fixed blocks first, then by size, then by time; the index makes it a total order.
+std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
+  std::vector<int> order(requests.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const BlockRequest &x = requests[a], &y = requests[b];
+    const bool x_fixed = x.fixed_offset != kNoOffset, y_fixed = y.fixed_offset != kNoOffset;
+    if (x_fixed != y_fixed) return x_fixed;
+    if (x.bytes != y.bytes) return x.bytes > y.bytes;
+    if (x.first != y.first) return x.first < y.first;
+    return a < b;
+  });
+  return order;
+}
+
+}  // namespace
+
+bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan) {
+  assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
+  const Timeline timeline(requests);
+  Placer placer(timeline.size());
+  MemoryPlan plan;
+  plan.offsets.assign(requests.size(), 0);
+  for (const int block : PlacementOrder(requests)) {
+    const BlockRequest& request = requests[block];
+    if (request.bytes == 0) continue;
+    assert(request.first <= request.last);
+    const int first = timeline.Rank(request.first), last = timeline.Rank(request.last);
+    const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
+    if (!bytes) return false;
+    const bool fixed = request.fixed_offset != kNoOffset;
+    const size_t offset = fixed ? request.fixed_offset : placer.FindOffset(*bytes, first, last);
+    // The end is rounded too: what follows a fixed block at an odd offset must be aligned.
+    if (offset > SIZE_MAX - *bytes) return false;
+    const std::optional<size_t> end = RoundUp(offset + *bytes, alignment);
+    if (!end) return false;
+    plan.offsets[block] = offset;
+    plan.total_bytes = std::max(plan.total_bytes, *end);
+    placer.Place({offset, *end}, first, last);
+  }
+  *out_plan = std::move(plan);
+  return true;
+}
+
+size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignment) {
+  const Timeline timeline(requests);
+  std::vector<size_t> born(timeline.size(), 0), dead_after(timeline.size(), 0);
+  for (const BlockRequest& request : requests) {
+    const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
+    if (!bytes) return SIZE_MAX;
+    // Sums may wrap around: they are only ever taken away again in full, and the running sum below
+    // is checked where it grows.
+    born[timeline.Rank(request.first)] += *bytes;
+    dead_after[timeline.Rank(request.last)] += *bytes;
+  }
+  size_t alive = 0, most = 0;
+  for (int step = 0; step < timeline.size(); ++step) {
+    if (born[step] > SIZE_MAX - alive) return SIZE_MAX;
+    alive += born[step];
+    most = std::max(most, alive);
+    alive -= dead_after[step];
+  }
+  return most;
+}
+
+}  // namespace deputy

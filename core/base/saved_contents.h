@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of some tensors, kept to be put back.
+#ifndef DEPUTY_CORE_BASE_SAVED_CONTENTS_H_
+#define DEPUTY_CORE_BASE_SAVED_CONTENTS_H_
+
+#include <cstring>
+#include <vector>
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+class SavedContents {
+ public:
+  void Clear() { entries_ = 0; }
+  bool empty() const { return entries_ == 0; }
+
+  // Tensors without memory are passed over.
+  void Save(int index, const TfLiteTensor& tensor) {
+    if (tensor.data.raw == nullptr || tensor.bytes == 0) return;
+    if (entries_ == saved_.size()) saved_.emplace_back();
+    Entry& entry = saved_[entries_];
+    entry.tensor = index;
+    entry.bytes.assign(tensor.data.raw, tensor.data.raw + tensor.bytes);
+    ++entries_;
+  }
+
+  // Tensors that have another size by now keep what they hold.
+  void PutBack(std::vector<TfLiteTensor>* tensors) const {
+    for (size_t i = 0; i < entries_; ++i) {
+      TfLiteTensor& tensor = (*tensors)[static_cast<size_t>(saved_[i].tensor)];
+      if (tensor.data.raw == nullptr || tensor.bytes != saved_[i].bytes.size()) continue;
+      memcpy(tensor.data.raw, saved_[i].bytes.data(), tensor.bytes);
+    }
+  }
+
+ private:
+  struct Entry {
+    int tensor = 0;
+    std::vector<char> bytes;
+  };
+  std::vector<Entry> saved_;  // entries beyond entries_ keep their memory for the next time
+  size_t entries_ = 0;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_BASE_SAVED_CONTENTS_H_

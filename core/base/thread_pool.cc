@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pool is one 64-bit word: the job's number in the upper half, the tiles nobody has claimed yet
+// in the lower. One store publishes a job, one compare-and-swap claims a tile, and a successful
+// claim proves that the job's fields are valid: its caller cannot return before the tile is done.
+// Idle workers sleep on a futex that is the upper half of that very word, so "a job came" and "the
+// word changed" are one event and no wake-up is lost.
+//
+// What would surprise a reader: the caller never waits for a worker to show up. Workers are pure
+// help; with all of them asleep, resting, missing or starved the caller does every tile itself.
+// That is also why a forked child and a second concurrent caller need no special machinery.
+#include "core/base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <climits>
+#include <cstdint>
+#include <new>
+
+#include "core/base/back_off.h"
+#include "core/base/float_mode.h"
+
+namespace deputy {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the futex is the upper half of a word");
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// A cache line and its neighbour, which the hardware fetches along with it.
+constexpr size_t kApart = 128;
+// No machine is helped by more, and a client's number is not to be trusted.
+constexpr int kMaxThreads = 1024;
+// Pauses before a waiting caller starts to give its processor away: roughly 20 to 50 microseconds.
+constexpr int kPausesBeforeYield = 2000;
+
+constexpr uint32_t UnclaimedTiles(uint64_t word) { return static_cast<uint32_t>(word); }
+constexpr uint32_t JobNumber(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+constexpr uint64_t NextJob(uint64_t word, uint32_t tiles) {
+  return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | tiles;
+}
+
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Sleeping workers are woken by number: one bit each, the last for all that have none.
+constexpr int kLastBit = 31;
+constexpr uint32_t BitOf(int worker) { return 1u << std::min(worker - 1, kLastBit); }
+constexpr uint32_t BitsUpTo(int worker) { return worker > kLastBit ? ~0u : (1u << worker) - 1; }
+
+int AvailableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+}  // namespace
+
+struct ThreadPool::State {
+  struct Worker {
+    State* state;
+    int number;  // 1 and up; the caller is 0
+    pthread_t thread;
+  };
+
+  State(int thread_count, std::chrono::microseconds spin_time, Clock steady_clock)
+      : threads(thread_count),
+        clock(steady_clock),
+        spin(spin_time),
+        owner(getpid()),
+        back_off(thread_count - 1),
+        helpers(thread_count - 1) {}
+
+  bool EnterProcess();
+  void Start();
+  void Stop();
+  bool Claim(int worker, int* out_tile);
+  int WorkThrough(int worker);
+  bool SpinForWork() const;
+  void Sleep(int number);
+  void WorkerLoop(int number);
+  bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
+  bool AnyHelp();
+  void RunShared(uint32_t job_tiles, Task job_task, void* job_argument);
+  void WaitForWorkers(uint32_t theirs);
+  long Futex(int operation, uint32_t value, uint32_t bits);
+
+  const int threads;
+  const Clock clock;
+  std::chrono::microseconds spin;  // settled before the first worker starts
+
+  // The process whose threads `workers` are; kOwnerChanging while a forked child cleans up.
+  static constexpr pid_t kOwnerChanging = -1;
+  std::atomic<pid_t> owner;
+  // Held by the one caller whose job the workers see; guards everything up to `back_off`.
+  std::atomic<bool> busy{false};
+  bool started = false;
+  int worker_count = 0;
+  std::unique_ptr<Worker[]> workers;
+
+  // The job. Workers read these after a successful claim only.
+  Task task = nullptr;
+  void* argument = nullptr;
+  uint32_t tiles = 0;
+  FloatMode float_mode = 0;
+  BackOff back_off;
+
+  alignas(kApart) std::atomic<uint64_t> word{0};
+  // Tiles of the current job that workers have finished.
+  alignas(kApart) std::atomic<uint32_t> finished{0};
+  alignas(kApart) std::atomic<int> sleepers{0};
+  // Workers of greater numbers rest. Set before the word changes.
+  std::atomic<int> helpers;
+  std::atomic<bool> stopping{false};
+};
+
+long ThreadPool::State::Futex(int operation, uint32_t value, uint32_t bits) {
+  uint32_t* upper_half = reinterpret_cast<uint32_t*>(&word) + 1;
+  return syscall(SYS_futex, upper_half, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr,
+                 bits);
+}
+
+// True when the threads of this pool, if any, belong to this process. After fork() the child has
+// the memory of a pool without its threads: the first caller there forgets them, and whatever job
+// was under way. Handles of threads that died with the fork are dropped, never joined.
+bool ThreadPool::State::EnterProcess() {
+  const pid_t self = getpid();
+  pid_t known = owner.load(std::memory_order_acquire);
+  if (known == self) return true;
+  if (known == kOwnerChanging ||
+      !owner.compare_exchange_strong(known, kOwnerChanging, std::memory_order_acq_rel)) {
+    return false;
+  }
+  started = false;
+  worker_count = 0;
+  workers.reset();
+  word.store(0, std::memory_order_relaxed);
+  finished.store(0, std::memory_order_relaxed);
+  sleepers.store(0, std::memory_order_relaxed);
+  back_off.Forget();
+  helpers.store(threads - 1, std::memory_order_relaxed);
+  busy.store(false, std::memory_order_relaxed);
+  owner.store(self, std::memory_order_release);
+  return true;
+}
+
+// Starts as many workers as the system grants. Signals stay with the program's own threads.
+void ThreadPool::State::Start() {
+  started = true;
+  // With more threads than processors a spinning worker only keeps one with a tile from running.
+  if (threads > AvailableProcessors()) spin = std::chrono::microseconds(0);
+  workers.reset(new (std::nothrow) Worker[threads - 1]);
+  if (workers == nullptr) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (int i = 0; i < threads - 1; ++i) {
+    workers[i].state = this;
+    workers[i].number = i + 1;
+    auto body = [](void* worker) -> void* {
+      const Worker* self = static_cast<Worker*>(worker);
+      self->state->WorkerLoop(self->number);
+      return nullptr;
+    };
+    if (pthread_create(&workers[i].thread, nullptr, body, &workers[i]) != 0) break;
+    ++worker_count;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void ThreadPool::State::Stop() {
+  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  stopping.store(true, std::memory_order_seq_cst);
+  word.store(NextJob(word.load(std::memory_order_relaxed), 0), std::memory_order_seq_cst);
+  if (worker_count > 0) Futex(FUTEX_WAKE_BITSET, INT_MAX, ~0u);
+  for (int i = 0; i < worker_count; ++i) pthread_join(workers[i].thread, nullptr);
+}
+
+// Who has seen the job's word has seen who may help with it.
+bool ThreadPool::State::Claim(int worker, int* out_tile) {
+  uint64_t now = word.load(std::memory_order_acquire);
+  while (UnclaimedTiles(now) != 0 && MayHelp(worker)) {
+    if (word.compare_exchange_weak(now, now - 1, std::memory_order_acquire,
+                                   std::memory_order_acquire)) {
+      *out_tile = static_cast<int>(tiles - UnclaimedTiles(now));
+      return true;
+    }
+  }
+  return false;
+}
+
+// Runs tiles until none is left to claim; returns how many. All are of one job: it cannot end
+// while a tile claimed here is not yet counted as finished.
+int ThreadPool::State::WorkThrough(int worker) {
+  int done = 0;
+  for (int tile; Claim(worker, &tile); ++done) {
+    if (worker != 0 && done == 0) SetFloatMode(float_mode);
+    task(argument, tile, worker);
+  }
+  return done;
+}
+
+bool ThreadPool::State::SpinForWork() const {
+  const auto end = std::chrono::steady_clock::now() + spin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (UnclaimedTiles(word.load(std::memory_order_relaxed)) != 0) return true;
+      Pause();
+    }
+  } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+// Announces itself, then looks once more, then sleeps unless the job number has changed since.
+// RunShared does the mirror image (publish, then look for sleepers), so one of the two sees the
+// other. `stopping` is read after the word: Stop() sets it before it changes the number, hence
+// either it is seen here or the kernel sees a new number and does not put us to sleep.
+void ThreadPool::State::Sleep(int number) {
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const uint64_t now = word.load(std::memory_order_seq_cst);
+  const bool idle = UnclaimedTiles(now) == 0 || !MayHelp(number);
+  if (idle && !stopping.load(std::memory_order_seq_cst)) {
+    Futex(FUTEX_WAIT_BITSET, JobNumber(now), BitOf(number));
+  }
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ThreadPool::State::WorkerLoop(int number) {
+  while (!stopping.load(std::memory_order_acquire)) {
+    if (const int done = WorkThrough(number); done > 0) {
+      finished.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
+    }
+    if (spin.count() > 0 && MayHelp(number) && SpinForWork()) continue;
+    Sleep(number);
+  }
+}
+
+// False when all workers rest. `busy` is held.
+bool ThreadPool::State::AnyHelp() {
+  if (back_off.resting()) back_off.Resume(clock());
+  helpers.store(back_off.allowed(), std::memory_order_relaxed);
+  return back_off.allowed() > 0;
+}
+
+// The caller's side; `busy` is held.
+void ThreadPool::State::RunShared(uint32_t job_tiles, Task job_task, void* job_argument) {
+  task = job_task;
+  argument = job_argument;
+  tiles = job_tiles;
+  float_mode = GetFloatMode();
+  finished.store(0, std::memory_order_relaxed);
+  const std::chrono::nanoseconds began = clock();
+  const uint64_t before = word.load(std::memory_order_relaxed);
+  word.store(NextJob(before, job_tiles), std::memory_order_seq_cst);
+  if (const int asleep = sleepers.load(std::memory_order_seq_cst); asleep > 0) {
+    Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), job_tiles - 1),
+          BitsUpTo(back_off.allowed()));
+  }
+  const int own = WorkThrough(0);
+  const uint32_t theirs = job_tiles - static_cast<uint32_t>(own);
+  const std::chrono::nanoseconds out_of_tiles = clock();
+  std::chrono::nanoseconds ended = out_of_tiles;
+  if (finished.load(std::memory_order_acquire) != theirs) {
+    WaitForWorkers(theirs);
+    ended = clock();
+  }
+  // A caller without a tile of its own cannot tell how long one takes.
+  if (own == 0) return;
+  back_off.JobEnded(ended, (out_of_tiles - began) / own * theirs - (ended - out_of_tiles));
+}
+
+void ThreadPool::State::WaitForWorkers(uint32_t theirs) {
+  for (int pauses = 0; finished.load(std::memory_order_acquire) != theirs;) {
+    if (pauses < kPausesBeforeYield) {
+      ++pauses;
+      Pause();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+std::chrono::nanoseconds ThreadPool::SteadyClock() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin, Clock clock)
+    : state_(std::make_unique<State>(std::clamp(threads, 1, kMaxThreads), spin, clock)) {}
+
+ThreadPool::~ThreadPool() { state_->Stop(); }
+
+int ThreadPool::threads() const { return state_->threads; }
+
+void ThreadPool::Run(int tiles, Task task, void* argument) noexcept {
+  State& state = *state_;
+  if (tiles > 1 && state.threads > 1 && state.EnterProcess() &&
+      !state.busy.exchange(true, std::memory_order_acquire)) {
+    if (!state.started) state.Start();
+    const bool shared = state.AnyHelp();
+    if (shared) state.RunShared(static_cast<uint32_t>(tiles), task, argument);
+    state.busy.store(false, std::memory_order_release);
+    if (shared) return;
+  }
+  for (int tile = 0; tile < tiles; ++tile) task(argument, tile, 0);
+}
+
+}  // namespace deputy

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation/delegation.h"
+
+#include <algorithm>
+
+#include "core/base/delegate_call.h"
+#include "core/exec/context.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/model/op_names.h"
+#include "core/plugin/plugin_delegate.h"
+
+namespace deputy {
+
+namespace {
+
+// What reports say of delegates that had nodes here.
+constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
+constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
+
+}  // namespace
+
+int64_t DelegateFlags(const TfLiteDelegate* delegate) {
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
+  return builder != nullptr ? builder->flags : delegate->flags;
+}
+
+Delegation::~Delegation() {
+  FreePreviews();
+  TfLiteIntArrayFree(plan_array_);
+}
+
+// ---- Applying -----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
+  ErrorReporter* reporter = subgraph_->interpreter()->reporter();
+  if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
+  if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
+  subgraph_->hot_fallback().Invalidate();
+  KeepLibrary(delegate);
+  records_.Begin(delegate);
+  applying_ = true;
+  TfLiteStatus status = kTfLiteError;
+  try {
+    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
+    records_.End(IsApplied(delegate));
+  } catch (...) {
+    Fail(reporter, kTfLiteError, "out of memory");
+  }
+  records_.Abandon();
+  applying_ = false;
+  return status;
+}
+
+TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
+  if (!subgraph_->consistent_) return ApplyToInconsistent(delegate);
+  const int64_t flags = DelegateFlags(delegate);
+  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool was_immutable = subgraph_->state_ == Subgraph::State::kInvokableAndImmutable;
+  const bool was_invokable = subgraph_->state_ == Subgraph::State::kInvokable;
+  if (was_immutable) {
+    subgraph_->state_ = Subgraph::State::kUninvokable;
+  } else if (!dynamic && !hint) {
+    if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
+  }
+  if (applied_.empty()) {
+    fp16_weights_ = Fp16Weights(subgraph_);
+    original_plan_ = subgraph_->plan_;
+  }
+
+  applied_.reserve(applied_.size() + 1);
+  if (CallPrepare(delegate) != kTfLiteOk) return Restore();
+  if (hint) {
+    if (const TfLiteStatus status = CheckFullyDelegated(); status != kTfLiteOk) return status;
+  }
+  const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
+  if (status == kTfLiteOk) applied_.push_back(delegate);
+  return status;
+} catch (...) {
+  Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
+  return Restore();
+}
+
+// Nodes of an inconsistent subgraph may be wrong or left out, and it will never run: no delegate
+// sees it. Upstream finds out when it plans memory, at once for a static delegate only.
+TfLiteStatus Delegation::ApplyToInconsistent(TfLiteDelegate* delegate) {
+  const bool dynamic = (DelegateFlags(delegate) & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  if (!dynamic) return subgraph_->Reallocate();  // refuses, in words
+  applied_.push_back(delegate);
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::CheckFullyDelegated() {
+  for (int node : subgraph_->plan_) {
+    if (subgraph_->nodes_[node].first.delegate != nullptr) continue;
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+                "The delegate promised to take the whole graph; subgraph %d node %d %s: "
+                "expected a delegate, found the CPU",
+                subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
+  }
+  return kTfLiteOk;
+}
+
+// ---- Applying under the policy Hot --------------------------------------------------------------
+
+// A delegate that was asked and failed is a delegate's error, whatever it failed with.
+TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
+  transaction_ = std::make_unique<Transaction>(subgraph_);
+  const TfLiteStatus status = ApplySteps(delegate);
+  if (status == kTfLiteOk) return kTfLiteOk;
+  const bool asked = transaction_->asked;
+  TakeBack();
+  if (!asked) return status;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "subgraph %d: the delegate could not be applied; the graph is as it was before",
+              subgraph_->index());
+}
+
+Delegation::Transaction::Transaction(Subgraph* subgraph)
+    : before(subgraph), was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
+  was_ready = subgraph->state_ != Subgraph::State::kUninvokable;
+  if (!was_ready) return;
+  for (const std::vector<int>* indices : {&subgraph->inputs_, &subgraph->variables_}) {
+    for (int index : *indices) {
+      if (index >= 0) contents.Save(index, subgraph->tensors_[index]);
+    }
+  }
+}
+
+void Delegation::TakeBack() {
+  if (transaction_ == nullptr) return;
+  const std::unique_ptr<Transaction> transaction = std::move(transaction_);
+  transaction->before.Restore();
+  records_.Revise(applied_, kTakenBack);
+  subgraph_->hot_fallback().Invalidate();
+  if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
+  if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+  transaction->contents.PutBack(&subgraph_->tensors_);
+}
+
+// A static delegate needs to see every shape.
+TfLiteStatus Delegation::CheckStaticShapes() {
+  subgraph_->next_to_prepare_ = 0;
+  bool dynamic = false;
+  const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan_, &dynamic);
+  if (status != kTfLiteOk) return status;
+  if (!dynamic) return kTfLiteOk;
+  const TfLiteStatus allocated = subgraph_->Reallocate();
+  if (allocated != kTfLiteOk) return allocated;
+  if (!warned_about_dynamic_tensors_) {
+    warned_about_dynamic_tensors_ = true;
+    subgraph_->interpreter()->reporter()->Report(
+        "Attempting to use a delegate that only supports static-sized tensors with a graph that "
+        "has dynamic-sized tensors; subgraph %d stays on the CPU",
+        subgraph_->index());
+  }
+  return kTfLiteApplicationError;
+}
+
+TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
+  if (transaction_ != nullptr) transaction_->asked = true;
+  Enter();
+  AskForSupport(subgraph_, delegate, records_.current());
+  Validation::Call call(subgraph_->interpreter()->validation(),
+                        {Callback::kDelegatePrepare, subgraph_, -1, delegate});
+  TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
+  call.Returned(status);
+  Leave();
+  // Also what a delegate that failed has written stays in the nodes.
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
+    if (status == kTfLiteOk) status = checked;
+  }
+  return status;
+}
+
+// Steps 8 to 11 of abi.md 5.3: when memory is planned depends on the delegate's flags and on what
+// the graph was before.
+TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immutable,
+                                       bool was_invokable) {
+  const int64_t flags = DelegateFlags(delegate);
+  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  if (!dynamic) {
+    if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
+    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    return kTfLiteOk;
+  }
+  if (was_immutable) {
+    bool dynamic_tensors = false;
+    if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
+    if (dynamic_tensors) {
+      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
+      if (removed != kTfLiteOk) return removed;
+      return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+                  "Cannot allow dynamic tensors due to previous delegation, resetting to original "
+                  "execution plan.");
+    }
+    if (subgraph_->Reallocate() != kTfLiteOk) return Restore();
+    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    return kTfLiteOk;
+  }
+  if (was_invokable && subgraph_->Reallocate() != kTfLiteOk) return Restore();
+  return kTfLiteOk;
+}
+
+// What a failed apply leaves: the CPU alone. Under Hot the caller puts back what was before.
+TfLiteStatus Delegation::Restore() {
+  if (transaction_ != nullptr) return kTfLiteDelegateError;
+  const TfLiteStatus status = Remove(kNotApplied);
+  if (status != kTfLiteOk) return status;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "Restored original execution plan after delegate application failure.");
+}
+
+// A client that deletes a delegate from a library before the interpreter must not find the
+// library's code gone when the interpreter frees its kernels.
+void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
+  std::shared_ptr<const PluginLibrary> library = LibraryOf(delegate);
+  if (library == nullptr) return;
+  if (std::find(libraries_.begin(), libraries_.end(), library) == libraries_.end()) {
+    libraries_.push_back(std::move(library));
+  }
+}
+
+// ---- Undo, redo, remove -------------------------------------------------------------------------
+
+void Delegation::Undo(const char* why) {
+  RestorePlan();
+  records_.Revise(applied_, why);
+}
+
+void Delegation::RestorePlan() {
+  if (original_plan_.empty()) return;
+  const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
+  // In plan order, as upstream frees them; then those that a later delegate swallowed.
+  for (int node : subgraph_->plan_) {
+    if (node >= kept) subgraph_->FreeNode(&subgraph_->nodes_[node]);
+  }
+  CutNodes(kept);
+  if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
+  subgraph_->plan_ = original_plan_;
+  subgraph_->PlanChanged();
+  fp16_weights_.Widen(subgraph_);
+  ForgetTensors();
+  subgraph_->interpreter()->KeepSkippable(0);
+  original_plan_.clear();
+  subgraph_->hot_fallback().Invalidate();
+  subgraph_->state_ = Subgraph::State::kUninvokable;
+  undone_ = true;
+}
+
+void Delegation::CutNodes(int count) noexcept {
+  auto& nodes = subgraph_->nodes_;
+  const auto first = nodes.begin() + std::min(static_cast<ptrdiff_t>(count), std::ssize(nodes));
+  for (auto node = first; node != nodes.end(); ++node) subgraph_->FreeNode(&*node);
+  nodes.erase(first, nodes.end());
+  operators_.ForgetNodesFrom(count);
+}
+
+// Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy
+// old device data over fresh CPU results, nor a claim that has nothing behind it. No delegate is
+// left, so this goes for all of them, the one that failed to apply included.
+void Delegation::ForgetTensors() {
+  for (TfLiteTensor& tensor : subgraph_->tensors_) {
+    if (tensor.delegate == nullptr) continue;
+    tensor.data_is_stale = false;
+    if (tensor.buffer_handle == kTfLiteNullBufferHandle) tensor.delegate = nullptr;
+  }
+}
+
+TfLiteStatus Delegation::Redo() {
+  if (!undone_) return kTfLiteOk;
+  undone_ = false;
+  const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
+  applied_.clear();
+  for (TfLiteDelegate* delegate : delegates) {
+    const TfLiteStatus status = Apply(delegate);
+    Commit();
+    if (status == kTfLiteOk) continue;
+    if (!subgraph_->interpreter()->hot()) {
+      records_.Revise(applied_, kNotApplied);  // those behind it
+      return status;
+    }
+    subgraph_->interpreter()->NoteDelegateLeftOut();
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::Remove(const char* why) {
+  RestorePlan();
+  applied_.clear();
+  undone_ = false;
+  records_.Revise(applied_, why);
+  return subgraph_->Reallocate();
+}
+
+bool Delegation::IsApplied(const TfLiteDelegate* delegate) const {
+  return std::find(applied_.begin(), applied_.end(), delegate) != applied_.end();
+}
+
+bool Delegation::requires_propagated_shapes() const {
+  return std::any_of(applied_.begin(), applied_.end(), [](const TfLiteDelegate* delegate) {
+    const int64_t flags = DelegateFlags(delegate);
+    return (flags & kTfLiteDelegateFlagsRequirePropagatedShapes) != 0;
+  });
+}
+
+// ---- Delegate mode ------------------------------------------------------------------------------
+
+void Delegation::Enter() {
+  if (mode_depth_++ == 0) SetContextMode(true);
+}
+
+void Delegation::Leave() {
+  if (mode_depth_ == 0) {
+    if (Validation* validation = subgraph_->interpreter()->validation()) {
+      validation->ReleasedTooOften(subgraph_);
+    }
+    subgraph_->interpreter()->reporter()->Report("subgraph %d: released more often than acquired",
+                                                 subgraph_->index());
+    return;
+  }
+  if (--mode_depth_ > 0) return;
+  SetContextMode(false);
+  FreePreviews();
+}
+
+void Delegation::SetContextMode(bool delegate_mode) {
+  SetContextFunctions(subgraph_->context(), delegate_mode);
+}
+
+}  // namespace deputy

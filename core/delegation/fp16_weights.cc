@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation/fp16_weights.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/exec/subgraph.h"
+
+namespace deputy {
+namespace {
+
+// By widened tensor: the float16 tensor behind it.
+std::unordered_map<int, int> Dequantized(Subgraph* subgraph) {
+  std::unordered_map<int, int> fp16_of;
+  for (int index = 0; index < subgraph->node_count(); ++index) {
+    if (subgraph->registration(index).builtin_code != kTfLiteBuiltinDequantize) continue;
+    const TfLiteNode& node = *subgraph->node(index);
+    if (node.inputs->size < 1 || node.outputs->size < 1) continue;
+    const TfLiteTensor* input = subgraph->tensor(node.inputs->data[0]);
+    if (input == nullptr || input->type != kTfLiteFloat16) continue;
+    fp16_of[node.outputs->data[0]] = node.inputs->data[0];
+  }
+  return fp16_of;
+}
+
+// The input of a use where it is the float16 now, else null. The array may be another by now.
+int* Fp16Input(Subgraph* subgraph, const Fp16Weights::Use& use) {
+  TfLiteIntArray* inputs = subgraph->node(use.node)->inputs;
+  if (inputs == nullptr || use.position >= inputs->size) return nullptr;
+  int* input = &inputs->data[use.position];
+  return *input == use.fp16 ? input : nullptr;
+}
+
+}  // namespace
+
+Fp16Weights::Fp16Weights(Subgraph* subgraph) {
+  const std::unordered_map<int, int> fp16_of = Dequantized(subgraph);
+  if (fp16_of.empty()) return;
+  for (int index = 0; index < subgraph->node_count(); ++index) {
+    const TfLiteIntArray* inputs = subgraph->node(index)->inputs;
+    for (int i = 0; i < inputs->size; ++i) {
+      const auto found = fp16_of.find(inputs->data[i]);
+      if (found != fp16_of.end()) uses_.push_back({index, i, found->first, found->second});
+    }
+  }
+}
+
+bool Fp16Weights::MayRead(int node, int position, int tensor) const {
+  const auto use = std::lower_bound(
+      uses_.begin(), uses_.end(), std::pair(node, position),
+      [](const Use& a, const auto& b) { return std::pair(a.node, a.position) < b; });
+  return use != uses_.end() && use->node == node && use->position == position &&
+         (tensor == use->widened || tensor == use->fp16);
+}
+
+void Fp16Weights::Widen(Subgraph* subgraph) const {
+  for (const Use& use : uses_) {
+    if (int* input = Fp16Input(subgraph, use)) *input = use.widened;
+  }
+}
+
+WidenedInputs::WidenedInputs(Subgraph* subgraph, const std::vector<int>& nodes) {
+  const std::vector<Fp16Weights::Use>& uses = subgraph->delegation().fp16_weights().uses_;
+  for (int node : nodes) {
+    auto use = std::lower_bound(uses.begin(), uses.end(), node,
+                                [](const auto& a, int b) { return a.node < b; });
+    for (; use != uses.end() && use->node == node; ++use) {
+      if (int* input = Fp16Input(subgraph, *use)) {
+        changed_.emplace_back(input, *input);
+        *input = use->widened;
+      }
+    }
+  }
+}
+
+WidenedInputs::~WidenedInputs() {
+  for (const auto& [place, fp16] : changed_) *place = fp16;
+}
+
+}  // namespace deputy

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models with weights in float16 widen each of them with a DEQUANTIZE. A delegate that reads
+// float16 points its nodes past that, at the float16 itself (abi.md 6.3). On the CPU the same nodes
+// have to read float32: for good when the delegate goes, for a moment when the CPU computes in its
+// place.
+#ifndef DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
+#define DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
+
+#include <utility>
+#include <vector>
+
+namespace deputy {
+
+class Subgraph;
+
+// Which inputs of which nodes are widened float16.
+class Fp16Weights {
+ public:
+  struct Use {
+    int node, position;  // the input
+    int widened;         // what the node reads in the model
+    int fp16;            // what the DEQUANTIZE behind it reads
+  };
+
+  Fp16Weights() = default;
+  // Of a graph as it is in the model, before the first delegate.
+  explicit Fp16Weights(Subgraph* subgraph);
+
+  // Whether a node may read `tensor` there: the widened tensor of the model, or its float16.
+  bool MayRead(int node, int position, int tensor) const;
+  // Points inputs that are float16 by now back at the widened tensors.
+  void Widen(Subgraph* subgraph) const;
+
+ private:
+  friend class WidenedInputs;
+
+  std::vector<Use> uses_;  // in the order of nodes and positions
+};
+
+// Some nodes read widened tensors for as long as this lives.
+class WidenedInputs {
+ public:
+  WidenedInputs(Subgraph* subgraph, const std::vector<int>& nodes);
+  ~WidenedInputs();
+  WidenedInputs(const WidenedInputs&) = delete;
+  WidenedInputs& operator=(const WidenedInputs&) = delete;
+
+ private:
+  std::vector<std::pair<int*, int>> changed_;  // the place, and what was there
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_

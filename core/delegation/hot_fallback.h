@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The policy Hot on one subgraph: a delegate's node that fails is computed by the nodes it
+// replaced, on the CPU, in the middle of the inference, and the inference goes on. The delegate
+// keeps its node; when it is tried again is the caller's choice.
+//
+// The replaced nodes' own tensors get memory here, beside the arena: the arena stays as it is, and
+// with it every address that the caller may hold. The memory is reserved when tensors are
+// allocated, so that a fallback cannot fail for want of it; shapes that become known only during an
+// inference are the exception.
+//
+// A delegate that cannot even hand out what it computed before (a device that died with tensors on
+// it) makes the subgraph's run start over without it: the caller's inputs are still there,
+// variables are put back to what they were, those of the subgraphs that were called among them.
+//
+// An inference is one call of the client's. A subgraph may run many times in one, as the body of a
+// loop does, or not at all; back-off and "degraded" count inferences, not runs.
+#ifndef DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
+#define DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/base/arena.h"
+#include "core/base/saved_contents.h"
+#include "core/exec/saved_variables.h"
+
+namespace deputy {
+
+class Subgraph;
+
+// What fallbacks did so far, and what being able to fall back costs.
+struct FallbackStatistics {
+  int64_t recomputed = 0;     // delegate nodes that were computed on the CPU
+  int64_t restarts = 0;       // runs that started over
+  size_t reserved_bytes = 0;  // memory for the nodes that delegates replaced
+  int64_t saving_ns = 0;      // time spent on keeping variables
+};
+
+class HotFallback {
+ public:
+  explicit HotFallback(Subgraph* subgraph) : subgraph_(subgraph) {}
+
+  // ---- While tensors are allocated -------------------------------------------------------------
+  // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
+  // give to its outputs, if these can be known. Ok whether they can or not; or cancelled.
+  TfLiteStatus InferReplacedShapes(int node_index);
+  // Checks a delegate's node by what its prepare returned and by the shapes of its outputs. Ok also
+  // when it failed but its nodes can stand in for it.
+  TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status);
+  // Plans the memory of the replaced nodes.
+  TfLiteStatus Reserve();
+
+  // ---- While the model runs --------------------------------------------------------------------
+  // A run of the subgraph that may start over, for as long as this lives.
+  class Run {
+   public:
+    explicit Run(HotFallback* fallback);
+    ~Run();
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+   private:
+    HotFallback* const fallback_;
+    bool restartable_ = false;
+  };
+
+  // Keeps a called subgraph's variables for the case that this run starts over.
+  void SaveVariablesOf(Subgraph* subgraph);
+  // Runs a delegate's node, or what it replaced.
+  TfLiteStatus InvokeNode(int node_index);
+  // To be called when a tensor could not be copied from its delegate. RestartInference then leaves
+  // that delegate's nodes to the CPU for a while; false when nothing was lost, or nothing is left
+  // to do without it.
+  void NoteLostTensor(const TfLiteDelegate* delegate) { lost_ = delegate; }
+  bool RestartInference();
+
+  // The graph has changed: what was known about its nodes no longer holds.
+  void Invalidate();
+
+  const FallbackStatistics& statistics() const { return statistics_; }
+  // The newest inference computed a delegate's nodes of this subgraph on the CPU.
+  bool degraded() const;
+  // How often a delegate's node was computed by its nodes.
+  int64_t RecomputedCount(int node_index) const;
+
+ private:
+  struct Partition {
+    std::vector<int> nodes;  // on the CPU, in the order of the original plan
+    bool prepared = true;    // false: the delegate's prepare failed
+    int64_t retry_at = 0;    // the number of an inference
+    int64_t recomputed = 0;
+  };
+
+  Partition& PartitionOf(int node_index);
+  void Flatten(int node_index, std::vector<int>* out_nodes) const;
+  bool OutputsKeptTheirShapes(int node_index) const;
+  TfLiteStatus GiveOutputsKnownShapes(int node_index);
+  void LeaveUnknownShapesOpen(int node_index);
+  TfLiteStatus Recompute(int node_index);
+  TfLiteStatus RunReplaced(const Partition& partition);
+  TfLiteStatus PrepareSome(const Partition& partition, size_t begin, size_t* out_end);
+  size_t ComputedConstants(const Partition& partition) const;
+  bool PlanScratch(const Partition& partition, size_t end);
+  // Whether it has no memory in the subgraph's own arenas but wants some.
+  bool NeedsScratch(int tensor_index) const;
+  void ForgetScratchAddresses();
+  void ResetScratch();
+  bool BackingOff(const Partition& partition) const;
+  void BackOff(Partition* partition);
+
+  Subgraph* const subgraph_;
+  std::map<int, Partition> partitions_;           // by the delegate's node
+  std::map<int, std::vector<int>> known_shapes_;  // of tensors that delegates write
+  Arena scratch_;                                 // of one partition at a time
+  std::map<int, int> scratch_slots_;              // by tensor: its number in scratch_
+  SavedVariables variables_at_start_;             // of this subgraph and those that it called since
+  SavedContents variables_of_node_;
+  const TfLiteDelegate* lost_ = nullptr;
+  int64_t degraded_in_ = 0;  // the number of an inference; 0: none
+  FallbackStatistics statistics_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a delegate sees and does while its Prepare runs: the plan and its nodes, previews, and the
+// replacement of nodes by its own.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "core/base/delegate_call.h"
+#include "core/base/delegate_params.h"
+#include "core/delegation/delegation.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+std::span<const int> Indices(const TfLiteIntArray* array) {
+  return {array->data, static_cast<size_t>(array->size)};
+}
+
+// The same tensor on both sides would be read after it was overwritten.
+bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b) {
+  std::vector<int> both;
+  std::set_intersection(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
+                        std::back_inserter(both));
+  return !both.empty();
+}
+
+}  // namespace
+
+// ---- Looking ------------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
+  if (out_plan == nullptr) return kTfLiteError;
+  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->plan_.size()));
+  if (plan == nullptr) return kTfLiteError;
+  std::copy(subgraph_->plan_.begin(), subgraph_->plan_.end(), plan->data);
+  TfLiteIntArrayFree(plan_array_);
+  plan_array_ = plan;
+  *out_plan = plan;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
+                                                TfLiteRegistration** out_registration) {
+  if (node_index < 0 || node_index >= subgraph_->node_count() || out_node == nullptr ||
+      out_registration == nullptr) {
+    return kTfLiteError;
+  }
+  if (NodeAnswer* answer = records_.AnswerOf(node_index)) answer->asked = true;
+  subgraph_->ReserveNodes();
+  auto& [node, registration] = subgraph_->nodes_[node_index];
+  // Plug-ins with accessors of their own look at the operator, so every registration has one.
+  if (registration.registration_external == nullptr) {
+    registration.registration_external = operators_.Describe(registration, node_index);
+  }
+  *out_node = &node;
+  *out_registration = &registration;
+  return kTfLiteOk;
+}
+
+// ---- Replacing ----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
+  // A delegate may have written into the nodes it was shown.
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    if (subgraph_->CheckNodeIndices(node) != kTfLiteOk) return kTfLiteError;
+  }
+  PartitionGraph graph;
+  graph.tensor_count = subgraph_->tensor_count();
+  for (const auto& [node, registration] : subgraph_->nodes_) {
+    graph.nodes.push_back({Indices(node.inputs), Indices(node.outputs)});
+  }
+  graph.plan = subgraph_->plan_;
+  graph.outputs = subgraph_->outputs_;
+  graph.control_edges = subgraph_->ControlEdges();
+  std::string error;
+  if (Partition(graph, nodes, {}, out_subsets, &error)) return kTfLiteOk;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+              "subgraph %d: the graph cannot be partitioned: %s", subgraph_->index(),
+              error.c_str());
+}
+
+// As Cut, without the nodes that the caller keeps from this delegate and without groups that would
+// be torn apart.
+TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
+                                    std::vector<NodeSubset>* out_subsets) {
+  std::vector<int> allowed;
+  for (int node : Indices(nodes)) {
+    if (MayTake(node)) allowed.push_back(node);
+  }
+  do {
+    out_subsets->clear();
+    const TfLiteStatus status = Cut(allowed, out_subsets);
+    if (status != kTfLiteOk) return status;
+  } while (DropBrokenGroups(*out_subsets, &allowed));
+  return kTfLiteOk;
+}
+
+bool Delegation::MayTake(int node_index) {
+  if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
+  const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
+  const DelegateRecord* record = records_.current();
+  if (record == nullptr || placed.Allows(record->delegate)) return true;
+  if (NodeAnswer* answer = records_.AnswerOf(node_index)) {
+    const bool excluded = placed.delegate == nullptr;
+    answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
+    answer->text =
+        excluded ? "the caller keeps it on the CPU" : "the caller keeps it for another delegate";
+  }
+  return false;
+}
+
+// A group stays whole where all its nodes of the plan are in one partition. True when `nodes` has
+// lost some that are not.
+bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
+  if (records_.current() == nullptr) return false;
+  const int kNowhere = -1, kTornApart = -2;
+  std::map<int, int> place;  // group -> number of the partition that has it
+  for (size_t i = 0; i < subsets.size(); ++i) {
+    for (int node : subsets[i].nodes) {
+      const NodeAnswer* answer = records_.AnswerOf(node);
+      if (answer == nullptr || answer->group < 0) continue;
+      const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
+      const auto [entry, fresh] = place.try_emplace(answer->group, here);
+      if (!fresh && entry->second != here) entry->second = kTornApart;
+    }
+  }
+  const auto broken = [&](int node) {
+    NodeAnswer* answer = records_.AnswerOf(node);
+    if (answer == nullptr || answer->group < 0 || place[answer->group] != kTornApart) return false;
+    answer->reason = kDeputyReasonGroup;
+    answer->text = "group " + std::to_string(answer->group) + " cannot stay in one partition";
+    return true;
+  };
+  return std::erase_if(*nodes, broken) > 0;
+}
+
+// Brings a registration that came by value, perhaps from a shorter struct, to what nodes keep.
+TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
+                                           TfLiteRegistration* registration) {
+  registration->builtin_code = kTfLiteBuiltinDelegate;
+  if (BuilderOf(delegate) != nullptr) return AdoptOperator(delegate, registration);
+  // Behind the shorter structs of old headers lies whatever was on the caller's stack. An operator
+  // counts only where no function of the registration itself does.
+  registration->async_kernel = nullptr;
+  registration->inplace_operator = 0;
+  const bool has_functions = registration->init != nullptr || registration->free != nullptr ||
+                             registration->prepare != nullptr || registration->invoke != nullptr;
+  if (has_functions) registration->registration_external = nullptr;
+  TfLiteOperator* op = registration->registration_external;
+  if (op == nullptr) return kTfLiteOk;
+  if (op->node_index >= 0) return RefuseOperatorOfANode();
+  op->builtin_code = kTfLiteBuiltinDelegate;
+  return kTfLiteOk;
+}
+
+// The operator is the subgraph's from here on, whatever becomes of the replacement.
+TfLiteStatus Delegation::AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration) {
+  TfLiteOperator* op = registration->registration_external;
+  if (op == nullptr) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+                "subgraph %d: an opaque delegate must replace nodes with an operator",
+                subgraph_->index());
+  }
+  if (operators_.HasAdopted(delegate, op)) return kTfLiteOk;
+  if (IsOperatorOfANode(op)) return RefuseOperatorOfANode();
+  op->builtin_code = kTfLiteBuiltinDelegate;
+  registration->registration_external =
+      operators_.Adopt(delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->node_count());
+  return kTfLiteOk;
+}
+
+// What a delegate is shown of a node belongs to the runtime, or to the client.
+bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
+  return op->node_index >= 0 ||
+         std::any_of(subgraph_->nodes_.begin(), subgraph_->nodes_.end(),
+                     [op](const auto& entry) { return entry.second.registration_external == op; });
+}
+
+TfLiteStatus Delegation::RefuseOperatorOfANode() {
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
+              "subgraph %d: a delegate replaces nodes: expected an operator of its own, found that "
+              "of a node",
+              subgraph_->index());
+}
+
+TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLiteIntArray* nodes,
+                                 TfLiteDelegate* delegate) {
+  if (nodes == nullptr || delegate == nullptr) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+                "subgraph %d: expected nodes to replace and their delegate", subgraph_->index());
+  }
+  TfLiteRegistration registration = foreign;
+  const TfLiteStatus adopted = AdoptRegistration(delegate, &registration);
+  if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
+  for (int i = 0; i < nodes->size; ++i) {
+    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->asked = answer->claimed = true;
+  }
+  std::vector<NodeSubset> subsets;
+  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.taken; })) {
+    return kTfLiteOk;
+  }
+  DelegateRecord* record = records_.current();
+  if (record != nullptr && record->name.empty()) record->name = OperatorName(registration);
+
+  const std::vector<int> old_plan = subgraph_->plan_;
+  const int old_nodes = subgraph_->node_count();
+  std::vector<TfLiteDelegate*> old_owners;
+  for (const TfLiteTensor& tensor : subgraph_->tensors_) old_owners.push_back(tensor.delegate);
+
+  subgraph_->plan_.clear();
+  TfLiteStatus status = kTfLiteOk;
+  for (const NodeSubset& subset : subsets) {
+    if (subset.taken) {
+      status = AddMacroOp(subset, registration, delegate);
+      if (status != kTfLiteOk) break;
+    } else {
+      subgraph_->plan_.insert(subgraph_->plan_.end(), subset.nodes.begin(), subset.nodes.end());
+    }
+  }
+  if (status != kTfLiteOk) {
+    // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
+    CutNodes(old_nodes);
+    subgraph_->plan_ = old_plan;
+    for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
+  }
+  subgraph_->PlanChanged();
+  subgraph_->state_ = Subgraph::State::kUninvokable;
+  return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
+}
+
+TfLiteStatus Delegation::AddMacroOp(const NodeSubset& subset,
+                                    const TfLiteRegistration& registration,
+                                    TfLiteDelegate* delegate) {
+  ErrorReporter* reporter = subgraph_->interpreter()->reporter();
+  if (Overlap(subset.inputs, subset.outputs)) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: a tensor is both input and output of a delegate's node",
+                subgraph_->index());
+  }
+  Subgraph::NewNode node;
+  node.inputs = subset.inputs;
+  node.outputs = subset.outputs;
+  node.registration = registration;
+  node.builtin_data = MakeDelegateParams(delegate, BuilderOf(delegate), subset);
+  if (node.builtin_data == nullptr) return Fail(reporter, kTfLiteError, "out of memory");
+  if (subgraph_->AddNode(node) != kTfLiteOk) return kTfLiteError;
+  for (int index : subset.outputs) {
+    TfLiteTensor& output = subgraph_->tensors_[index];
+    if (output.delegate != nullptr && output.delegate != delegate) {
+      return Fail(reporter, kTfLiteError, "subgraph %d: tensor %d '%s' belongs to another delegate",
+                  subgraph_->index(), index, output.name == nullptr ? "" : output.name);
+    }
+    output.delegate = delegate;
+  }
+  subgraph_->nodes_.back().first.delegate = delegate;
+  return kTfLiteOk;
+}
+
+// ---- Previews -----------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
+                                 int* out_count) {
+  FreePreviews();
+  if (out_params == nullptr || out_count == nullptr) return kTfLiteError;
+  *out_params = nullptr;
+  *out_count = 0;
+  if (nodes == nullptr) return kTfLiteError;
+  if (nodes->size == 0) return kTfLiteOk;
+  std::vector<NodeSubset> subsets;
+  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  for (int i = 0; i < nodes->size; ++i) {
+    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->asked = answer->previewed = true;
+  }
+  preview_blocks_.reserve(subsets.size());
+  previews_.reserve(subsets.size());
+  for (const NodeSubset& subset : subsets) {
+    if (!subset.taken) continue;
+    auto* params = static_cast<TfLiteDelegateParams*>(MakeDelegateParams(nullptr, nullptr, subset));
+    if (params == nullptr) return kTfLiteError;
+    preview_blocks_.push_back(params);
+    previews_.push_back(*params);
+  }
+  *out_params = previews_.data();
+  *out_count = static_cast<int>(previews_.size());
+  return kTfLiteOk;
+}
+
+void Delegation::FreePreviews() {
+  for (TfLiteDelegateParams* block : preview_blocks_) free(block);
+  preview_blocks_.clear();
+  previews_.clear();
+}
+
+}  // namespace deputy

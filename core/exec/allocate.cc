@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prepare and memory. Nodes are prepared in plan order up to the first one whose output shape is
+// known only after it has run; everything prepared so far is then laid out, and the rest follows
+// during Invoke, behind that node.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "core/base/kernel_call.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+bool IsArena(const TfLiteTensor& tensor) { return tensor.allocation_type == kTfLiteArenaRw; }
+bool IsPersistent(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteArenaRwPersistent;
+}
+
+const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
+
+}  // namespace
+
+TfLiteStatus Subgraph::CheckConsistent() {
+  if (consistent_) return kTfLiteOk;
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "AllocateTensors() called on inconsistent model.; %s", desc_->inconsistency.c_str());
+}
+
+TfLiteStatus Subgraph::AllocateTensors() {
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  {
+    // Cancelled in the middle, delegates would be lost.
+    const CancelScope uninterrupted(interpreter_, nullptr);
+    if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
+  }
+  bool dynamic_input = false;
+  for (int index : inputs_) {
+    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) dynamic_input = true;
+  }
+  if (state_ != State::kUninvokable && !dynamic_input) return VerifyCustomAllocations();
+
+  const bool immutable = state_ == State::kInvokableAndImmutable;
+  const TfLiteStatus status = Reallocate();
+  if (status == kTfLiteOk && immutable) state_ = State::kInvokableAndImmutable;
+  return status;
+}
+
+TfLiteStatus Subgraph::Reallocate() {
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  const CallDepth depth(interpreter_);
+  if (!depth.allowed()) return kTfLiteError;
+  const AllocationPass pass(interpreter_);
+  state_ = State::kUninvokable;
+  next_to_prepare_ = 0;
+  arena_.Reset();
+  persistent_.Reset();
+  NoteReaders();
+  if (delegation_.requires_propagated_shapes()) {
+    bool ignored = false;
+    const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
+    if (status != kTfLiteOk) return status;
+  }
+  shared_shapes_.BeginPlan(plan_, nodes_, tensors_.size());
+  const TfLiteStatus status = PrepareAndAllocate();
+  if (status != kTfLiteOk) return status;
+  if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
+  DropIdleTemporaries();
+  if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
+  state_ = State::kInvokable;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
+  if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  const AllocationPass pass(interpreter_);
+  shared_shapes_.BeginPlan(plan, nodes_, tensors_.size());
+  for (int node_index : plan) {
+    const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
+    if (status != kTfLiteOk || *out_dynamic) return status;
+  }
+  return kTfLiteOk;
+}
+
+// Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
+void Subgraph::DropIdleTemporaries() {
+  if (!delegation_.any_applied() && delegation_.original_plan().empty()) return;
+  std::vector<bool> planned(nodes_.size(), false);
+  for (int node_index : plan_) planned[node_index] = true;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (planned[i]) continue;
+    const TfLiteIntArray* temporaries = nodes_[i].first.temporaries;
+    for (int k = 0; k < temporaries->size; ++k) {
+      if (TfLiteTensor* idle = tensor(temporaries->data[k])) idle->bytes = 0;
+    }
+  }
+}
+
+TfLiteStatus Subgraph::PrepareAndAllocate() {
+  const AllocationPass pass(interpreter_);
+  int last_prepared = next_to_prepare_ - 1;
+  const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
+  if (status != kTfLiteOk) return status;
+  if (LayOut(last_prepared) != kTfLiteOk) return kTfLiteError;
+  if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
+  next_to_prepare_ = last_prepared + 1;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
+  for (; position < static_cast<int>(plan_.size()); ++position) {
+    bool dynamic = false;
+    const TfLiteStatus status = PrepareNode(plan_[position], &dynamic);
+    if (status != kTfLiteOk) return status;
+    *out_last_prepared = position;
+    if (dynamic) break;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
+  TfLiteStatus status = interpreter_->CheckCancellation();
+  if (status != kTfLiteOk) return status;
+  EnsureTensorCapacity();
+  const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
+  const std::vector<SharedShape> shared =
+      shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
+  if (hot) status = hot_fallback_.InferReplacedShapes(node_index);
+  const bool cancelled = status != kTfLiteOk;
+  interpreter_->failure_note().Clear();
+  if (!cancelled) status = RunPrepare(node_index);
+  if (!KeepShapes(shared)) status = kTfLiteError;
+  if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
+    status = hot_fallback_.CheckPrepareResult(node_index, status);
+  }
+  if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
+    return ReportNodeFailure(node_index, status, "failed to prepare.");
+  }
+  *out_dynamic =
+      status == kTfLiteOutputShapeNotKnown || HasDynamicTensor(nodes_[node_index].first.outputs);
+  return kTfLiteOk;
+}
+
+bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
+  bool kept = true;
+  for (const SharedShape& before : shared) {
+    TfLiteTensor& now = tensors_[before.tensor];
+    if (before.Holds(now)) continue;
+    if (kept) {
+      char text[256];
+      snprintf(text, sizeof text, "tensor %d '%.64s': %s", before.tensor, NameOf(now),
+               before.Difference(now).c_str());
+      NoteFailure(text);
+    }
+    kept = false;
+    // Back to what it was, or the graph could never be prepared again.
+    if (now.allocation_type != before.allocation_type) TfLiteTensorDataFree(&now);
+    now.allocation_type = before.allocation_type;
+    now.type = before.type;
+    TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(before.dims.size()));
+    if (dims == nullptr) throw std::bad_alloc();
+    std::copy(before.dims.begin(), before.dims.end(), dims->data);
+    ResizeTensor(&now, dims);
+  }
+  return kept;
+}
+
+TfLiteStatus Subgraph::RunPrepare(int node_index) {
+  auto& [node, registration] = nodes_[node_index];
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kPrepare, this, node_index, node.delegate});
+  const size_t tensors_before = tensors_.size();
+  const TfLiteStatus status = CallPrepare(&context_, registration, &node);
+  call.Returned(status);
+  const TfLiteStatus checked = CheckNodeIndices(node_index);
+  delegation_.NotePrepared(node_index, tensors_before);
+  return checked == kTfLiteOk ? status : kTfLiteError;
+}
+
+TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {
+  const TfLiteRegistration& failed = nodes_[node_index].second;
+  const char* name = OperatorName(failed);
+  const std::string reason = interpreter_->failure_note().Take();
+  ErrorReporter* reporter = interpreter_->reporter();
+  if (IsUnresolvedCustomOp(failed)) {
+    const char* hint = strncmp(name, "Flex", 4) == 0
+                           ? "Select TensorFlow op(s), included in the given model, is(are) not "
+                             "supported by this interpreter."
+                           : "Register it, or apply a delegate that takes it.";
+    return Fail(reporter, status, "Encountered unresolved custom op: %s.\n%s; subgraph %d node %d",
+                name, hint, index_, node_index);
+  }
+  return Fail(reporter, status, "Node number %d (%s) %s%s%s", node_index, name, step,
+              reason.empty() ? ""
+                             : ("; subgraph " + std::to_string(index_) + " node " +
+                                std::to_string(node_index) + " " + name + ": ")
+                                   .c_str(),
+              reason.c_str());
+}
+
+bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
+  for (int i = 0; i < indices->size; ++i) {
+    const int index = indices->data[i];
+    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) return true;
+  }
+  return false;
+}
+
+void Subgraph::NoteReaders() {
+  // Under Hot, nodes that a delegate has taken may have to run after all.
+  const bool any = interpreter_->hot() && delegation_.has_replaced_nodes();
+  read_.assign(tensors_.size(), any);
+  for (int index : outputs_) {
+    if (index >= 0) read_[index] = true;
+  }
+  for (int node_index : plan_) {
+    const TfLiteIntArray* inputs = nodes_[node_index].first.inputs;
+    for (int i = 0; i < inputs->size; ++i) {
+      if (inputs->data[i] >= 0) read_[inputs->data[i]] = true;
+    }
+  }
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
+  std::vector<Lifetime> lifetimes(tensors_.size());
+  const auto bring_to_life = [&](const TfLiteIntArray* indices, int position) {
+    for (int i = 0; i < indices->size; ++i) {
+      if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
+    }
+  };
+  // Reading keeps a tensor alive, but does not bring it to life: what nobody makes has no memory,
+  // and invoke refuses its reader.
+  const auto keep_alive = [&](const TfLiteIntArray* inputs, int position) {
+    for (int i = 0; i < inputs->size; ++i) {
+      const int index = inputs->data[i];
+      if (index >= 0 && lifetimes[index].used()) lifetimes[index].Include(position);
+    }
+  };
+  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
+    const TfLiteNode& node = nodes_[plan_[position]].first;
+    keep_alive(node.inputs, position);
+    // Nodes that wait for a shape make nothing yet.
+    if (position > last_prepared) continue;
+    bring_to_life(node.outputs, position);
+    bring_to_life(node.temporaries, position);
+  }
+  // What the caller writes or reads, and what survives an inference, never shares memory.
+  for (int index : inputs_) {
+    if (index >= 0) lifetimes[index] = {0, kForever};
+  }
+  for (int index : variables_) lifetimes[index] = {0, kForever};
+  for (int index : outputs_) {
+    if (index >= 0 &&
+        (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(plan_.size()))) {
+      lifetimes[index] = {0, kForever};
+    }
+  }
+  return lifetimes;
+}
+
+TfLiteStatus Subgraph::LayOut(int last_prepared) {
+  const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
+  std::vector<Arena::Slot> shared(tensors_.size());
+  std::vector<Arena::Slot> lasting(tensors_.size());
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (IsArena(tensors_[i])) {
+      shared[i] = {kNoOffset, tensors_[i].bytes, lifetimes[i]};
+    } else if (IsPersistent(tensors_[i]) && lifetimes[i].used()) {
+      lasting[i] = {kNoOffset, tensors_[i].bytes, {0, kForever}};
+    }
+  }
+  if (!arena_.Plan(shared, limits()) || !persistent_.Plan(lasting, limits())) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: no memory for the tensor arena: expected at most %zu bytes", index_,
+                limits().max_block_bytes);
+  }
+  PointTensorsIntoArenas();
+  return kTfLiteOk;
+}
+
+void Subgraph::PointTensorsIntoArenas() {
+  for (int i = 0; i < tensor_count(); ++i) PointIntoArena(i);
+}
+
+void Subgraph::PointIntoArena(int tensor_index) {
+  TfLiteTensor& tensor = tensors_[tensor_index];
+  if (IsArena(tensor)) tensor.data.raw = arena_.Address(tensor_index);
+  if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(tensor_index);
+}
+
+TensorMemory Subgraph::placed_tensor(size_t entry) const {
+  const bool lasting = entry >= arena_.placed().size();
+  const Arena& arena = lasting ? persistent_ : arena_;
+  const int tensor = arena.placed()[lasting ? entry - arena_.placed().size() : entry];
+  const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
+  return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime};
+}
+
+TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
+                                           const TfLiteCustomAllocation& allocation,
+                                           int64_t flags) {
+  ErrorReporter* reporter = interpreter_->reporter();
+  TfLiteTensor* target = tensor(tensor_index);
+  if (target == nullptr) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: custom allocation for tensor %d: expected an index below %d", index_,
+                tensor_index, tensor_count());
+  }
+  switch (target->allocation_type) {
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+    case kTfLiteCustom:
+    case kTfLiteNonCpu:
+      break;
+    default:
+      return Fail(reporter, kTfLiteError,
+                  "subgraph %d: tensor %d '%s': expected an arena tensor for a custom allocation, "
+                  "found allocation type %d",
+                  index_, tensor_index, NameOf(*target), target->allocation_type);
+  }
+  const bool check_alignment = (flags & kTfLiteCustomAllocationFlagsSkipAlignCheck) == 0;
+  if (allocation.data == nullptr ||
+      (check_alignment && reinterpret_cast<uintptr_t>(allocation.data) % kTensorAlignment != 0)) {
+    return Fail(reporter, kTfLiteError,
+                "subgraph %d: tensor %d '%s': expected custom memory aligned to %zu, found %p",
+                index_, tensor_index, NameOf(*target), kTensorAlignment, allocation.data);
+  }
+  bool known = false;
+  for (auto& entry : custom_allocations_) {
+    if (entry.first == tensor_index) {
+      entry.second = allocation;
+      known = true;
+    }
+  }
+  if (!known) custom_allocations_.emplace_back(tensor_index, allocation);
+  target->allocation_type = kTfLiteCustom;
+  target->data.data = allocation.data;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::VerifyCustomAllocations() {
+  for (const auto& [index, allocation] : custom_allocations_) {
+    const TfLiteTensor& target = tensors_[index];
+    if (target.allocation_type == kTfLiteCustom && allocation.bytes < target.bytes) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Custom allocation is too small for tensor idx: %d; subgraph %d: tensor '%s': "
+                  "expected %zu bytes, found %zu",
+                  index, index_, NameOf(target), target.bytes, allocation.bytes);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ResetVariableTensors() {
+  for (int index : variables_) {
+    TfLiteTensor& variable = tensors_[index];
+    if (variable.allocation_type == kTfLiteCustom || variable.bytes == 0) continue;
+    if (!IsPersistent(variable) || variable.data.raw == nullptr) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "subgraph %d: variable tensor %d '%s': expected allocated arena memory", index_,
+                  index, NameOf(variable));
+    }
+    const int fill = variable.type == kTfLiteInt8 ? variable.params.zero_point : 0;
+    memset(variable.data.raw, fill, variable.bytes);
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

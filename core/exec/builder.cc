@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/builder.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include "core/base/kernel_call.h"
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+constexpr uint32_t kSchemaVersion = 3;
+
+// The options struct of a builtin, null for operators that carry none. False after one report.
+bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size_t node,
+                  ErrorReporter* reporter, void** out_data) {
+  *out_data = nullptr;
+  if (def.params_size == 0) return true;
+  std::unique_ptr<void, decltype(&free)> params(calloc(1, def.params_size), &free);
+  if (params == nullptr) throw std::bad_alloc();
+  // Options of another operator are not read as this one's: they count as absent, and the struct
+  // then stays at its defaults, or the parser refuses the model.
+  if (def.parse != nullptr && !def.parse(desc.options.As(def.options), params.get())) {
+    Fail(reporter, kTfLiteError, "subgraph %d node %zu %s: expected valid options, found others",
+         subgraph, node, BuiltinOperatorName(def.code));
+    return false;
+  }
+  *out_data = params.release();
+  return true;
+}
+
+}  // namespace
+
+TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
+                              std::vector<TfLiteRegistration>* out_registrations) {
+  if (model.schema_version != kSchemaVersion) {
+    return Fail(reporter, kTfLiteError,
+                "Model provided is schema version %u not equal to supported version %u.",
+                model.schema_version, kSchemaVersion);
+  }
+  if (model.subgraphs.empty()) {
+    return Fail(reporter, kTfLiteError, "No subgraph in the model.");
+  }
+  for (size_t i = 0; i < model.subgraphs.size(); ++i) {
+    if (!model.subgraphs[i].complete) {
+      return Fail(reporter, kTfLiteError,
+                  "subgraph %zu: expected tables of tensors, operators and buffers", i);
+    }
+  }
+  for (const OperatorCodeDesc& code : model.operator_codes) {
+    const bool custom = code.code == kTfLiteBuiltinCustom;
+    const TfLiteRegistration* found = custom ? resolver->FindCustom(code.custom_name, code.version)
+                                             : resolver->FindBuiltin(code.code, code.version);
+    if (found == nullptr && !custom) {
+      return Fail(reporter, kTfLiteError,
+                  "Didn't find op for builtin opcode '%s' version '%d'. This build does not know "
+                  "that version of the operator",
+                  BuiltinOperatorName(code.code), code.version);
+    }
+    if (!custom && resolver->FindParser(code.code) == nullptr) {
+      return Fail(reporter, kTfLiteError,
+                  "Didn't find op for builtin opcode '%s' version '%d'. A kernel was registered, "
+                  "but this build cannot read the operator's options",
+                  BuiltinOperatorName(code.code), code.version);
+    }
+    TfLiteRegistration registration =
+        found != nullptr ? *found : UnresolvedCustomOp(code.custom_name, code.version);
+    registration.version = code.version;
+    if (custom) {
+      // Older clients leave these unset in what their callbacks return.
+      registration.builtin_code = kTfLiteBuiltinCustom;
+      if (registration.custom_name == nullptr) registration.custom_name = code.custom_name;
+    }
+    out_registrations->push_back(registration);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
+                           const std::vector<TfLiteRegistration>& registrations,
+                           OpResolver* resolver, Subgraph* subgraph) {
+  if (subgraph->BuildTensors() != kTfLiteOk) return kTfLiteError;
+  ErrorReporter* reporter = subgraph->interpreter()->reporter();
+  for (size_t i = 0; i < desc.operators.size(); ++i) {
+    const OperatorDesc& op = desc.operators[i];
+    // An unsound node is left out; the subgraph carries the reason and will never run.
+    if (!subgraph->IndicesExist(op.inputs) || !subgraph->IndicesExist(op.outputs) ||
+        !subgraph->IndicesExist(op.intermediates)) {
+      continue;
+    }
+    Subgraph::NewNode node;
+    node.inputs = op.inputs;
+    node.outputs = op.outputs;
+    node.intermediates = op.intermediates;
+    node.registration = registrations[op.code_index];
+    const TfLiteBuiltinOperator code = model.operator_codes[op.code_index].code;
+    if (code == kTfLiteBuiltinCustom) {
+      node.custom_options = op.custom_options;
+    } else if (!ParseOptions(*resolver->FindParser(code), op, subgraph->index(), i, reporter,
+                             &node.builtin_data)) {
+      return kTfLiteError;
+    }
+    if (subgraph->AddNode(node) != kTfLiteOk) return kTfLiteError;
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

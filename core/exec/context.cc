@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every callback finds its subgraph, calls one method, and turns an exception into a status. The
+// functions for delegates are separate stubs, so that calling one from a kernel says so.
+#include "core/exec/context.h"
+
+#include "core/exec/interpreter.h"
+
+namespace deputy {
+namespace {
+
+Subgraph* SubgraphOf(const TfLiteContext* context) {
+  return static_cast<Subgraph*>(context->impl_);
+}
+
+template <typename Call>
+TfLiteStatus Contain(const TfLiteContext* context, Call&& call) {
+  try {
+    return call(SubgraphOf(context));
+  } catch (...) {
+    return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError, "out of memory");
+  }
+}
+
+// The validation layer, if there is one and if the call of the function is right as such.
+Validation* Enter(const TfLiteContext* context, const char* function) {
+  Subgraph* subgraph = SubgraphOf(context);
+  Validation* const validation = subgraph->interpreter()->validation();
+  if (validation == nullptr || !validation->EnterFunction(subgraph, function)) return nullptr;
+  return validation;
+}
+
+void ReportError(TfLiteContext* context, const char* format, ...) {
+  Enter(context, "ReportError");
+  va_list args;
+  va_start(args, format);
+  SubgraphOf(context)->interpreter()->reporter()->ReportV(format, args);
+  va_end(args);
+}
+
+TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
+  Validation* const validation = Enter(context, "ResizeTensor");
+  if (validation != nullptr) validation->BeforeResize(SubgraphOf(context), tensor, new_dims);
+  const TfLiteStatus status = Contain(
+      context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
+  if (validation != nullptr) validation->AfterResize(SubgraphOf(context), tensor);
+  return status;
+}
+
+TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
+  Validation* const validation = Enter(context, "AddTensors");
+  const int first = SubgraphOf(context)->tensor_count();
+  if (validation != nullptr) validation->BeforeAddTensors(SubgraphOf(context), count);
+  const TfLiteStatus status = Contain(
+      context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
+  if (validation != nullptr) validation->AfterAddTensors(SubgraphOf(context), first);
+  return status;
+}
+
+TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
+  Enter(context, "GetExternalContext");
+  return SubgraphOf(context)->interpreter()->external_context(type);
+}
+
+void SetExternalContext(TfLiteContext* context, TfLiteExternalContextType type,
+                        TfLiteExternalContext* external) {
+  Enter(context, "SetExternalContext");
+  SubgraphOf(context)->interpreter()->set_external_context(type, external);
+}
+
+TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, const char** out_data,
+                              size_t* out_bytes) {
+  Enter(context, "GetModelMetadata");
+  if (name == nullptr || out_data == nullptr || out_bytes == nullptr) return kTfLiteError;
+  *out_data = nullptr;
+  *out_bytes = 0;
+  const std::span<const uint8_t>* data = SubgraphOf(context)->interpreter()->FindMetadata(name);
+  if (data == nullptr) return kTfLiteError;
+  *out_data = reinterpret_cast<const char*>(data->data());
+  *out_bytes = data->size();
+  return kTfLiteOk;
+}
+
+// ---- Functions of delegate mode, as kernels meet them -------------------------------------------
+
+TfLiteStatus Forbidden(const TfLiteContext* context, const char* function) {
+  if (Validation* validation = SubgraphOf(context)->interpreter()->validation()) {
+    validation->ForbiddenFunction(SubgraphOf(context), function);
+  }
+  return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError,
+              "The function is forbidden if not calling in delegate.");
+}
+
+TfLiteStatus ForbiddenGetExecutionPlan(TfLiteContext* context, TfLiteIntArray**) {
+  return Forbidden(context, "GetExecutionPlan");
+}
+TfLiteStatus ForbiddenGetNodeAndRegistration(TfLiteContext* context, int, TfLiteNode**,
+                                             TfLiteRegistration**) {
+  return Forbidden(context, "GetNodeAndRegistration");
+}
+TfLiteStatus ForbiddenReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration,
+                                         const TfLiteIntArray*, TfLiteDelegate*) {
+  return Forbidden(context, "ReplaceNodeSubsetsWithDelegateKernels");
+}
+TfLiteStatus ForbiddenPreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray*,
+                                                  TfLiteDelegateParams**, int*) {
+  return Forbidden(context, "PreviewDelegatePartitioning");
+}
+TfLiteStatus ForbiddenAcquireSubgraphContext(TfLiteContext* context, int, TfLiteContext**) {
+  return Forbidden(context, "AcquireSubgraphContext");
+}
+TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
+  return Forbidden(context, "ReleaseSubgraphContext");
+}
+
+// ---- Functions of delegate mode, as delegates meet them -----------------------------------------
+
+TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
+  Enter(context, "GetExecutionPlan");
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().GetExecutionPlan(out_plan);
+  });
+}
+
+TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
+                                    TfLiteRegistration** out_registration) {
+  if (Validation* validation = Enter(context, "GetNodeAndRegistration")) {
+    validation->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
+  }
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
+  });
+}
+
+TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
+                                const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
+  Validation* const validation = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
+  if (validation != nullptr) {
+    validation->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
+  }
+  const TfLiteStatus status = Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().Replace(registration, nodes, delegate);
+  });
+  if (validation != nullptr) validation->AfterReplace(SubgraphOf(context), status);
+  return status;
+}
+
+TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
+                                         TfLiteDelegateParams** out_params, int* out_count) {
+  if (Validation* validation = Enter(context, "PreviewDelegatePartitioning")) {
+    validation->BeforePreview(SubgraphOf(context), nodes);
+  }
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->delegation().Preview(nodes, out_params, out_count);
+  });
+}
+
+TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
+                                    TfLiteContext** out_context) {
+  if (Validation* validation = Enter(context, "AcquireSubgraphContext")) {
+    validation->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
+  }
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->interpreter()->AcquireSubgraphContext(index, out_context);
+  });
+}
+
+TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
+  if (Validation* validation = Enter(context, "ReleaseSubgraphContext")) {
+    validation->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
+  }
+  return Contain(context, [&](Subgraph* subgraph) {
+    return subgraph->interpreter()->ReleaseSubgraphContext(index);
+  });
+}
+
+}  // namespace
+
+void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
+  context->GetExecutionPlan = delegate_mode ? &GetExecutionPlan : &ForbiddenGetExecutionPlan;
+  context->GetNodeAndRegistration =
+      delegate_mode ? &GetNodeAndRegistration : &ForbiddenGetNodeAndRegistration;
+  context->ReplaceNodeSubsetsWithDelegateKernels =
+      delegate_mode ? &ReplaceNodeSubsets : &ForbiddenReplaceNodeSubsets;
+  context->PreviewDelegatePartitioning =
+      delegate_mode ? &PreviewDelegatePartitioning : &ForbiddenPreviewDelegatePartitioning;
+  context->AcquireSubgraphContext =
+      delegate_mode ? &AcquireSubgraphContext : &ForbiddenAcquireSubgraphContext;
+  context->ReleaseSubgraphContext =
+      delegate_mode ? &ReleaseSubgraphContext : &ForbiddenReleaseSubgraphContext;
+}
+
+void InitContext(Subgraph* subgraph, TfLiteContext* context) {
+  *context = TfLiteContext{};
+  context->impl_ = subgraph;
+  context->recommended_num_threads = -1;
+  context->ResizeTensor = &ResizeTensor;
+  context->ReportError = &ReportError;
+  context->AddTensors = &AddTensors;
+  context->GetExternalContext = &GetExternalContext;
+  context->SetExternalContext = &SetExternalContext;
+  context->GetModelMetadata = &GetModelMetadata;
+  SetContextFunctions(context, false);
+}
+
+bool IsOurContext(const TfLiteContext* context) {
+  return context != nullptr && context->ReportError == &ReportError;
+}
+
+}  // namespace deputy

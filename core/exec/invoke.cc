@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over the plan.
+#include <chrono>
+
+#include "core/base/delegate_call.h"
+#include "core/base/float_mode.h"
+#include "core/base/kernel_call.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The shape input of RESHAPE is ignored, and may lack data, when it is not a vector.
+bool MayLackData(const TfLiteRegistration& registration, int input, const TfLiteTensor& tensor) {
+  return registration.builtin_code == kTfLiteBuiltinReshape && input == 1 &&
+         tensor.dims != nullptr && tensor.dims->size != 1;
+}
+
+}  // namespace
+
+TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
+  ErrorReporter* reporter = interpreter_->reporter();
+  if (!consistent_) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
+                desc_->inconsistency.c_str());
+  }
+  if (state_ == State::kUninvokable) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
+  }
+  const CallDepth depth(interpreter_);
+  if (!depth.allowed()) return kTfLiteError;
+  const ScopedFlushDenormals flush;
+  if (!interpreter_->hot()) return RunPlan(allow_stale_outputs);
+  const HotFallback::Run run(&hot_fallback_);
+  TfLiteStatus status = RunPlan(allow_stale_outputs);
+  while (status != kTfLiteOk && hot_fallback_.RestartInference()) {
+    status = RunPlan(allow_stale_outputs);
+  }
+  return status;
+}
+
+TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
+  const TfLiteStatus status = WalkPlan();
+  return status != kTfLiteOk || allow_stale_outputs ? status : ReadOutputs();
+}
+
+TfLiteStatus Subgraph::WalkPlan() {
+  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
+    if (position >= next_to_prepare_) {
+      const TfLiteStatus status = PrepareAndAllocate();
+      if (status != kTfLiteOk) return status;
+    }
+    const TfLiteStatus status = InvokeNode(position);
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ReadOutputs() {
+  TfLiteStatus status = kTfLiteOk;
+  for (int index : outputs_) {
+    if (index >= 0 && EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
+  }
+  return status;
+}
+
+TfLiteStatus Subgraph::InvokeNode(int position) {
+  const int node_index = plan_[position];
+  if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
+  if (const TfLiteStatus status = interpreter_->CheckCancellation(); status != kTfLiteOk) {
+    return status;
+  }
+  tensor_resized_ = false;
+  if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr) {
+    const TfLiteStatus status = hot_fallback_.InvokeNode(node_index);
+    if (status != kTfLiteOk) return status;
+  } else if (const TfLiteStatus status = RunKernel(node_index); status != kTfLiteOk) {
+    return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
+                             "failed to invoke.");
+  }
+  if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
+  if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
+    // Whatever follows was prepared for other shapes.
+    next_to_prepare_ = position + 1;
+    arena_.ForgetFrom(next_to_prepare_);
+  }
+  return kTfLiteOk;
+}
+
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
+  if (costs_.size() < nodes_.size()) costs_.resize(nodes_.size());
+  ++costs_[node_index].runs;
+  costs_[node_index].total_ns += taken_ns;
+}
+
+// A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
+// lets the next reader find a null pointer; ours says so and prepares again.
+bool Subgraph::LostOutput(int position) {
+  const int node_index = plan_[position];
+  const TfLiteIntArray* outputs = nodes_[node_index].first.outputs;
+  for (int i = 0; i < outputs->size; ++i) {
+    if (outputs->data[i] < 0) continue;
+    const TfLiteTensor& output = tensors_[outputs->data[i]];
+    if (output.allocation_type != kTfLiteArenaRw || output.data.raw != nullptr ||
+        output.bytes == 0) {
+      continue;
+    }
+    next_to_prepare_ = position;
+    Fail(interpreter_->reporter(), kTfLiteError,
+         "Node number %d (%s) failed to invoke.; subgraph %d: tensor %d '%s': expected a kernel "
+         "that keeps the shape it prepared, found one that changed it",
+         node_index, OperatorName(nodes_[node_index].second), index_, outputs->data[i],
+         output.name == nullptr ? "" : output.name);
+    return true;
+  }
+  return false;
+}
+
+TfLiteStatus Subgraph::RunKernel(int node_index) {
+  EnsureTensorCapacity();
+  interpreter_->failure_note().Clear();
+  const ProfileFunction profiler = interpreter_->profiler();
+  OpEvent event;
+  if (profiler != nullptr) event.begin_ns = Now();
+  auto& [node, registration] = nodes_[node_index];
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kInvoke, this, node_index, node.delegate});
+  const TfLiteStatus status = CallInvoke(&context_, registration, &node);
+  call.Returned(status);
+  if (profiler != nullptr) {
+    event.end_ns = Now();
+    NoteCost(node_index, event.end_ns - event.begin_ns);
+    event.subgraph = index_;
+    event.node = node_index;
+    event.op_name = OperatorName(nodes_[node_index].second);
+    event.status = status;
+    profiler(interpreter_->profiler_data(), event);
+  }
+  return status;
+}
+
+TfLiteStatus Subgraph::CheckInputs(int node_index) {
+  const TfLiteNode& node = nodes_[node_index].first;
+  for (int i = 0; i < node.inputs->size; ++i) {
+    const int index = node.inputs->data[i];
+    if (index < 0) continue;
+    const TfLiteTensor& input = tensors_[index];
+    if (input.delegate != nullptr && input.delegate != node.delegate && input.data_is_stale &&
+        EnsureReadable(index) != kTfLiteOk) {
+      return kTfLiteError;
+    }
+    if (input.data.raw == nullptr && input.bytes > 0 && input.allocation_type != kTfLiteNonCpu &&
+        !MayLackData(nodes_[node_index].second, i, input)) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Input tensor %d lacks data; subgraph %d node %d %s: tensor '%s': expected %zu "
+                  "bytes",
+                  index, index_, node_index, OperatorName(nodes_[node_index].second),
+                  input.name == nullptr ? "" : input.name, input.bytes);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::EnsureReadable(int tensor_index) {
+  TfLiteTensor* stale = tensor(tensor_index);
+  if (stale == nullptr) return kTfLiteError;
+  if (!stale->data_is_stale) return kTfLiteOk;
+  const TfLiteDelegate* holder = stale->delegate;
+  const TfLiteStatus status = CopyFromDelegate(tensor_index);
+  if (status != kTfLiteOk) hot_fallback_.NoteLostTensor(holder);
+  return status;
+}
+
+TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
+  TfLiteTensor* stale = &tensors_[tensor_index];
+  if (stale->delegate == nullptr || stale->buffer_handle == kTfLiteNullBufferHandle) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",
+                index_, tensor_index, stale->name == nullptr ? "" : stale->name);
+  }
+  Validation::Call call(interpreter_->validation(),
+                        {Callback::kCopyFrom, this, -1, stale->delegate, tensor_index});
+  const TfLiteStatus status = CallCopyFromBufferHandle(&context_, stale->delegate, stale);
+  call.Returned(status);
+  // The bit stays when the copy failed: the CPU bytes are still not the delegate's.
+  if (status == kTfLiteOk) {
+    stale->data_is_stale = false;
+    return kTfLiteOk;
+  }
+  return Fail(interpreter_->reporter(), status,
+              "subgraph %d: tensor %d '%s': the delegate could not copy buffer handle %d", index_,
+              tensor_index, stale->name == nullptr ? "" : stale->name, stale->buffer_handle);
+}
+
+bool Subgraph::FreeBufferHandle(int tensor_index) {
+  TfLiteTensor& holder = tensors_[tensor_index];
+  Validation* const validation = interpreter_->validation();
+  Validation::Call call(validation,
+                        {Callback::kFreeHandle, this, -1, holder.delegate, tensor_index});
+  const bool freed = CallFreeBufferHandle(&context_, holder.delegate, &holder.buffer_handle);
+  call.Returned(kTfLiteOk);
+  if (validation != nullptr && !freed) validation->HandleNotFreed(this, tensor_index);
+  return freed;
+}
+
+}  // namespace deputy

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/saved_variables.h"
+
+#include "core/exec/subgraph.h"
+
+namespace deputy {
+
+void SavedVariables::Save(Subgraph* subgraph) {
+  if (subgraph->variables().empty()) return;
+  Entry& entry = entries_[subgraph->index()];
+  if (entry.round == round_) return;
+  entry.subgraph = subgraph;
+  entry.ready = subgraph->ready();
+  const std::vector<int>& inputs = subgraph->inputs();
+  entry.inputs.resize(inputs.size());
+  for (size_t n = 0; n < inputs.size(); ++n) {
+    const TfLiteTensor* tensor = subgraph->tensor(inputs[n]);
+    const bool shaped = tensor != nullptr && tensor->dims != nullptr;
+    entry.inputs[n].type = shaped ? tensor->type : kTfLiteNoType;
+    entry.inputs[n].dims.clear();
+    if (!shaped) continue;
+    entry.inputs[n].dims.assign(tensor->dims->data, tensor->dims->data + tensor->dims->size);
+  }
+  entry.variables.Clear();
+  for (int variable : subgraph->variables()) {
+    entry.variables.Save(variable, *subgraph->tensor(variable));
+  }
+  entry.round = round_;
+}
+
+TfLiteStatus SavedVariables::PutBack() {
+  for (const auto& [index, entry] : entries_) {
+    if (entry.round != round_) continue;
+    if (!entry.ready) {
+      entry.subgraph->RequireAllocation();
+      continue;
+    }
+    std::vector<CallInput> shapes;
+    for (const Shape& shape : entry.inputs) shapes.push_back({shape.type, shape.dims});
+    TfLiteStatus status = entry.subgraph->ShapeInputs(shapes);
+    if (status == kTfLiteOk && !entry.subgraph->ready()) {
+      status = entry.subgraph->AllocateTensors();
+    }
+    if (status != kTfLiteOk) return status;
+  }
+  // Only now: allocating a subgraph may allocate those that it calls, which are saved before.
+  for (const auto& [index, entry] : entries_) {
+    if (entry.round == round_ && entry.ready) entry.subgraph->PutBack(entry.variables);
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/shared_shapes.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kNobody = -1;
+
+std::span<const int> Dims(const TfLiteTensor& tensor) {
+  if (tensor.dims == nullptr) return {};
+  return {tensor.dims->data, static_cast<size_t>(tensor.dims->size)};
+}
+
+std::string Text(TfLiteType type, std::span<const int> dims) {
+  std::string text = std::string(TfLiteTypeGetName(type)) + " [";
+  for (const int dim : dims) text += (text.back() == '[' ? "" : ", ") + std::to_string(dim);
+  return text + "]";
+}
+
+}  // namespace
+
+bool SharedShape::Holds(const TfLiteTensor& now) const {
+  return now.type == type && now.allocation_type == allocation_type &&
+         TfLiteIntArrayEqualsArray(now.dims, static_cast<int>(dims.size()), dims.data()) != 0;
+}
+
+std::string SharedShape::Difference(const TfLiteTensor& now) const {
+  return "expected " + Text(type, dims) + ", for which earlier nodes were prepared, found " +
+         (now.allocation_type == allocation_type ? Text(now.type, Dims(now))
+                                                 : std::string("another kind of memory"));
+}
+
+void SharedShapes::BeginPlan(const std::vector<int>& plan, const std::vector<Node>& nodes,
+                             size_t tensors) {
+  first_user_.assign(tensors, kNobody);
+  for (const int node_index : plan) {
+    const TfLiteNode& node = nodes[static_cast<size_t>(node_index)].first;
+    for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+      for (int i = 0; i < indices->size; ++i) {
+        if (indices->data[i] < 0) continue;
+        int& first = first_user_[static_cast<size_t>(indices->data[i])];
+        if (first == kNobody) first = node_index;
+      }
+    }
+  }
+}
+
+bool SharedShapes::UsedBefore(int tensor, int node_index) const {
+  // Tensors that kernels have added since are their own.
+  if (tensor < 0 || static_cast<size_t>(tensor) >= first_user_.size()) return false;
+  const int first = first_user_[static_cast<size_t>(tensor)];
+  return first != kNobody && first != node_index;
+}
+
+std::vector<SharedShape> SharedShapes::Of(int node_index, const TfLiteNode& node,
+                                          std::span<const TfLiteTensor> tensors) const {
+  std::vector<SharedShape> shared;
+  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+    for (int i = 0; i < indices->size; ++i) {
+      const int index = indices->data[i];
+      if (!UsedBefore(index, node_index) || static_cast<size_t>(index) >= tensors.size()) continue;
+      const TfLiteTensor& tensor = tensors[static_cast<size_t>(index)];
+      // An ordinary input has its shape from its maker, and no kernel of ours touches it.
+      if (indices == node.inputs && !tensor.is_variable) continue;
+      const std::span<const int> dims = Dims(tensor);
+      shared.push_back({index, tensor.type, tensor.allocation_type, {dims.begin(), dims.end()}});
+    }
+  }
+  return shared;
+}
+
+}  // namespace deputy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A subgraph addressed by the names of a signature instead of tensor indices. Names are the model's
+// own strings, which live as long as the interpreter: a hostile file may say one long name very
+// often.
+#ifndef DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
+#define DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/exec/subgraph.h"
+
+namespace deputy {
+
+class SignatureRunner {
+ public:
+  // Names are sorted byte by byte, which is the order clients see.
+  SignatureRunner(Subgraph* subgraph, const SignatureDesc& signature);
+  // The placeholder for a model without signatures: subgraph 0 under its tensors' names, or
+  // input0, output0, ... for unnamed ones. Its key is empty.
+  explicit SignatureRunner(Subgraph* subgraph);
+
+  const char* key() const { return key_; }
+  Subgraph* subgraph() const { return subgraph_; }
+
+  size_t input_count() const { return subgraph_->inputs().size(); }
+  size_t output_count() const { return subgraph_->outputs().size(); }
+  // Null when out of range.
+  const char* InputName(int index) const;
+  const char* OutputName(int index) const;
+  // Null after a report for an unknown name.
+  TfLiteTensor* InputTensor(const char* name);
+  const TfLiteTensor* OutputTensor(const char* name);
+
+  TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims);
+  TfLiteStatus AllocateTensors();
+  TfLiteStatus Invoke();
+
+ private:
+  using Names = std::vector<SignatureTensorDesc>;  // sorted
+
+  static void Sort(Names* names);
+  // Null for an unknown name, or none.
+  static const int* Find(const Names& names, const char* name);
+  Names TensorNames(const std::vector<int>& indices, const char* fallback);
+
+  Subgraph* subgraph_;
+  const char* key_;
+  std::deque<std::string> made_up_names_;  // of unnamed tensors; they do not move
+  Names inputs_, outputs_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors and nodes: how they come to be, change shape and go.
+#include "core/exec/subgraph.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "core/base/delegate_params.h"
+#include "core/base/kernel_call.h"
+#include "core/base/type_size.h"
+#include "core/exec/context.h"
+#include "core/exec/interpreter.h"
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+// A kernel may add this many tensors without moving the array under its own pointers.
+constexpr size_t kTensorsToSpare = 16;
+// Upstream reserves as many nodes, so that delegates which keep node pointers over a few
+// replacements work. In a small graph no delegate makes that many: a model may have a million
+// small graphs.
+constexpr size_t kNodesToReserve = 128;
+constexpr size_t kNodesToReservePerNode = 2;
+
+// What reports say of a delegate's nodes then.
+constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
+
+struct FreeArray {
+  void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
+  void operator()(TfLiteFloatArray* array) const { TfLiteFloatArrayFree(array); }
+};
+using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
+
+IntArray MakeArray(std::span<const int32_t> values) {
+  IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
+  if (array == nullptr) throw std::bad_alloc();
+  std::copy(values.begin(), values.end(), array->data);
+  return array;
+}
+
+template <typename T>
+T* AllocateZeroed() {
+  T* value = static_cast<T*>(calloc(1, sizeof(T)));
+  if (value == nullptr) throw std::bad_alloc();
+  return value;
+}
+
+// The tensor owns the result; each part is attached before the next is allocated, so that a
+// refused allocation leaks nothing.
+void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
+  if (desc.type == kTfLiteBlockwiseQuantization) {
+    auto* params = AllocateZeroed<TfLiteBlockwiseQuantization>();
+    params->scale = desc.scales_tensor;
+    params->zero_point = desc.zero_points_tensor;
+    params->blocksize = desc.block_size;
+    params->quantized_dimension = desc.dimension;
+    tensor->quantization = {kTfLiteBlockwiseQuantization, params};
+    return;
+  }
+  if (desc.type == kTfLiteMultiAxisQuantization) {
+    auto* params = AllocateZeroed<TfLiteMultiAxisQuantization>();
+    tensor->quantization = {kTfLiteMultiAxisQuantization, params};
+    params->scales = desc.scales_tensor;
+    params->zero_points = desc.zero_points_tensor;
+    params->blocksize = desc.block_size;
+    params->quantized_dimensions = MakeArray(desc.dimensions).release();
+    return;
+  }
+  if (desc.type != kTfLiteAffineQuantization || desc.scale.empty()) return;
+  auto* params = AllocateZeroed<TfLiteAffineQuantization>();
+  tensor->quantization = {kTfLiteAffineQuantization, params};
+  const int count = static_cast<int>(desc.scale.size());
+  params->quantized_dimension = desc.dimension;
+  params->scale = TfLiteFloatArrayCreate(count);
+  params->zero_point = TfLiteIntArrayCreate(count);
+  if (params->scale == nullptr || params->zero_point == nullptr) throw std::bad_alloc();
+  for (int i = 0; i < count; ++i) {
+    params->scale->data[i] = desc.scale[i];
+    params->zero_point->data[i] =
+        desc.zero_point.empty() ? 0 : static_cast<int>(desc.zero_point[i]);
+  }
+  if (count == 1) tensor->params = {params->scale->data[0], params->zero_point->data[0]};
+}
+
+void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
+  auto* sparsity = AllocateZeroed<TfLiteSparsity>();
+  tensor->sparsity = sparsity;
+  sparsity->traversal_order = MakeArray(desc.traversal_order).release();
+  if (!desc.block_map.empty()) sparsity->block_map = MakeArray(desc.block_map).release();
+  const size_t count = desc.dimensions.size();
+  sparsity->dim_metadata =
+      static_cast<TfLiteDimensionMetadata*>(calloc(count, sizeof(TfLiteDimensionMetadata)));
+  if (sparsity->dim_metadata == nullptr && count > 0) throw std::bad_alloc();
+  sparsity->dim_metadata_size = static_cast<int>(count);
+  for (size_t i = 0; i < count; ++i) {
+    const DimensionDesc& from = desc.dimensions[i];
+    TfLiteDimensionMetadata& to = sparsity->dim_metadata[i];
+    to.dense_size = from.dense_size;
+    if (!from.sparse_csr) continue;
+    to.format = kTfLiteDimSparseCSR;
+    to.array_segments = MakeArray(from.segments).release();
+    to.array_indices = MakeArray(from.indices).release();
+  }
+}
+
+bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int builtin_code) {
+  if (builtin_code == kTfLiteBuiltinIf || builtin_code == kTfLiteBuiltinWhile ||
+      builtin_code == kTfLiteBuiltinCallOnce) {
+    return true;
+  }
+  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+    for (int i = 0; i < indices->size; ++i) {
+      const int tensor = indices->data[i];
+      if (tensor >= 0 && context.tensors[tensor].type == kTfLiteResource) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
+    : interpreter_(interpreter),
+      index_(index),
+      desc_(desc),
+      delegation_(this),
+      hot_fallback_(this) {
+  InitContext(this, &context_);
+  if (interpreter->validation() != nullptr) {
+    arena_.SetGuard(kGuardBytes);
+    persistent_.SetGuard(kGuardBytes);
+  }
+  consistent_ = desc->inconsistency.empty();
+}
+
+Subgraph::~Subgraph() {
+  for (auto& node : nodes_) FreeNode(&node);
+  for (int i = 0; i < tensor_count(); ++i) {
+    if (tensors_[i].buffer_handle != kTfLiteNullBufferHandle && tensors_[i].delegate != nullptr) {
+      FreeBufferHandle(i);
+    }
+  }
+  for (TfLiteTensor& tensor : tensors_) TfLiteTensorFree(&tensor);
+}
+
+Subgraph* Subgraph::Of(const TfLiteContext* context) {
+  return IsOurContext(context) ? static_cast<Subgraph*>(context->impl_) : nullptr;
+}
+
+bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
+
+TfLiteTensor* Subgraph::tensor(int index) {
+  return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
+}
+
+int Subgraph::IndexOf(const TfLiteTensor* tensor) const {
+  const auto first = reinterpret_cast<uintptr_t>(tensors_.data());
+  const auto wanted = reinterpret_cast<uintptr_t>(tensor);
+  if (wanted < first || (wanted - first) % sizeof(TfLiteTensor) != 0) return -1;
+  const size_t index = (wanted - first) / sizeof(TfLiteTensor);
+  return index < tensors_.size() ? static_cast<int>(index) : -1;
+}
+
+const GraphIndex& Subgraph::graph_index() {
+  if (graph_index_ == nullptr) graph_index_ = std::make_unique<GraphIndex>(this);
+  return *graph_index_;
+}
+
+// ---- Building -----------------------------------------------------------------------------------
+
+TfLiteStatus Subgraph::BuildTensors() {
+  // Callers keep pointers to tensors from before they are prepared, too.
+  tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
+  nodes_.reserve(desc_->operators.size());
+  plan_.reserve(desc_->operators.size());
+  int first = 0;
+  if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
+  // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
+  // then and never runs, but callers may ask for its inputs.
+  if (IndicesExist(desc_->inputs)) inputs_.assign(desc_->inputs.begin(), desc_->inputs.end());
+  if (IndicesExist(desc_->outputs)) outputs_.assign(desc_->outputs.begin(), desc_->outputs.end());
+  for (size_t i = 0; i < desc_->tensors.size(); ++i) {
+    if (BuildTensor(desc_->tensors[i], &tensors_[i]) != kTfLiteOk) return kTfLiteError;
+    if (tensors_[i].is_variable) variables_.push_back(static_cast<int>(i));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor) {
+  tensor->type = desc.type;
+  tensor->name = desc.name;
+  tensor->is_variable = desc.is_variable;
+  tensor->dims = MakeArray(desc.shape).release();
+  SetQuantization(desc.quantization, tensor);
+  if (desc.sparsity != nullptr) SetSparsity(*desc.sparsity, tensor);
+  if (desc.data != nullptr) {
+    tensor->allocation_type = kTfLiteMmapRo;
+    tensor->data.raw_const = reinterpret_cast<const char*>(desc.data);
+    tensor->bytes = desc.bytes;
+    if (desc.has_signature) tensor->dims_signature = MakeArray(desc.signature).release();
+    return kTfLiteOk;
+  }
+  tensor->dims_signature = MakeArray(desc.signature).release();
+  if (!HasFixedSize(desc.type)) {
+    // The payload's size is known only once somebody writes it.
+    tensor->allocation_type = desc.type == kTfLiteNoType ? kTfLiteArenaRw : kTfLiteDynamic;
+    return kTfLiteOk;
+  }
+  tensor->allocation_type = desc.is_variable ? kTfLiteArenaRwPersistent : kTfLiteArenaRw;
+  return ComputeBytes(*tensor, *tensor->dims, &tensor->bytes);
+}
+
+TfLiteStatus Subgraph::AddTensors(int count, int* out_first_index) {
+  if (count < 0 || count > limits().max_tensors - tensor_count()) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: cannot add %d tensors to %d: expected at most %d in all", index_,
+                count, tensor_count(), limits().max_tensors);
+  }
+  const int first = tensor_count();
+  tensors_.resize(tensors_.size() + static_cast<size_t>(count), TfLiteTensor{});
+  for (int i = first; i < tensor_count(); ++i) {
+    tensors_[i].buffer_handle = kTfLiteNullBufferHandle;
+  }
+  context_.tensors = tensors_.data();
+  context_.tensors_size = tensors_.size();
+  if (out_first_index != nullptr) *out_first_index = first;
+  return kTfLiteOk;
+}
+
+void Subgraph::EnsureTensorCapacity() {
+  if (tensors_.capacity() - tensors_.size() >= kTensorsToSpare) return;
+  tensors_.reserve(std::max(tensors_.size() * 2, tensors_.size() + kTensorsToSpare));
+  context_.tensors = tensors_.data();
+}
+
+bool Subgraph::IndicesExist(std::span<const int32_t> indices) const {
+  return std::all_of(indices.begin(), indices.end(), [this](int32_t index) {
+    return index == kTfLiteOptionalTensor || (index >= 0 && index < tensor_count());
+  });
+}
+
+void Subgraph::ReserveNodes() {
+  nodes_.reserve(std::min(kNodesToReserve, desc_->operators.size() * kNodesToReservePerNode));
+}
+
+TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,
+                                    bool allow_absent) {
+  for (int32_t index : indices) {
+    if (index == kTfLiteOptionalTensor && allow_absent) continue;
+    if (index < 0 || index >= tensor_count()) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Invalid tensor index %d in %s; subgraph %d: expected below %d", index, what,
+                  index_, tensor_count());
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
+  TfLiteNode& node = nodes_[node_index].first;
+  const std::pair<const char*, TfLiteIntArray**> lists[] = {
+      {"inputs", &node.inputs}, {"outputs", &node.outputs}, {"temporaries", &node.temporaries}};
+  TfLiteStatus status = kTfLiteOk;
+  for (const auto& [what, list] : lists) {
+    if (*list == nullptr) *list = MakeArray({}).release();
+    for (int i = 0; i < (*list)->size; ++i) {
+      int& index = (*list)->data[i];
+      if (index >= kTfLiteOptionalTensor && index < tensor_count()) continue;
+      status = Fail(interpreter_->reporter(), kTfLiteError,
+                    "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
+                    what, index_, node_index, tensor_count());
+      index = kTfLiteOptionalTensor;  // nobody can follow it any more
+    }
+  }
+  return status;
+}
+
+TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
+  std::unique_ptr<void, decltype(&free)> builtin_data(new_node.builtin_data, &free);
+  if (CheckIndices("inputs", new_node.inputs, true) != kTfLiteOk ||
+      CheckIndices("outputs", new_node.outputs, true) != kTfLiteOk ||
+      CheckIndices("intermediates", new_node.intermediates, true) != kTfLiteOk) {
+    return kTfLiteError;
+  }
+  if (node_count() >= limits().max_nodes) {
+    return Fail(interpreter_->reporter(), kTfLiteError, "subgraph %d: expected at most %d nodes",
+                index_, limits().max_nodes);
+  }
+  IntArray inputs = MakeArray(new_node.inputs);
+  IntArray outputs = MakeArray(new_node.outputs);
+  IntArray intermediates = MakeArray(new_node.intermediates);
+  IntArray temporaries = MakeArray({});
+  // The plan must take the node's number below without a throw.
+  if (plan_.size() == plan_.capacity()) plan_.reserve(2 * plan_.size() + 1);
+  nodes_.emplace_back();
+
+  // From here on nothing throws: the node owns its arrays and FreeNode frees them.
+  auto& [node, registration] = nodes_.back();
+  node = TfLiteNode{};
+  node.inputs = inputs.release();
+  node.outputs = outputs.release();
+  node.intermediates = intermediates.release();
+  node.temporaries = temporaries.release();
+  node.builtin_data = builtin_data.release();
+  registration = new_node.registration;
+  node.might_have_side_effect = HasSideEffect(context_, node, registration.builtin_code);
+  if (InitNode(node_count() - 1, new_node.custom_options) != kTfLiteOk) {
+    FreeNode(&nodes_.back());
+    nodes_.pop_back();
+    return kTfLiteError;
+  }
+  plan_.push_back(node_count() - 1);
+  PlanChanged();
+  state_ = State::kUninvokable;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_options) {
+  // A delegate's init may be the first to look at a node, which moves the array.
+  const TfLiteRegistration registration = nodes_[node_index].second;
+  TfLiteNode& node = nodes_[node_index].first;
+  const char* buffer = static_cast<const char*>(node.builtin_data);
+  size_t length = 0;
+  if (registration.builtin_code == kTfLiteBuiltinCustom) {
+    buffer = reinterpret_cast<const char*>(custom_options.data());
+    length = custom_options.size();
+    node.custom_initial_data = buffer;
+    node.custom_initial_data_size = static_cast<int>(length);
+  }
+  interpreter_->failure_note().Clear();
+  Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_index});
+  void* const user_data = CallInit(&context_, registration, buffer, length);
+  call.InitReturned(user_data);
+  if (user_data != TfLiteKernelInitFailed()) {
+    nodes_[node_index].first.user_data = user_data;
+    return kTfLiteOk;
+  }
+  const std::string reason = interpreter_->failure_note().Take();
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_index,
+              OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
+}
+
+void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
+  TfLiteNode& node = entry->first;
+  // The kernel's free comes last; by contract it sees neither arrays nor builtin data.
+  TfLiteIntArrayFree(node.inputs);
+  TfLiteIntArrayFree(node.outputs);
+  TfLiteIntArrayFree(node.intermediates);
+  TfLiteIntArrayFree(node.temporaries);
+  free(node.builtin_data);
+  node.inputs = node.outputs = node.intermediates = node.temporaries = nullptr;
+  node.builtin_data = nullptr;
+  Validation* const validation = interpreter_->validation();
+  const int node_index = static_cast<int>(entry - nodes_.data());
+  if (node.user_data != nullptr) {
+    Validation::Call call(validation, {Callback::kFree, this, node_index, node.delegate});
+    CallFree(&context_, entry->second, node.user_data);
+    call.Returned(kTfLiteOk);
+  }
+  if (validation != nullptr) {
+    validation->NodeFreed(this, node_index, entry->second, node.user_data);
+  }
+  node.user_data = nullptr;
+}
+
+// ---- Shapes -------------------------------------------------------------------------------------
+
+TfLiteStatus Subgraph::ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims,
+                                    size_t* bytes) {
+  if (TensorBytes(tensor.type, {dims.data, static_cast<size_t>(dims.size)}, bytes)) {
+    return kTfLiteOk;
+  }
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "BytesRequired number of bytes overflowed.; subgraph %d: tensor %d '%s': expected a "
+              "non-negative shape of %s that fits memory",
+              index_, IndexOf(&tensor), tensor.name == nullptr ? "" : tensor.name,
+              TfLiteTypeGetName(tensor.type));
+}
+
+TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
+  // Until the tensor owns the array it is freed on every path, unless it is the tensor's own.
+  IntArray owned(tensor->dims == new_dims ? nullptr : new_dims);
+  if (new_dims == nullptr) {
+    return Fail(interpreter_->reporter(), kTfLiteError, "subgraph %d: resize without a shape",
+                index_);
+  }
+  const auto adopt = [&] {
+    if (tensor->dims == new_dims) return;
+    TfLiteIntArrayFree(tensor->dims);
+    tensor->dims = owned.release();
+  };
+  size_t bytes = tensor->bytes;
+  const bool sized = HasFixedSize(tensor->type);
+  if (sized && ComputeBytes(*tensor, *new_dims, &bytes) != kTfLiteOk) return kTfLiteError;
+
+  const bool same_shape = TfLiteIntArrayEqual(tensor->dims, new_dims) != 0;
+  if (tensor->data.raw != nullptr && same_shape && bytes == tensor->bytes) {
+    // Callers go on reading the array they passed.
+    adopt();
+    return kTfLiteOk;
+  }
+  switch (tensor->allocation_type) {
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+    case kTfLiteDynamic:
+    case kTfLitePersistentRo:
+    case kTfLiteCustom:
+    case kTfLiteNonCpu:
+      break;
+    default:
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Attempting to resize a fixed-size tensor.; subgraph %d: tensor %d '%s'", index_,
+                  IndexOf(tensor), tensor->name == nullptr ? "" : tensor->name);
+  }
+  if (sized) {
+    const bool heap =
+        tensor->allocation_type == kTfLiteDynamic || tensor->allocation_type == kTfLitePersistentRo;
+    if (heap && (bytes > limits().max_block_bytes ||
+                 TfLiteTensorResizeMaybeCopy(bytes, tensor, false) != kTfLiteOk)) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "subgraph %d: tensor %d '%s': no memory for %zu bytes", index_, IndexOf(tensor),
+                  tensor->name == nullptr ? "" : tensor->name, bytes);
+    }
+    tensor->bytes = bytes;
+    // Arena tensors get their address when the arena is laid out again.
+    if (tensor->allocation_type == kTfLiteArenaRw ||
+        tensor->allocation_type == kTfLiteArenaRwPersistent) {
+      tensor->data.raw = nullptr;
+    }
+  }
+  if (!same_shape) tensor_resized_ = true;
+  adopt();
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> dims) {
+  if (state_ == State::kInvokableAndImmutable && !delegation_.any_applied()) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "ResizeInputTensor is disallowed when graph is immutable.");
+  }
+  TfLiteTensor* resized = tensor(tensor_index);
+  if (resized == nullptr) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: cannot resize tensor %d: expected an index below %d", index_,
+                tensor_index, tensor_count());
+  }
+  if (resized->data.raw != nullptr &&
+      TfLiteIntArrayEqualsArray(resized->dims, static_cast<int>(dims.size()), dims.data()) != 0) {
+    return kTfLiteOk;
+  }
+  IntArray new_dims = MakeArray(dims);
+  if (state_ == State::kInvokableAndImmutable) {
+    delegation_.Undo(kUndoneByResize);
+  }
+  const TfLiteStatus status = ResizeTensor(resized, new_dims.release());
+  if (status == kTfLiteOk) state_ = State::kUninvokable;
+  return status;
+}
+
+void Subgraph::RequireAllocation() {
+  if (state_ == State::kInvokableAndImmutable) delegation_.Undo(kUndoneByResize);
+  state_ = State::kUninvokable;
+}
+
+TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const int> dims) {
+  const TfLiteTensor* resized = tensor(tensor_index);
+  if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);  // reports
+  const TfLiteIntArray* signature = TfLiteTensorGetDimsSignature(resized);
+  if (signature->size != static_cast<int>(dims.size())) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: tensor %d '%s': expected rank %d, found %zu", index_, tensor_index,
+                resized->name, signature->size, dims.size());
+  }
+  for (int i = 0; i < signature->size; ++i) {
+    if (signature->data[i] != -1 && signature->data[i] != dims[i]) {
+      return Fail(interpreter_->reporter(), kTfLiteError,
+                  "Attempting to resize dimension %d of tensor %d with value %d to %d. "
+                  "ResizeInputTensorStrict only allows mutating unknown dimensions identified by "
+                  "-1.; subgraph %d: tensor '%s'",
+                  i, tensor_index, signature->data[i], dims[i], index_, resized->name);
+    }
+  }
+  return ResizeInputTensor(tensor_index, dims);
+}
+
+// ---- Control edges ------------------------------------------------------------------------------
+
+std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
+  // The model's own edges count positions of its first plan, which are node numbers. A node that a
+  // delegate has taken runs where the delegate's node does.
+  std::vector<int> position_of(nodes_.size(), -1);
+  const std::function<void(int, int)> place = [&](int node_index, int position) {
+    position_of[node_index] = position;
+    const auto& [node, registration] = nodes_[node_index];
+    if (node.delegate == nullptr) return;
+    const TfLiteIntArray* taken = ReplacedNodes(node);
+    for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
+  };
+  for (size_t position = 0; position < plan_.size(); ++position) {
+    place(plan_[position], static_cast<int>(position));
+  }
+  std::vector<PartitionGraph::ControlEdge> edges;
+  if (const auto* model_edges = interpreter_->ControlEdges(index_)) {
+    // Unsound nodes are not in the table.
+    const int count = static_cast<int>(std::min(desc_->operators.size(), nodes_.size()));
+    for (const auto& [from, to] : *model_edges) {
+      if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later
+      const int a = position_of[from], b = position_of[to];
+      if (a >= 0 && b >= 0 && a != b) edges.emplace_back(a, b);
+    }
+    return edges;
+  }
+  int last = -1;
+  for (size_t position = 0; position < plan_.size(); ++position) {
+    if (!nodes_[plan_[position]].first.might_have_side_effect) continue;
+    if (last >= 0) edges.emplace_back(last, static_cast<int>(position));
+    last = static_cast<int>(position);
+  }
+  return edges;
+}
+
+// ---- Runtime ------------------------------------------------------------------------------------
+
+ThreadPool& Subgraph::pool() { return interpreter_->pool(); }
+Arithmetic Subgraph::arithmetic() const { return interpreter_->arithmetic(); }
+const Limits& Subgraph::limits() const { return interpreter_->limits(); }
+
+bool Subgraph::TensorIsRead(int tensor_index) const {
+  // Tensors added since the plan was read are kept: being wrong here costs time, not results.
+  return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
+         read_[tensor_index];
+}
+
+CallableSubgraph* Subgraph::FindSubgraph(int index) {
+  return index >= 0 && index < interpreter_->subgraph_count() ? interpreter_->subgraph(index)
+                                                              : nullptr;
+}
+
+bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
+
+void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }
+
+}  // namespace deputy

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One subgraph of a model at work: its tensors, its nodes, the plan that Invoke walks, and the
+// memory under them. The C context that kernels and delegates see is part of it;
+// core/exec/context.cc is the only bridge from that context's callbacks to these methods.
+//
+// The implementation is in four files: subgraph.cc (tensors and nodes), allocate.cc (prepare and
+// memory), invoke.cc, and subgraph_call.cc (as other subgraphs call it).
+#ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
+#define DEPUTY_CORE_EXEC_SUBGRAPH_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/base/arena.h"
+#include "core/delegation/delegation.h"
+#include "core/delegation/hot_fallback.h"
+#include "core/exec/call_shapes.h"
+#include "core/exec/graph_index.h"
+#include "core/exec/shared_shapes.h"
+#include "core/kernel_api/runtime.h"
+#include "core/model/model.h"
+
+namespace deputy {
+
+class Interpreter;
+
+// Where one tensor lies, for tools.
+struct TensorMemory {
+  int tensor = 0;
+  bool persistent = false;  // in the block whose contents survive between inferences
+  size_t offset = 0;
+  size_t bytes = 0;
+  Lifetime lifetime;
+};
+
+// How long a node has taken so far, as far as it was measured.
+struct NodeCost {
+  int64_t runs = 0;
+  int64_t total_ns = 0;
+};
+
+class Subgraph final : public Runtime, public CallableSubgraph {
+ public:
+  // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
+  Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc);
+  ~Subgraph();
+  Subgraph(const Subgraph&) = delete;
+  Subgraph& operator=(const Subgraph&) = delete;
+
+  // The subgraph behind one of our contexts, null for any other.
+  static Subgraph* Of(const TfLiteContext* context);
+
+  // ---- Structure -------------------------------------------------------------------------------
+  TfLiteContext* context() { return &context_; }
+  Interpreter* interpreter() const { return interpreter_; }
+  int index() const { return index_; }
+  const char* name() const { return desc_->name; }
+  // Upstream's mark of subgraphs that no delegate is asked about.
+  bool is_for_validation() const;
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& outputs() const { return outputs_; }
+  const std::vector<int>& variables() const { return variables_; }
+  const std::vector<int>& plan() const { return plan_; }
+
+  int tensor_count() const { return static_cast<int>(tensors_.size()); }
+  // Null when out of range. The pointer moves when tensors are added.
+  TfLiteTensor* tensor(int index);
+  // -1 when the tensor is none of this subgraph's; any pointer may be asked about.
+  int IndexOf(const TfLiteTensor* tensor) const;
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  TfLiteNode* node(int index) { return &nodes_[index].first; }
+  const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }
+  TfLiteRegistration* mutable_registration(int index) { return &nodes_[index].second; }
+
+  // Adds zeroed tensors (type NoType, no memory, handle -1). Error for a negative count or past
+  // the limits.
+  TfLiteStatus AddTensors(int count, int* out_first_index);
+
+  // Whether all are tensors of this subgraph, or "absent".
+  bool IndicesExist(std::span<const int32_t> indices) const;
+
+  // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
+  TfLiteStatus BuildTensors();
+
+  // Appends a node and calls its init. `builtin_data` (malloc) is taken over in every case. The
+  // node joins the plan.
+  struct NewNode {
+    std::span<const int32_t> inputs, outputs, intermediates;
+    void* builtin_data = nullptr;
+    std::span<const uint8_t> custom_options;
+    TfLiteRegistration registration{};
+  };
+  TfLiteStatus AddNode(const NewNode& node);
+
+  // ---- Life ------------------------------------------------------------------------------------
+  TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
+  // Rank and all dims but those the signature leaves open must stay.
+  TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
+  TfLiteStatus AllocateTensors();
+  // Memory is planned: Invoke may be called.
+  bool ready() const { return state_ != State::kUninvokable; }
+  // The next AllocateTensors starts from scratch.
+  void RequireAllocation();
+  // Runs the plan, and then brings outputs that a delegate left on its device back to the CPU,
+  // unless `allow_stale_outputs`.
+  TfLiteStatus Invoke(bool allow_stale_outputs);
+  TfLiteStatus ResetVariableTensors();
+  TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
+                                   int64_t flags);
+  // Writes saved bytes to the tensors they came from, where those still have that size.
+  void PutBack(const SavedContents& contents) { contents.PutBack(&tensors_); }
+  // Brings device data back to the CPU when the tensor is stale.
+  TfLiteStatus EnsureReadable(int tensor_index);
+
+  // Has the tensor's delegate free its buffer handle; the tensor has both. False when the delegate
+  // has no function for that.
+  bool FreeBufferHandle(int tensor_index);
+
+  // abi.md 4.5: `new_dims` is always taken over.
+  TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
+
+  Delegation& delegation() { return delegation_; }
+  const Delegation& delegation() const { return delegation_; }
+  HotFallback& hot_fallback() { return hot_fallback_; }
+
+  // Where nodes run. Holds until the plan changes.
+  const GraphIndex& graph_index();
+
+  // Where the tensors of the prepared plan lie: those of the arena first, then those of the block
+  // that lasts, each by their number.
+  size_t placed_tensor_count() const {
+    return arena_.placed().size() + persistent_.placed().size();
+  }
+  TensorMemory placed_tensor(size_t entry) const;
+  // What the node took while a profiler listened.
+  NodeCost cost(int node_index) const {
+    return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
+  }
+  const Arena& arena() const { return arena_; }
+  const Arena& persistent() const { return persistent_; }
+  size_t arena_bytes() const { return arena_.bytes(); }
+  size_t persistent_bytes() const { return persistent_.bytes(); }
+
+  // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
+  size_t input_count() const override { return inputs_.size(); }
+  size_t output_count() const override { return outputs_.size(); }
+  TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
+                            std::vector<CallOutput>* out_outputs) override;
+  TfLiteStatus Call(std::span<const CallInput> inputs) override;
+  const TfLiteTensor* output(size_t n) override { return tensor(outputs_[n]); }
+  // Gives the inputs types and shapes. Where they had others, the subgraph needs allocation.
+  TfLiteStatus ShapeInputs(std::span<const CallInput> inputs);
+
+  // ---- Runtime: what builtin kernels may ask ---------------------------------------------------
+  ThreadPool& pool() override;
+  Arithmetic arithmetic() const override;
+  const Limits& limits() const override;
+  bool TensorIsRead(int tensor_index) const override;
+  CallableSubgraph* FindSubgraph(int index) override;
+  bool TakeCancellation() override;
+  void NoteFailure(const char* text) override;
+
+ private:
+  // Applying and undoing delegates rewrites nodes and plan as one transaction.
+  friend class Delegation;
+  friend class GraphSnapshot;
+  // Runs a failed delegate's nodes on the CPU.
+  friend class HotFallback;
+
+  enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
+
+  // subgraph.cc
+  TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
+  TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
+  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
+  TfLiteStatus CheckNodeIndices(int node_index);
+  // The kernel's init. A failure is reported; the node stays.
+  TfLiteStatus InitNode(int node_index, std::span<const uint8_t> custom_options);
+  void PlanChanged() { graph_index_.reset(); }
+  // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
+  void ReserveNodes();
+  void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
+  void EnsureTensorCapacity();
+  TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
+
+  // allocate.cc
+  // Error, in upstream's words, where the model was found wrong: nothing of it may be prepared.
+  TfLiteStatus CheckConsistent();
+  // Prepares and lays out from scratch, whatever the state was.
+  TfLiteStatus Reallocate();
+  // Prepares the nodes of a plan up to the first dynamic output.
+  TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
+  void DropIdleTemporaries();
+  TfLiteStatus PrepareAndAllocate();
+  TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
+  // any, with the text of the failure noted.
+  bool KeepShapes(const std::vector<SharedShape>& shared);
+  // The kernel's prepare; indices that it leaves behind are checked.
+  TfLiteStatus RunPrepare(int node_index);
+  TfLiteStatus LayOut(int last_prepared);
+  std::vector<Lifetime> Lifetimes(int last_prepared) const;
+  void PointTensorsIntoArenas();
+  void PointIntoArena(int tensor_index);
+  TfLiteStatus VerifyCustomAllocations();
+  bool HasDynamicTensor(const TfLiteIntArray* indices) const;
+  void NoteReaders();
+
+  // subgraph_call.cc
+  TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
+  TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
+
+  // invoke.cc
+  TfLiteStatus RunPlan(bool allow_stale_outputs);
+  TfLiteStatus WalkPlan();
+  TfLiteStatus ReadOutputs();
+  TfLiteStatus InvokeNode(int position);
+  TfLiteStatus CheckInputs(int node_index);
+  bool LostOutput(int position);
+  TfLiteStatus CopyFromDelegate(int tensor_index);
+  // The kernel's invoke, heard by the profiler.
+  TfLiteStatus RunKernel(int node_index);
+  void NoteCost(int node_index, int64_t taken_ns);
+  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
+
+  // Orders between plan positions that no tensor expresses.
+  std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
+
+  Interpreter* const interpreter_;
+  const int index_;
+  const SubgraphDesc* const desc_;
+  TfLiteContext context_{};
+
+  std::vector<TfLiteTensor> tensors_;
+  std::vector<std::pair<TfLiteNode, TfLiteRegistration>> nodes_;
+  std::vector<int> inputs_, outputs_, variables_, plan_;
+  std::vector<std::pair<int, TfLiteCustomAllocation>> custom_allocations_;
+
+  State state_ = State::kUninvokable;
+  bool consistent_ = true;
+  Arena arena_, persistent_;
+  SharedShapes shared_shapes_;
+  // Plan positions below this have been prepared with the current shapes.
+  int next_to_prepare_ = 0;
+  // Set when a kernel changes the shape of a tensor, cleared before each invoke.
+  bool tensor_resized_ = false;
+  std::vector<bool> read_;       // per tensor: some node of the plan, or the caller, reads it
+  std::vector<NodeCost> costs_;  // by node index
+  CallShapes call_shapes_;
+  std::unique_ptr<GraphIndex> graph_index_;
+  Delegation delegation_;
+  HotFallback hot_fallback_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_SUBGRAPH_H_

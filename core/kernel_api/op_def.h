@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One row of an operator family's table: everything the runtime needs to know about an operator.
+// The core defines the shape of a row and knows no operator; `kernels/` fills the tables; `c_api/`
+// brings the two together.
+#ifndef DEPUTY_CORE_KERNEL_API_OP_DEF_H_
+#define DEPUTY_CORE_KERNEL_API_OP_DEF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+
+#include "c_api/include/builtin_ops.h"
+#include "c_api/include/common.h"
+#include "core/base/op_options.h"
+
+namespace deputy {
+
+// Bit of a TfLiteType in OpDef::types.
+constexpr uint32_t TypeBit(TfLiteType type) { return uint32_t{1} << type; }
+
+struct OpDef {
+  const char* name;              // schema name in capitals, or the custom operator's name
+  TfLiteBuiltinOperator code;    // kTfLiteBuiltinCustom for custom operators
+  int min_version, max_version;  // inclusive; what the kernel takes
+  uint32_t types;                // TypeBit mask of the element types claimed (first data input)
+
+  // builtin_data: size 0 means the operator carries none (node->builtin_data is NULL). `parse`
+  // fills a zeroed struct of that size from the options; false refuses the model.
+  OptionsKind options;
+  size_t params_size;
+  bool (*parse)(const OpOptions& options, void* params);
+
+  // The kernel; null functions where an operator needs none. An OpDef without invoke is a parser
+  // only: the client or a delegate must bring the kernel.
+  void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
+  void (*free)(TfLiteContext* context, void* user_data);
+  TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
+  TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
+  uint64_t inplace;  // TfLiteInPlaceOp mask
+};
+
+// Kernel functions are called through C function pointers, so no exception may leave them. A table
+// row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns a refused
+// allocation into a status (null from init).
+TfLiteStatus ReportKernelException(TfLiteContext* context);
+
+template <TfLiteStatus (*function)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus Guarded(TfLiteContext* context, TfLiteNode* node) noexcept {
+  try {
+    return function(context, node);
+  } catch (...) {
+    return ReportKernelException(context);
+  }
+}
+
+template <void* (*function)(TfLiteContext*, const char*, size_t)>
+void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noexcept {
+  try {
+    return function(context, buffer, length);
+  } catch (...) {
+    ReportKernelException(context);
+    return TfLiteKernelInitFailed();
+  }
+}
+
+// The operators a program is linked with. `FindOp` answers null for an unknown operator.
+using OpList = std::span<const OpDef* const>;
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_KERNEL_API_OP_DEF_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernel_api/runtime.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "core/exec/context.h"
+#include "core/exec/subgraph.h"
+#include "core/kernel_api/op_def.h"
+
+namespace deputy {
+
+Runtime* RuntimeOf(const TfLiteContext* context) { return Subgraph::Of(context); }
+
+TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (Runtime* runtime = RuntimeOf(context)) {
+    runtime->NoteFailure(text);
+  } else if (context->ReportError != nullptr) {
+    context->ReportError(context, "%s", text);
+  }
+  return kTfLiteError;
+}
+
+TfLiteStatus ReportKernelException(TfLiteContext* context) {
+  return KernelError(context, "out of memory");
+}
+
+}  // namespace deputy

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The private door between the builtin kernels and the interpreter that runs them. Kernels are
+// written against the public (TfLiteContext*, TfLiteNode*) signature like anybody's custom
+// operator; what they may ask beyond it is here, and nothing else is.
+//
+// A delegate may call a builtin's invoke with a context of its own. RuntimeOf answers null for any
+// context that is not ours, and the helpers below then run single-threaded with default
+// arithmetic.
+#ifndef DEPUTY_CORE_KERNEL_API_RUNTIME_H_
+#define DEPUTY_CORE_KERNEL_API_RUNTIME_H_
+
+#include <span>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/base/memory.h"
+#include "core/base/thread_pool.h"
+
+namespace deputy {
+
+// How quantised results are rounded. kDefault scales in float, as XNNPACK does; kReference is
+// gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
+enum class Arithmetic { kDefault, kReference };
+
+// A value that is passed to a subgraph: a view of memory that the caller keeps.
+struct CallInput {
+  TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is left out
+  std::span<const int> dims;
+  const char* data = nullptr;  // looked at by Call only
+  size_t bytes = 0;
+};
+
+// What is known of an output before the call.
+struct CallOutput {
+  TfLiteType type = kTfLiteNoType;
+  bool known = false;  // false: the shape is known only when the subgraph has run
+  std::vector<int> dims;
+};
+
+// Another subgraph of the model, as control flow operators call it. Both functions take as many
+// inputs as input_count().
+class CallableSubgraph {
+ public:
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+
+  // For prepare: what a call with inputs of these types and shapes returns. The subgraph is
+  // prepared for them unless it is known already.
+  virtual TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
+                                    std::vector<CallOutput>* out_outputs) = 0;
+
+  // For invoke: copies the inputs, which are not the subgraph's own tensors, prepares the subgraph
+  // where it was prepared for other shapes, and runs it. Afterwards its outputs can be read, even
+  // if a delegate computed them on a device.
+  virtual TfLiteStatus Call(std::span<const CallInput> inputs) = 0;
+
+  // The n-th output, until the next call of anything; null when the subgraph has none there.
+  virtual const TfLiteTensor* output(size_t n) = 0;
+
+ protected:
+  ~CallableSubgraph() = default;
+};
+
+class Runtime {
+ public:
+  virtual ThreadPool& pool() = 0;
+  virtual Arithmetic arithmetic() const = 0;
+  virtual const Limits& limits() const = 0;
+
+  // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
+  virtual bool TensorIsRead(int tensor_index) const = 0;
+
+  // The subgraph of that number, null when there is none.
+  virtual CallableSubgraph* FindSubgraph(int index) = 0;
+
+  // True once per request to stop; then return kTfLiteCancelled. For kernels that loop.
+  virtual bool TakeCancellation() = 0;
+
+  // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
+  virtual void NoteFailure(const char* text) = 0;
+
+ protected:
+  ~Runtime() = default;
+};
+
+// The runtime behind one of our contexts, or null.
+Runtime* RuntimeOf(const TfLiteContext* context);
+
+inline Arithmetic ArithmeticOf(const TfLiteContext* context) {
+  const Runtime* runtime = RuntimeOf(context);
+  return runtime == nullptr ? Arithmetic::kDefault : runtime->arithmetic();
+}
+
+// Threads that ParallelFor may use: at least 1; worker numbers are below it.
+inline int ThreadCount(const TfLiteContext* context) {
+  Runtime* runtime = RuntimeOf(context);
+  return runtime == nullptr ? 1 : runtime->pool().threads();
+}
+
+// function(tile, worker) for every tile, on the interpreter's threads. Results must not depend on
+// which worker runs a tile.
+template <typename Function>
+void ParallelFor(TfLiteContext* context, int tiles, Function&& function) {
+  if (Runtime* runtime = RuntimeOf(context)) {
+    runtime->pool().ParallelFor(tiles, function);
+  } else {
+    for (int tile = 0; tile < tiles; ++tile) function(tile, 0);
+  }
+}
+
+// A kernel's failure: the reason as "tensor T 'name': expected X, found Y" or the like. Under our
+// interpreter it becomes part of the one report "Node number N (OP) failed to prepare.; subgraph S
+// node N OP: <reason>"; under a foreign context it is reported at once. Returns kTfLiteError.
+TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_KERNEL_API_RUNTIME_H_

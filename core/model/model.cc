@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From bytes to a ModelDesc: the FlatBuffers verifier, then one walk over the verified tables that
+// turns them into plain structs, then core/model/model_check.cc. Checked here is only what the walk
+// itself needs, and what the structs no longer show: where in the file data lies, and numbers that
+// have no counterpart in ours.
+//
+// What would surprise a reader:
+// - A FlatBuffer may point at one table or vector from many places, so a small file can describe
+//   terabytes. Whatever is copied, or would be copied later per tensor or node, is therefore
+//   counted against a budget in the order of the file's size (Decoder::Spend).
+// - The verifier passes over union members that it does not know; their tables must not be read.
+#include "core/base/flatbuffers_access.h"
+// The above comes first: it switches FlatBuffers' asserts off.
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <map>
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/base/type_size.h"
+#include "core/model/model.h"
+#include "core/model/model_bytes.h"
+#include "core/model/model_check.h"
+#include "core/model/model_limits.h"
+#include "schema_generated.h"
+
+namespace deputy {
+namespace {
+
+constexpr char kNotAFlatbuffer[] = "The model is not a valid Flatbuffer buffer";
+
+// flatbuffers::Verifier asserts at 2^31 - 1; data of larger files lies behind the FlatBuffer.
+constexpr size_t kMaxFlatbufferBytes = (size_t{1} << 31) - 2;
+
+// Room for 10^6 tensors with quantisation and buffers and 10^6 nodes with options.
+constexpr flatbuffers::uoffset_t kMaxTables = 16'000'000;
+
+// Data that kernels cannot use where it lies in the file.
+struct AlignedCopies {
+  std::map<std::pair<const uint8_t*, size_t>, Block> constants;
+  std::deque<std::vector<int64_t>> longs;
+};
+
+template <typename T>
+std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
+  if (vector == nullptr || vector->size() == 0) return {};
+  return {vector->data(), vector->size()};
+}
+
+template <typename T>
+size_t CountOf(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+const char* TextOf(const flatbuffers::String* string) {
+  return string == nullptr ? "" : string->c_str();
+}
+
+// What a kernel may count on for a pointer to elements of `type`.
+size_t ElementAlignment(TfLiteType type) {
+  switch (type) {
+    case kTfLiteString:
+      return alignof(int32_t);
+    case kTfLiteComplex64:
+      return alignof(float);
+    case kTfLiteComplex128:
+      return alignof(double);
+    default:
+      return std::max<size_t>(TypeBytes(type), 1);
+  }
+}
+
+class Decoder {
+ public:
+  Decoder(std::span<const uint8_t> file, const Limits& limits, AlignedCopies* copies,
+          ErrorReporter* reporter)
+      : file_(file),
+        limits_(limits),
+        copies_(copies),
+        reporter_(reporter),
+        budget_((size_t{64} << 20) + 8 * file.size()) {}
+
+  TfLiteStatus Decode(const schema::Model& model, ModelDesc* out);
+
+ private:
+  TfLiteStatus CheckCounts(const schema::Model& model, ModelCounts* out);
+  TfLiteStatus DecodeSubgraph(const schema::SubGraph& subgraph, SubgraphDesc* out);
+  TfLiteStatus DecodeTensor(const schema::Tensor& tensor, TensorDesc* out);
+  TfLiteStatus DecodeQuantization(const schema::QuantizationParameters& parameters,
+                                  QuantizationDesc* out);
+  TfLiteStatus DecodeSparsity(const schema::SparsityParameters& parameters, SparsityDesc* out);
+  TfLiteStatus DecodeIndexVector(schema::SparseIndexVector type, const void* table,
+                                 std::vector<int32_t>* out);
+  TfLiteStatus DecodeOperator(const schema::Operator& op, OperatorDesc* out);
+  TfLiteStatus DecodeSignature(const schema::SignatureDef& signature, SignatureDesc* out);
+  TfLiteStatus DecodeSignatureTensors(
+      const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* maps, const char* what,
+      std::vector<SignatureTensorDesc>* out);
+  TfLiteStatus DecodeMetadata(const schema::Metadata& metadata, ModelDesc* out);
+
+  TfLiteStatus FindBuffer(uint32_t index, std::span<const uint8_t>* out);
+  TfLiteStatus FindInFile(const char* what, uint64_t offset, uint64_t size,
+                          std::span<const uint8_t>* out);
+  TfLiteStatus Align(size_t alignment, std::span<const uint8_t>* data);
+  TfLiteStatus AlignLongs(const flatbuffers::Vector<int64_t>* vector,
+                          std::span<const int64_t>* out);
+  TfLiteStatus Spend(size_t bytes);
+  // Counts the bytes of a vector that is used in place but copied by every interpreter.
+  template <typename T>
+  TfLiteStatus SpanWithin(const flatbuffers::Vector<T>* vector, std::span<const T>* out) {
+    *out = SpanOf(vector);
+    return Spend(out->size_bytes());
+  }
+
+  // Refuses the model, saying where the walk stands.
+  TfLiteStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+  const std::span<const uint8_t> file_;
+  const Limits& limits_;
+  AlignedCopies* const copies_;
+  ErrorReporter* const reporter_;
+  const schema::Model* model_ = nullptr;
+  ModelDesc* desc_ = nullptr;
+  size_t spent_ = 0;
+  const size_t budget_;
+  // Where the walk stands: texts of the innermost things, "" outside of them.
+  char subgraph_[32] = "";
+  char item_[128] = "";
+};
+
+TfLiteStatus Decoder::Refuse(const char* format, ...) {
+  char reason[512];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(reason, sizeof(reason), format, args);
+  va_end(args);
+  return Fail(reporter_, kTfLiteError, "Invalid model; %s%s%s", subgraph_, item_, reason);
+}
+
+TfLiteStatus Decoder::Spend(size_t bytes) {
+  spent_ += bytes;  // At most 16 million additions of less than 2^33 each.
+  if (spent_ <= budget_) return kTfLiteOk;
+  return Refuse(
+      "the same data is used again and again: expected at most %zu bytes of descriptions in a file "
+      "of %zu, found more",
+      budget_, file_.size());
+}
+
+TfLiteStatus Decoder::FindInFile(const char* what, uint64_t offset, uint64_t size,
+                                 std::span<const uint8_t>* out) {
+  if (offset > file_.size() || size > file_.size() - offset) {
+    return Refuse("%s: expected to end within the file's %zu bytes, found offset %llu size %llu",
+                  what, file_.size(), static_cast<unsigned long long>(offset),
+                  static_cast<unsigned long long>(size));
+  }
+  *out = file_.subspan(offset, size);
+  return kTfLiteOk;
+}
+
+// Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that the data is inline: writers
+// leave 1 as a placeholder.
+TfLiteStatus Decoder::FindBuffer(uint32_t index, std::span<const uint8_t>* out) {
+  *out = {};
+  if (index == 0) return kTfLiteOk;
+  const size_t count = CountOf(model_->buffers());
+  if (index >= count) {
+    return Refuse("buffer index: expected one of %zu buffers, found %u", count, index);
+  }
+  const schema::Buffer& buffer = *model_->buffers()->Get(index);
+  if (buffer.offset() > 1) return FindInFile("buffer", buffer.offset(), buffer.size(), out);
+  *out = SpanOf(buffer.data());
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::Align(size_t alignment, std::span<const uint8_t>* data) {
+  if (reinterpret_cast<uintptr_t>(data->data()) % alignment == 0) return kTfLiteOk;
+  const auto [entry, is_new] =
+      copies_->constants.try_emplace(std::pair(data->data(), data->size()));
+  Block& block = entry->second;
+  if (is_new) {
+    if (Spend(data->size()) != kTfLiteOk) return kTfLiteError;
+    if (!block.Reserve(data->size(), 0, limits_)) {
+      return Refuse("no memory for an aligned copy of %zu bytes", data->size());
+    }
+    std::memcpy(block.data(), data->data(), data->size());
+  }
+  *data = {reinterpret_cast<const uint8_t*>(block.data()), data->size()};
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::AlignLongs(const flatbuffers::Vector<int64_t>* vector,
+                                 std::span<const int64_t>* out) {
+  *out = {};
+  if (CountOf(vector) == 0) return kTfLiteOk;
+  const uint8_t* data = vector->Data();
+  if (Spend(size_t{vector->size()} * sizeof(int64_t)) != kTfLiteOk) return kTfLiteError;
+  if (reinterpret_cast<uintptr_t>(data) % alignof(int64_t) == 0) {
+    *out = SpanOf(vector);
+    return kTfLiteOk;
+  }
+  std::vector<int64_t>& copy = copies_->longs.emplace_back(vector->size());
+  std::memcpy(copy.data(), data, copy.size() * sizeof(int64_t));
+  *out = copy;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::CheckCounts(const schema::Model& model, ModelCounts* out) {
+  out->operator_codes = CountOf(model.operator_codes());
+  out->subgraphs = CountOf(model.subgraphs());
+  out->signatures = CountOf(model.signature_defs());
+  out->metadata = CountOf(model.metadata());
+  for (size_t i = 0; i < out->subgraphs; ++i) {
+    const schema::SubGraph& subgraph = *model.subgraphs()->Get(static_cast<uint32_t>(i));
+    out->tensors += CountOf(subgraph.tensors());
+    out->operators += CountOf(subgraph.operators());
+  }
+  const std::string exceeded = FindExceededLimit(*out, limits_);
+  return exceeded.empty() ? kTfLiteOk : Refuse("%s", exceeded.c_str());
+}
+
+TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
+  model_ = &model;
+  desc_ = out;
+  TF_LITE_ENSURE_STATUS(CheckCounts(model, &out->counts));
+  out->schema_version = model.version();
+  out->description = TextOf(model.description());
+
+  out->operator_codes.resize(CountOf(model.operator_codes()));
+  for (uint32_t i = 0; i < out->operator_codes.size(); ++i) {
+    const schema::OperatorCode& code = *model.operator_codes()->Get(i);
+    // Writers before the second field filled only the first, later ones cap the first at 127.
+    const int number = std::max(static_cast<int>(code.builtin_code()),
+                                static_cast<int>(code.deprecated_builtin_code()));
+    OperatorCodeDesc& desc = out->operator_codes[i];
+    // The C enum holds no more than a byte; what lies outside is as unknown as 255.
+    desc.code = static_cast<TfLiteBuiltinOperator>(number < 0 || number > 255 ? 255 : number);
+    desc.version = code.version();
+    if (desc.code == kTfLiteBuiltinCustom) desc.custom_name = TextOf(code.custom_code());
+  }
+
+  out->subgraphs.resize(CountOf(model.subgraphs()));
+  for (uint32_t i = 0; i < out->subgraphs.size(); ++i) {
+    std::snprintf(subgraph_, sizeof(subgraph_), "subgraph %u ", i);
+    TF_LITE_ENSURE_STATUS(DecodeSubgraph(*model.subgraphs()->Get(i), &out->subgraphs[i]));
+  }
+  subgraph_[0] = '\0';
+
+  out->signatures.resize(CountOf(model.signature_defs()));
+  for (uint32_t i = 0; i < out->signatures.size(); ++i) {
+    std::snprintf(item_, sizeof(item_), "signature %u: ", i);
+    TF_LITE_ENSURE_STATUS(DecodeSignature(*model.signature_defs()->Get(i), &out->signatures[i]));
+  }
+  for (uint32_t i = 0; i < CountOf(model.metadata()); ++i) {
+    std::snprintf(item_, sizeof(item_), "metadata %u: ", i);
+    TF_LITE_ENSURE_STATUS(DecodeMetadata(*model.metadata()->Get(i), out));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::DecodeSubgraph(const schema::SubGraph& subgraph, SubgraphDesc* out) {
+  out->name = TextOf(subgraph.name());
+  out->complete = subgraph.tensors() != nullptr && subgraph.operators() != nullptr &&
+                  model_->buffers() != nullptr;
+  TF_LITE_ENSURE_STATUS(SpanWithin(subgraph.inputs(), &out->inputs));
+  TF_LITE_ENSURE_STATUS(SpanWithin(subgraph.outputs(), &out->outputs));
+  out->tensors.resize(CountOf(subgraph.tensors()));
+  for (uint32_t i = 0; i < out->tensors.size(); ++i) {
+    const schema::Tensor& tensor = *subgraph.tensors()->Get(i);
+    std::snprintf(item_, sizeof(item_), "tensor %u '%.64s': ", i, TextOf(tensor.name()));
+    TF_LITE_ENSURE_STATUS(DecodeTensor(tensor, &out->tensors[i]));
+  }
+  out->operators.resize(CountOf(subgraph.operators()));
+  for (uint32_t i = 0; i < out->operators.size(); ++i) {
+    std::snprintf(item_, sizeof(item_), "node %u: ", i);
+    TF_LITE_ENSURE_STATUS(DecodeOperator(*subgraph.operators()->Get(i), &out->operators[i]));
+  }
+  item_[0] = '\0';
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out) {
+  out->name = TextOf(tensor.name());
+  out->is_variable = tensor.is_variable();
+  out->type = TypeFromSchema(static_cast<int8_t>(tensor.type()));
+  if (out->type == kTfLiteNoType) {
+    return Refuse("type: expected 0..%d, found %d", static_cast<int>(schema::TensorType::MAX),
+                  static_cast<int>(tensor.type()));
+  }
+  TF_LITE_ENSURE_STATUS(SpanWithin(tensor.shape(), &out->shape));
+  out->has_signature = tensor.shape_signature() != nullptr;
+  TF_LITE_ENSURE_STATUS(SpanWithin(tensor.shape_signature(), &out->signature));
+
+  std::span<const uint8_t> data;
+  TF_LITE_ENSURE_STATUS(FindBuffer(tensor.buffer(), &data));
+  if (!data.empty()) {
+    TF_LITE_ENSURE_STATUS(Align(ElementAlignment(out->type), &data));
+    out->data = data.data();
+    out->bytes = data.size();
+    // Without data there is nothing that a sparsity could describe; it is passed over.
+    if (tensor.sparsity() != nullptr) {
+      out->sparsity = std::make_unique<SparsityDesc>();
+      TF_LITE_ENSURE_STATUS(DecodeSparsity(*tensor.sparsity(), out->sparsity.get()));
+    }
+  }
+  return tensor.quantization() == nullptr
+             ? kTfLiteOk
+             : DecodeQuantization(*tensor.quantization(), &out->quantization);
+}
+
+TfLiteStatus Decoder::DecodeQuantization(const schema::QuantizationParameters& parameters,
+                                         QuantizationDesc* out) {
+  out->dimension = parameters.quantized_dimension();
+  if (const auto* blockwise = parameters.details_as_BlockwiseQuantization()) {
+    out->type = kTfLiteBlockwiseQuantization;
+    out->scales_tensor = blockwise->scales();
+    out->zero_points_tensor = blockwise->zero_points();
+    out->block_size = blockwise->block_size();
+    return kTfLiteOk;
+  }
+  if (const auto* multi_axis = parameters.details_as_MultiAxisQuantization()) {
+    out->type = kTfLiteMultiAxisQuantization;
+    out->scales_tensor = multi_axis->scales();
+    out->zero_points_tensor = multi_axis->zero_points();
+    out->block_size = multi_axis->block_size();
+    return SpanWithin(multi_axis->quantized_dimensions(), &out->dimensions);
+  }
+  if (CountOf(parameters.scale()) == 0) return kTfLiteOk;
+  out->type = kTfLiteAffineQuantization;
+  TF_LITE_ENSURE_STATUS(SpanWithin(parameters.scale(), &out->scale));
+  return AlignLongs(parameters.zero_point(), &out->zero_point);
+}
+
+TfLiteStatus Decoder::DecodeSparsity(const schema::SparsityParameters& parameters,
+                                     SparsityDesc* out) {
+  TF_LITE_ENSURE_STATUS(SpanWithin(parameters.traversal_order(), &out->traversal_order));
+  TF_LITE_ENSURE_STATUS(SpanWithin(parameters.block_map(), &out->block_map));
+  const size_t levels = CountOf(parameters.dim_metadata());
+  TF_LITE_ENSURE_STATUS(Spend(levels * sizeof(DimensionDesc)));
+  out->dimensions.resize(levels);
+  for (uint32_t i = 0; i < levels; ++i) {
+    const schema::DimensionMetadata& level = *parameters.dim_metadata()->Get(i);
+    DimensionDesc& desc = out->dimensions[i];
+    desc.dense_size = level.dense_size();
+    if (level.format() == schema::DimensionType::DENSE) continue;
+    if (level.format() != schema::DimensionType::SPARSE_CSR) {
+      return Refuse("sparsity level %u: expected format 0 or 1, found %d", i,
+                    static_cast<int>(level.format()));
+    }
+    desc.sparse_csr = true;
+    TF_LITE_ENSURE_STATUS(
+        DecodeIndexVector(level.array_segments_type(), level.array_segments(), &desc.segments));
+    TF_LITE_ENSURE_STATUS(
+        DecodeIndexVector(level.array_indices_type(), level.array_indices(), &desc.indices));
+  }
+  return kTfLiteOk;
+}
+
+// An absent vector, or one of a kind the schema does not know, stays empty; validate sees then that
+// the segments are too few.
+TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const void* table,
+                                        std::vector<int32_t>* out) {
+  const auto widen = [this, out](const auto* values) {
+    if (CountOf(values) == 0) return kTfLiteOk;
+    TF_LITE_ENSURE_STATUS(Spend(size_t{values->size()} * sizeof(int32_t)));
+    out->assign(values->begin(), values->end());
+    return kTfLiteOk;
+  };
+  if (table == nullptr) return kTfLiteOk;
+  switch (type) {
+    case schema::SparseIndexVector::Int32Vector:
+      return widen(static_cast<const schema::Int32Vector*>(table)->values());
+    case schema::SparseIndexVector::Uint16Vector:
+      return widen(static_cast<const schema::Uint16Vector*>(table)->values());
+    case schema::SparseIndexVector::Uint8Vector:
+      return widen(static_cast<const schema::Uint8Vector*>(table)->values());
+    default:
+      return kTfLiteOk;
+  }
+}
+
+// The options of an operator, whichever union carries them.
+OpOptions OptionsOf(const schema::Operator& op) {
+  const auto first = op.builtin_options_type();
+  if (first != schema::BuiltinOptions::NONE && first <= schema::BuiltinOptions::MAX &&
+      op.builtin_options() != nullptr) {
+    return OpOptions({1, static_cast<uint8_t>(first)}, op.builtin_options());
+  }
+  const auto second = op.builtin_options_2_type();
+  if (second != schema::BuiltinOptions2::NONE && second <= schema::BuiltinOptions2::MAX &&
+      op.builtin_options_2() != nullptr) {
+    return OpOptions({2, static_cast<uint8_t>(second)}, op.builtin_options_2());
+  }
+  return OpOptions();
+}
+
+TfLiteStatus Decoder::DecodeOperator(const schema::Operator& op, OperatorDesc* out) {
+  out->code_index = op.opcode_index();
+  if (out->code_index >= desc_->operator_codes.size()) {
+    return Refuse("operator code index: expected one of %zu codes, found %u",
+                  desc_->operator_codes.size(), out->code_index);
+  }
+  TF_LITE_ENSURE_STATUS(SpanWithin(op.inputs(), &out->inputs));
+  TF_LITE_ENSURE_STATUS(SpanWithin(op.outputs(), &out->outputs));
+  TF_LITE_ENSURE_STATUS(SpanWithin(op.intermediates(), &out->intermediates));
+  out->options = OptionsOf(op);
+  if (desc_->operator_codes[out->code_index].code != kTfLiteBuiltinCustom) return kTfLiteOk;
+  if (op.large_custom_options_offset() > 1) {
+    return FindInFile("custom options", op.large_custom_options_offset(),
+                      op.large_custom_options_size(), &out->custom_options);
+  }
+  out->custom_options = SpanOf(op.custom_options());
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::DecodeSignature(const schema::SignatureDef& signature, SignatureDesc* out) {
+  if (signature.signature_key() == nullptr) return Refuse("expected a key, found none");
+  out->key = signature.signature_key()->c_str();
+  out->subgraph_index = signature.subgraph_index();
+  TF_LITE_ENSURE_STATUS(DecodeSignatureTensors(signature.inputs(), "input", &out->inputs));
+  return DecodeSignatureTensors(signature.outputs(), "output", &out->outputs);
+}
+
+TfLiteStatus Decoder::DecodeSignatureTensors(
+    const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* maps, const char* what,
+    std::vector<SignatureTensorDesc>* out) {
+  TF_LITE_ENSURE_STATUS(Spend(CountOf(maps) * sizeof(SignatureTensorDesc)));
+  out->reserve(CountOf(maps));
+  for (uint32_t i = 0; i < CountOf(maps); ++i) {
+    const schema::TensorMap& map = *maps->Get(i);
+    if (map.name() == nullptr) return Refuse("%s %u: expected a name, found none", what, i);
+    // An index above 2^31 becomes negative, which validate refuses like any other bad one.
+    out->push_back({map.name()->c_str(), static_cast<int32_t>(map.tensor_index())});
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Decoder::DecodeMetadata(const schema::Metadata& metadata, ModelDesc* out) {
+  std::span<const uint8_t> data;
+  TF_LITE_ENSURE_STATUS(FindBuffer(metadata.buffer(), &data));
+  // Nobody can ask for metadata without a name.
+  if (metadata.name() != nullptr) out->metadata.push_back({metadata.name()->c_str(), data});
+  return kTfLiteOk;
+}
+
+TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
+  flatbuffers::Verifier::Options options;
+  options.max_tables = kMaxTables;
+  flatbuffers::Verifier verifier(bytes.data(), std::min(bytes.size(), kMaxFlatbufferBytes),
+                                 options);
+  if (schema::VerifyModelBuffer(verifier)) return kTfLiteOk;
+  constexpr size_t kIdentifierEnd = 8;
+  if (bytes.size() < kIdentifierEnd || std::memcmp(bytes.data() + 4, "TFL3", 4) != 0) {
+    return Fail(reporter, kTfLiteError, "%s; expected the identifier TFL3 at byte 4",
+                kNotAFlatbuffer);
+  }
+  return Fail(reporter, kTfLiteError, "%s; its %zu bytes are damaged or cut short", kNotAFlatbuffer,
+              bytes.size());
+}
+
+}  // namespace
+
+struct Model::Storage {
+  ModelBytes file;
+  AlignedCopies copies;
+};
+
+Model::Model() = default;
+Model::~Model() = default;
+
+std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,
+                                         const Limits& limits) {
+  const std::shared_ptr<Model> model(new Model);
+  model->bytes_ = storage->file.bytes();
+  model->file_descriptor_ = storage->file.file_descriptor();
+  model->storage_ = std::move(storage);
+  if (Verify(model->bytes_, reporter) != kTfLiteOk) return nullptr;
+  Decoder decoder(model->bytes_, limits, &model->storage_->copies, reporter);
+  if (decoder.Decode(*schema::GetModel(model->bytes_.data()), &model->desc_) != kTfLiteOk ||
+      Validate(&model->desc_, limits, reporter) != kTfLiteOk) {
+    return nullptr;
+  }
+  return model;
+}
+
+template <typename Open>
+std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter,
+                                             const Limits& limits) {
+  try {
+    auto storage = std::make_unique<Storage>();
+    if (!open(&storage->file)) return nullptr;
+    return Load(std::move(storage), reporter, limits);
+  } catch (const std::exception&) {
+    reporter->Report("The model could not be loaded: no memory for its description");
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const Model> Model::FromBuffer(const void* data, size_t size,
+                                               ErrorReporter* reporter, const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Borrow(data, size, limits, reporter); },
+                  reporter, limits);
+}
+
+std::shared_ptr<const Model> Model::FromFile(const char* path, ErrorReporter* reporter,
+                                             const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Map(path, reporter); }, reporter, limits);
+}
+
+std::shared_ptr<const Model> Model::FromFileByCopy(const char* path, ErrorReporter* reporter,
+                                                   const Limits& limits) {
+  return LoadFrom([&](ModelBytes* bytes) { return bytes->Read(path, limits, reporter); }, reporter,
+                  limits);
+}
+
+}  // namespace deputy

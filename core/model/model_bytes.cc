@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files are opened without blocking: a path may name a pipe that nobody writes to.
+#include "core/model/model_bytes.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+// An open regular file and its size. A descriptor that nobody takes is closed.
+struct File {
+  int descriptor = -1;
+  size_t size = 0;
+
+  ~File() {
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+// strerror may share its text between threads; this one never does.
+const char* ErrnoText(int error) {
+  const char* text = strerrordesc_np(error);
+  return text == nullptr ? "unknown error" : text;
+}
+
+bool Open(const char* path, ErrorReporter* reporter, File* out_file) {
+  if (path == nullptr) {
+    reporter->Report("Could not open '(null)'.");
+    return false;
+  }
+  out_file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status;
+  if (out_file->descriptor < 0 || fstat(out_file->descriptor, &status) != 0) {
+    reporter->Report("Could not open '%s'.; %s", path, ErrnoText(errno));
+    return false;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    reporter->Report("Could not open '%s'.; expected a regular file, found %s", path,
+                     S_ISDIR(status.st_mode) ? "a directory" : "something else");
+    return false;
+  }
+  if (status.st_size <= 0) {
+    reporter->Report("The model is not a valid Flatbuffer buffer; '%s' is empty", path);
+    return false;
+  }
+  out_file->size = static_cast<size_t>(status.st_size);
+  return true;
+}
+
+bool ReadAll(int descriptor, char* data, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = read(descriptor, data + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      if (count == 0) errno = EIO;  // The file shrank since its size was asked for.
+      return false;
+    }
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+ModelBytes::~ModelBytes() {
+  if (map_ != nullptr) munmap(map_, bytes_.size());
+  if (file_descriptor_ >= 0) close(file_descriptor_);
+}
+
+bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,
+                        ErrorReporter* reporter) {
+  if (data == nullptr || size == 0) {
+    reporter->Report("The model is not a valid Flatbuffer buffer; it has no bytes");
+    return false;
+  }
+  if (reinterpret_cast<uintptr_t>(data) % kModelAlignment != 0) {
+    if (!copy_.Reserve(size, 0, limits)) {
+      reporter->Report("The model could not be loaded: no memory for a copy of %zu bytes", size);
+      return false;
+    }
+    data = std::memcpy(copy_.data(), data, size);
+  }
+  bytes_ = {static_cast<const uint8_t*>(data), size};
+  return true;
+}
+
+bool ModelBytes::Map(const char* path, ErrorReporter* reporter) {
+  File file;
+  if (!Open(path, reporter, &file)) return false;
+  void* map = mmap(nullptr, file.size, PROT_READ, MAP_SHARED, file.descriptor, 0);
+  if (map == MAP_FAILED) {
+    reporter->Report("Could not map '%s', %zu bytes: %s", path, file.size, ErrnoText(errno));
+    return false;
+  }
+  map_ = map;
+  bytes_ = {static_cast<const uint8_t*>(map), file.size};
+  file_descriptor_ = file.descriptor;
+  file.descriptor = -1;
+  return true;
+}
+
+bool ModelBytes::Read(const char* path, const Limits& limits, ErrorReporter* reporter) {
+  File file;
+  if (!Open(path, reporter, &file)) return false;
+  if (!copy_.Reserve(file.size, 0, limits)) {
+    reporter->Report("Could not read '%s': no memory for %zu bytes", path, file.size);
+    return false;
+  }
+  if (!ReadAll(file.descriptor, copy_.data(), file.size)) {
+    reporter->Report("Could not read '%s': %s", path, ErrnoText(errno));
+    return false;
+  }
+  bytes_ = {reinterpret_cast<const uint8_t*>(copy_.data()), file.size};
+  return true;
+}
+
+}  // namespace deputy

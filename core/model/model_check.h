@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The semantic check of a decoded model: every index, count, shape product, buffer size,
+// quantisation array, sparsity description and subgraph call is bounded here, before anything is
+// allocated from the model's numbers.
+#ifndef DEPUTY_CORE_MODEL_MODEL_CHECK_H_
+#define DEPUTY_CORE_MODEL_MODEL_CHECK_H_
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/model/model.h"
+
+namespace deputy {
+
+// kTfLiteError after one report when something is unsafe to read. Structural errors that upstream
+// accepts at load and refuses later are recorded in SubgraphDesc::inconsistency instead.
+TfLiteStatus Validate(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_MODEL_MODEL_CHECK_H_

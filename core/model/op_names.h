@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of operators in messages, profiles and reports.
+#ifndef DEPUTY_CORE_MODEL_OP_NAMES_H_
+#define DEPUTY_CORE_MODEL_OP_NAMES_H_
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+struct OperatorCodeDesc;
+
+// The schema's name in capitals ("CONV_2D"), "UNKNOWN" for a number the schema does not know.
+const char* BuiltinOperatorName(int builtin_code);
+
+// What messages call the operator of a node: the custom name if there is one, else the schema's.
+const char* OperatorName(const TfLiteRegistration& registration);
+const char* OperatorName(const OperatorCodeDesc& code);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_MODEL_OP_NAMES_H_

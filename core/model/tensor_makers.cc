@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/model/tensor_makers.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "core/model/op_names.h"
+
+namespace deputy {
+namespace {
+
+constexpr int32_t kNobody = -1;
+
+class MakerCheck {
+ public:
+  MakerCheck(const ModelDesc& model, const SubgraphDesc& subgraph)
+      : model_(model),
+        subgraph_(subgraph),
+        maker_(subgraph.tensors.size(), kNobody),
+        last_reader_(subgraph.tensors.size(), kNobody),
+        last_writer_(subgraph.tensors.size(), kNobody),
+        is_input_(subgraph.tensors.size(), false) {}
+
+  // Empty, or the first fault.
+  std::string Run() {
+    if (!CheckInputs()) return fault_;
+    for (size_t n = 0; n < subgraph_.operators.size(); ++n) {
+      if (!CheckOutputs(static_cast<int32_t>(n))) return fault_;
+    }
+    for (size_t n = 0; n < subgraph_.operators.size(); ++n) {
+      if (!CheckReads(static_cast<int32_t>(n))) return fault_;
+    }
+    return "";
+  }
+
+ private:
+  bool CheckInputs() {
+    for (size_t i = 0; i < subgraph_.inputs.size(); ++i) {
+      const int32_t tensor = subgraph_.inputs[i];
+      if (tensor == kTfLiteOptionalTensor) continue;
+      if (IsConstant(tensor)) {
+        return Note("subgraph input %zu: expected no constant, found tensor %d '%.64s'", i, tensor,
+                    NameOf(tensor));
+      }
+      is_input_[static_cast<size_t>(tensor)] = true;
+    }
+    return true;
+  }
+
+  // Notes node n as the maker of what it gives out.
+  bool CheckOutputs(int32_t n) {
+    const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
+    const bool custom = model_.operator_codes[op.code_index].custom_name != nullptr;
+    for (const int32_t tensor : op.inputs) {
+      if (tensor != kTfLiteOptionalTensor) last_reader_[static_cast<size_t>(tensor)] = n;
+    }
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+      const auto t = static_cast<size_t>(op.outputs[i]);
+      if (last_writer_[t] == n) return NoteOutput(n, i, "a tensor once", "again");
+      last_writer_[t] = n;
+      if (IsConstant(op.outputs[i])) return NoteOutput(n, i, "no constant", "the constant");
+      const bool in_place = custom && last_reader_[t] == n;
+      if (in_place || subgraph_.tensors[t].is_variable) continue;
+      if (is_input_[t]) return NoteOutput(n, i, "no subgraph input", "the input");
+      if (maker_[t] != kNobody) {
+        char found[64];
+        std::snprintf(found, sizeof(found), "what node %d makes,", maker_[t]);
+        return NoteOutput(n, i, "a tensor that no other node makes", found);
+      }
+      maker_[t] = n;
+    }
+    return true;
+  }
+
+  bool CheckReads(int32_t n) {
+    const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const int32_t tensor = op.inputs[i];
+      if (tensor == kTfLiteOptionalTensor) continue;
+      const int32_t maker = maker_[static_cast<size_t>(tensor)];
+      if (maker <= n) continue;
+      return Note(
+          "node %d %.64s: input %zu: expected a tensor that an earlier node makes, found what node "
+          "%d makes, tensor %d '%.64s'",
+          n, NodeName(n), i, maker, tensor, NameOf(tensor));
+    }
+    return true;
+  }
+
+  bool IsConstant(int32_t tensor) const {
+    return subgraph_.tensors[static_cast<size_t>(tensor)].data != nullptr;
+  }
+  const char* NameOf(int32_t tensor) const {
+    return subgraph_.tensors[static_cast<size_t>(tensor)].name;
+  }
+  const char* NodeName(int32_t n) const {
+    const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
+    return OperatorName(model_.operator_codes[op.code_index]);
+  }
+
+  bool NoteOutput(int32_t n, size_t output, const char* expected, const char* found) {
+    const int32_t tensor = subgraph_.operators[static_cast<size_t>(n)].outputs[output];
+    return Note("node %d %.64s: output %zu: expected %s, found %s tensor %d '%.64s'", n,
+                NodeName(n), output, expected, found, tensor, NameOf(tensor));
+  }
+
+  // Always false, so that it ends a check.
+  bool Note(const char* format, ...) __attribute__((format(printf, 2, 3))) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fault_ = text;
+    return false;
+  }
+
+  const ModelDesc& model_;
+  const SubgraphDesc& subgraph_;
+  // Per tensor: the one node that makes it; the newest node seen to read and to give it out.
+  std::vector<int32_t> maker_, last_reader_, last_writer_;
+  std::vector<bool> is_input_;
+  std::string fault_;
+};
+
+}  // namespace
+
+std::string FindMakerFault(const ModelDesc& model, const SubgraphDesc& subgraph) {
+  return MakerCheck(model, subgraph).Run();
+}
+
+}  // namespace deputy

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where there are section headers, which the loader does not read, they are held against the
+// segments: that finds a segment whose header was damaged.
+#include "core/plugin/elf_image.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace deputy {
+namespace {
+
+#if defined(__x86_64__)
+constexpr unsigned kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr unsigned kMachine = EM_AARCH64;
+#else
+#error "the ELF number of this machine is missing"
+#endif
+
+// No machine has smaller pages, and the loader refuses segments that are not aligned to pages.
+constexpr uint64_t kSmallestPage = 4096;
+// Beyond what any process can map, and far enough from the end of the numbers to add two of them.
+constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
+// More thread-local memory would be no library: where the loader cannot get it, it ends the
+// process.
+constexpr uint64_t kMaxThreadBytes = uint64_t{1} << 30;
+
+std::string MachineName(unsigned machine) {
+  switch (machine) {
+    case EM_386:
+      return "x86";
+    case EM_X86_64:
+      return "x86-64";
+    case EM_ARM:
+      return "ARM";
+    case EM_AARCH64:
+      return "AArch64";
+    case EM_MIPS:
+      return "MIPS";
+    case EM_PPC64:
+      return "POWER";
+    case EM_S390:
+      return "S/390";
+    case EM_RISCV:
+      return "RISC-V";
+    case 164:  // EM_HEXAGON, which older headers lack
+      return "Hexagon";
+    default:
+      return ElfText("machine %u", machine);
+  }
+}
+
+std::string PlatformName(unsigned machine, unsigned elf_class, unsigned data) {
+  return ElfText("%s (%s, %s)", MachineName(machine).c_str(),
+                 elf_class == ELFCLASS64 ? "64-bit" : "32-bit",
+                 data == ELFDATA2LSB ? "little-endian" : "big-endian");
+}
+
+std::string TypeName(unsigned type) {
+  switch (type) {
+    case ET_REL:
+      return "object file";
+    case ET_EXEC:
+      return "executable";
+    case ET_CORE:
+      return "core dump";
+    default:
+      return ElfText("ELF type %u", type);
+  }
+}
+
+bool IsPowerOfTwo(uint64_t number) { return number != 0 && (number & (number - 1)) == 0; }
+
+uint64_t PageBegin(uint64_t address) { return address & ~(kSmallestPage - 1); }
+uint64_t PageEnd(uint64_t address) { return PageBegin(address + kSmallestPage - 1); }
+
+// The loader takes the last of these; a file has at most one.
+bool IsSingle(unsigned type) {
+  return type == PT_DYNAMIC || type == PT_TLS || type == PT_GNU_RELRO || type == PT_GNU_STACK;
+}
+
+}  // namespace
+
+std::string ElfText(const char* format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  return text;
+}
+
+std::string ElfImage::Read() {
+  std::string problem = ReadHeader();
+  if (problem.empty()) problem = ReadSegments();
+  if (problem.empty()) problem = ReadSections();
+  return problem;
+}
+
+bool ElfImage::StringAt(uint64_t offset, uint64_t size, std::string_view* out_text) const {
+  const char* begin = reinterpret_cast<const char*>(file_.data()) + offset;
+  const void* end = std::memchr(begin, 0, size);
+  if (end == nullptr) return false;
+  *out_text = std::string_view(begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
+  return true;
+}
+
+// ---- The header ---------------------------------------------------------------------------------
+
+bool ElfImage::Holds(uint64_t offset, uint64_t size) const {
+  return offset <= file_.size() && size <= file_.size() - offset;
+}
+
+std::string ElfImage::ExpectHeld(const char* what, uint64_t offset, uint64_t size) const {
+  if (Holds(offset, size)) return "";
+  return ElfText("is truncated: %s needs %llu bytes from byte %llu on, the file has %zu", what,
+                 static_cast<unsigned long long>(size), static_cast<unsigned long long>(offset),
+                 file_.size());
+}
+
+std::string ElfImage::ReadHeader() {
+  if (file_.empty()) return "is empty";
+  if (file_.size() < 4 || std::memcmp(file_.data(), ELFMAG, SELFMAG) != 0) {
+    std::string found;
+    for (size_t i = 0; i < std::min<size_t>(4, file_.size()); ++i) {
+      found += ElfText(" %02x", file_[i]);
+    }
+    return "is no ELF file: expected it to begin with 7f 45 4c 46, found" + found;
+  }
+  std::string problem = ExpectHeld("the ELF header", 0, sizeof(header_));
+  if (problem.empty()) problem = CheckPlatform();
+  if (!problem.empty()) return problem;
+  header_ = At<Elf64_Ehdr>(0);
+  if (header_.e_ident[EI_VERSION] != EV_CURRENT || header_.e_version != EV_CURRENT) {
+    return ElfText("is damaged: expected ELF version 1, found %u", header_.e_version);
+  }
+  if (header_.e_type != ET_DYN) {
+    return ElfText("is no shared object: expected ELF type %d (shared object), found %s", ET_DYN,
+                   TypeName(header_.e_type).c_str());
+  }
+  return "";
+}
+
+// The machine is at the same place in files of either class, written in the file's byte order.
+std::string ElfImage::CheckPlatform() const {
+  const unsigned elf_class = file_[EI_CLASS], data = file_[EI_DATA];
+  if (elf_class != ELFCLASS32 && elf_class != ELFCLASS64) {
+    return ElfText("is damaged: expected ELF class 1 or 2, found %u", elf_class);
+  }
+  if (data != ELFDATA2LSB && data != ELFDATA2MSB) {
+    return ElfText("is damaged: expected ELF data encoding 1 or 2, found %u", data);
+  }
+  const size_t at = offsetof(Elf64_Ehdr, e_machine);
+  const unsigned low = file_[data == ELFDATA2LSB ? at : at + 1];
+  const unsigned high = file_[data == ELFDATA2LSB ? at + 1 : at];
+  const unsigned machine = low | high << 8;
+  if (elf_class == ELFCLASS64 && data == ELFDATA2LSB && machine == kMachine) return "";
+  return ElfText("is built for another machine: expected %s, found %s",
+                 PlatformName(kMachine, ELFCLASS64, ELFDATA2LSB).c_str(),
+                 PlatformName(machine, elf_class, data).c_str());
+}
+
+// ---- Segments -----------------------------------------------------------------------------------
+
+std::string ElfImage::ReadSegments() {
+  if (header_.e_phentsize != sizeof(Elf64_Phdr)) {
+    return ElfText("is damaged: expected segment headers of %zu bytes, found %u",
+                   sizeof(Elf64_Phdr), header_.e_phentsize);
+  }
+  const uint64_t bytes = uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr);
+  std::string problem = ExpectHeld("the table of segments", header_.e_phoff, bytes);
+  if (!problem.empty()) return problem;
+  for (unsigned i = 0; i < header_.e_phnum; ++i) {
+    segments_.push_back(At<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr)));
+  }
+  const Elf64_Phdr* previous = nullptr;  // of those that are loaded
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    if (segments_[i].p_type != PT_LOAD) continue;
+    problem = CheckLoad(i, previous);
+    if (!problem.empty()) return problem;
+    previous = &segments_[i];
+  }
+  if (previous == nullptr) return "is damaged: it has no segment to load";
+  begin_ = FindSegment(PT_LOAD)->p_vaddr;
+  end_ = previous->p_vaddr + previous->p_memsz;
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    problem = CheckOther(i);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+// Segments are mapped one over the other page by page, so that two in one page would be damage.
+std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
+  const Elf64_Phdr& load = segments_[index];
+  std::string problem =
+      ExpectHeld(ElfText("segment %zu", index).c_str(), load.p_offset, load.p_filesz);
+  if (!problem.empty()) return problem;
+  const uint64_t align = load.p_align;
+  if (align < kSmallestPage || !IsPowerOfTwo(align) ||
+      ((load.p_vaddr - load.p_offset) & (align - 1)) != 0) {
+    return ElfText("is damaged: segment %zu is not aligned to pages", index);
+  }
+  if (load.p_memsz < load.p_filesz || load.p_memsz > kMaxAddress || load.p_vaddr > kMaxAddress) {
+    return ElfText("is damaged: segment %zu has the wrong size in memory", index);
+  }
+  if (previous != nullptr &&
+      PageBegin(load.p_vaddr) < PageEnd(previous->p_vaddr + previous->p_memsz)) {
+    return ElfText("is damaged: segment %zu overlaps the one before", index);
+  }
+  page_ = std::max(page_, align);
+  return "";
+}
+
+// What the loader reads or protects has to lie in what it loads.
+std::string ElfImage::CheckOther(size_t index) const {
+  const Elf64_Phdr& segment = segments_[index];
+  if (IsSingle(segment.p_type) && FindSegment(segment.p_type) != &segment) {
+    return ElfText("is damaged: segment %zu is the second of its type", index);
+  }
+  bool sound = true;
+  switch (segment.p_type) {
+    case PT_DYNAMIC:
+      // The loader writes there, too.
+      sound = segment.p_memsz == segment.p_filesz && IsWhereItSays(segment, segment.p_filesz) &&
+              InMemory(segment.p_vaddr, segment.p_memsz, PF_R | PF_W);
+      break;
+    case PT_NOTE:
+    case PT_GNU_PROPERTY:
+      sound = segment.p_memsz == segment.p_filesz && IsWhereItSays(segment, segment.p_filesz);
+      if (sound) return CheckNotes(segment);
+      break;
+    case PT_TLS:
+      sound = segment.p_memsz >= segment.p_filesz && segment.p_memsz <= kMaxThreadBytes &&
+              (segment.p_align == 0 || IsPowerOfTwo(segment.p_align)) &&
+              segment.p_align <= kMaxThreadBytes &&
+              (segment.p_filesz == 0 || IsWhereItSays(segment, segment.p_filesz));
+      break;
+    case PT_GNU_RELRO:
+      // Up to the end of a page and no further: what follows must stay writable.
+      // The size in the file counts what is in no file, too, with some tools.
+      sound = segment.p_memsz - segment.p_filesz < page_ && IsWhereItSays(segment, 0) &&
+              InMemory(segment.p_vaddr, segment.p_memsz, PF_W);
+      break;
+    default:
+      break;
+  }
+  return sound ? "" : ElfText("is damaged: segment %zu lies outside of what is loaded", index);
+}
+
+// Each note says how long it is. They lie at multiples of eight bytes where the segment does, else
+// of four.
+std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
+  const uint64_t align = segment.p_align == 8 ? 8 : 4;
+  const auto rounded = [align](uint64_t size) { return (size + align - 1) & ~(align - 1); };
+  for (uint64_t at = 0; at < segment.p_filesz;) {
+    const uint64_t left = segment.p_filesz - at;
+    if (left < sizeof(Elf64_Nhdr)) return "";  // padding
+    const auto note = At<Elf64_Nhdr>(segment.p_offset + at);
+    const uint64_t name_end = rounded(sizeof(note) + uint64_t{note.n_namesz});
+    if (name_end + note.n_descsz > left) return "is damaged: a note is cut off";
+    at += rounded(name_end + note.n_descsz);
+  }
+  return "";
+}
+
+// A segment has an address and a place in the file, which a loaded one must bring together, for its
+// first `size` bytes.
+bool ElfImage::IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const {
+  uint64_t offset = 0;
+  return Locate(segment.p_vaddr, size, &offset) && offset == segment.p_offset;
+}
+
+const Elf64_Phdr* ElfImage::FindSegment(unsigned type) const {
+  const auto found = std::find_if(segments_.begin(), segments_.end(),
+                                  [type](const Elf64_Phdr& s) { return s.p_type == type; });
+  return found == segments_.end() ? nullptr : &*found;
+}
+
+bool ElfImage::Locate(uint64_t address, uint64_t size, uint64_t* out_offset) const {
+  for (const Elf64_Phdr& load : segments_) {
+    if (load.p_type != PT_LOAD || address < load.p_vaddr || (load.p_flags & PF_R) == 0) continue;
+    const uint64_t into = address - load.p_vaddr;
+    if (into > load.p_filesz || size > load.p_filesz - into) continue;
+    *out_offset = load.p_offset + into;
+    return true;
+  }
+  return false;
+}
+
+bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
+  for (const Elf64_Phdr& load : segments_) {
+    if (load.p_type != PT_LOAD || address < load.p_vaddr) continue;
+    const uint64_t into = address - load.p_vaddr;
+    const uint64_t room = PageEnd(load.p_vaddr + load.p_memsz) - load.p_vaddr;
+    if (into <= room && size <= room - into && (load.p_flags & flags) == flags) return true;
+  }
+  return false;
+}
+
+bool ElfImage::IsNear(uint64_t address) const {
+  // In signed numbers, since a little before the begin may be a little below 0.
+  const auto place = static_cast<int64_t>(address);
+  const auto page = static_cast<int64_t>(kSmallestPage);
+  return place >= static_cast<int64_t>(begin_) - page && place <= static_cast<int64_t>(end_) + page;
+}
+
+// ---- Sections -----------------------------------------------------------------------------------
+
+std::string ElfImage::ReadSections() {
+  if (header_.e_shoff == 0 || header_.e_shnum == 0) return "";  // stripped to the bone
+  if (header_.e_shentsize != sizeof(Elf64_Shdr)) {
+    return ElfText("is damaged: expected section headers of %zu bytes, found %u",
+                   sizeof(Elf64_Shdr), header_.e_shentsize);
+  }
+  const uint64_t bytes = uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr);
+  std::string problem = ExpectHeld("the table of sections", header_.e_shoff, bytes);
+  if (!problem.empty()) return problem;
+  for (unsigned i = 0; i < header_.e_shnum; ++i) {
+    sections_.push_back(At<Elf64_Shdr>(header_.e_shoff + i * sizeof(Elf64_Shdr)));
+    if ((sections_[i].sh_flags & SHF_ALLOC) != 0 && !IsLoaded(sections_[i])) {
+      return ElfText("is damaged: section %u lies outside of what is loaded", i);
+    }
+  }
+  return "";
+}
+
+bool ElfImage::IsLoaded(const Elf64_Shdr& section) const {
+  unsigned flags = PF_R;
+  if ((section.sh_flags & SHF_WRITE) != 0) flags |= PF_W;
+  if ((section.sh_flags & SHF_EXECINSTR) != 0) flags |= PF_X;
+  if (section.sh_type == SHT_NOBITS) {
+    // Thread-local zeros have addresses that other sections use, too.
+    return (section.sh_flags & SHF_TLS) != 0 || InMemory(section.sh_addr, section.sh_size, flags);
+  }
+  uint64_t offset = 0;
+  return Locate(section.sh_addr, section.sh_size, &offset) && offset == section.sh_offset &&
+         InMemory(section.sh_addr, section.sh_size, flags);
+}
+
+}  // namespace deputy

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two flavours are opened as upstream opens them: external delegates with functions bound when
+// they are first called, so that one may lack functions that nobody calls; stable ones with all
+// functions bound, and after an environment variable says where they were found.
+#include "core/plugin/plugin.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/plugin/plugin_file.h"
+#include "core/plugin/plugin_probe.h"
+
+namespace deputy {
+namespace {
+
+constexpr const char* kCreate = "tflite_plugin_create_delegate";
+constexpr const char* kDestroy = "tflite_plugin_destroy_delegate";
+constexpr const char* kPlugin = "deputy_plugin";
+constexpr const char* kStable = "TFL_TheStableDelegate";
+
+// A struct of an older plug-in may end behind `destroy`, but not before.
+constexpr size_t kVersionedSize = offsetof(DeputyDelegatePlugin, abi_version) + sizeof(uint32_t);
+constexpr size_t kSmallestSize =
+    offsetof(DeputyDelegatePlugin, destroy) + sizeof(DeputyDelegatePlugin::destroy);
+
+// Drivers may take seconds to start.
+constexpr int kProbeTimeoutMs = 10000;
+
+constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
+
+std::string Quoted(const char* text) { return std::string("'") + text + "'"; }
+
+// Initialisers of a library are foreign code and may throw.
+void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) {
+  try {
+    dlerror();
+    void* handle = dlopen(path.c_str(), flags);
+    if (handle != nullptr) return handle;
+    const char* text = dlerror();
+    *out_problem = text == nullptr ? "dlopen gave no reason" : text;
+  } catch (...) {
+    *out_problem = "threw an exception while it was loaded";
+  }
+  return nullptr;
+}
+
+// Then loading it runs none of its code.
+bool IsInProcess(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+// Stable delegates look there for files that belong to them.
+void NameStableFolder(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  setenv("TFLITE_STABLE_DELEGATE_LIBRARY_PATH", folder.c_str(), 1);
+}
+
+std::string CheckOptions(const DeputyDelegatePlugin& plugin) {
+  if (plugin.option_count > 0 && plugin.options == nullptr) {
+    return Quoted(kPlugin) + " declares " + std::to_string(plugin.option_count) +
+           " options, expected a table of them, found NULL";
+  }
+  for (size_t i = 0; i < plugin.option_count; ++i) {
+    if (plugin.options[i].name == nullptr) {
+      return Quoted(kPlugin) + " option " + std::to_string(i) + ": expected a name, found NULL";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool stable_too,
+                                                         ErrorReporter* reporter) {
+  const std::shared_ptr<PluginLibrary> library(new PluginLibrary(path == nullptr ? "" : path));
+  const std::string problem = library->Open(stable_too);
+  if (problem.empty()) return library;
+  reporter->Report("Unable to load external delegate from : %s (%s)", library->path_.c_str(),
+                   problem.c_str());
+  return nullptr;
+}
+
+std::string PluginLibrary::name() const {
+  const char* own = nullptr;
+  if (kind_ == PluginKind::kDeputy) own = plugin_.name;
+  if (kind_ == PluginKind::kStable) own = stable_->delegate_name;
+  if (own != nullptr && own[0] != '\0') return own;
+  return path_.substr(path_.rfind('/') + 1);
+}
+
+std::string PluginLibrary::Open(bool stable_too) {
+  if (path_.empty()) return "no path given, expected that of a shared object";
+  const PluginFile file = InspectPluginFile(path_);
+  if (!file.problem.empty()) return file.problem;
+  const bool as_stable = file.is_stable && stable_too;
+  if (as_stable) NameStableFolder(path_);
+  const int flags = (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL;
+  if (PluginProbeWanted() && !IsInProcess(path_)) {
+    std::string problem = ProbeInChild([&] { (void)OpenHere(flags, stable_too); }, kProbeTimeoutMs);
+    if (!problem.empty()) return problem;
+  }
+  return OpenHere(flags, stable_too);
+}
+
+std::string PluginLibrary::OpenHere(int flags, bool stable_too) {
+  std::string problem;
+  handle_ = OpenLibrary(path_, flags, &problem);
+  if (handle_ == nullptr) {
+    const bool is_here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
+    return is_here ? problem + "; for the file in this folder say ./" + path_ : problem;
+  }
+  return FindFunctions(stable_too);
+}
+
+// The plug-in's description of itself first: its functions are the exported ones, or better.
+std::string PluginLibrary::FindFunctions(bool stable_too) {
+  create_ = reinterpret_cast<CreateFunction>(dlsym(handle_, kCreate));
+  destroy_ = reinterpret_cast<DestroyFunction>(dlsym(handle_, kDestroy));
+  if (const auto function = reinterpret_cast<DeputyPluginFunction>(dlsym(handle_, kPlugin))) {
+    std::string problem = AdoptPlugin(function);
+    if (!problem.empty()) return problem;
+  }
+  if (create_ != nullptr && destroy_ != nullptr) return "";
+  const auto* stable = static_cast<const TfLiteStableDelegate*>(dlsym(handle_, kStable));
+  if (create_ == nullptr && destroy_ == nullptr && stable != nullptr && stable_too) {
+    return AdoptStable(stable);
+  }
+  std::string problem = "does not export " + Quoted(create_ == nullptr ? kCreate : kDestroy);
+  if (stable != nullptr) return problem + ", but " + Quoted(kStable) + ": a stable delegate";
+  return stable_too ? problem + " nor " + Quoted(kStable) : problem;
+}
+
+std::string PluginLibrary::AdoptPlugin(DeputyPluginFunction function) {
+  const DeputyDelegatePlugin* theirs = nullptr;
+  try {
+    theirs = function();
+  } catch (...) {
+    return Quoted(kPlugin) + " threw an exception";
+  }
+  if (theirs == nullptr) return "";
+  const size_t size = theirs->struct_size;
+  if (size >= kVersionedSize && theirs->abi_version >> 16 != kMajor) {
+    return Quoted(kPlugin) + ": expected major ABI version " + std::to_string(kMajor) + ", found " +
+           std::to_string(theirs->abi_version >> 16);
+  }
+  if (size < kSmallestSize) {
+    return Quoted(kPlugin) + ": expected a struct of at least " + std::to_string(kSmallestSize) +
+           " bytes, found " + std::to_string(size);
+  }
+  std::memcpy(&plugin_, theirs, std::min(size, sizeof(plugin_)));
+  plugin_.struct_size = std::min(size, sizeof(plugin_));
+  if ((plugin_.create == nullptr) != (plugin_.destroy == nullptr)) {
+    return Quoted(kPlugin) + ": expected create and destroy, found only one of them";
+  }
+  kind_ = PluginKind::kDeputy;
+  if (plugin_.create != nullptr) {
+    create_ = plugin_.create;
+    destroy_ = plugin_.destroy;
+  }
+  return CheckOptions(plugin_);
+}
+
+std::string PluginLibrary::AdoptStable(const TfLiteStableDelegate* stable) {
+  const char* version = stable->delegate_abi_version;
+  const size_t major = std::strcspn(TFL_STABLE_DELEGATE_ABI_VERSION, ".") + 1;
+  if (version == nullptr || std::strncmp(version, TFL_STABLE_DELEGATE_ABI_VERSION, major) != 0) {
+    return Quoted(kStable) + ": expected ABI version " + TFL_STABLE_DELEGATE_ABI_VERSION +
+           " or later of the same major number, found " + (version == nullptr ? "NULL" : version);
+  }
+  const TfLiteOpaqueDelegatePlugin* table = stable->delegate_plugin;
+  if (table == nullptr || table->create == nullptr || table->destroy == nullptr) {
+    return Quoted(kStable) + ": expected create and destroy functions, found NULL";
+  }
+  kind_ = PluginKind::kStable;
+  stable_ = stable;
+  return "";
+}
+
+}  // namespace deputy

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A wrapper is known by its Prepare function, so nothing has to remember which delegates are ours.
+#include "core/plugin/plugin_delegate.h"
+
+#include <utility>
+
+#include "core/base/delegate_call.h"
+#include "core/plugin/plugin_options.h"
+
+namespace deputy {
+namespace {
+
+// The first member is what the client sees.
+struct Wrapper {
+  TfLiteDelegate base = {};
+  TfLiteOpaqueDelegateBuilder builder = {};  // when the inner delegate is opaque
+  TfLiteDelegate* inner = nullptr;
+  std::shared_ptr<const PluginLibrary> library;
+};
+
+// ---- Forwarding ---------------------------------------------------------------------------------
+
+TfLiteDelegate* Inner(TfLiteDelegate* delegate) {
+  return static_cast<Wrapper*>(delegate->data_)->inner;
+}
+
+TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return CallDelegatePrepare(context, Inner(delegate));
+}
+
+// Upstream's wrapper passes itself where the plug-in expects its own delegate; nobody can have use
+// for that.
+TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
+                             TfLiteBufferHandle handle, TfLiteTensor* tensor) {
+  TfLiteDelegate* inner = Inner(delegate);
+  try {
+    return inner->CopyFromBufferHandle(context, inner, handle, tensor);
+  } catch (...) {
+    return kTfLiteError;
+  }
+}
+
+TfLiteStatus ForwardCopyTo(TfLiteContext* context, TfLiteDelegate* delegate,
+                           TfLiteBufferHandle handle, TfLiteTensor* tensor) {
+  TfLiteDelegate* inner = Inner(delegate);
+  try {
+    return inner->CopyToBufferHandle(context, inner, handle, tensor);
+  } catch (...) {
+    return kTfLiteError;
+  }
+}
+
+void ForwardFree(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
+  CallFreeBufferHandle(context, Inner(delegate), handle);
+}
+
+TfLiteOpaqueDelegate* Opaque(TfLiteDelegate* delegate) {
+  return reinterpret_cast<TfLiteOpaqueDelegate*>(delegate);
+}
+
+TfLiteDelegate* InnerOf(void* wrapper) { return static_cast<Wrapper*>(wrapper)->inner; }
+
+TfLiteStatus ForwardOpaquePrepare(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
+                                  void* wrapper) {
+  return CallDelegatePrepare(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper));
+}
+
+TfLiteStatus ForwardOpaqueCopyFrom(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
+                                   void* wrapper, TfLiteBufferHandle handle,
+                                   TfLiteOpaqueTensor* tensor) {
+  TfLiteDelegate* inner = InnerOf(wrapper);
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
+  try {
+    return builder->CopyFromBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
+  } catch (...) {
+    return kTfLiteError;
+  }
+}
+
+TfLiteStatus ForwardOpaqueCopyTo(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
+                                 TfLiteBufferHandle handle, TfLiteOpaqueTensor* tensor) {
+  TfLiteDelegate* inner = InnerOf(wrapper);
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
+  try {
+    return builder->CopyToBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
+  } catch (...) {
+    return kTfLiteError;
+  }
+}
+
+void ForwardOpaqueFree(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
+                       TfLiteBufferHandle* handle) {
+  CallFreeBufferHandle(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper), handle);
+}
+
+// ---- Making one ---------------------------------------------------------------------------------
+
+void WrapPlain(Wrapper* wrapper) {
+  const TfLiteDelegate& inner = *wrapper->inner;
+  wrapper->base.flags = inner.flags;
+  wrapper->base.Prepare = ForwardPrepare;
+  if (inner.CopyFromBufferHandle != nullptr) wrapper->base.CopyFromBufferHandle = ForwardCopyFrom;
+  if (inner.CopyToBufferHandle != nullptr) wrapper->base.CopyToBufferHandle = ForwardCopyTo;
+  if (inner.FreeBufferHandle != nullptr) wrapper->base.FreeBufferHandle = ForwardFree;
+}
+
+void WrapOpaque(const TfLiteOpaqueDelegateBuilder& inner, Wrapper* wrapper) {
+  TfLiteOpaqueDelegateBuilder* outer = &wrapper->builder;
+  outer->data = wrapper;
+  outer->flags = inner.flags;
+  outer->Prepare = ForwardOpaquePrepare;
+  if (inner.CopyFromBufferHandle != nullptr) outer->CopyFromBufferHandle = ForwardOpaqueCopyFrom;
+  if (inner.CopyToBufferHandle != nullptr) outer->CopyToBufferHandle = ForwardOpaqueCopyTo;
+  if (inner.FreeBufferHandle != nullptr) outer->FreeBufferHandle = ForwardOpaqueFree;
+  wrapper->base.opaque_delegate_builder = outer;
+}
+
+// Where a plug-in's texts go while its create function runs: the callback has no argument of ours.
+thread_local std::string* creation_report = nullptr;
+
+constexpr size_t kMaxReport = 600;
+
+void CollectReport(const char* text) {
+  if (creation_report == nullptr || text == nullptr) return;
+  try {
+    if (!creation_report->empty()) *creation_report += "; ";
+    creation_report->append(text);
+    if (creation_report->size() > kMaxReport) creation_report->resize(kMaxReport);
+  } catch (...) {
+    // Without memory there is less to read.
+  }
+}
+
+// Calls the plug-in, with `*out_problem` saying why when it gives no delegate.
+template <typename Create>
+TfLiteDelegate* CallCreate(Create&& create, std::string* out_problem) {
+  std::string report;
+  std::string* outer = std::exchange(creation_report, &report);
+  TfLiteDelegate* delegate = nullptr;
+  const char* verdict = "the plug-in answered NULL";
+  try {
+    delegate = create();
+  } catch (...) {
+    verdict = "the plug-in threw an exception";
+  }
+  creation_report = outer;
+  if (delegate == nullptr) {
+    *out_problem = verdict;
+    *out_problem += report.empty() ? " and gave no reason" : ": " + report;
+  }
+  return delegate;
+}
+
+// The wrapper is made first, so that a lack of memory leaves nothing of the plug-in's behind.
+template <typename Create>
+TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library, std::string problem,
+                            Create&& create, ErrorReporter* reporter) {
+  auto wrapper = std::make_unique<Wrapper>();
+  wrapper->base.data_ = wrapper.get();
+  wrapper->library = std::move(library);
+  if (problem.empty()) wrapper->inner = CallCreate(create, &problem);
+  if (wrapper->inner == nullptr) {
+    reporter->Report("Unable to create external delegate from : %s (%s)",
+                     wrapper->library->path().c_str(), problem.c_str());
+    return nullptr;
+  }
+  if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(wrapper->inner)) {
+    WrapOpaque(*builder, wrapper.get());
+  } else {
+    WrapPlain(wrapper.get());
+  }
+  return &wrapper.release()->base;
+}
+
+const Wrapper* WrapperOf(const TfLiteDelegate* delegate) {
+  if (delegate == nullptr) return nullptr;
+  if (delegate->Prepare == ForwardPrepare) return static_cast<const Wrapper*>(delegate->data_);
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
+  const bool is_ours = builder != nullptr && builder->Prepare == ForwardOpaquePrepare;
+  return is_ours ? static_cast<const Wrapper*>(builder->data) : nullptr;
+}
+
+void CallDestroy(const Wrapper& wrapper) {
+  try {
+    if (const TfLiteStableDelegate* stable = wrapper.library->stable()) {
+      stable->delegate_plugin->destroy(Opaque(wrapper.inner));
+    } else {
+      wrapper.library->destroy()(wrapper.inner);
+    }
+  } catch (...) {
+    // The delegate is gone for us either way.
+  }
+}
+
+}  // namespace
+
+TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
+                                     const PluginOptions& options, ErrorReporter* reporter) {
+  const PluginLibrary::CreateFunction create = library->create();
+  std::string problem = CheckPluginOptions(library->plugin(), options);
+  return MakeWrapper(
+      std::move(library), std::move(problem),
+      [&] { return create(options.keys, options.values, options.count, &CollectReport); },
+      reporter);
+}
+
+TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
+                                     const void* settings, ErrorReporter* reporter) {
+  const auto create = library->stable()->delegate_plugin->create;
+  return MakeWrapper(
+      std::move(library), "", [&] { return reinterpret_cast<TfLiteDelegate*>(create(settings)); },
+      reporter);
+}
+
+void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter) {
+  if (delegate == nullptr) return;
+  const Wrapper* wrapper = WrapperOf(delegate);
+  if (wrapper == nullptr) {
+    reporter->Report("Cannot delete a delegate that was not made from a plug-in by this library.");
+    return;
+  }
+  CallDestroy(*wrapper);
+  delete wrapper;
+}
+
+const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate) {
+  const Wrapper* wrapper = WrapperOf(delegate);
+  return wrapper == nullptr ? nullptr : wrapper->library->plugin();
+}
+
+TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate) {
+  const Wrapper* wrapper = WrapperOf(delegate);
+  return wrapper == nullptr ? delegate : wrapper->inner;
+}
+
+std::string DelegateName(const TfLiteDelegate* delegate) {
+  const Wrapper* wrapper = WrapperOf(delegate);
+  return wrapper == nullptr ? "" : wrapper->library->name();
+}
+
+std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate) {
+  const Wrapper* wrapper = WrapperOf(delegate);
+  return wrapper == nullptr ? nullptr : wrapper->library;
+}
+
+}  // namespace deputy

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delegates made by plug-ins. What a client holds is a wrapper that keeps the library's description
+// and forwards every call to the plug-in's own delegate, the inner one: plain if that is plain,
+// opaque if that is opaque. Nodes and tensors that the plug-in claims carry the inner delegate, as
+// in TensorFlow Lite.
+#ifndef DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
+#define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
+
+#include <memory>
+#include <string>
+
+#include "core/plugin/plugin.h"
+
+namespace deputy {
+
+// Options for a plug-in: `count` strings in each array.
+struct PluginOptions {
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  size_t count = 0;
+};
+
+// Asks the library for a delegate; options are held against those that it declares. Null on
+// failure, with the reason reported; may throw bad_alloc. To be deleted with DeletePluginDelegate.
+TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
+                                     const PluginOptions& options, ErrorReporter* reporter);
+
+// The same for a library of kind kStable; `settings` may be null if the library can do without.
+TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
+                                     const void* settings, ErrorReporter* reporter);
+
+// Null is fine; anything that is no wrapper is reported and left alone.
+void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter);
+
+// The functions below take any delegate. One that is no wrapper is its own inner delegate, has no
+// description, no library and no name.
+
+// What the plug-in says of itself; its functions want the inner delegate.
+const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate);
+TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate);
+// The plug-in's name, else that of its file, else "".
+std::string DelegateName(const TfLiteDelegate* delegate);
+// The library that the delegate comes from.
+std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_

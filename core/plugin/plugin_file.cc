@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/plugin_file.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "core/plugin/elf.h"
+
+namespace deputy {
+namespace {
+
+std::string SystemText() { return std::generic_category().message(errno); }
+
+// A file in memory, as it is on disk.
+class MappedFile {
+ public:
+  ~MappedFile() {
+    if (bytes_ != MAP_FAILED) munmap(bytes_, size_);
+    if (file_ >= 0) close(file_);
+  }
+
+  // "" or what is wrong. Opening must not wait, as it would for a pipe.
+  std::string Open(const std::string& path) {
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat facts = {};
+    if (file_ < 0 || fstat(file_, &facts) != 0) return "cannot be read: " + SystemText();
+    if (S_ISDIR(facts.st_mode)) return "is a folder, expected a shared object";
+    if (!S_ISREG(facts.st_mode)) return "is no regular file, expected a shared object";
+    size_ = static_cast<size_t>(facts.st_size);
+    if (size_ == 0) return "is empty, expected a shared object";
+    bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
+    return bytes_ == MAP_FAILED ? "cannot be read: " + SystemText() : "";
+  }
+
+  std::span<const uint8_t> bytes() const { return {static_cast<const uint8_t*>(bytes_), size_}; }
+
+ private:
+  int file_ = -1;
+  size_t size_ = 0;
+  void* bytes_ = MAP_FAILED;
+};
+
+// A sanitizer's runtime must be in a process from its start: loaded later, it ends the process.
+struct Sanitizer {
+  std::string_view prefix;  // of the functions that instrumented code calls
+  const char* name;
+};
+constexpr Sanitizer kSanitizers[] = {
+    {"__asan_", "AddressSanitizer"},
+    {"__tsan_", "ThreadSanitizer"},
+    {"__msan_", "MemorySanitizer"},
+    {"__ubsan_", "UndefinedBehaviorSanitizer"},
+};
+
+// "" unless the symbol belongs to a sanitizer that this process was not built with.
+std::string SanitizerProblem(const ElfSymbol& symbol) {
+  if (symbol.defined || symbol.weak) return "";
+  for (const Sanitizer& sanitizer : kSanitizers) {
+    if (symbol.name.substr(0, sanitizer.prefix.size()) != sanitizer.prefix) continue;
+    const std::string name(symbol.name);
+    if (dlsym(RTLD_DEFAULT, name.c_str()) != nullptr) return "";
+    return std::string("is built with ") + sanitizer.name + ": it needs '" + name +
+           "', expected a library without it, since this process is";
+  }
+  return "";
+}
+
+// The file that dlopen would take, "" if we cannot tell.
+std::string FindFile(const std::string& path) {
+  if (path.find('/') != std::string::npos) return path;
+  const char* folders = std::getenv("LD_LIBRARY_PATH");
+  const std::string_view list = folders == nullptr ? "" : folders;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find_first_of(":;", at), list.size());
+    std::string found = std::string(list.substr(at, end - at)) + "/" + path;
+    if (end > at && access(found.c_str(), R_OK) == 0) return found;
+    at = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
+PluginFile InspectPluginFile(const std::string& path) {
+  PluginFile result;
+  const std::string found = FindFile(path);
+  if (found.empty()) return result;
+  MappedFile file;
+  result.problem = file.Open(found);
+  if (!result.problem.empty()) return result;
+  std::string sanitizer;
+  result.problem = ReadSharedObject(file.bytes(), [&](const ElfSymbol& symbol) {
+    if (sanitizer.empty()) sanitizer = SanitizerProblem(symbol);
+    if (symbol.defined && symbol.name == "TFL_TheStableDelegate") result.is_stable = true;
+  });
+  if (result.problem.empty()) result.problem = sanitizer;
+  return result;
+}
+
+}  // namespace deputy

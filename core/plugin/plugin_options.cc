@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/plugin_options.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace deputy {
+namespace {
+
+// Whether the whole of `text` is a number of type T.
+template <typename T>
+bool IsNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() &&
+         std::isfinite(static_cast<double>(value));
+}
+
+bool IsOfType(std::string_view text, int32_t type) {
+  switch (type) {
+    case kDeputyOptionBool:
+      return text == "true" || text == "false" || text == "1" || text == "0";
+    case kDeputyOptionInt:
+      return IsNumber<int64_t>(text);
+    case kDeputyOptionFloat:
+      return IsNumber<double>(text);
+    default:  // text, and the types of plug-ins newer than us
+      return true;
+  }
+}
+
+const char* TypeText(int32_t type) {
+  switch (type) {
+    case kDeputyOptionBool:
+      return "true, false, 1 or 0";
+    case kDeputyOptionInt:
+      return "a decimal integer of 64 bits";
+    default:
+      return "a decimal number";
+  }
+}
+
+const DeputyPluginOption* FindOption(const DeputyDelegatePlugin& plugin, std::string_view key) {
+  for (size_t i = 0; i < plugin.option_count; ++i) {
+    if (key == plugin.options[i].name) return &plugin.options[i];
+  }
+  return nullptr;
+}
+
+std::string Names(const DeputyDelegatePlugin& plugin) {
+  std::string names;
+  for (size_t i = 0; i < plugin.option_count; ++i) {
+    names += std::string(i == 0 ? "'" : ", '") + plugin.options[i].name + "'";
+  }
+  return names;
+}
+
+std::string CheckPair(const DeputyDelegatePlugin& plugin, const char* key, const char* value) {
+  const DeputyPluginOption* option = FindOption(plugin, key);
+  if (option == nullptr) {
+    return std::string("unknown option '") + key + "': expected " +
+           (plugin.option_count == 1 ? "" : "one of ") + Names(plugin);
+  }
+  if (IsOfType(value, option->type)) return "";
+  return std::string("option '") + key + "': expected " + TypeText(option->type) + ", found '" +
+         value + "'";
+}
+
+}  // namespace
+
+std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options) {
+  if (options.count > 0 && (options.keys == nullptr || options.values == nullptr)) {
+    return std::to_string(options.count) + " options: expected their keys and values, found NULL";
+  }
+  for (size_t i = 0; i < options.count; ++i) {
+    const char* key = options.keys[i];
+    const char* value = options.values[i];
+    if (key == nullptr || value == nullptr) {
+      return "option " + std::to_string(i) + (key == nullptr ? "" : std::string(" '") + key + "'") +
+             ": expected a " + (key == nullptr ? "key" : "value") + ", found NULL";
+    }
+    if (plugin == nullptr || plugin->option_count == 0) continue;
+    std::string problem = CheckPair(*plugin, key, value);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace deputy

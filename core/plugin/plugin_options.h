@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options on their way to a plug-in, held against those that it declares.
+#ifndef DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
+#define DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
+
+#include <string>
+
+#include "core/plugin/plugin_delegate.h"
+
+namespace deputy {
+
+// "" or what is wrong with the options. `plugin` may be null or declare none: then every key and
+// every value is right as long as it is there.
+std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_

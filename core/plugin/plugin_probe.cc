@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The child says by a byte in a pipe that it came to the end. Its exit status is for the message
+// only: a program that waits for all its children, or ignores SIGCHLD, takes that from us.
+#include "core/plugin/plugin_probe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+namespace deputy {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The child must not run the program's crash handlers, write its core, print beside it, or live on
+// without it.
+void LeaveTheProgram() {
+  for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS}) {
+    signal(fatal, SIG_DFL);
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int standard = 0; nothing >= 0 && standard < 3; ++standard) dup2(nothing, standard);
+}
+
+[[noreturn]] void RunChild(const std::function<void()>& load, int done) noexcept {
+  LeaveTheProgram();
+  try {
+    load();
+  } catch (...) {
+    // The program would have caught it.
+  }
+  const char byte = 1;
+  _exit(write(done, &byte, 1) == 1 ? 0 : 1);
+}
+
+enum class End { kDone, kGone, kLate };
+
+End WaitFor(int done, Clock::time_point deadline) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left < 0) return End::kLate;
+    pollfd wanted = {done, POLLIN, 0};
+    if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;  // interrupted, or late
+    char byte = 0;
+    const ssize_t count = read(done, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    return count == 1 ? End::kDone : End::kGone;
+  }
+}
+
+// The exit status, -1 if somebody else has taken it. The number of a child that is gone altogether
+// may be another process's by now, and is not killed.
+int Reap(pid_t child, bool kill_it) {
+  int status = -1;
+  pid_t ended = waitpid(child, &status, WNOHANG);
+  if (ended == 0 && kill_it) kill(child, SIGKILL);
+  while (ended == 0 || (ended < 0 && errno == EINTR)) ended = waitpid(child, &status, 0);
+  return ended == child ? status : -1;
+}
+
+std::string Describe(int status) {
+  std::string text = "ended a child process that loaded it first";
+  if (status == -1) return text;
+  if (WIFSIGNALED(status)) return text + ", with signal " + std::to_string(WTERMSIG(status));
+  return text + ", with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+std::string NoChild(int error) {
+  return "cannot be loaded in a child process first: " + std::generic_category().message(error);
+}
+
+}  // namespace
+
+bool PluginProbeWanted() {
+  const char* wish = std::getenv("DEPUTY_PLUGIN_PROBE");
+  return wish != nullptr && std::strcmp(wish, "1") == 0;
+}
+
+std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return NoChild(errno);
+  const pid_t child = fork();
+  const int error = errno;
+  if (child == 0) RunChild(load, ends[1]);
+  close(ends[1]);
+  End end = End::kGone;
+  if (child > 0) end = WaitFor(ends[0], Clock::now() + std::chrono::milliseconds(timeout_ms));
+  close(ends[0]);
+  if (child < 0) return NoChild(error);
+  // One that is gone may also have closed the pipe and live on.
+  const int status = Reap(child, end != End::kDone);
+  if (end == End::kDone) return "";
+  if (end == End::kGone) return Describe(status);
+  return "did not come to an end of loading within " + std::to_string(timeout_ms) +
+         " ms in a child process";
+}
+
+}  // namespace deputy

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls, findings and the order of things. What the context's functions are asked is judged in
+// validation_functions.cc, what a call leaves behind in validation_checks.cc.
+#include "core/validation/validation.h"
+
+#include <dlfcn.h>
+
+#include <cctype>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "core/base/delegate_call.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/plugin/plugin_delegate.h"
+
+namespace deputy {
+namespace {
+
+const char* NameOfCallback(Callback callback) {
+  switch (callback) {
+    case Callback::kSupport:
+      return "get_support";
+    case Callback::kDelegatePrepare:
+      return "Prepare of the delegate";
+    case Callback::kInit:
+      return "init";
+    case Callback::kPrepare:
+      return "prepare";
+    case Callback::kInvoke:
+      return "invoke";
+    case Callback::kFree:
+      return "free";
+    case Callback::kCopyFrom:
+      return "CopyFromBufferHandle";
+    case Callback::kFreeHandle:
+      return "FreeBufferHandle";
+  }
+  return "";
+}
+
+const char* NameOfTensor(Subgraph* subgraph, int tensor) {
+  const TfLiteTensor* found = subgraph->tensor(tensor);
+  return found == nullptr || found->name == nullptr ? "" : found->name;
+}
+
+// What is left of a text when it is asked whether the same thing has happened before.
+std::string WithoutNumbers(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return isdigit(c) != 0; });
+  return text;
+}
+
+// A plain delegate says its name only with the nodes it replaces; until then that of the file that
+// its code is in has to do.
+std::string FileOf(const TfLiteDelegate* delegate) {
+  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
+  const void* code = builder != nullptr ? reinterpret_cast<const void*>(builder->Prepare)
+                                        : reinterpret_cast<const void*>(delegate->Prepare);
+  Dl_info info{};
+  if (code == nullptr || dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "";
+  const char* slash = strrchr(info.dli_fname, '/');
+  return slash == nullptr ? info.dli_fname : slash + 1;
+}
+
+}  // namespace
+
+Validation::Validation(Interpreter* interpreter, const ValidationConfig& config)
+    : interpreter_(interpreter), config_(config) {}
+
+// The subgraphs are gone by now, and every kernel with them.
+Validation::~Validation() = default;
+
+Validation* ValidationOf(const TfLiteContext* context) {
+  const Subgraph* subgraph = Subgraph::Of(context);
+  return subgraph == nullptr ? nullptr : subgraph->interpreter()->validation();
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+// The layer must not fail a call: without memory it looks at less.
+void Validation::Begin(Call* call) {
+  Subject& subject = call->subject_;
+  call->thread_ = std::this_thread::get_id();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    call->outer_ = current_;
+    current_ = call;
+  }
+  // A node knows its delegate only after its init.
+  if (subject.callback == Callback::kInit && call->outer_ != nullptr &&
+      call->outer_->subject_.callback == Callback::kDelegatePrepare) {
+    subject.delegate = call->outer_->replacing_;
+  }
+  try {
+    const bool expected = CheckOrder(*call);
+    const bool watched = expected && subject.delegate != nullptr &&
+                         subject.callback != Callback::kFree &&
+                         subject.callback != Callback::kFreeHandle;
+    if (watched) TakeBefore(call);
+  } catch (...) {
+    call->before_.reset();
+  }
+  call->begin_ = std::chrono::steady_clock::now();
+}
+
+void Validation::TakeBefore(Call* call) {
+  const Subject& subject = call->subject_;
+  call->before_ = std::make_unique<Call::Before>(subject.subgraph);
+  call->before_->roles = Roles(*call);
+  for (int i = 0; i < interpreter_->subgraph_count(); ++i) {
+    call->before_->mode_depths.push_back(interpreter_->subgraph(i)->delegation().mode_depth());
+  }
+  constants_[subject.subgraph].Update(subject.subgraph);
+  GuardedContents& contents = call->before_->contents;
+  if (subject.callback == Callback::kInvoke) {
+    const std::vector<int>& plan = subject.subgraph->plan();
+    const auto place = std::find(plan.begin(), plan.end(), subject.node);
+    if (place == plan.end()) return;
+    const int position = static_cast<int>(place - plan.begin());
+    contents.Take(call->before_->roles, subject.delegate, position, -1);
+    for (size_t i = 0; i < call->before_->roles.size(); ++i) {
+      if (call->before_->roles[i] == Role::kOutput) contents.Fill(static_cast<int>(i));
+    }
+  } else if (subject.callback == Callback::kCopyFrom) {
+    contents.Take(call->before_->roles, subject.delegate, -1, subject.tensor);
+    contents.Fill(subject.tensor);
+  }
+}
+
+void Validation::End(Call* call, TfLiteStatus status, void* user_data) {
+  const auto taken = std::chrono::steady_clock::now() - call->begin_;
+  const int64_t taken_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count();
+  try {
+    if (call->subject_.callback == Callback::kInit) CheckInit(*call, user_data);
+    if (call->subject_.callback == Callback::kInvoke && call->subject_.delegate != nullptr &&
+        config_.invoke_budget_ns > 0 && taken_ns > config_.invoke_budget_ns) {
+      Report(Rule::kTimeBudget, call, -1, "took %lld ns, the budget is %lld ns",
+             static_cast<long long>(taken_ns), static_cast<long long>(config_.invoke_budget_ns));
+    }
+    if (call->before_ != nullptr) CheckAfter(call, status);
+  } catch (...) {
+    // Out of memory: the rest of the checks is left out.
+  }
+  Leave(call);
+}
+
+void Validation::Leave(Call* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (current_ == call) current_ = call->outer_;
+}
+
+Validation::Call* Validation::Current() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return current_;
+}
+
+// False when the node is none that is known: nothing can be said about it then.
+bool Validation::CheckOrder(const Call& call) {
+  const Subject& subject = call.subject_;
+  if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
+  const bool later =
+      subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke;
+  if (subject.delegate == nullptr || !later) return true;
+  const auto kernel = kernels_.find({subject.subgraph, subject.node});
+  if (kernel == kernels_.end()) {
+    Report(Rule::kCallOrder, &call, -1, "the node has not been initialised, or was freed");
+    return false;
+  }
+  if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
+  // A delegate that promised to take the whole graph is never asked to prepare.
+  const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
+  if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
+      (DelegateFlags(subject.delegate) & promise) == 0) {
+    Report(Rule::kCallOrder, &call, -1, "the node has not been prepared");
+  }
+  return true;
+}
+
+void Validation::CheckInit(const Call& call, void* user_data) {
+  const Subject& subject = call.subject_;
+  // An exception has become the same answer by now.
+  if (subject.delegate == nullptr || call.threw_) return;
+  if (user_data == TfLiteKernelInitFailed()) {
+    Report(Rule::kInitSentinel, &call, -1,
+           "answers (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
+    return;
+  }
+  for (const auto& [key, other] : kernels_) {
+    const TfLiteRegistration& registration = subject.subgraph->registration(subject.node);
+    if (user_data == nullptr || other.user_data != user_data) continue;
+    if (registration.free == nullptr && registration.registration_external == nullptr) continue;
+    Report(Rule::kSharedUserData, &call, -1,
+           "answers the same pointer as for node %d, which will be freed for each of them",
+           key.second);
+    break;
+  }
+  kernels_[{subject.subgraph, subject.node}] = {user_data, false, subject.delegate};
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+void Validation::Exception(const char* what) {
+  Call* call = Current();
+  if (call != nullptr) call->threw_ = true;
+  Report(Rule::kException, call, -1, "%s", what);
+}
+
+void Validation::ReleasedTooOften(Subgraph* subgraph) {
+  Report(Rule::kSubgraphReleasedTooOften, Current(), -1,
+         "releases subgraph %d more often than it was acquired", subgraph->index());
+}
+
+void Validation::EnterInterpreter(const char* function) {
+  Call* innermost = Current();
+  if (innermost == nullptr) return;
+  Report(Rule::kReenters, innermost, -1, "calls %s of the interpreter that is calling it",
+         function);
+  // Memory may move now; what was copied has nothing to be held against.
+  for (Call* call = innermost; call != nullptr; call = call->outer_) call->before_.reset();
+}
+
+void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistration& registration,
+                           const void* user_data) {
+  const auto kernel = kernels_.find({subgraph, node});
+  if (kernel == kernels_.end()) return;
+  const Kernel freed = kernel->second;
+  kernels_.erase(kernel);
+  const bool has_free =
+      registration.free != nullptr || registration.registration_external != nullptr;
+  if (has_free || user_data == nullptr) return;
+  const TfLiteOpaqueDelegateBuilder* builder =
+      freed.delegate == nullptr ? nullptr : BuilderOf(freed.delegate);
+  // The delegate itself, or its data, as user data need no free.
+  if (user_data == freed.delegate || user_data == freed.delegate->data_ ||
+      (builder != nullptr && user_data == builder->data)) {
+    return;
+  }
+  const Subject subject = {Callback::kFree, subgraph, node,
+                           const_cast<TfLiteDelegate*>(freed.delegate)};
+  Call call(nullptr, subject);
+  Report(Rule::kKernelNeverFreed, &call, -1,
+         "init answered user data, but the registration has no free");
+}
+
+void Validation::HandleNotFreed(Subgraph* subgraph, int tensor) {
+  TfLiteDelegate* delegate = subgraph->tensor(tensor)->delegate;
+  Call call(nullptr, {Callback::kFreeHandle, subgraph, -1, delegate, tensor});
+  Report(Rule::kHandleNeverFreed, &call, tensor,
+         "buffer handle %d is never freed: the delegate has no FreeBufferHandle",
+         subgraph->tensor(tensor)->buffer_handle);
+}
+
+void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) {
+  freed_handles_.erase({delegate, handle});
+}
+
+// The handle may be given out anew afterwards, which HandleSet hears of.
+void Validation::CheckHandleFreed(const Call& call) {
+  const TfLiteTensor* tensor = call.subject_.subgraph->tensor(call.subject_.tensor);
+  if (tensor == nullptr) return;
+  if (!freed_handles_.insert({tensor->delegate, tensor->buffer_handle}).second) {
+    Report(Rule::kHandleFreedTwice, &call, call.subject_.tensor,
+           "buffer handle %d was freed before: two tensors hold it", tensor->buffer_handle);
+  }
+}
+
+// ---- Findings -----------------------------------------------------------------------------------
+
+std::string Validation::NameOf(const TfLiteDelegate* delegate) const {
+  const auto known = names_.find(delegate);
+  if (known != names_.end()) return known->second;
+  const std::string own = DelegateName(delegate);
+  return own.empty() ? FileOf(delegate) : own;
+}
+
+std::string Validation::Describe(const Call& call) const {
+  const Subject& subject = call.subject_;
+  std::string text = "delegate '" + NameOf(subject.delegate) + "', ";
+  text += NameOfCallback(subject.callback);
+  text += subject.node >= 0 ? " of subgraph " : " on subgraph ";
+  text += std::to_string(subject.subgraph->index());
+  if (subject.node >= 0) text += " node " + std::to_string(subject.node);
+  return text;
+}
+
+// Operators on the CPU are called, too, so that the layer knows who calls the context; what they do
+// is not its business.
+void Validation::Report(Rule rule, const Call* call, int tensor, const char* format, ...) {
+  if (call != nullptr && call->subject_.delegate == nullptr) return;
+  char what[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof what, format, args);
+  va_end(args);
+  try {
+    Finding finding;
+    finding.rule = rule;
+    finding.tensor = tensor;
+    finding.text = std::string(InfoOf(rule).id) + ": ";
+    if (call != nullptr) {
+      const Subject& subject = call->subject_;
+      finding.subgraph = subject.subgraph->index();
+      finding.node = subject.node;
+      finding.delegate = subject.delegate;
+      finding.delegate_name = NameOf(subject.delegate);
+      finding.text += Describe(*call) + ": ";
+      if (tensor >= 0) {
+        finding.text += "tensor " + std::to_string(tensor) + " '" +
+                        NameOfTensor(subject.subgraph, tensor) + "': ";
+      }
+    }
+    finding.text += what;
+    if (InfoOf(rule).severity == Severity::kSuspicion) finding.text += " (suspicion)";
+    if (InfoOf(rule).severity == Severity::kPortability) finding.text += " (portability)";
+    Add(finding);
+  } catch (...) {
+    // A finding that there is no memory for is lost.
+  }
+}
+
+void Validation::Add(const Finding& finding) {
+  const std::string key = WithoutNumbers(finding.text);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Finding& known : findings_) {
+      if (known.rule != finding.rule || known.subgraph != finding.subgraph ||
+          known.node != finding.node || known.tensor != finding.tensor ||
+          WithoutNumbers(known.text) != key) {
+        continue;
+      }
+      ++known.count;
+      return;
+    }
+    findings_.push_back(finding);
+  }
+  interpreter_->reporter()->Report("%s", finding.text.c_str());
+  if (config_.on_finding) config_.on_finding(finding);
+}
+
+}  // namespace deputy

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the validation layer looks at when a delegate's callback has returned.
+#include <cstring>
+
+#include "core/base/delegate_call.h"
+#include "core/base/delegate_params.h"
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/plugin/plugin_delegate.h"
+#include "core/validation/validation.h"
+
+namespace deputy {
+namespace {
+
+bool IsHeap(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteDynamic ||
+         tensor.allocation_type == kTfLitePersistentRo || tensor.allocation_type == kTfLiteNonCpu;
+}
+
+bool Is(const FieldChange& change, const char* name) { return strcmp(change.name, name) == 0; }
+
+template <typename Visit>
+void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
+  for (int i = 0; indices != nullptr && i < indices->size; ++i) visit(indices->data[i]);
+}
+
+}  // namespace
+
+// ---- Whose is what ------------------------------------------------------------------------------
+
+bool Validation::IsSelf(const Call& call, const TfLiteDelegate* delegate) const {
+  TfLiteDelegate* self = call.subject_.delegate;
+  return delegate == self || (self != nullptr && delegate == InnerDelegate(self));
+}
+
+int Validation::ModelTensorCount(const Subgraph* subgraph) const {
+  const auto& subgraphs = interpreter_->model().desc().subgraphs;
+  return static_cast<int>(subgraphs[static_cast<size_t>(subgraph->index())].tensors.size());
+}
+
+bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {
+  const auto added = added_tensors_.find(call.subject_.subgraph);
+  if (added == added_tensors_.end()) return false;
+  const auto owner = added->second.find(tensor);
+  if (owner == added->second.end() || owner->second == nullptr) return false;
+  return IsSelf(call, owner->second) ||
+         InnerDelegate(const_cast<TfLiteDelegate*>(owner->second)) == call.subject_.delegate;
+}
+
+std::vector<Role> Validation::Roles(const Call& call) const {
+  const Subject& subject = call.subject_;
+  std::vector<Role> roles(static_cast<size_t>(subject.subgraph->tensor_count()), Role::kOther);
+  const auto set = [&](int tensor, Role role) {
+    if (tensor >= 0 && static_cast<size_t>(tensor) < roles.size()) {
+      roles[static_cast<size_t>(tensor)] = role;
+    }
+  };
+  for (int i = 0; i < subject.subgraph->tensor_count(); ++i) {
+    if (IsOwnAddedTensor(call, i)) set(i, Role::kOwn);
+  }
+  if (subject.node < 0) return roles;
+  const TfLiteNode& node = *subject.subgraph->node(subject.node);
+  MarkReplaced(call, subject.node, &roles);
+  ForEach(node.inputs, [&](int tensor) {
+    const TfLiteTensor* input = subject.subgraph->tensor(tensor);
+    set(tensor, input != nullptr && input->is_variable ? Role::kVariable : Role::kInput);
+  });
+  ForEach(node.outputs, [&](int tensor) { set(tensor, Role::kOutput); });
+  return roles;
+}
+
+// Tensors that live inside the partition are nobody else's.
+void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
+  const TfLiteNode& node = *call.subject_.subgraph->node(node_index);
+  const TfLiteDelegate* delegate =
+      node_index == call.subject_.node ? call.subject_.delegate : node.delegate;
+  const auto mark = [&](int tensor) {
+    if (tensor >= 0 && static_cast<size_t>(tensor) < roles->size()) {
+      (*roles)[static_cast<size_t>(tensor)] = Role::kOwn;
+    }
+  };
+  if (delegate == nullptr) {
+    ForEach(node.outputs, mark);
+    ForEach(node.temporaries, mark);
+    ForEach(node.intermediates, mark);
+    return;
+  }
+  TfLiteNode known = node;  // at its init a node does not carry its delegate yet
+  known.delegate = const_cast<TfLiteDelegate*>(delegate);
+  if (known.builtin_data == nullptr) return;
+  ForEach(ReplacedNodes(known), [&](int replaced) { MarkReplaced(call, replaced, roles); });
+}
+
+// ---- After a call -------------------------------------------------------------------------------
+
+void Validation::CheckAfter(Call* call, TfLiteStatus status) {
+  const Subject& subject = call->subject_;
+  if (subject.callback == Callback::kDelegatePrepare && call->replace_failed_ &&
+      status == kTfLiteOk) {
+    Report(Rule::kSwallowsReplaceFailure, call, -1,
+           "answers Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
+  }
+  CheckSubgraphsReleased(*call);
+  if (subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke) {
+    CheckTemporaries(*call);
+  }
+  CheckFields(call);
+  CheckContents(call, status);
+  CheckConstants(*call);
+}
+
+void Validation::CheckSubgraphsReleased(const Call& call) {
+  for (size_t i = 0; i < call.before_->mode_depths.size(); ++i) {
+    const Subgraph* subgraph = interpreter_->subgraph(static_cast<int>(i));
+    if (subgraph->delegation().mode_depth() <= call.before_->mode_depths[i]) continue;
+    Report(Rule::kSubgraphNotReleased, &call, -1, "acquires subgraph %zu and does not release it",
+           i);
+  }
+}
+
+// Runs before the runtime itself looks at the indices, and turns bad ones into absent ones.
+void Validation::CheckTemporaries(const Call& call) {
+  const Subject& subject = call.subject_;
+  ForEach(subject.subgraph->node(subject.node)->temporaries, [&](int tensor) {
+    if (tensor == kTfLiteOptionalTensor) return;
+    if (tensor < 0 || tensor >= subject.subgraph->tensor_count()) {
+      Report(Rule::kIndexOutOfRange, &call, -1, "temporary %d: expected an index below %d", tensor,
+             subject.subgraph->tensor_count());
+    } else if (call.before_->roles[static_cast<size_t>(tensor)] != Role::kOwn) {
+      Report(Rule::kForeignTemporary, &call, tensor,
+             "is among its temporaries, but the delegate did not add it");
+    }
+  });
+}
+
+// ---- Fields -------------------------------------------------------------------------------------
+
+void Validation::CheckFields(Call* call) {
+  call->before_->fields.Compare([&](const FieldChange& change) {
+    switch (change.of) {
+      case StructOf::kContext:
+        Report(Rule::kContextField, call, -1, "changes %s of the context", change.name);
+        break;
+      case StructOf::kTensor:
+        JudgeTensor(call, change);
+        break;
+      case StructOf::kNode:
+        JudgeNode(call, change);
+        break;
+    }
+  });
+}
+
+void Validation::JudgeTensor(Call* call, const FieldChange& change) {
+  const int index = change.index;
+  const Role role = call->before_->roles[static_cast<size_t>(index)];
+  const bool own = role == Role::kOutput || role == Role::kOwn;
+  if (role == Role::kOwn && index >= ModelTensorCount(call->subject_.subgraph)) return;
+  const TfLiteTensor& before = call->before_->fields.tensor(index);
+  const TfLiteTensor& now = *call->subject_.subgraph->tensor(index);
+  if (Is(change, "delegate") || Is(change, "buffer_handle") || Is(change, "data_is_stale")) {
+    JudgeHandle(call, change);
+    return;
+  }
+  const bool target =
+      call->subject_.callback == Callback::kCopyFrom && index == call->subject_.tensor;
+  if (Is(change, "data") || Is(change, "dims") || Is(change, "bytes")) {
+    if ((own || target) && (IsHeap(before) || IsHeap(now))) return;
+  } else if (Is(change, "allocation_type")) {
+    if (own && call->subject_.callback != Callback::kInvoke) return;
+  }
+  const char* hint = "";
+  if (Is(change, "dims") || Is(change, "bytes")) hint = "; shapes change through ResizeTensor";
+  Report(Rule::kTensorField, call, index, "changes its field %s%s", change.name, hint);
+}
+
+void Validation::JudgeHandle(Call* call, const FieldChange& change) {
+  const int index = change.index;
+  const TfLiteTensor& before = call->before_->fields.tensor(index);
+  const TfLiteTensor& now = *call->subject_.subgraph->tensor(index);
+  const Role role = call->before_->roles[static_cast<size_t>(index)];
+  const bool free_to_take = before.delegate == nullptr || IsSelf(*call, before.delegate);
+  const bool keeps_to_itself = now.delegate == nullptr || IsSelf(*call, now.delegate);
+  if (!free_to_take || (Is(change, "delegate") && !keeps_to_itself)) {
+    Report(Rule::kForeignHandle, call, index, "changes %s, which is another delegate's",
+           change.name);
+    return;
+  }
+  if (Is(change, "buffer_handle")) {
+    if (now.buffer_handle < kTfLiteNullBufferHandle) {
+      Report(Rule::kHandleWithoutDelegate, call, index, "buffer handle %d: expected -1 or more",
+             now.buffer_handle);
+    }
+    HandleSet(now.delegate, now.buffer_handle);
+  }
+  if (Is(change, "data_is_stale") && now.data_is_stale) {
+    if (role == Role::kOther || role == Role::kInput) {
+      Report(Rule::kStaleForeignTensor, call, index, "is called stale, but is not its output");
+    } else if (now.buffer_handle == kTfLiteNullBufferHandle) {
+      Report(Rule::kStaleWithoutHandle, call, index,
+             "is called stale, but there is no buffer handle to read it from");
+    }
+  }
+  const bool has_handle = now.buffer_handle > kTfLiteNullBufferHandle;
+  if (!Is(change, "data_is_stale") && has_handle && now.delegate == nullptr) {
+    Report(Rule::kHandleWithoutDelegate, call, index,
+           "has buffer handle %d, but no delegate that could read it", now.buffer_handle);
+  }
+}
+
+void Validation::JudgeNode(Call* call, const FieldChange& change) {
+  const Subject& subject = call->subject_;
+  if (change.index == subject.node && Is(change, "temporaries")) return;
+  if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
+    const std::vector<int>& before = call->before_->fields.inputs(change.index);
+    const TfLiteIntArray* now = subject.subgraph->node(change.index)->inputs;
+    const Fp16Weights& weights = subject.subgraph->delegation().fp16_weights();
+    bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
+    for (int i = 0; allowed && i < now->size; ++i) {
+      allowed = now->data[i] == before[static_cast<size_t>(i)] ||
+                weights.MayRead(change.index, i, now->data[i]);
+    }
+    if (allowed) return;
+  }
+  if (Is(change, "inputs") || Is(change, "outputs")) {
+    const TfLiteNode& node = *subject.subgraph->node(change.index);
+    bool in_range = true;
+    ForEach(Is(change, "inputs") ? node.inputs : node.outputs, [&](int tensor) {
+      const bool known =
+          tensor >= kTfLiteOptionalTensor && tensor < subject.subgraph->tensor_count();
+      in_range = in_range && known;
+    });
+    if (!in_range) {
+      Report(Rule::kIndexOutOfRange, call, -1, "gives node %d %s that do not exist", change.index,
+             change.name);
+      return;
+    }
+  }
+  Report(Rule::kNodeField, call, -1, "changes the field %s of node %d", change.name, change.index);
+}
+
+// ---- Bytes --------------------------------------------------------------------------------------
+
+void Validation::CheckContents(Call* call, TfLiteStatus status) {
+  call->before_->contents.FindDamage([&](const GuardedContents::Damage& damage) {
+    if (damage.kind != GuardedContents::Damage::Kind::kInside) {
+      const bool before = damage.kind == GuardedContents::Damage::Kind::kBefore;
+      Report(Rule::kWritesOutsideOutput, call, damage.tensor,
+             "writes %zu bytes %s the tensor, %zu bytes from its %s", damage.bytes,
+             before ? "before" : "behind", damage.offset, before ? "beginning" : "end");
+      return;
+    }
+    const bool input = call->before_->roles[static_cast<size_t>(damage.tensor)] == Role::kInput;
+    Report(input ? Rule::kWritesInput : Rule::kWritesOtherTensor, call, damage.tensor,
+           "changes %zu bytes of %s, from byte %zu on", damage.bytes,
+           input ? "its input" : "a tensor that is not its output", damage.offset);
+  });
+  for (int tensor : call->before_->contents.TakeUntouched()) {
+    if (status != kTfLiteOk) continue;
+    if (call->subject_.callback == Callback::kCopyFrom) {
+      Report(Rule::kCopyWritesNothing, call, tensor, "answers Ok and writes nothing");
+    } else if (!call->subject_.subgraph->tensor(tensor)->data_is_stale) {
+      Report(Rule::kOutputNotWritten, call, tensor, "answers Ok and writes nothing to its output");
+    }
+  }
+}
+
+void Validation::CheckConstants(const Call& call) {
+  Subgraph* subgraph = call.subject_.subgraph;
+  for (int tensor : constants_[subgraph].Update(subgraph)) {
+    Report(Rule::kWritesConstant, &call, tensor, "changes a constant of the model");
+  }
+}
+
+}  // namespace deputy

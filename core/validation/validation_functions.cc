@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The validation layer's view of the context's functions: who calls them when, and with what.
+#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/plugin/plugin_delegate.h"
+#include "core/validation/validation.h"
+
+namespace deputy {
+namespace {
+
+bool IsStatic(const TfLiteDelegate* delegate) {
+  const int64_t open = kTfLiteDelegateFlagsAllowDynamicTensors |
+                       kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
+  return (DelegateFlags(delegate) & open) == 0;
+}
+
+}  // namespace
+
+bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
+  const Call* call = Current();
+  if (call == nullptr) {
+    Report(Rule::kContextAfterCall, nullptr, -1,
+           "%s of subgraph %d is called while no callback runs; a context is valid only inside the "
+           "call that it is handed to",
+           function, subgraph->index());
+    return false;
+  }
+  if (call->thread_ != std::this_thread::get_id()) {
+    Report(Rule::kWrongThread, call, -1, "calls %s from another thread than it was called on",
+           function);
+    return false;
+  }
+  if (call->subject_.subgraph != subgraph && subgraph->delegation().mode_depth() == 0) {
+    Report(Rule::kWrongContext, call, -1, "calls %s of subgraph %d, which it has not acquired",
+           function, subgraph->index());
+    return false;
+  }
+  return true;
+}
+
+void Validation::ForbiddenFunction(Subgraph* subgraph, const char* function) {
+  if (!EnterFunction(subgraph, function)) return;
+  Report(Rule::kDelegateFunctionOutsidePrepare, Current(), -1,
+         "calls %s, which works only while a delegate's Prepare runs", function);
+}
+
+// ---- Tensors ------------------------------------------------------------------------------------
+
+void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
+                              const TfLiteIntArray* dims) {
+  Call* call = Current();
+  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  const int index = subgraph->IndexOf(tensor);
+  if (index < 0) {
+    Report(Rule::kIndexOutOfRange, call, -1,
+           "resizes a tensor that is none of the context's; the array moves when tensors are "
+           "added");
+    return;
+  }
+  if (tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLiteMemNone) {
+    Report(Rule::kResizesForeignTensor, call, index, "resizes a tensor of fixed size");
+    return;
+  }
+  const Role role = index < static_cast<int>(call->before_->roles.size())
+                        ? call->before_->roles[static_cast<size_t>(index)]
+                        : Role::kOther;
+  if (role == Role::kOther || role == Role::kInput) {
+    Report(Rule::kResizesForeignTensor, call, index,
+           "resizes a tensor that is neither its output nor its temporary");
+    return;
+  }
+  if (role != Role::kOutput || dims == nullptr || tensor->dims == nullptr ||
+      tensor->allocation_type == kTfLiteDynamic || TfLiteIntArrayEqual(tensor->dims, dims) != 0) {
+    return;
+  }
+  if (call->subject_.callback == Callback::kInvoke) {
+    Report(Rule::kShapeInInvoke, call, index,
+           "gets another shape than was prepared, and is no dynamic tensor");
+  } else if (subgraph->delegation().applying() && IsStatic(call->subject_.delegate)) {
+    Report(Rule::kShapeInPrepare, call, index,
+           "gets another shape than the nodes give it that the delegate replaced");
+  }
+}
+
+void Validation::AfterResize(Subgraph* subgraph, const TfLiteTensor* tensor) {
+  Call* call = Current();
+  if (call == nullptr || call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  call->before_->fields.RefreshTensor(subgraph->IndexOf(tensor));
+}
+
+void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
+  Call* call = Current();
+  if (call->subject_.subgraph != subgraph) return;
+  if (count < 0) Report(Rule::kIndexOutOfRange, call, -1, "adds %d tensors", count);
+  if (call->before_ == nullptr) return;
+  if (call->subject_.callback == Callback::kInvoke) {
+    Report(Rule::kAddsTensorsInInvoke, call, -1, "adds %d tensors; that is for prepare", count);
+  }
+}
+
+void Validation::AfterAddTensors(Subgraph* subgraph, int first) try {
+  Call* call = Current();
+  if (call == nullptr) return;
+  for (int i = first; i < subgraph->tensor_count(); ++i) {
+    added_tensors_[subgraph][i] = call->subject_.delegate;
+  }
+  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  call->before_->fields.RefreshAddedTensors();
+  call->before_->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
+} catch (...) {
+  // Out of memory: less is known.
+}
+
+// ---- Indices ------------------------------------------------------------------------------------
+
+void Validation::CheckNodeIndex(Subgraph* subgraph, int node, const char* function) {
+  if (node >= 0 && node < subgraph->node_count()) return;
+  Report(Rule::kIndexOutOfRange, Current(), -1, "%s of node %d: expected an index below %d",
+         function, node, subgraph->node_count());
+}
+
+void Validation::CheckTensorIndex(Subgraph* subgraph, int tensor, const char* function) {
+  if (!EnterFunction(subgraph, function)) return;
+  if (tensor >= 0 && tensor < subgraph->tensor_count()) return;
+  Report(Rule::kIndexOutOfRange, Current(), -1, "%s of tensor %d: expected an index below %d",
+         function, tensor, subgraph->tensor_count());
+}
+
+void Validation::CheckSubgraphIndex(Subgraph* subgraph, int index, const char* function) {
+  const int count = subgraph->interpreter()->subgraph_count();
+  if (index >= 0 && index < count) return;
+  Report(Rule::kIndexOutOfRange, Current(), -1, "%s of subgraph %d: expected an index below %d",
+         function, index, count);
+}
+
+// ---- Replacing ----------------------------------------------------------------------------------
+
+void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, const char* function) {
+  const Call* call = Current();
+  if (nodes == nullptr) return;
+  std::vector<bool> seen(static_cast<size_t>(subgraph->node_count()), false);
+  const std::vector<int>& plan = subgraph->plan();
+  for (int i = 0; i < nodes->size; ++i) {
+    const int node = nodes->data[i];
+    CheckNodeIndex(subgraph, node, function);
+    if (node < 0 || node >= subgraph->node_count()) continue;
+    if (seen[static_cast<size_t>(node)]) {
+      Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is listed twice", function, node);
+    } else if (subgraph->node(node)->delegate != nullptr) {
+      Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is a delegate's", function, node);
+    } else if (std::find(plan.begin(), plan.end(), node) == plan.end()) {
+      Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is not in the execution plan", function,
+             node);
+    }
+    seen[static_cast<size_t>(node)] = true;
+  }
+}
+
+void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) try {
+  const Call* call = Current();
+  if (call->subject_.callback == Callback::kInit) {
+    Report(Rule::kReplaceInsideInit, call, -1, "calls PreviewDelegatePartitioning");
+  }
+  CheckClaim(subgraph, nodes, "PreviewDelegatePartitioning");
+} catch (...) {
+  // Out of memory: the question goes unjudged.
+}
+
+void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& registration,
+                               const TfLiteIntArray* nodes, TfLiteDelegate* delegate) try {
+  static constexpr char kReplace[] = "ReplaceNodeSubsetsWithDelegateKernels";
+  Call* call = Current();
+  call->replacing_ = delegate;
+  if (call->subject_.callback == Callback::kInit) {
+    Report(Rule::kReplaceInsideInit, call, -1, "calls %s", kReplace);
+  }
+  const bool has_name = registration.custom_name != nullptr;
+  if (has_name && delegate != nullptr) {
+    std::string& name = names_[delegate];
+    if (name.empty()) name = registration.custom_name;
+    std::string& caller = names_[call->subject_.delegate];
+    if (caller.empty()) caller = registration.custom_name;
+  }
+  if (call->before_ != nullptr) CheckFields(call);
+  CheckClaim(subgraph, nodes, kReplace);
+  if (delegate != nullptr && !IsSelf(*call, delegate)) {
+    Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
+  }
+  const bool has_operator = registration.registration_external != nullptr;
+  if (!has_name) {
+    Report(Rule::kRegistrationFields, call, -1, "the registration has no custom_name");
+  }
+  if (registration.version == 0) {
+    Report(Rule::kRegistrationFields, call, -1,
+           "the registration has version 0, expected 1 or more");
+  }
+  if (registration.invoke == nullptr && !has_operator) {
+    Report(Rule::kRegistrationFields, call, -1, "the registration has no invoke");
+  }
+} catch (...) {
+  // Out of memory: the question goes unjudged.
+}
+
+void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {
+  Call* call = Current();
+  if (call == nullptr) return;
+  call->replacing_ = nullptr;
+  if (status != kTfLiteOk) call->replace_failed_ = true;
+  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  try {
+    call->before_->fields.Refresh();
+    call->before_->roles = Roles(*call);
+  } catch (...) {
+    call->before_.reset();
+  }
+}
+
+}  // namespace deputy
