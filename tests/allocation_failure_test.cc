@@ -20,6 +20,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The sanitizers bring a malloc of their own, which no program may replace.
@@ -177,7 +178,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
-  const std::string path = std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_int8.tflite";
+  const std::string path = deputy::SourcePath("examples/digits/digits_int8.tflite");
   ASSERT_FALSE(ReadFile(path).empty()) << path;
   std::vector<int8_t> first_answer;
   SweepEveryAllocation([&](Life* life, bool* right) {

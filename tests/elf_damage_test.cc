@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/plugin/elf.h"
+#include "tests/paths.h"
 #include "tests/plugin_support.h"
 
 namespace deputy {
@@ -321,7 +322,7 @@ TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
 TEST_F(ElfDamage, of_defined_versions_is_refused) {
   const char* const kVersions = "the symbols' versions lie outside of what is loaded";
   ExpectRefused(
-      ReadBytes(DEPUTY_LIBRARY_PATH),
+      ReadBytes(LibraryPath()),
       {{"chain", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 1 << 30; },
         kVersions},
        {"end too soon", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 0; },

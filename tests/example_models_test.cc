@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 
 namespace deputy {
 namespace {
@@ -52,7 +53,7 @@ std::vector<uint8_t> ConvMeanModel() {
 }
 
 TEST(ExampleModels, conv_mean_is_made_from_this) {
-  const std::string path = std::string(DEPUTY_SOURCE_DIR) + "/examples/conv_mean.tflite";
+  const std::string path = SourcePath("examples/conv_mean.tflite");
   const std::vector<uint8_t> model = ConvMeanModel();
   if (std::getenv("DEPUTY_WRITE_EXAMPLES") != nullptr) {
     std::ofstream(path, std::ios::binary)

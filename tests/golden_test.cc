@@ -22,13 +22,14 @@
 #include "kernels/registry.h"
 #include "tests/golden_compare.h"
 #include "tests/golden_reader.h"
+#include "tests/paths.h"
 
 namespace deputy::golden {
 namespace {
 
 std::vector<std::string> GoldenFiles() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(DEPUTY_TEST_DATA "/golden")) {
+  for (const auto& entry : std::filesystem::directory_iterator(TestDataPath("golden"))) {
     if (entry.path().extension() == ".golden") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

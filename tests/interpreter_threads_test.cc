@@ -14,6 +14,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/paths.h"
 
 namespace deputy {
 namespace {
@@ -22,8 +23,7 @@ constexpr int kInterpreters = 4;
 constexpr int kRuns = 20;
 
 std::vector<char> DigitsModel() {
-  std::ifstream file(std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_int8.tflite",
-                     std::ios::binary);
+  std::ifstream file(SourcePath("examples/digits/digits_int8.tflite"), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

@@ -11,6 +11,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy {
@@ -96,7 +97,7 @@ TEST(Loading, respects_the_callers_limits) {
 }
 
 TEST(Loading, of_files_respects_the_callers_limits) {
-  const std::string path = std::string(DEPUTY_SOURCE_DIR) + "/examples/conv_mean.tflite";
+  const std::string path = SourcePath("examples/conv_mean.tflite");
   const DeputyLimits fitting = LimitsOf(nullptr, 0), tight = LimitsOf(&DeputyLimits::max_nodes, 4);
   TfLiteModel* model = DeputyModelCreateFromFileWithLimits(path.c_str(), &fitting);
   EXPECT_NE(model, nullptr) << DeputyLastError();

@@ -17,6 +17,7 @@
 
 #include "tests/load_result.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/sample_model.h"
 
 namespace deputy {
@@ -478,9 +479,9 @@ TEST_F(Files, beyond_two_gigabytes_are_loaded) {
 
 TEST(RealModels, load_and_are_consistent) {
   const char* shared = std::getenv("DEPUTY_SHARED");
-  const std::filesystem::path folder =
-      shared != nullptr ? std::filesystem::path(shared) / "models"
-                        : std::filesystem::path(DEPUTY_SOURCE_DIR) / ".." / "shared" / "models";
+  const std::filesystem::path folder = shared != nullptr
+                                           ? std::filesystem::path(shared) / "models"
+                                           : std::filesystem::path(SourcePath("../shared/models"));
   if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << folder << " is not here";
   int loaded = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -20,6 +20,7 @@
 
 #include "c_api/include/deputy.h"
 #include "tests/npy_reader.h"
+#include "tests/paths.h"
 
 namespace deputy {
 namespace {
@@ -29,7 +30,7 @@ constexpr char kUnresolved[] = "face_landmark_with_attention.tflite";
 
 std::string SharedFolder() {
   const char* given = std::getenv("DEPUTY_SHARED");
-  return given != nullptr ? given : DEPUTY_SOURCE_DIR "/../shared";
+  return given != nullptr ? given : SourcePath("../shared");
 }
 
 struct Case {

@@ -14,6 +14,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
+#include "tests/paths.h"
 
 namespace deputy {
 namespace {
@@ -22,7 +23,7 @@ using nlohmann::json;
 
 std::string SharedFolder() {
   const char* folder = std::getenv("DEPUTY_SHARED");
-  return folder != nullptr ? folder : std::string(DEPUTY_SOURCE_DIR) + "/../shared";
+  return folder != nullptr ? folder : SourcePath("../shared");
 }
 
 // Claims a list of nodes as it stands, and writes down what it is handed.

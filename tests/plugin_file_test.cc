@@ -11,6 +11,7 @@
 #include <random>
 
 #include "core/plugin/elf.h"
+#include "tests/paths.h"
 #include "tests/plugin_support.h"
 
 namespace deputy {
@@ -38,7 +39,7 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
   WriteBytes(file, {'#', '!', '/', 'b', 'i', 'n'});
   EXPECT_EQ(WhyNot(file),
             "is no ELF file: expected it to begin with 7f 45 4c 46, found 23 21 2f 62)");
-  EXPECT_THAT(WhyNot(std::string(DEPUTY_BINARY_DIR) + "/tests/plugin_test"),
+  EXPECT_THAT(WhyNot(BuildPath("tests/plugin_test")),
               AllOf(StartsWith("is no shared object: expected ELF type 3 (shared object), found")));
   const std::string loop = Scratch("loop.so");
   std::filesystem::remove(loop);
@@ -75,7 +76,7 @@ TEST_F(PluginFiles, a_name_without_a_slash_is_searched_for) {
   EXPECT_EQ(WhyNot("libelementwise.so"),
             "libelementwise.so: cannot open shared object file: No such file or directory)");
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(DEPUTY_PLUGIN_DIR);
+  std::filesystem::current_path(PluginFolder());
   EXPECT_THAT(WhyNot("libelementwise.so"),
               EndsWith("; for the file in this folder say ./libelementwise.so)"));
   EXPECT_EQ(WhyNot("./libelementwise.so"), "");

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/plugin_support.h"
+#include "tests/paths.h"
 
 #include <filesystem>
 #include <fstream>
 
 namespace deputy {
 
-std::string Library(const std::string& name) {
-  return std::string(DEPUTY_PLUGIN_DIR) + "/lib" + name + ".so";
-}
+std::string Library(const std::string& name) { return PluginFolder() + "/lib" + name + ".so"; }
 
 std::string Scratch(const std::string& name) { return testing::TempDir() + "/plugin_" + name; }
 

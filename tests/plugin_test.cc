@@ -15,6 +15,7 @@
 #include "core/plugin/elf.h"
 #include "core/plugin/plugin_delegate.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
@@ -314,8 +315,7 @@ TEST_F(PluginRegistry, describes_each_kind) {
 TEST_F(PluginRegistry, stable_delegates_take_settings) {
   DeputyPlugin* plugin = DeputyPluginLoad(Library("stable_1.0.0").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();
-  EXPECT_EQ(std::string(getenv("TFLITE_STABLE_DELEGATE_LIBRARY_PATH")),
-            std::string(DEPUTY_PLUGIN_DIR) + "/");
+  EXPECT_EQ(std::string(getenv("TFLITE_STABLE_DELEGATE_LIBRARY_PATH")), PluginFolder() + "/");
   EXPECT_EQ(DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0), nullptr);
   EXPECT_THAT(DeputyLastError(),
               HasSubstr("(expected a delegate that takes options, found a stable delegate)"));

@@ -11,6 +11,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/paths.h"
 
 namespace deputy {
 namespace {
@@ -62,11 +63,10 @@ class Copy {
 
 TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
   const std::string second_file = testing::TempDir() + "/libtensorflowlite_c_second.so";
-  std::filesystem::copy_file(DEPUTY_DROP_IN_PATH, second_file,
+  std::filesystem::copy_file(DropInPath(), second_file,
                              std::filesystem::copy_options::overwrite_existing);
-  const Copy ours(DEPUTY_LIBRARY_PATH), drop_in(DEPUTY_DROP_IN_PATH), second(second_file);
-  const std::string digits =
-      std::string(DEPUTY_SOURCE_DIR) + "/examples/digits/digits_float.tflite";
+  const Copy ours(LibraryPath()), drop_in(DropInPath()), second(second_file);
+  const std::string digits = SourcePath("examples/digits/digits_float.tflite");
   for (const Copy* copy : {&ours, &drop_in, &second}) {
     EXPECT_TRUE(copy->Classifies(digits.c_str()));
     // A string that the copy gives out is its own, not that of the copy loaded first.

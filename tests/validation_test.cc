@@ -21,6 +21,7 @@
 #include "c_api/src/objects.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"
+#include "tests/paths.h"
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
@@ -585,7 +586,7 @@ TEST(validation, every_wrong_delegate_is_caught_by_its_rule) {
     rules.insert(wrong.rule);
   }
   EXPECT_GE(rules.size(), 25u);
-  std::ifstream file(std::string(DEPUTY_SOURCE_DIR) + "/docs/validation.md");
+  std::ifstream file(SourcePath("docs/validation.md"));
   const std::string docs{std::istreambuf_iterator<char>(file), {}};
   for (int rule = 0; rule <= static_cast<int>(Rule::kSubgraphReleasedTooOften); ++rule) {
     const std::string id = InfoOf(static_cast<Rule>(rule)).id;

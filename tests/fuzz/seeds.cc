@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "tests/cases/case.h"
 #include "tests/fuzz/graphs.h"
+#include "tests/paths.h"
 #include "tests/sample_model.h"
 
 namespace deputy::fuzz {
@@ -39,9 +40,9 @@ Seeds::Seeds(const std::string& filter) : filter_(filter) {
   for (const OpCase& op_case : AllCases()) Add(op_case.name, op_case.model);
   Add("sample", SampleModel());
   for (const auto& [name, bytes] : Graphs()) Add(name, bytes);
-  AddFolder(DEPUTY_SOURCE_DIR "/examples/digits");
+  AddFolder(SourcePath("examples/digits"));
   const char* shared = getenv("DEPUTY_SHARED");
-  AddFolder((shared != nullptr ? std::string(shared) : DEPUTY_SOURCE_DIR "/../shared") + "/models");
+  AddFolder((shared != nullptr ? std::string(shared) : SourcePath("../shared")) + "/models");
 }
 
 void Seeds::Add(const std::string& name, const std::vector<uint8_t>& bytes) {

@@ -24,24 +24,19 @@ if(support_sources)
   list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$)")
 endif()
 
-# What every test may ask: where the sources and the products are.
+# What every test is compiled with. No absolute path is among it: what is built in one folder may
+# come from a compiler cache in another. The paths are those of tests/paths.cc alone.
 add_library(deputy_test_settings INTERFACE)
 target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
-target_compile_definitions(deputy_test_settings INTERFACE
-  DEPUTY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-  DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
-  DEPUTY_PLUGIN_DIR="${PROJECT_BINARY_DIR}/tests/plugins"
-  DEPUTY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
-  DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
-  DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
-if(TARGET deputy_tool)
-  target_compile_definitions(deputy_test_settings INTERFACE
-                             DEPUTY_TOOL_PATH="$<TARGET_FILE:deputy_tool>")
-endif()
 target_link_libraries(deputy_test_settings INTERFACE deputy_static)
 
 if(support_sources)
   add_library(deputy_test_support STATIC ${support_sources})
+  set_property(SOURCE tests/paths.cc APPEND PROPERTY COMPILE_DEFINITIONS
+               DEPUTY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+               DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
+               DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
+               DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
   target_link_libraries(deputy_test_support PUBLIC deputy_test_settings GTest::gmock)
 endif()
 if(case_sources)
