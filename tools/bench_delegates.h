@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_options.h"
+#include "bench_config.h"
 #include "deputy/common.h"
 #include "session.h"
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tensor_data.h"
+#include "tensor_file.h"
 #include "text.h"
 
 namespace deputy::tools {

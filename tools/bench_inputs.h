@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_options.h"
+#include "bench_config.h"
 #include "session.h"
 
 namespace deputy::tools {

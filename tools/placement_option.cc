@@ -2,7 +2,6 @@
 #include "placement_option.h"
 
 #include "deputy/deputy.h"
-#include "session.h"
 #include "text.h"
 
 namespace deputy::tools {

@@ -19,6 +19,7 @@
 #include "profile.h"
 #include "session.h"
 #include "tensor_data.h"
+#include "tensor_file.h"
 #include "text.h"
 
 namespace deputy::tools {

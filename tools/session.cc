@@ -5,10 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -27,16 +24,6 @@ void CheckReadable(const std::string& path) {
   FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
   std::fclose(file);
-}
-
-bool ParseNumber(const std::string& text, int* out_number) {
-  if (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))) return false;
-  char* end = nullptr;
-  errno = 0;
-  const long number = std::strtol(text.c_str(), &end, 10);
-  if (*end != '\0' || errno != 0 || number > INT_MAX) return false;
-  *out_number = static_cast<int>(number);
-  return true;
 }
 
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {

@@ -84,9 +84,6 @@ class Session {
 // A file that cannot even be opened is the caller's mistake: kExitUsage.
 void CheckReadable(const std::string& path);
 
-// Whether the whole of `text` is a number in [0, INT_MAX].
-bool ParseNumber(const std::string& text, int* out_number);
-
 // Milliseconds since `start`, a value of NowMs().
 double NowMs();
 

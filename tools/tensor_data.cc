@@ -12,7 +12,6 @@
 #include <limits>
 #include <random>
 
-#include "npy.h"
 #include "text.h"
 
 namespace deputy::tools {
@@ -137,11 +136,6 @@ const ElementType* Find(TfLiteType type) {
   return nullptr;
 }
 
-std::string NameOf(const TfLiteTensor* tensor) {
-  const char* name = TfLiteTensorName(tensor);
-  return name == nullptr ? "" : name;
-}
-
 // Where values for the tensor go. A model may have an input that is a constant of its own, or none
 // that has memory.
 char* DataToFill(TfLiteTensor* tensor) {
@@ -154,16 +148,6 @@ char* DataToFill(TfLiteTensor* tensor) {
     FailWork("input '%s': expected memory to fill, found none", NameOf(tensor).c_str());
   }
   return data;
-}
-
-void CopyInto(TfLiteTensor* tensor, std::span<const char> bytes) {
-  DataToFill(tensor);
-  TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size());
-}
-
-std::vector<int> WithoutOnes(std::vector<int> shape) {
-  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
-  return shape;
 }
 
 // [count, offset 0..count] as int32, then the characters: how TFLite lays strings out.
@@ -195,6 +179,11 @@ std::string NumberText(double value, bool is_float) {
 }
 
 }  // namespace
+
+std::string NameOf(const TfLiteTensor* tensor) {
+  const char* name = TfLiteTensorName(tensor);
+  return name == nullptr ? "" : name;
+}
 
 size_t ElementBytes(TfLiteType type) {
   const ElementType* row = Find(type);
@@ -267,35 +256,9 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
   }
 }
 
-void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
-  const std::string name = NameOf(tensor);
-  const TfLiteType type = TfLiteTensorType(tensor);
-  const size_t bytes = TfLiteTensorByteSize(tensor);
-  if (!path.ends_with(".npy")) {
-    const std::vector<char> raw = ReadFile(path);
-    if (raw.size() != bytes) {
-      FailUsage("input '%s': expected %zu bytes (%s %s), %s holds %zu", name.c_str(), bytes,
-                TfLiteTypeGetName(type), ShapeText(ShapeOf(tensor)).c_str(), path.c_str(),
-                raw.size());
-    }
-    CopyInto(tensor, raw);
-    return;
-  }
-  const NpyArray array = ReadNpy(path);
-  if (WithoutOnes(array.shape) != WithoutOnes(ShapeOf(tensor))) {
-    FailUsage("input '%s': expected shape %s, %s has %s", name.c_str(),
-              ShapeText(ShapeOf(tensor)).c_str(), path.c_str(), ShapeText(array.shape).c_str());
-  }
-  if (array.type == type) {
-    CopyInto(tensor, array.bytes);
-    return;
-  }
-  if (!IsNumeric(array.type)) {
-    FailUsage("input '%s': expected %s, %s holds %s", name.c_str(), TfLiteTypeGetName(type),
-              path.c_str(), TfLiteTypeGetName(array.type));
-  }
-  const std::vector<double> reals = ReadReals(array.type, array.bytes, {0, 0});
-  WriteReals(std::vector<float>(reals.begin(), reals.end()), tensor);
+void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor) {
+  DataToFill(tensor);
+  TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size());
 }
 
 void WriteRandom(uint32_t seed, TfLiteTensor* tensor) {

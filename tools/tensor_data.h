@@ -16,6 +16,9 @@
 
 namespace deputy::tools {
 
+// "" for a tensor without a name.
+std::string NameOf(const TfLiteTensor* tensor);
+
 // Bytes of one element; 0 where elements have no whole number of bytes (strings, int4, resources).
 size_t ElementBytes(TfLiteType type);
 
@@ -35,9 +38,9 @@ std::vector<double> ReadReals(const TfLiteTensor* tensor);
 // whatever does not fit takes the nearest value of the type.
 void WriteReals(std::span<const float> values, TfLiteTensor* tensor);
 
-// Ends the command with kExitUsage unless the file's array or bytes suit the tensor. A .npy of the
-// tensor's own type is copied bit by bit, of another type converted (real values quantised).
-void WriteFromFile(const std::string& path, TfLiteTensor* tensor);
+// The tensor's own bytes, as many as it has. Ends the command with kExitFailed where it has no
+// memory to fill.
+void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor);
 
 // Values in the middle of the type's range, the same ones for the same seed.
 void WriteRandom(uint32_t seed, TfLiteTensor* tensor);

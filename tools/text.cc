@@ -4,9 +4,13 @@
 #include "text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 
 namespace deputy::tools {
@@ -183,6 +187,16 @@ void ProgressBar::Show(size_t done) {
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
   std::fprintf(stderr, "\r[%s] %zu/%zu", bar.c_str(), done, total_);
   std::fflush(stderr);
+}
+
+bool ParseNumber(const std::string& text, int* out_number) {
+  if (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))) return false;
+  char* end = nullptr;
+  errno = 0;
+  const long number = std::strtol(text.c_str(), &end, 10);
+  if (*end != '\0' || errno != 0 || number > INT_MAX) return false;
+  *out_number = static_cast<int>(number);
+  return true;
 }
 
 }  // namespace deputy::tools

@@ -39,6 +39,9 @@ std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"
 std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB"
 std::string PluralText(size_t count, const char* singular, const char* plural);
 
+// Whether the whole of `text` is a number in [0, INT_MAX].
+bool ParseNumber(const std::string& text, int* out_number);
+
 // The parts of `text` between separators; an empty text has none. A backslash before a separator,
 // or before another backslash, takes it literally.
 std::vector<std::string> SplitText(const std::string& text, char separator);

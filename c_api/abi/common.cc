@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/memory.h"
+#include "c_api/abi/process_memory.h"
 
 namespace {
 
@@ -154,8 +154,11 @@ void* Reallocate(TfLiteAllocator* allocator, void* block, size_t old_bytes, size
 
 // Checked before any allocator sees the size: some abort on absurd ones.
 bool PaddedSize(size_t bytes, size_t* out_padded) {
-  static const size_t limit = deputy::Limits().max_block_bytes;
-  return deputy::AddSizes(bytes, kTailPadding, out_padded) && *out_padded <= limit;
+  static const size_t limit = deputy::ProcessMemoryLimit();
+  size_t padded;
+  if (__builtin_add_overflow(bytes, kTailPadding, &padded) || padded > limit) return false;
+  *out_padded = padded;
+  return true;
 }
 
 }  // namespace

@@ -4,36 +4,16 @@
 // null pointer where either refuses.
 #include "core/base/memory.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "c_api/abi/process_memory.h"
+
 namespace deputy {
-namespace {
 
-size_t PhysicalMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  size_t bytes;
-  if (pages <= 0 || page_bytes <= 0 ||
-      !MultiplySizes(static_cast<size_t>(pages), static_cast<size_t>(page_bytes), &bytes)) {
-    return SIZE_MAX / 2;
-  }
-  return bytes;
-}
-
-}  // namespace
-
-Limits::Limits() : max_block_bytes(PhysicalMemory()) {
-  rlimit address_space;
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    max_block_bytes = std::min<size_t>(max_block_bytes, address_space.rlim_cur);
-  }
-}
+Limits::Limits() : max_block_bytes(ProcessMemoryLimit()) {}
 
 bool MultiplySizes(size_t a, size_t b, size_t* out) {
   size_t product;

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/model/model.h"
+#include "core/model/model_desc.h"
 
 namespace deputy {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/memory.h"
-#include "core/model/model.h"
+#include "core/model/model_desc.h"
 
 namespace deputy {
 

@@ -3,7 +3,7 @@
 // The generated schema holds the one list of operator names; this file only opens it.
 #include "core/model/op_names.h"
 
-#include "core/model/model.h"
+#include "core/model/model_desc.h"
 #include "schema_generated.h"
 
 namespace deputy {

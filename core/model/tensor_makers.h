@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "core/model/model.h"
+#include "core/model/model_desc.h"
 
 namespace deputy {
 

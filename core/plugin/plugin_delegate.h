@@ -11,15 +11,9 @@
 #include <string>
 
 #include "core/plugin/plugin.h"
+#include "core/plugin/plugin_options.h"
 
 namespace deputy {
-
-// Options for a plug-in: `count` strings in each array.
-struct PluginOptions {
-  const char* const* keys = nullptr;
-  const char* const* values = nullptr;
-  size_t count = 0;
-};
 
 // Asks the library for a delegate; options are held against those that it declares. Null on
 // failure, with the reason reported; may throw bad_alloc. To be deleted with DeletePluginDelegate.

@@ -4,11 +4,19 @@
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
 
+#include <cstddef>
 #include <string>
 
-#include "core/plugin/plugin_delegate.h"
+#include "c_api/include/deputy_plugin.h"
 
 namespace deputy {
+
+// Options for a plug-in: `count` strings in each array.
+struct PluginOptions {
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  size_t count = 0;
+};
 
 // "" or what is wrong with the options. `plugin` may be null or declare none: then every key and
 // every value is right as long as it is there.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `deputy bench` was told.
+#ifndef DEPUTY_TOOLS_BENCH_CONFIG_H_
+#define DEPUTY_TOOLS_BENCH_CONFIG_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session.h"
+
+namespace deputy::tools {
+
+// What goes into the inputs; see bench_inputs.h.
+struct BenchInputOptions {
+  std::string layers;  // "a,b"
+  std::string shapes;  // "1,224,224,3:1,10"
+  std::string ranges;  // "a,0,255:b,-1,1"
+  std::string files;   // "a:x.npy,b:y.raw"
+};
+
+// A delegate that was asked for, in the order of the command line.
+struct DelegateRequest {
+  std::string provider;  // name in the table of bench_delegates.cc
+  std::string path;      // of an external delegate
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+struct BenchOptions {
+  SessionOptions session;
+  BenchInputOptions inputs;
+  std::vector<DelegateRequest> delegates;
+  bool require_delegate = false;         // each one asked for must take a node
+  bool require_full_delegation = false;  // no node may be left on the CPU
+  bool show_cpu_nodes = false;
+  int runs = 50, warmup = 1;
+  double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
+  bool profile = true, whole_profile = false;
+  int nodes = 10;
+  std::string profile_mode = "stdout", profile_file;
+  bool json = false;
+};
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_BENCH_CONFIG_H_
