@@ -1009,8 +1009,11 @@ TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   Probe probe;
   TestInterpreter t(Model(), Watched(&findings));
   Interpreter& interpreter = *t.get()->impl;
-  const Validation::Subject unborn = {Callback::kInvoke, &interpreter.primary(), 0, &probe.base};
-  Validation::Call(interpreter.validation(), unborn).Returned(kTfLiteOk);
+  const ForeignCall unborn = {.callback = Callback::kInvoke,
+                              .context = interpreter.primary().context(),
+                              .node = 0,
+                              .delegate = &probe.base};
+  CallForeign(interpreter.observer(), unborn, [](CallResult*) {});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "V01 call-order");
   EXPECT_NE(findings[0].text.find("not been initialised"), std::string::npos);

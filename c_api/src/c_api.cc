@@ -53,9 +53,17 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
     config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
   }
-  if (options == nullptr || !options->validation_set) {
+  deputy::ValidationConfig validation;
+  if (options != nullptr && options->validation_set) {
+    validation = options->validation;
+  } else {
     const char* wanted = getenv("DEPUTY_VALIDATION");
-    config.validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
+    validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
+  }
+  if (validation.enabled) {
+    config.make_observer = [validation](deputy::Interpreter* interpreter) {
+      return std::make_unique<deputy::Validation>(interpreter, validation);
+    };
   }
   return config;
 }
@@ -211,8 +219,8 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
                 input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
   }
   return Guard(kTfLiteError, [&] {
-    if (deputy::Validation* validation = interpreter->impl->validation()) {
-      validation->EnterInterpreter("ResizeInputTensor");
+    if (deputy::Observer* observer = interpreter->impl->observer()) {
+      observer->EnterInterpreter("ResizeInputTensor");
     }
     return interpreter->impl->primary().ResizeInputTensor(
         tensor, {input_dims, static_cast<size_t>(input_dims_size)});

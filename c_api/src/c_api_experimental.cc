@@ -215,8 +215,8 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
     }
   }
   tensor->buffer_handle = buffer_handle;
-  if (deputy::Validation* validation = interpreter->impl->validation()) {
-    validation->HandleSet(owner, buffer_handle);
+  if (deputy::Observer* observer = interpreter->impl->observer()) {
+    observer->HandleSet(owner, buffer_handle);
   }
   return kTfLiteOk;
 }

@@ -67,7 +67,7 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
 
 void TfLiteInterpreter::UpdateListening() {
   const bool anybody = profile_callback != nullptr || telemetry != nullptr;
-  deputy::SetOpListener(impl.get(), anybody ? this : nullptr);
+  impl->SetOpListener(anybody ? this : nullptr);
 }
 
 void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {

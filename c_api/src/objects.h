@@ -16,6 +16,7 @@
 #include "c_api/src/resolver.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/op_listener.h"
+#include "core/validation/validation.h"
 
 struct TfLiteTelemetryProfilerStruct;
 
@@ -31,6 +32,7 @@ struct TfLiteInterpreterOptions {
   bool policy_set = false;
   // Likewise validation.
   bool validation_set = false;
+  deputy::ValidationConfig validation;
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;
@@ -38,7 +40,7 @@ struct TfLiteInterpreterOptions {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
 };
 
-// It hears its operators run and passes that on to the client's two kinds of listeners; see
+// Forwards the begin and end of its operators to the client's profile callback and telemetry; see
 // listeners.cc.
 struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
@@ -70,6 +72,11 @@ namespace deputy {
 // DeputyInterpreterCheckDelegation without its checks of arguments.
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
+
+// The validation layer, null where nobody asked for it. No other kind of observer is ever made.
+inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
+  return static_cast<Validation*>(interpreter->impl->observer());
+}
 
 // Runs `body` and answers `on_failure` when it throws, which in this library means that memory was
 // refused.

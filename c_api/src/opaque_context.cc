@@ -113,9 +113,11 @@ TfLiteStatus TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels(
 TfLiteOpaqueTensor* TfLiteOpaqueContextGetOpaqueTensor(const TfLiteOpaqueContext* opaque_context,
                                                        int index) {
   const auto* context = reinterpret_cast<const TfLiteContext*>(opaque_context);
-  if (deputy::Validation* validation = deputy::ValidationOf(context)) {
-    validation->CheckTensorIndex(SubgraphOf(opaque_context), index,
-                                 "TfLiteOpaqueContextGetOpaqueTensor");
+  deputy::Subgraph* const subgraph = deputy::Subgraph::Of(context);
+  deputy::Observer* const observer =
+      subgraph == nullptr ? nullptr : subgraph->interpreter()->observer();
+  if (observer != nullptr) {
+    observer->CheckTensorIndex(subgraph, index, "TfLiteOpaqueContextGetOpaqueTensor");
   }
   if (context == nullptr || index < 0 || static_cast<size_t>(index) >= context->tensors_size) {
     return nullptr;

@@ -48,7 +48,7 @@ TfLiteStatus DeputyInterpreterOptionsSetValidation(TfLiteInterpreterOptions* opt
         heard(user_data, &out);
       };
     }
-    options->config.validation = std::move(config);
+    options->validation = std::move(config);
     options->validation_set = true;
     return kTfLiteOk;
   });
@@ -56,13 +56,13 @@ TfLiteStatus DeputyInterpreterOptionsSetValidation(TfLiteInterpreterOptions* opt
 
 size_t DeputyInterpreterGetFindingCount(const TfLiteInterpreter* interpreter) {
   const deputy::Validation* layer =
-      interpreter == nullptr ? nullptr : interpreter->impl->validation();
+      interpreter == nullptr ? nullptr : deputy::ValidationOf(interpreter);
   return layer == nullptr ? 0 : layer->finding_count();
 }
 
 TfLiteStatus DeputyInterpreterGetFinding(const TfLiteInterpreter* interpreter, size_t index,
                                          DeputyFinding* finding) {
   if (index >= DeputyInterpreterGetFindingCount(interpreter)) return kTfLiteError;
-  const DeputyFinding full = Convert(interpreter->impl->validation()->finding(index));
+  const DeputyFinding full = Convert(deputy::ValidationOf(interpreter)->finding(index));
   return Deliver(full, finding);
 }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/delegate_call.h"
 
-#include "core/validation/validation.h"
-
 namespace deputy {
 namespace {
 
 TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
   return reinterpret_cast<TfLiteOpaqueContext*>(context);
 }
-
-void NoteException(TfLiteContext* context, const char* what) {
-  if (Validation* validation = ValidationOf(context)) validation->Exception(what);
+TfLiteOpaqueDelegate* Opaque(TfLiteDelegate* delegate) {
+  return reinterpret_cast<TfLiteOpaqueDelegate*>(delegate);
 }
 
 }  // namespace
@@ -22,53 +19,56 @@ const TfLiteOpaqueDelegateBuilder* BuilderOf(const TfLiteDelegate* delegate) {
   return opaque ? delegate->opaque_delegate_builder : nullptr;
 }
 
-TfLiteStatus CallDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
-  try {
-    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
-      if (builder->Prepare == nullptr) return kTfLiteError;
-      return builder->Prepare(Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate),
-                              builder->data);
-    }
-    return delegate->Prepare == nullptr ? kTfLiteError : delegate->Prepare(context, delegate);
-  } catch (...) {
-    NoteException(context, "Prepare threw an exception");
-    return kTfLiteError;
+TfLiteStatus ForwardDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
+    if (builder->Prepare == nullptr) return kTfLiteError;
+    return builder->Prepare(Opaque(context), Opaque(delegate), builder->data);
   }
+  return delegate->Prepare == nullptr ? kTfLiteError : delegate->Prepare(context, delegate);
 }
 
-TfLiteStatus CallCopyFromBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
-                                      TfLiteTensor* tensor) {
-  try {
-    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
-      if (builder->CopyFromBufferHandle == nullptr) return kTfLiteError;
-      return builder->CopyFromBufferHandle(
-          Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate), builder->data,
-          tensor->buffer_handle, reinterpret_cast<TfLiteOpaqueTensor*>(tensor));
-    }
-    if (delegate->CopyFromBufferHandle == nullptr) return kTfLiteError;
-    return delegate->CopyFromBufferHandle(context, delegate, tensor->buffer_handle, tensor);
-  } catch (...) {
-    NoteException(context, "CopyFromBufferHandle threw an exception");
-    return kTfLiteError;
+bool ForwardFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
+                             TfLiteBufferHandle* handle) {
+  if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
+    if (builder->FreeBufferHandle == nullptr) return false;
+    builder->FreeBufferHandle(Opaque(context), Opaque(delegate), builder->data, handle);
+    return true;
   }
-}
-
-bool CallFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
-                          TfLiteBufferHandle* handle) {
-  try {
-    if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate)) {
-      if (builder->FreeBufferHandle == nullptr) return false;
-      builder->FreeBufferHandle(Opaque(context), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate),
-                                builder->data, handle);
-      return true;
-    }
-    if (delegate->FreeBufferHandle == nullptr) return false;
-    delegate->FreeBufferHandle(context, delegate, handle);
-  } catch (...) {
-    NoteException(context, "FreeBufferHandle threw an exception");
-    // The handle is gone for us either way.
-  }
+  if (delegate->FreeBufferHandle == nullptr) return false;
+  delegate->FreeBufferHandle(context, delegate, handle);
   return true;
+}
+
+CallResult CallDelegatePrepare(CallObserver* observer, const ForeignCall& call) {
+  return CallForeign(observer, call, [&](CallResult* out) {
+    out->status = ForwardDelegatePrepare(call.context, call.delegate);
+  });
+}
+
+CallResult CallCopyFromBufferHandle(CallObserver* observer, const ForeignCall& call,
+                                    TfLiteTensor* tensor) {
+  return CallForeign(observer, call, [&](CallResult* out) {
+    TfLiteDelegate* const delegate = call.delegate;
+    const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
+    out->status = kTfLiteError;
+    if (builder != nullptr && builder->CopyFromBufferHandle != nullptr) {
+      out->status = builder->CopyFromBufferHandle(Opaque(call.context), Opaque(delegate),
+                                                  builder->data, tensor->buffer_handle,
+                                                  reinterpret_cast<TfLiteOpaqueTensor*>(tensor));
+    } else if (builder == nullptr && delegate->CopyFromBufferHandle != nullptr) {
+      out->status =
+          delegate->CopyFromBufferHandle(call.context, delegate, tensor->buffer_handle, tensor);
+    }
+  });
+}
+
+bool CallFreeBufferHandle(CallObserver* observer, const ForeignCall& call,
+                          TfLiteBufferHandle* handle) {
+  bool has_function = true;  // also if it throws: the handle is gone for us either way
+  CallForeign(observer, call, [&](CallResult*) {
+    has_function = ForwardFreeBufferHandle(call.context, call.delegate, handle);
+  });
+  return has_function;
 }
 
 }  // namespace deputy

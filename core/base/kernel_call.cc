@@ -2,9 +2,6 @@
 #include "core/base/kernel_call.h"
 
 #include "core/base/operator_object.h"
-#include "core/exec/op_listener.h"
-#include "core/exec/subgraph.h"
-#include "core/validation/validation.h"
 
 namespace deputy {
 namespace {
@@ -23,17 +20,6 @@ const TfLiteOperator* OwnOperator(const TfLiteRegistration& registration) {
   return op != nullptr && op->node_index < 0 ? op : nullptr;
 }
 
-template <typename Result, typename Call>
-Result Contain(TfLiteContext* context, const char* what, Result on_exception, Call&& call) {
-  try {
-    return call();
-  } catch (...) {
-    if (Runtime* runtime = RuntimeOf(context)) runtime->NoteFailure(what);
-    if (Validation* validation = ValidationOf(context)) validation->Exception(what);
-    return on_exception;
-  }
-}
-
 }  // namespace
 
 bool IsUnresolvedCustomOp(const TfLiteRegistration& registration) {
@@ -50,58 +36,65 @@ TfLiteRegistration UnresolvedCustomOp(const char* name, int version) {
   return registration;
 }
 
-void* CallInit(TfLiteContext* context, const TfLiteRegistration& registration, const char* buffer,
-               size_t length) {
-  return Contain(context, "init threw an exception", TfLiteKernelInitFailed(), [&]() -> void* {
-    if (const TfLiteOperator* op = OwnOperator(registration)) {
-      if (op->init_with_data != nullptr) {
-        return op->init_with_data(op->user_data, Opaque(context), buffer, length);
-      }
-      if (op->init != nullptr) return op->init(Opaque(context), buffer, length);
+CallResult CallInit(CallObserver* observer, const ForeignCall& call,
+                    const TfLiteRegistration& registration, const char* buffer, size_t length) {
+  CallResult result = CallForeign(observer, call, [&](CallResult* out) {
+    TfLiteOpaqueContext* const opaque = Opaque(call.context);
+    const TfLiteOperator* op = OwnOperator(registration);
+    if (op != nullptr && op->init_with_data != nullptr) {
+      out->user_data = op->init_with_data(op->user_data, opaque, buffer, length);
+    } else if (op != nullptr && op->init != nullptr) {
+      out->user_data = op->init(opaque, buffer, length);
+    } else if (registration.init != nullptr) {
+      out->user_data = registration.init(call.context, buffer, length);
     }
-    return registration.init != nullptr ? registration.init(context, buffer, length) : nullptr;
   });
+  if (result.exception != nullptr) result.user_data = TfLiteKernelInitFailed();
+  return result;
 }
 
-void CallFree(TfLiteContext* context, const TfLiteRegistration& registration, void* user_data) {
-  Contain(context, "free threw an exception", 0, [&] {
+CallResult CallFree(CallObserver* observer, const ForeignCall& call,
+                    const TfLiteRegistration& registration, void* user_data) {
+  return CallForeign(observer, call, [&](CallResult*) {
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->free_with_data != nullptr) {
-      op->free_with_data(op->user_data, Opaque(context), user_data);
+      op->free_with_data(op->user_data, Opaque(call.context), user_data);
     } else if (op != nullptr && op->free != nullptr) {
-      op->free(Opaque(context), user_data);
+      op->free(Opaque(call.context), user_data);
     } else if (registration.free != nullptr) {
-      registration.free(context, user_data);
+      registration.free(call.context, user_data);
     }
-    return 0;
   });
 }
 
-TfLiteStatus CallPrepare(TfLiteContext* context, const TfLiteRegistration& registration,
-                         TfLiteNode* node) {
-  return Contain(context, "prepare threw an exception", kTfLiteError, [&] {
-    if (const TfLiteOperator* op = OwnOperator(registration)) {
-      if (op->prepare_with_data != nullptr) {
-        return op->prepare_with_data(op->user_data, Opaque(context), Opaque(node));
-      }
-      if (op->prepare != nullptr) return op->prepare(Opaque(context), Opaque(node));
+CallResult CallPrepare(CallObserver* observer, const ForeignCall& call,
+                       const TfLiteRegistration& registration, TfLiteNode* node) {
+  return CallForeign(observer, call, [&](CallResult* out) {
+    const TfLiteOperator* op = OwnOperator(registration);
+    if (op != nullptr && op->prepare_with_data != nullptr) {
+      out->status = op->prepare_with_data(op->user_data, Opaque(call.context), Opaque(node));
+    } else if (op != nullptr && op->prepare != nullptr) {
+      out->status = op->prepare(Opaque(call.context), Opaque(node));
+    } else if (registration.prepare != nullptr) {
+      out->status = registration.prepare(call.context, node);
+    } else if (IsUnresolvedCustomOp(registration)) {
+      out->status = kTfLiteUnresolvedOps;
     }
-    if (registration.prepare != nullptr) return registration.prepare(context, node);
-    return IsUnresolvedCustomOp(registration) ? kTfLiteUnresolvedOps : kTfLiteOk;
   });
 }
 
-TfLiteStatus CallInvoke(TfLiteContext* context, const TfLiteRegistration& registration,
-                        TfLiteNode* node) {
-  NoteBeginOfOp(context, node);
-  return Contain(context, "invoke threw an exception", kTfLiteError, [&] {
-    if (const TfLiteOperator* op = OwnOperator(registration)) {
-      if (op->invoke_with_data != nullptr) {
-        return op->invoke_with_data(op->user_data, Opaque(context), Opaque(node));
-      }
-      if (op->invoke != nullptr) return op->invoke(Opaque(context), Opaque(node));
+CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,
+                      const TfLiteRegistration& registration, TfLiteNode* node) {
+  return CallForeign(observer, call, [&](CallResult* out) {
+    const TfLiteOperator* op = OwnOperator(registration);
+    if (op != nullptr && op->invoke_with_data != nullptr) {
+      out->status = op->invoke_with_data(op->user_data, Opaque(call.context), Opaque(node));
+    } else if (op != nullptr && op->invoke != nullptr) {
+      out->status = op->invoke(Opaque(call.context), Opaque(node));
+    } else {
+      out->status =
+          registration.invoke != nullptr ? registration.invoke(call.context, node) : kTfLiteError;
     }
-    return registration.invoke != nullptr ? registration.invoke(context, node) : kTfLiteError;
   });
 }
 

@@ -202,16 +202,13 @@ void AskForSupport(Subgraph* subgraph, TfLiteDelegate* delegate, DelegateRecord*
   if (plugin == nullptr || plugin->get_support == nullptr) return;
   SupportQuestion question(subgraph->plan());
   DeputySupportAnswer answer = question.Answer();
-  Validation::Call call(subgraph->interpreter()->validation(),
-                        {Callback::kSupport, subgraph, -1, delegate});
-  try {
-    const TfLiteStatus status =
-        plugin->get_support(InnerDelegate(delegate), subgraph->context(), &answer);
-    call.Returned(status);
-    if (status != kTfLiteOk) return;
-  } catch (...) {
-    return;
-  }
+  const ForeignCall call = {
+      .callback = Callback::kSupport, .context = subgraph->context(), .delegate = delegate};
+  const CallResult result =
+      CallForeign(subgraph->interpreter()->call_observer(), call, [&](CallResult* out) {
+        out->status = plugin->get_support(InnerDelegate(delegate), call.context, &answer);
+      });
+  if (result.status != kTfLiteOk) return;
   for (size_t i = 0; i < question.nodes.size(); ++i) {
     NodeAnswer& node = record->nodes[static_cast<size_t>(question.nodes[i])];
     node.asked = true;

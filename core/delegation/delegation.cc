@@ -162,10 +162,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
   if (transaction_ != nullptr) transaction_->asked = true;
   Enter();
   AskForSupport(subgraph_, delegate, records_.current());
-  Validation::Call call(subgraph_->interpreter()->validation(),
-                        {Callback::kDelegatePrepare, subgraph_, -1, delegate});
-  TfLiteStatus status = CallDelegatePrepare(subgraph_->context(), delegate);
-  call.Returned(status);
+  const ForeignCall call = {.callback = Callback::kDelegatePrepare,
+                            .context = subgraph_->context(),
+                            .delegate = delegate};
+  TfLiteStatus status = CallDelegatePrepare(subgraph_->interpreter()->call_observer(), call).status;
   Leave();
   // Also what a delegate that failed has written stays in the nodes.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
@@ -315,8 +315,8 @@ void Delegation::Enter() {
 
 void Delegation::Leave() {
   if (mode_depth_ == 0) {
-    if (Validation* validation = subgraph_->interpreter()->validation()) {
-      validation->ReleasedTooOften(subgraph_);
+    if (Observer* observer = subgraph_->interpreter()->observer()) {
+      observer->ReleasedTooOften(subgraph_);
     }
     subgraph_->interpreter()->reporter()->Report("subgraph %d: released more often than acquired",
                                                  subgraph_->index());

@@ -170,14 +170,13 @@ bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
 
 TfLiteStatus Subgraph::RunPrepare(int node_index) {
   auto& [node, registration] = nodes_[node_index];
-  Validation::Call call(interpreter_->validation(),
-                        {Callback::kPrepare, this, node_index, node.delegate});
   const size_t tensors_before = tensors_.size();
-  const TfLiteStatus status = CallPrepare(&context_, registration, &node);
-  call.Returned(status);
+  const CallResult result = CallPrepare(
+      interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);
+  if (result.exception != nullptr) NoteFailure(result.exception);
   const TfLiteStatus checked = CheckNodeIndices(node_index);
   delegation_.NotePrepared(node_index, tensors_before);
-  return checked == kTfLiteOk ? status : kTfLiteError;
+  return checked == kTfLiteOk ? result.status : kTfLiteError;
 }
 
 TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {

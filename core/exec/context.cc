@@ -10,7 +10,7 @@ namespace deputy {
 namespace {
 
 Subgraph* SubgraphOf(const TfLiteContext* context) {
-  return static_cast<Subgraph*>(context->impl_);
+  return static_cast<Subgraph*>(static_cast<Runtime*>(context->impl_));
 }
 
 template <typename Call>
@@ -22,38 +22,30 @@ TfLiteStatus Contain(const TfLiteContext* context, Call&& call) {
   }
 }
 
-// The validation layer, if there is one and if the call of the function is right as such.
-Validation* Enter(const TfLiteContext* context, const char* function) {
+// The observer, if there is one and if the call of the function is right as such.
+Observer* Enter(const TfLiteContext* context, const char* function) {
   Subgraph* subgraph = SubgraphOf(context);
-  Validation* const validation = subgraph->interpreter()->validation();
-  if (validation == nullptr || !validation->EnterFunction(subgraph, function)) return nullptr;
-  return validation;
-}
-
-void ReportError(TfLiteContext* context, const char* format, ...) {
-  Enter(context, "ReportError");
-  va_list args;
-  va_start(args, format);
-  SubgraphOf(context)->interpreter()->reporter()->ReportV(format, args);
-  va_end(args);
+  Observer* const observer = subgraph->interpreter()->observer();
+  if (observer == nullptr || !observer->EnterFunction(subgraph, function)) return nullptr;
+  return observer;
 }
 
 TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
-  Validation* const validation = Enter(context, "ResizeTensor");
-  if (validation != nullptr) validation->BeforeResize(SubgraphOf(context), tensor, new_dims);
+  Observer* const observer = Enter(context, "ResizeTensor");
+  if (observer != nullptr) observer->BeforeResize(SubgraphOf(context), tensor, new_dims);
   const TfLiteStatus status = Contain(
       context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
-  if (validation != nullptr) validation->AfterResize(SubgraphOf(context), tensor);
+  if (observer != nullptr) observer->AfterResize(SubgraphOf(context), tensor);
   return status;
 }
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
-  Validation* const validation = Enter(context, "AddTensors");
+  Observer* const observer = Enter(context, "AddTensors");
   const int first = SubgraphOf(context)->tensor_count();
-  if (validation != nullptr) validation->BeforeAddTensors(SubgraphOf(context), count);
+  if (observer != nullptr) observer->BeforeAddTensors(SubgraphOf(context), count);
   const TfLiteStatus status = Contain(
       context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
-  if (validation != nullptr) validation->AfterAddTensors(SubgraphOf(context), first);
+  if (observer != nullptr) observer->AfterAddTensors(SubgraphOf(context), first);
   return status;
 }
 
@@ -84,8 +76,8 @@ TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, co
 // ---- Functions of delegate mode, as kernels meet them -------------------------------------------
 
 TfLiteStatus Forbidden(const TfLiteContext* context, const char* function) {
-  if (Validation* validation = SubgraphOf(context)->interpreter()->validation()) {
-    validation->ForbiddenFunction(SubgraphOf(context), function);
+  if (Observer* observer = SubgraphOf(context)->interpreter()->observer()) {
+    observer->ForbiddenFunction(SubgraphOf(context), function);
   }
   return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError,
               "The function is forbidden if not calling in delegate.");
@@ -124,8 +116,8 @@ TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan)
 
 TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
                                     TfLiteRegistration** out_registration) {
-  if (Validation* validation = Enter(context, "GetNodeAndRegistration")) {
-    validation->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
+  if (Observer* observer = Enter(context, "GetNodeAndRegistration")) {
+    observer->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
   }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
@@ -134,21 +126,21 @@ TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLi
 
 TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
                                 const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
-  Validation* const validation = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
-  if (validation != nullptr) {
-    validation->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
+  Observer* const observer = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
+  if (observer != nullptr) {
+    observer->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
   }
   const TfLiteStatus status = Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Replace(registration, nodes, delegate);
   });
-  if (validation != nullptr) validation->AfterReplace(SubgraphOf(context), status);
+  if (observer != nullptr) observer->AfterReplace(SubgraphOf(context), status);
   return status;
 }
 
 TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
                                          TfLiteDelegateParams** out_params, int* out_count) {
-  if (Validation* validation = Enter(context, "PreviewDelegatePartitioning")) {
-    validation->BeforePreview(SubgraphOf(context), nodes);
+  if (Observer* observer = Enter(context, "PreviewDelegatePartitioning")) {
+    observer->BeforePreview(SubgraphOf(context), nodes);
   }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Preview(nodes, out_params, out_count);
@@ -157,8 +149,8 @@ TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteInt
 
 TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
                                     TfLiteContext** out_context) {
-  if (Validation* validation = Enter(context, "AcquireSubgraphContext")) {
-    validation->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
+  if (Observer* observer = Enter(context, "AcquireSubgraphContext")) {
+    observer->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
   }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->interpreter()->AcquireSubgraphContext(index, out_context);
@@ -166,8 +158,8 @@ TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
 }
 
 TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
-  if (Validation* validation = Enter(context, "ReleaseSubgraphContext")) {
-    validation->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
+  if (Observer* observer = Enter(context, "ReleaseSubgraphContext")) {
+    observer->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
   }
   return Contain(context, [&](Subgraph* subgraph) {
     return subgraph->interpreter()->ReleaseSubgraphContext(index);
@@ -192,19 +184,15 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
 
 void InitContext(Subgraph* subgraph, TfLiteContext* context) {
   *context = TfLiteContext{};
-  context->impl_ = subgraph;
+  context->impl_ = static_cast<Runtime*>(subgraph);
   context->recommended_num_threads = -1;
   context->ResizeTensor = &ResizeTensor;
-  context->ReportError = &ReportError;
+  context->ReportError = &ReportContextError;
   context->AddTensors = &AddTensors;
   context->GetExternalContext = &GetExternalContext;
   context->SetExternalContext = &SetExternalContext;
   context->GetModelMetadata = &GetModelMetadata;
   SetContextFunctions(context, false);
-}
-
-bool IsOurContext(const TfLiteContext* context) {
-  return context != nullptr && context->ReportError == &ReportError;
 }
 
 }  // namespace deputy

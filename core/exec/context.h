@@ -15,9 +15,6 @@ void InitContext(Subgraph* subgraph, TfLiteContext* context);
 // Swaps the six functions that only a delegate may call between their stubs and the real ones.
 void SetContextFunctions(TfLiteContext* context, bool delegate_mode);
 
-// True when the context's callbacks are ours, so that impl_ is a Subgraph.
-bool IsOurContext(const TfLiteContext* context);
-
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_EXEC_CONTEXT_H_

@@ -19,10 +19,10 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterCo
       hot_(config.hot),
       delegate_retry_(config.delegate_retry),
       limits_(config.limits),
-      pool_(config.pool) {
-  if (config.validation.enabled) {
-    validation_ = std::make_unique<Validation>(this, config.validation);
-  }
+      pool_(config.pool),
+      call_observers_(config.limits.max_call_depth) {
+  if (config.make_observer) observer_ = config.make_observer(this);
+  call_observers_.SetObserver(observer_.get());
 }
 
 // Subgraphs report through the reporter while they go, so they go first; runners refer to them.
@@ -93,12 +93,12 @@ Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
 }
 
 TfLiteStatus Interpreter::AllocateTensors() {
-  if (validation_ != nullptr) validation_->EnterInterpreter("AllocateTensors");
+  if (observer_ != nullptr) observer_->EnterInterpreter("AllocateTensors");
   return AllocateTensors(&primary());
 }
 
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
-  if (validation_ != nullptr) validation_->EnterInterpreter("Invoke");
+  if (observer_ != nullptr) observer_->EnterInterpreter("Invoke");
   return Invoke(&primary(), allow_stale_outputs);
 }
 
@@ -123,7 +123,7 @@ TfLiteStatus Interpreter::ResetVariableTensors() {
 }
 
 TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
-  if (validation_ != nullptr) validation_->EnterInterpreter("ModifyGraphWithDelegate");
+  if (observer_ != nullptr) observer_->EnterInterpreter("ModifyGraphWithDelegate");
   const TfLiteStatus status = ApplyEverywhere(delegate);
   if (hot_) {
     if (status != kTfLiteOk) NoteDelegateLeftOut();
@@ -298,11 +298,6 @@ TfLiteExternalContext* Interpreter::external_context(TfLiteExternalContextType t
 void Interpreter::set_external_context(TfLiteExternalContextType type,
                                        TfLiteExternalContext* context) {
   if (type >= 0 && type < kTfLiteMaxExternalContexts) external_contexts_[type] = context;
-}
-
-void Interpreter::SetProfiler(ProfileFunction function, void* user_data) {
-  profiler_ = function;
-  profiler_data_ = user_data;
 }
 
 }  // namespace deputy

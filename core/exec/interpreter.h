@@ -6,6 +6,7 @@
 #define DEPUTY_CORE_EXEC_INTERPRETER_H_
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -14,23 +15,15 @@
 #include "core/base/failure_note.h"
 #include "core/base/memory.h"
 #include "core/base/thread_pool.h"
+#include "core/exec/call_observers.h"
 #include "core/exec/signature_runner.h"
 #include "core/exec/subgraph.h"
 #include "core/kernel_api/op_resolver.h"
 #include "core/model/model.h"
-#include "core/validation/validation.h"
 
 namespace deputy {
 
-// One operator that has run, for profilers. Pointers are valid during the call.
-struct OpEvent {
-  int subgraph = 0;
-  int node = 0;
-  const char* op_name = "";
-  int64_t begin_ns = 0, end_ns = 0;  // steady clock
-  TfLiteStatus status = kTfLiteOk;
-};
-using ProfileFunction = void (*)(void* user_data, const OpEvent& event);
+class Interpreter;
 
 struct InterpreterConfig {
   ErrorReporter reporter;
@@ -44,7 +37,8 @@ struct InterpreterConfig {
   // Under Hot: for how many inferences a node that failed rests; -1: for good.
   int delegate_retry = 0;
   std::vector<Placement> placements;
-  ValidationConfig validation;
+  // Makes what watches the interpreter at work; empty: nothing does. Called before it is built.
+  std::function<std::unique_ptr<Observer>(Interpreter*)> make_observer;
 };
 
 class Interpreter {
@@ -143,16 +137,16 @@ class Interpreter {
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 
-  // Null switches profiling off. The callback runs on the invoking thread, after each operator.
-  void SetProfiler(ProfileFunction function, void* user_data);
-  ProfileFunction profiler() const { return profiler_; }
-  void* profiler_data() const { return profiler_data_; }
+  // Null ends it. The listener must outlive the interpreter or its own end.
+  void SetOpListener(OpListener* listener) { call_observers_.timer()->SetListener(listener); }
 
   // What the builtin kernel that runs now says about its failure.
   FailureNote& failure_note() { return failure_note_; }
 
-  // The layer that watches delegates, null where nobody asked for it.
-  Validation* validation() const { return validation_.get(); }
+  // What the config has made, null where it made nothing.
+  Observer* observer() const { return observer_.get(); }
+  // For calls of foreign code; null while nobody observes them.
+  CallObserver* call_observer() { return call_observers_.active(); }
 
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
@@ -184,14 +178,13 @@ class Interpreter {
   std::vector<HotFallback*> restartable_;  // running now; the innermost last
   int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
-  ProfileFunction profiler_ = nullptr;
-  void* profiler_data_ = nullptr;
   FailureNote failure_note_;
   std::vector<int> skippable_;          // in the order of their marks
   std::vector<bool> marked_skippable_;  // the same by subgraph; empty as long as none was
   bool metadata_attached_ = false;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
-  std::unique_ptr<Validation> validation_;
+  std::unique_ptr<Observer> observer_;
+  CallObservers call_observers_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; empty until one is looked for
   // By their signature, null for the placeholder.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The walk over the plan.
-#include <chrono>
-
 #include "core/base/delegate_call.h"
 #include "core/base/float_mode.h"
 #include "core/base/kernel_call.h"
@@ -12,12 +10,6 @@
 
 namespace deputy {
 namespace {
-
-int64_t Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // The shape input of RESHAPE is ignored, and may lack data, when it is not a vector.
 bool MayLackData(const TfLiteRegistration& registration, int input, const TfLiteTensor& tensor) {
@@ -128,24 +120,11 @@ bool Subgraph::LostOutput(int position) {
 TfLiteStatus Subgraph::RunKernel(int node_index) {
   EnsureTensorCapacity();
   interpreter_->failure_note().Clear();
-  const ProfileFunction profiler = interpreter_->profiler();
-  OpEvent event;
-  if (profiler != nullptr) event.begin_ns = Now();
   auto& [node, registration] = nodes_[node_index];
-  Validation::Call call(interpreter_->validation(),
-                        {Callback::kInvoke, this, node_index, node.delegate});
-  const TfLiteStatus status = CallInvoke(&context_, registration, &node);
-  call.Returned(status);
-  if (profiler != nullptr) {
-    event.end_ns = Now();
-    NoteCost(node_index, event.end_ns - event.begin_ns);
-    event.subgraph = index_;
-    event.node = node_index;
-    event.op_name = OperatorName(nodes_[node_index].second);
-    event.status = status;
-    profiler(interpreter_->profiler_data(), event);
-  }
-  return status;
+  const CallResult result = CallInvoke(interpreter_->call_observer(),
+                                       CallOf(Callback::kInvoke, node_index), registration, &node);
+  if (result.exception != nullptr) NoteFailure(result.exception);
+  return result.status;
 }
 
 TfLiteStatus Subgraph::CheckInputs(int node_index) {
@@ -187,10 +166,12 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
                 "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",
                 index_, tensor_index, stale->name == nullptr ? "" : stale->name);
   }
-  Validation::Call call(interpreter_->validation(),
-                        {Callback::kCopyFrom, this, -1, stale->delegate, tensor_index});
-  const TfLiteStatus status = CallCopyFromBufferHandle(&context_, stale->delegate, stale);
-  call.Returned(status);
+  const ForeignCall call = {.callback = Callback::kCopyFrom,
+                            .context = &context_,
+                            .delegate = stale->delegate,
+                            .tensor = tensor_index};
+  const TfLiteStatus status =
+      CallCopyFromBufferHandle(interpreter_->call_observer(), call, stale).status;
   // The bit stays when the copy failed: the CPU bytes are still not the delegate's.
   if (status == kTfLiteOk) {
     stale->data_is_stale = false;
@@ -203,12 +184,14 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
 
 bool Subgraph::FreeBufferHandle(int tensor_index) {
   TfLiteTensor& holder = tensors_[tensor_index];
-  Validation* const validation = interpreter_->validation();
-  Validation::Call call(validation,
-                        {Callback::kFreeHandle, this, -1, holder.delegate, tensor_index});
-  const bool freed = CallFreeBufferHandle(&context_, holder.delegate, &holder.buffer_handle);
-  call.Returned(kTfLiteOk);
-  if (validation != nullptr && !freed) validation->HandleNotFreed(this, tensor_index);
+  const ForeignCall call = {.callback = Callback::kFreeHandle,
+                            .context = &context_,
+                            .delegate = holder.delegate,
+                            .tensor = tensor_index};
+  const bool freed =
+      CallFreeBufferHandle(interpreter_->call_observer(), call, &holder.buffer_handle);
+  Observer* const observer = interpreter_->observer();
+  if (observer != nullptr && !freed) observer->HandleNotFreed(this, tensor_index);
   return freed;
 }
 

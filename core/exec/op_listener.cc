@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/op_listener.h"
 
-#include <cstddef>
-#include <utility>
+#include <chrono>
 
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
@@ -10,28 +9,39 @@
 namespace deputy {
 namespace {
 
-// Its address in the interpreter says that the data beside it is a listener.
-void Deliver(void* listener, const OpEvent& event) {
-  static_cast<OpListener*>(listener)->EndOp(event);
+int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
 
-void SetOpListener(Interpreter* interpreter, OpListener* listener) {
-  interpreter->SetProfiler(listener == nullptr ? nullptr : &Deliver, listener);
+void OpTimer::Begin(const ForeignCall& call) {
+  if (call.callback != Callback::kInvoke) return;
+  Subgraph* subgraph = Subgraph::Of(call.context);
+  if (listener_ != nullptr) {
+    listener_->BeginOp(subgraph->index(), call.node,
+                       OperatorName(subgraph->registration(call.node)));
+  }
+  begin_ns_.push_back(Now());
 }
 
-void NoteBeginOfOp(const TfLiteContext* context, const TfLiteNode* node) {
-  Subgraph* subgraph = Subgraph::Of(context);
-  if (subgraph == nullptr || subgraph->interpreter()->profiler() != &Deliver) return;
-  // Kernels get pointers, listeners indices: the table is one array.
-  using Entry = std::pair<TfLiteNode, TfLiteRegistration>;
-  constexpr auto kEntryBytes = static_cast<ptrdiff_t>(sizeof(Entry));
-  const ptrdiff_t offset =
-      reinterpret_cast<const char*>(node) - reinterpret_cast<const char*>(subgraph->node(0));
-  const int index = static_cast<int>(offset / kEntryBytes);
-  static_cast<OpListener*>(subgraph->interpreter()->profiler_data())
-      ->BeginOp(subgraph->index(), index, OperatorName(subgraph->registration(index)));
+// The listener may come and go while an operator runs.
+void OpTimer::End(const ForeignCall& call, const CallResult& result) {
+  if (call.callback != Callback::kInvoke || begin_ns_.empty()) return;
+  OpEvent event;
+  event.end_ns = Now();
+  event.begin_ns = begin_ns_.back();
+  begin_ns_.pop_back();
+  Subgraph* subgraph = Subgraph::Of(call.context);
+  subgraph->NoteCost(call.node, event.end_ns - event.begin_ns);
+  if (listener_ == nullptr) return;
+  event.subgraph = subgraph->index();
+  event.node = call.node;
+  event.op_name = OperatorName(subgraph->registration(call.node));
+  event.status = result.status;
+  listener_->EndOp(event);
 }
 
 }  // namespace deputy

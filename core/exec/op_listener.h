@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hearing about operators from before they run until after. Interpreter::SetProfiler tells about
-// what has run only; this takes its place where the beginning counts, too.
+// Begin and end events of operators, and what each took.
 #ifndef DEPUTY_CORE_EXEC_OP_LISTENER_H_
 #define DEPUTY_CORE_EXEC_OP_LISTENER_H_
 
-#include "core/exec/interpreter.h"
+#include <cstdint>
+#include <vector>
+
+#include "core/base/foreign_call.h"
 
 namespace deputy {
+
+// An operator that has run. Pointers are valid during the call.
+struct OpEvent {
+  int subgraph = 0;
+  int node = 0;
+  const char* op_name = "";
+  int64_t begin_ns = 0, end_ns = 0;  // steady clock
+  TfLiteStatus status = kTfLiteOk;
+};
 
 // Called on the invoking thread. Operators nest: what runs in the body of a control flow operator
 // begins and ends before that one does. Neither function may throw or use the interpreter.
@@ -20,11 +31,24 @@ class OpListener {
   ~OpListener() = default;
 };
 
-// Null ends it. The listener must outlive the interpreter or its own end.
-void SetOpListener(Interpreter* interpreter, OpListener* listener);
+// Times the operators for a listener and adds their times to the costs of their nodes.
+class OpTimer final : public CallObserver {
+ public:
+  // Subgraphs call each other at most `max_depth` deep.
+  explicit OpTimer(int max_depth) { begin_ns_.reserve(static_cast<size_t>(max_depth) + 1); }
+  ~OpTimer() = default;
 
-// A kernel's invoke is about to be called.
-void NoteBeginOfOp(const TfLiteContext* context, const TfLiteNode* node);
+  // Null ends it. The listener must outlive the interpreter or its own end.
+  void SetListener(OpListener* listener) { listener_ = listener; }
+  bool has_listener() const { return listener_ != nullptr; }
+
+  void Begin(const ForeignCall& call) override;
+  void End(const ForeignCall& call, const CallResult& result) override;
+
+ private:
+  OpListener* listener_ = nullptr;
+  std::vector<int64_t> begin_ns_;  // of the operators that run, the innermost last
+};
 
 }  // namespace deputy
 

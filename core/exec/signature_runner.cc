@@ -92,8 +92,8 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                 "Signature '%s' has no input named '%s'", key_, name == nullptr ? "" : name);
   }
-  Validation* const validation = subgraph_->interpreter()->validation();
-  if (validation != nullptr) validation->EnterInterpreter("ResizeInputTensor of a signature");
+  Observer* const observer = subgraph_->interpreter()->observer();
+  if (observer != nullptr) observer->EnterInterpreter("ResizeInputTensor of a signature");
   return subgraph_->ResizeInputTensorStrict(*index, dims);
 }
 
@@ -102,8 +102,8 @@ TfLiteStatus SignatureRunner::AllocateTensors() {
 }
 
 TfLiteStatus SignatureRunner::Invoke() {
-  Validation* const validation = subgraph_->interpreter()->validation();
-  if (validation != nullptr) validation->EnterInterpreter("Invoke of a signature");
+  Observer* const observer = subgraph_->interpreter()->observer();
+  if (observer != nullptr) observer->EnterInterpreter("Invoke of a signature");
   return subgraph_->interpreter()->Invoke(subgraph_, false);
 }
 

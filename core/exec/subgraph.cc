@@ -131,9 +131,9 @@ Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc
       delegation_(this),
       hot_fallback_(this) {
   InitContext(this, &context_);
-  if (interpreter->validation() != nullptr) {
-    arena_.SetGuard(kGuardBytes);
-    persistent_.SetGuard(kGuardBytes);
+  if (const Observer* observer = interpreter->observer()) {
+    arena_.SetGuard(observer->guard_bytes());
+    persistent_.SetGuard(observer->guard_bytes());
   }
   consistent_ = desc->inconsistency.empty();
 }
@@ -149,7 +149,7 @@ Subgraph::~Subgraph() {
 }
 
 Subgraph* Subgraph::Of(const TfLiteContext* context) {
-  return IsOurContext(context) ? static_cast<Subgraph*>(context->impl_) : nullptr;
+  return static_cast<Subgraph*>(RuntimeOf(context));
 }
 
 bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
@@ -320,6 +320,13 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   return kTfLiteOk;
 }
 
+ForeignCall Subgraph::CallOf(Callback callback, int node_index) {
+  return {.callback = callback,
+          .context = &context_,
+          .node = node_index,
+          .delegate = nodes_[node_index].first.delegate};
+}
+
 TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_options) {
   // A delegate's init may be the first to look at a node, which moves the array.
   const TfLiteRegistration registration = nodes_[node_index].second;
@@ -333,13 +340,14 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
     node.custom_initial_data_size = static_cast<int>(length);
   }
   interpreter_->failure_note().Clear();
-  Validation::Call call(interpreter_->validation(), {Callback::kInit, this, node_index});
-  void* const user_data = CallInit(&context_, registration, buffer, length);
-  call.InitReturned(user_data);
-  if (user_data != TfLiteKernelInitFailed()) {
-    nodes_[node_index].first.user_data = user_data;
+  const CallResult result =
+      CallInit(interpreter_->call_observer(), CallOf(Callback::kInit, node_index), registration,
+               buffer, length);
+  if (result.user_data != TfLiteKernelInitFailed()) {
+    nodes_[node_index].first.user_data = result.user_data;
     return kTfLiteOk;
   }
+  if (result.exception != nullptr) NoteFailure(result.exception);
   const std::string reason = interpreter_->failure_note().Take();
   return Fail(interpreter_->reporter(), kTfLiteError,
               "Failed to initialize kernel.; subgraph %d node %d %s%s%s", index_, node_index,
@@ -356,15 +364,13 @@ void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
   free(node.builtin_data);
   node.inputs = node.outputs = node.intermediates = node.temporaries = nullptr;
   node.builtin_data = nullptr;
-  Validation* const validation = interpreter_->validation();
   const int node_index = static_cast<int>(entry - nodes_.data());
   if (node.user_data != nullptr) {
-    Validation::Call call(validation, {Callback::kFree, this, node_index, node.delegate});
-    CallFree(&context_, entry->second, node.user_data);
-    call.Returned(kTfLiteOk);
+    CallFree(interpreter_->call_observer(), CallOf(Callback::kFree, node_index), entry->second,
+             node.user_data);
   }
-  if (validation != nullptr) {
-    validation->NodeFreed(this, node_index, entry->second, node.user_data);
+  if (Observer* observer = interpreter_->observer()) {
+    observer->NodeFreed(this, node_index, entry->second, node.user_data);
   }
   node.user_data = nullptr;
 }
@@ -545,5 +551,10 @@ CallableSubgraph* Subgraph::FindSubgraph(int index) {
 bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
 
 void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }
+
+void Subgraph::Report(const char* format, va_list args) {
+  if (Observer* observer = interpreter_->observer()) observer->EnterFunction(this, "ReportError");
+  interpreter_->reporter()->ReportV(format, args);
+}
 
 }  // namespace deputy

@@ -17,6 +17,7 @@
 
 #include "c_api/include/common.h"
 #include "core/base/arena.h"
+#include "core/base/foreign_call.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/hot_fallback.h"
 #include "core/exec/call_shapes.h"
@@ -137,7 +138,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
     return arena_.placed().size() + persistent_.placed().size();
   }
   TensorMemory placed_tensor(size_t entry) const;
-  // What the node took while a profiler listened.
+  // What the node took while operators were observed.
+  void NoteCost(int node_index, int64_t taken_ns);
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
@@ -164,6 +166,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   CallableSubgraph* FindSubgraph(int index) override;
   bool TakeCancellation() override;
   void NoteFailure(const char* text) override;
+  void Report(const char* format, va_list args) override;
 
  private:
   // Applying and undoing delegates rewrites nodes and plan as one transaction.
@@ -179,6 +182,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
   // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
   TfLiteStatus CheckNodeIndices(int node_index);
+  // A call of one of the node's functions.
+  ForeignCall CallOf(Callback callback, int node_index);
   // The kernel's init. A failure is reported; the node stays.
   TfLiteStatus InitNode(int node_index, std::span<const uint8_t> custom_options);
   void PlanChanged() { graph_index_.reset(); }
@@ -224,9 +229,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus CheckInputs(int node_index);
   bool LostOutput(int position);
   TfLiteStatus CopyFromDelegate(int tensor_index);
-  // The kernel's invoke, heard by the profiler.
   TfLiteStatus RunKernel(int node_index);
-  void NoteCost(int node_index, int64_t taken_ns);
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
   // Orders between plan positions that no tensor expresses.

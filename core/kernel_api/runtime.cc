@@ -4,13 +4,16 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "core/exec/context.h"
-#include "core/exec/subgraph.h"
 #include "core/kernel_api/op_def.h"
 
 namespace deputy {
 
-Runtime* RuntimeOf(const TfLiteContext* context) { return Subgraph::Of(context); }
+void ReportContextError(TfLiteContext* context, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  static_cast<Runtime*>(context->impl_)->Report(format, args);
+  va_end(args);
+}
 
 TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...) {
   char text[512];

@@ -4,12 +4,13 @@
 // written against the public (TfLiteContext*, TfLiteNode*) signature like anybody's custom
 // operator; what they may ask beyond it is here, and nothing else is.
 //
-// A delegate may call a builtin's invoke with a context of its own. RuntimeOf answers null for any
+// A delegate may call a builtin's invoke with a context of its own. RuntimeOf returns null for any
 // context that is not ours, and the helpers below then run single-threaded with default
 // arithmetic.
 #ifndef DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 #define DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 
+#include <cstdarg>
 #include <span>
 #include <vector>
 
@@ -80,12 +81,22 @@ class Runtime {
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;
 
+  // What a kernel or a delegate reports through the context.
+  virtual void Report(const char* format, va_list args) = 0;
+
  protected:
   ~Runtime() = default;
 };
 
+// The ReportError of every context that is ours, by which they are known; impl_ is their Runtime.
+void ReportContextError(TfLiteContext* context, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 // The runtime behind one of our contexts, or null.
-Runtime* RuntimeOf(const TfLiteContext* context);
+inline Runtime* RuntimeOf(const TfLiteContext* context) {
+  if (context == nullptr || context->ReportError != &ReportContextError) return nullptr;
+  return static_cast<Runtime*>(context->impl_);
+}
 
 inline Arithmetic ArithmeticOf(const TfLiteContext* context) {
   const Runtime* runtime = RuntimeOf(context);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
-#include "core/plugin/plugin_options.h"
 
 namespace deputy {
 namespace {
@@ -20,13 +19,14 @@ struct Wrapper {
 };
 
 // ---- Forwarding ---------------------------------------------------------------------------------
+// The runtime guards its calls of these; only CopyTo is called by clients.
 
 TfLiteDelegate* Inner(TfLiteDelegate* delegate) {
   return static_cast<Wrapper*>(delegate->data_)->inner;
 }
 
 TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
-  return CallDelegatePrepare(context, Inner(delegate));
+  return ForwardDelegatePrepare(context, Inner(delegate));
 }
 
 // Upstream's wrapper passes itself where the plug-in expects its own delegate; nobody can have use
@@ -34,11 +34,7 @@ TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
 TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle handle, TfLiteTensor* tensor) {
   TfLiteDelegate* inner = Inner(delegate);
-  try {
-    return inner->CopyFromBufferHandle(context, inner, handle, tensor);
-  } catch (...) {
-    return kTfLiteError;
-  }
+  return inner->CopyFromBufferHandle(context, inner, handle, tensor);
 }
 
 TfLiteStatus ForwardCopyTo(TfLiteContext* context, TfLiteDelegate* delegate,
@@ -52,7 +48,7 @@ TfLiteStatus ForwardCopyTo(TfLiteContext* context, TfLiteDelegate* delegate,
 }
 
 void ForwardFree(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
-  CallFreeBufferHandle(context, Inner(delegate), handle);
+  ForwardFreeBufferHandle(context, Inner(delegate), handle);
 }
 
 TfLiteOpaqueDelegate* Opaque(TfLiteDelegate* delegate) {
@@ -63,7 +59,7 @@ TfLiteDelegate* InnerOf(void* wrapper) { return static_cast<Wrapper*>(wrapper)->
 
 TfLiteStatus ForwardOpaquePrepare(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
                                   void* wrapper) {
-  return CallDelegatePrepare(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper));
+  return ForwardDelegatePrepare(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper));
 }
 
 TfLiteStatus ForwardOpaqueCopyFrom(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
@@ -71,11 +67,7 @@ TfLiteStatus ForwardOpaqueCopyFrom(TfLiteOpaqueContext* context, TfLiteOpaqueDel
                                    TfLiteOpaqueTensor* tensor) {
   TfLiteDelegate* inner = InnerOf(wrapper);
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
-  try {
-    return builder->CopyFromBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
-  } catch (...) {
-    return kTfLiteError;
-  }
+  return builder->CopyFromBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
 }
 
 TfLiteStatus ForwardOpaqueCopyTo(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
@@ -91,7 +83,7 @@ TfLiteStatus ForwardOpaqueCopyTo(TfLiteOpaqueContext* context, TfLiteOpaqueDeleg
 
 void ForwardOpaqueFree(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
                        TfLiteBufferHandle* handle) {
-  CallFreeBufferHandle(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper), handle);
+  ForwardFreeBufferHandle(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper), handle);
 }
 
 // ---- Making one ---------------------------------------------------------------------------------

@@ -72,26 +72,32 @@ Validation::Validation(Interpreter* interpreter, const ValidationConfig& config)
 // The subgraphs are gone by now, and every kernel with them.
 Validation::~Validation() = default;
 
-Validation* ValidationOf(const TfLiteContext* context) {
-  const Subgraph* subgraph = Subgraph::Of(context);
-  return subgraph == nullptr ? nullptr : subgraph->interpreter()->validation();
-}
+size_t Validation::guard_bytes() const { return kGuardBytes; }
 
 // ---- Calls --------------------------------------------------------------------------------------
 
+Validation::Call::Call(const ForeignCall& call)
+    : subject(call),
+      subgraph(Subgraph::Of(call.context)),
+      thread(std::this_thread::get_id()),
+      begin(std::chrono::steady_clock::now()) {}
+
 // The layer must not fail a call: without memory it looks at less.
-void Validation::Begin(Call* call) {
-  Subject& subject = call->subject_;
-  call->thread_ = std::this_thread::get_id();
+void Validation::Begin(const ForeignCall& foreign) try {
+  ++depth_;
+  auto added = std::make_unique<Call>(foreign);
+  Call* const call = added.get();
+  call->depth = depth_;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    call->outer_ = current_;
-    current_ = call;
+    if (!calls_.empty()) call->outer = calls_.back().get();
+    calls_.push_back(std::move(added));
   }
+  ForeignCall& subject = call->subject;
   // A node knows its delegate only after its init.
-  if (subject.callback == Callback::kInit && call->outer_ != nullptr &&
-      call->outer_->subject_.callback == Callback::kDelegatePrepare) {
-    subject.delegate = call->outer_->replacing_;
+  if (subject.callback == Callback::kInit && call->outer != nullptr &&
+      call->outer->subject.callback == Callback::kDelegatePrepare) {
+    subject.delegate = call->outer->replacing;
   }
   try {
     const bool expected = CheckOrder(*call);
@@ -100,70 +106,79 @@ void Validation::Begin(Call* call) {
                          subject.callback != Callback::kFreeHandle;
     if (watched) TakeBefore(call);
   } catch (...) {
-    call->before_.reset();
+    call->before.reset();
   }
-  call->begin_ = std::chrono::steady_clock::now();
+  call->begin = std::chrono::steady_clock::now();
+} catch (...) {
+  // The call is not in the list; End sees that by its depth.
+}
+
+void Validation::End(const ForeignCall&, const CallResult& result) {
+  const auto now = std::chrono::steady_clock::now();
+  const int depth = depth_--;
+  Call* const call = Current();
+  if (call == nullptr || call->depth != depth) return;
+  try {
+    CheckEnd(call, result,
+             std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin).count());
+  } catch (...) {
+    // Out of memory: the rest of the checks is left out.
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  calls_.pop_back();
+}
+
+void Validation::CheckEnd(Call* call, const CallResult& result, int64_t taken_ns) {
+  if (result.exception != nullptr) {
+    call->threw = true;
+    Report(Rule::kException, call, -1, "%s", result.exception);
+  }
+  if (call->subject.callback == Callback::kInit) CheckInit(*call, result.user_data);
+  if (call->subject.callback == Callback::kInvoke && call->subject.delegate != nullptr &&
+      config_.invoke_budget_ns > 0 && taken_ns > config_.invoke_budget_ns) {
+    Report(Rule::kTimeBudget, call, -1, "took %lld ns, the budget is %lld ns",
+           static_cast<long long>(taken_ns), static_cast<long long>(config_.invoke_budget_ns));
+  }
+  if (call->before != nullptr) CheckAfter(call, result.status);
 }
 
 void Validation::TakeBefore(Call* call) {
-  const Subject& subject = call->subject_;
-  call->before_ = std::make_unique<Call::Before>(subject.subgraph);
-  call->before_->roles = Roles(*call);
+  const ForeignCall& subject = call->subject;
+  call->before = std::make_unique<Before>(call->subgraph);
+  call->before->roles = Roles(*call);
   for (int i = 0; i < interpreter_->subgraph_count(); ++i) {
-    call->before_->mode_depths.push_back(interpreter_->subgraph(i)->delegation().mode_depth());
+    call->before->mode_depths.push_back(interpreter_->subgraph(i)->delegation().mode_depth());
   }
-  constants_[subject.subgraph].Update(subject.subgraph);
-  GuardedContents& contents = call->before_->contents;
+  constants_[call->subgraph].Update(call->subgraph);
+  GuardedContents& contents = call->before->contents;
   if (subject.callback == Callback::kInvoke) {
-    const std::vector<int>& plan = subject.subgraph->plan();
+    const std::vector<int>& plan = call->subgraph->plan();
     const auto place = std::find(plan.begin(), plan.end(), subject.node);
     if (place == plan.end()) return;
     const int position = static_cast<int>(place - plan.begin());
-    contents.Take(call->before_->roles, subject.delegate, position, -1);
-    for (size_t i = 0; i < call->before_->roles.size(); ++i) {
-      if (call->before_->roles[i] == Role::kOutput) contents.Fill(static_cast<int>(i));
+    contents.Take(call->before->roles, subject.delegate, position, -1);
+    for (size_t i = 0; i < call->before->roles.size(); ++i) {
+      if (call->before->roles[i] == Role::kOutput) contents.Fill(static_cast<int>(i));
     }
   } else if (subject.callback == Callback::kCopyFrom) {
-    contents.Take(call->before_->roles, subject.delegate, -1, subject.tensor);
+    contents.Take(call->before->roles, subject.delegate, -1, subject.tensor);
     contents.Fill(subject.tensor);
   }
 }
 
-void Validation::End(Call* call, TfLiteStatus status, void* user_data) {
-  const auto taken = std::chrono::steady_clock::now() - call->begin_;
-  const int64_t taken_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(taken).count();
-  try {
-    if (call->subject_.callback == Callback::kInit) CheckInit(*call, user_data);
-    if (call->subject_.callback == Callback::kInvoke && call->subject_.delegate != nullptr &&
-        config_.invoke_budget_ns > 0 && taken_ns > config_.invoke_budget_ns) {
-      Report(Rule::kTimeBudget, call, -1, "took %lld ns, the budget is %lld ns",
-             static_cast<long long>(taken_ns), static_cast<long long>(config_.invoke_budget_ns));
-    }
-    if (call->before_ != nullptr) CheckAfter(call, status);
-  } catch (...) {
-    // Out of memory: the rest of the checks is left out.
-  }
-  Leave(call);
-}
-
-void Validation::Leave(Call* call) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (current_ == call) current_ = call->outer_;
-}
-
 Validation::Call* Validation::Current() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return current_;
+  return calls_.empty() ? nullptr : calls_.back().get();
 }
 
 // False when the node is none that is known: nothing can be said about it then.
 bool Validation::CheckOrder(const Call& call) {
-  const Subject& subject = call.subject_;
+  const ForeignCall& subject = call.subject;
   if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
   const bool later =
       subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke;
   if (subject.delegate == nullptr || !later) return true;
-  const auto kernel = kernels_.find({subject.subgraph, subject.node});
+  const auto kernel = kernels_.find({call.subgraph, subject.node});
   if (kernel == kernels_.end()) {
     Report(Rule::kCallOrder, &call, -1, "the node has not been initialised, or was freed");
     return false;
@@ -179,16 +194,16 @@ bool Validation::CheckOrder(const Call& call) {
 }
 
 void Validation::CheckInit(const Call& call, void* user_data) {
-  const Subject& subject = call.subject_;
+  const ForeignCall& subject = call.subject;
   // An exception has become the same answer by now.
-  if (subject.delegate == nullptr || call.threw_) return;
+  if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
            "answers (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
     return;
   }
   for (const auto& [key, other] : kernels_) {
-    const TfLiteRegistration& registration = subject.subgraph->registration(subject.node);
+    const TfLiteRegistration& registration = call.subgraph->registration(subject.node);
     if (user_data == nullptr || other.user_data != user_data) continue;
     if (registration.free == nullptr && registration.registration_external == nullptr) continue;
     Report(Rule::kSharedUserData, &call, -1,
@@ -196,16 +211,10 @@ void Validation::CheckInit(const Call& call, void* user_data) {
            key.second);
     break;
   }
-  kernels_[{subject.subgraph, subject.node}] = {user_data, false, subject.delegate};
+  kernels_[{call.subgraph, subject.node}] = {user_data, false, subject.delegate};
 }
 
 // ---- Events -------------------------------------------------------------------------------------
-
-void Validation::Exception(const char* what) {
-  Call* call = Current();
-  if (call != nullptr) call->threw_ = true;
-  Report(Rule::kException, call, -1, "%s", what);
-}
 
 void Validation::ReleasedTooOften(Subgraph* subgraph) {
   Report(Rule::kSubgraphReleasedTooOften, Current(), -1,
@@ -218,7 +227,7 @@ void Validation::EnterInterpreter(const char* function) {
   Report(Rule::kReenters, innermost, -1, "calls %s of the interpreter that is calling it",
          function);
   // Memory may move now; what was copied has nothing to be held against.
-  for (Call* call = innermost; call != nullptr; call = call->outer_) call->before_.reset();
+  for (Call* call = innermost; call != nullptr; call = call->outer) call->before.reset();
 }
 
 void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistration& registration,
@@ -237,16 +246,20 @@ void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistratio
       (builder != nullptr && user_data == builder->data)) {
     return;
   }
-  const Subject subject = {Callback::kFree, subgraph, node,
-                           const_cast<TfLiteDelegate*>(freed.delegate)};
-  Call call(nullptr, subject);
+  const Call call({.callback = Callback::kFree,
+                   .context = subgraph->context(),
+                   .node = node,
+                   .delegate = const_cast<TfLiteDelegate*>(freed.delegate)});
   Report(Rule::kKernelNeverFreed, &call, -1,
          "init answered user data, but the registration has no free");
 }
 
 void Validation::HandleNotFreed(Subgraph* subgraph, int tensor) {
   TfLiteDelegate* delegate = subgraph->tensor(tensor)->delegate;
-  Call call(nullptr, {Callback::kFreeHandle, subgraph, -1, delegate, tensor});
+  const Call call({.callback = Callback::kFreeHandle,
+                   .context = subgraph->context(),
+                   .delegate = delegate,
+                   .tensor = tensor});
   Report(Rule::kHandleNeverFreed, &call, tensor,
          "buffer handle %d is never freed: the delegate has no FreeBufferHandle",
          subgraph->tensor(tensor)->buffer_handle);
@@ -258,10 +271,10 @@ void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle ha
 
 // The handle may be given out anew afterwards, which HandleSet hears of.
 void Validation::CheckHandleFreed(const Call& call) {
-  const TfLiteTensor* tensor = call.subject_.subgraph->tensor(call.subject_.tensor);
+  const TfLiteTensor* tensor = call.subgraph->tensor(call.subject.tensor);
   if (tensor == nullptr) return;
   if (!freed_handles_.insert({tensor->delegate, tensor->buffer_handle}).second) {
-    Report(Rule::kHandleFreedTwice, &call, call.subject_.tensor,
+    Report(Rule::kHandleFreedTwice, &call, call.subject.tensor,
            "buffer handle %d was freed before: two tensors hold it", tensor->buffer_handle);
   }
 }
@@ -276,11 +289,11 @@ std::string Validation::NameOf(const TfLiteDelegate* delegate) const {
 }
 
 std::string Validation::Describe(const Call& call) const {
-  const Subject& subject = call.subject_;
+  const ForeignCall& subject = call.subject;
   std::string text = "delegate '" + NameOf(subject.delegate) + "', ";
   text += NameOfCallback(subject.callback);
   text += subject.node >= 0 ? " of subgraph " : " on subgraph ";
-  text += std::to_string(subject.subgraph->index());
+  text += std::to_string(call.subgraph->index());
   if (subject.node >= 0) text += " node " + std::to_string(subject.node);
   return text;
 }
@@ -288,7 +301,7 @@ std::string Validation::Describe(const Call& call) const {
 // Operators on the CPU are called, too, so that the layer knows who calls the context; what they do
 // is not its business.
 void Validation::Report(Rule rule, const Call* call, int tensor, const char* format, ...) {
-  if (call != nullptr && call->subject_.delegate == nullptr) return;
+  if (call != nullptr && call->subject.delegate == nullptr) return;
   char what[512];
   va_list args;
   va_start(args, format);
@@ -300,15 +313,15 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
     finding.tensor = tensor;
     finding.text = std::string(InfoOf(rule).id) + ": ";
     if (call != nullptr) {
-      const Subject& subject = call->subject_;
-      finding.subgraph = subject.subgraph->index();
+      const ForeignCall& subject = call->subject;
+      finding.subgraph = call->subgraph->index();
       finding.node = subject.node;
       finding.delegate = subject.delegate;
       finding.delegate_name = NameOf(subject.delegate);
       finding.text += Describe(*call) + ": ";
       if (tensor >= 0) {
         finding.text += "tensor " + std::to_string(tensor) + " '" +
-                        NameOfTensor(subject.subgraph, tensor) + "': ";
+                        NameOfTensor(call->subgraph, tensor) + "': ";
       }
     }
     finding.text += what;

@@ -30,7 +30,7 @@ void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
 // ---- Whose is what ------------------------------------------------------------------------------
 
 bool Validation::IsSelf(const Call& call, const TfLiteDelegate* delegate) const {
-  TfLiteDelegate* self = call.subject_.delegate;
+  TfLiteDelegate* self = call.subject.delegate;
   return delegate == self || (self != nullptr && delegate == InnerDelegate(self));
 }
 
@@ -40,30 +40,30 @@ int Validation::ModelTensorCount(const Subgraph* subgraph) const {
 }
 
 bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {
-  const auto added = added_tensors_.find(call.subject_.subgraph);
+  const auto added = added_tensors_.find(call.subgraph);
   if (added == added_tensors_.end()) return false;
   const auto owner = added->second.find(tensor);
   if (owner == added->second.end() || owner->second == nullptr) return false;
   return IsSelf(call, owner->second) ||
-         InnerDelegate(const_cast<TfLiteDelegate*>(owner->second)) == call.subject_.delegate;
+         InnerDelegate(const_cast<TfLiteDelegate*>(owner->second)) == call.subject.delegate;
 }
 
 std::vector<Role> Validation::Roles(const Call& call) const {
-  const Subject& subject = call.subject_;
-  std::vector<Role> roles(static_cast<size_t>(subject.subgraph->tensor_count()), Role::kOther);
+  const ForeignCall& subject = call.subject;
+  std::vector<Role> roles(static_cast<size_t>(call.subgraph->tensor_count()), Role::kOther);
   const auto set = [&](int tensor, Role role) {
     if (tensor >= 0 && static_cast<size_t>(tensor) < roles.size()) {
       roles[static_cast<size_t>(tensor)] = role;
     }
   };
-  for (int i = 0; i < subject.subgraph->tensor_count(); ++i) {
+  for (int i = 0; i < call.subgraph->tensor_count(); ++i) {
     if (IsOwnAddedTensor(call, i)) set(i, Role::kOwn);
   }
   if (subject.node < 0) return roles;
-  const TfLiteNode& node = *subject.subgraph->node(subject.node);
+  const TfLiteNode& node = *call.subgraph->node(subject.node);
   MarkReplaced(call, subject.node, &roles);
   ForEach(node.inputs, [&](int tensor) {
-    const TfLiteTensor* input = subject.subgraph->tensor(tensor);
+    const TfLiteTensor* input = call.subgraph->tensor(tensor);
     set(tensor, input != nullptr && input->is_variable ? Role::kVariable : Role::kInput);
   });
   ForEach(node.outputs, [&](int tensor) { set(tensor, Role::kOutput); });
@@ -72,9 +72,9 @@ std::vector<Role> Validation::Roles(const Call& call) const {
 
 // Tensors that live inside the partition are nobody else's.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
-  const TfLiteNode& node = *call.subject_.subgraph->node(node_index);
+  const TfLiteNode& node = *call.subgraph->node(node_index);
   const TfLiteDelegate* delegate =
-      node_index == call.subject_.node ? call.subject_.delegate : node.delegate;
+      node_index == call.subject.node ? call.subject.delegate : node.delegate;
   const auto mark = [&](int tensor) {
     if (tensor >= 0 && static_cast<size_t>(tensor) < roles->size()) {
       (*roles)[static_cast<size_t>(tensor)] = Role::kOwn;
@@ -95,8 +95,8 @@ void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role
 // ---- After a call -------------------------------------------------------------------------------
 
 void Validation::CheckAfter(Call* call, TfLiteStatus status) {
-  const Subject& subject = call->subject_;
-  if (subject.callback == Callback::kDelegatePrepare && call->replace_failed_ &&
+  const ForeignCall& subject = call->subject;
+  if (subject.callback == Callback::kDelegatePrepare && call->replace_failed &&
       status == kTfLiteOk) {
     Report(Rule::kSwallowsReplaceFailure, call, -1,
            "answers Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
@@ -111,9 +111,9 @@ void Validation::CheckAfter(Call* call, TfLiteStatus status) {
 }
 
 void Validation::CheckSubgraphsReleased(const Call& call) {
-  for (size_t i = 0; i < call.before_->mode_depths.size(); ++i) {
+  for (size_t i = 0; i < call.before->mode_depths.size(); ++i) {
     const Subgraph* subgraph = interpreter_->subgraph(static_cast<int>(i));
-    if (subgraph->delegation().mode_depth() <= call.before_->mode_depths[i]) continue;
+    if (subgraph->delegation().mode_depth() <= call.before->mode_depths[i]) continue;
     Report(Rule::kSubgraphNotReleased, &call, -1, "acquires subgraph %zu and does not release it",
            i);
   }
@@ -121,13 +121,13 @@ void Validation::CheckSubgraphsReleased(const Call& call) {
 
 // Runs before the runtime itself looks at the indices, and turns bad ones into absent ones.
 void Validation::CheckTemporaries(const Call& call) {
-  const Subject& subject = call.subject_;
-  ForEach(subject.subgraph->node(subject.node)->temporaries, [&](int tensor) {
+  const ForeignCall& subject = call.subject;
+  ForEach(call.subgraph->node(subject.node)->temporaries, [&](int tensor) {
     if (tensor == kTfLiteOptionalTensor) return;
-    if (tensor < 0 || tensor >= subject.subgraph->tensor_count()) {
+    if (tensor < 0 || tensor >= call.subgraph->tensor_count()) {
       Report(Rule::kIndexOutOfRange, &call, -1, "temporary %d: expected an index below %d", tensor,
-             subject.subgraph->tensor_count());
-    } else if (call.before_->roles[static_cast<size_t>(tensor)] != Role::kOwn) {
+             call.subgraph->tensor_count());
+    } else if (call.before->roles[static_cast<size_t>(tensor)] != Role::kOwn) {
       Report(Rule::kForeignTemporary, &call, tensor,
              "is among its temporaries, but the delegate did not add it");
     }
@@ -137,7 +137,7 @@ void Validation::CheckTemporaries(const Call& call) {
 // ---- Fields -------------------------------------------------------------------------------------
 
 void Validation::CheckFields(Call* call) {
-  call->before_->fields.Compare([&](const FieldChange& change) {
+  call->before->fields.Compare([&](const FieldChange& change) {
     switch (change.of) {
       case StructOf::kContext:
         Report(Rule::kContextField, call, -1, "changes %s of the context", change.name);
@@ -154,21 +154,21 @@ void Validation::CheckFields(Call* call) {
 
 void Validation::JudgeTensor(Call* call, const FieldChange& change) {
   const int index = change.index;
-  const Role role = call->before_->roles[static_cast<size_t>(index)];
+  const Role role = call->before->roles[static_cast<size_t>(index)];
   const bool own = role == Role::kOutput || role == Role::kOwn;
-  if (role == Role::kOwn && index >= ModelTensorCount(call->subject_.subgraph)) return;
-  const TfLiteTensor& before = call->before_->fields.tensor(index);
-  const TfLiteTensor& now = *call->subject_.subgraph->tensor(index);
+  if (role == Role::kOwn && index >= ModelTensorCount(call->subgraph)) return;
+  const TfLiteTensor& before = call->before->fields.tensor(index);
+  const TfLiteTensor& now = *call->subgraph->tensor(index);
   if (Is(change, "delegate") || Is(change, "buffer_handle") || Is(change, "data_is_stale")) {
     JudgeHandle(call, change);
     return;
   }
   const bool target =
-      call->subject_.callback == Callback::kCopyFrom && index == call->subject_.tensor;
+      call->subject.callback == Callback::kCopyFrom && index == call->subject.tensor;
   if (Is(change, "data") || Is(change, "dims") || Is(change, "bytes")) {
     if ((own || target) && (IsHeap(before) || IsHeap(now))) return;
   } else if (Is(change, "allocation_type")) {
-    if (own && call->subject_.callback != Callback::kInvoke) return;
+    if (own && call->subject.callback != Callback::kInvoke) return;
   }
   const char* hint = "";
   if (Is(change, "dims") || Is(change, "bytes")) hint = "; shapes change through ResizeTensor";
@@ -177,9 +177,9 @@ void Validation::JudgeTensor(Call* call, const FieldChange& change) {
 
 void Validation::JudgeHandle(Call* call, const FieldChange& change) {
   const int index = change.index;
-  const TfLiteTensor& before = call->before_->fields.tensor(index);
-  const TfLiteTensor& now = *call->subject_.subgraph->tensor(index);
-  const Role role = call->before_->roles[static_cast<size_t>(index)];
+  const TfLiteTensor& before = call->before->fields.tensor(index);
+  const TfLiteTensor& now = *call->subgraph->tensor(index);
+  const Role role = call->before->roles[static_cast<size_t>(index)];
   const bool free_to_take = before.delegate == nullptr || IsSelf(*call, before.delegate);
   const bool keeps_to_itself = now.delegate == nullptr || IsSelf(*call, now.delegate);
   if (!free_to_take || (Is(change, "delegate") && !keeps_to_itself)) {
@@ -210,12 +210,12 @@ void Validation::JudgeHandle(Call* call, const FieldChange& change) {
 }
 
 void Validation::JudgeNode(Call* call, const FieldChange& change) {
-  const Subject& subject = call->subject_;
+  const ForeignCall& subject = call->subject;
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
-    const std::vector<int>& before = call->before_->fields.inputs(change.index);
-    const TfLiteIntArray* now = subject.subgraph->node(change.index)->inputs;
-    const Fp16Weights& weights = subject.subgraph->delegation().fp16_weights();
+    const std::vector<int>& before = call->before->fields.inputs(change.index);
+    const TfLiteIntArray* now = call->subgraph->node(change.index)->inputs;
+    const Fp16Weights& weights = call->subgraph->delegation().fp16_weights();
     bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
     for (int i = 0; allowed && i < now->size; ++i) {
       allowed = now->data[i] == before[static_cast<size_t>(i)] ||
@@ -224,11 +224,10 @@ void Validation::JudgeNode(Call* call, const FieldChange& change) {
     if (allowed) return;
   }
   if (Is(change, "inputs") || Is(change, "outputs")) {
-    const TfLiteNode& node = *subject.subgraph->node(change.index);
+    const TfLiteNode& node = *call->subgraph->node(change.index);
     bool in_range = true;
     ForEach(Is(change, "inputs") ? node.inputs : node.outputs, [&](int tensor) {
-      const bool known =
-          tensor >= kTfLiteOptionalTensor && tensor < subject.subgraph->tensor_count();
+      const bool known = tensor >= kTfLiteOptionalTensor && tensor < call->subgraph->tensor_count();
       in_range = in_range && known;
     });
     if (!in_range) {
@@ -243,7 +242,7 @@ void Validation::JudgeNode(Call* call, const FieldChange& change) {
 // ---- Bytes --------------------------------------------------------------------------------------
 
 void Validation::CheckContents(Call* call, TfLiteStatus status) {
-  call->before_->contents.FindDamage([&](const GuardedContents::Damage& damage) {
+  call->before->contents.FindDamage([&](const GuardedContents::Damage& damage) {
     if (damage.kind != GuardedContents::Damage::Kind::kInside) {
       const bool before = damage.kind == GuardedContents::Damage::Kind::kBefore;
       Report(Rule::kWritesOutsideOutput, call, damage.tensor,
@@ -251,23 +250,23 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
              before ? "before" : "behind", damage.offset, before ? "beginning" : "end");
       return;
     }
-    const bool input = call->before_->roles[static_cast<size_t>(damage.tensor)] == Role::kInput;
+    const bool input = call->before->roles[static_cast<size_t>(damage.tensor)] == Role::kInput;
     Report(input ? Rule::kWritesInput : Rule::kWritesOtherTensor, call, damage.tensor,
            "changes %zu bytes of %s, from byte %zu on", damage.bytes,
            input ? "its input" : "a tensor that is not its output", damage.offset);
   });
-  for (int tensor : call->before_->contents.TakeUntouched()) {
+  for (int tensor : call->before->contents.TakeUntouched()) {
     if (status != kTfLiteOk) continue;
-    if (call->subject_.callback == Callback::kCopyFrom) {
+    if (call->subject.callback == Callback::kCopyFrom) {
       Report(Rule::kCopyWritesNothing, call, tensor, "answers Ok and writes nothing");
-    } else if (!call->subject_.subgraph->tensor(tensor)->data_is_stale) {
+    } else if (!call->subgraph->tensor(tensor)->data_is_stale) {
       Report(Rule::kOutputNotWritten, call, tensor, "answers Ok and writes nothing to its output");
     }
   }
 }
 
 void Validation::CheckConstants(const Call& call) {
-  Subgraph* subgraph = call.subject_.subgraph;
+  Subgraph* subgraph = call.subgraph;
   for (int tensor : constants_[subgraph].Update(subgraph)) {
     Report(Rule::kWritesConstant, &call, tensor, "changes a constant of the model");
   }

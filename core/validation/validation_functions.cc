@@ -26,12 +26,12 @@ bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
            function, subgraph->index());
     return false;
   }
-  if (call->thread_ != std::this_thread::get_id()) {
+  if (call->thread != std::this_thread::get_id()) {
     Report(Rule::kWrongThread, call, -1, "calls %s from another thread than it was called on",
            function);
     return false;
   }
-  if (call->subject_.subgraph != subgraph && subgraph->delegation().mode_depth() == 0) {
+  if (call->subgraph != subgraph && subgraph->delegation().mode_depth() == 0) {
     Report(Rule::kWrongContext, call, -1, "calls %s of subgraph %d, which it has not acquired",
            function, subgraph->index());
     return false;
@@ -50,7 +50,7 @@ void Validation::ForbiddenFunction(Subgraph* subgraph, const char* function) {
 void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
                               const TfLiteIntArray* dims) {
   Call* call = Current();
-  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  if (call->before == nullptr || call->subgraph != subgraph) return;
   const int index = subgraph->IndexOf(tensor);
   if (index < 0) {
     Report(Rule::kIndexOutOfRange, call, -1,
@@ -62,8 +62,8 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
     Report(Rule::kResizesForeignTensor, call, index, "resizes a tensor of fixed size");
     return;
   }
-  const Role role = index < static_cast<int>(call->before_->roles.size())
-                        ? call->before_->roles[static_cast<size_t>(index)]
+  const Role role = index < static_cast<int>(call->before->roles.size())
+                        ? call->before->roles[static_cast<size_t>(index)]
                         : Role::kOther;
   if (role == Role::kOther || role == Role::kInput) {
     Report(Rule::kResizesForeignTensor, call, index,
@@ -74,10 +74,10 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
       tensor->allocation_type == kTfLiteDynamic || TfLiteIntArrayEqual(tensor->dims, dims) != 0) {
     return;
   }
-  if (call->subject_.callback == Callback::kInvoke) {
+  if (call->subject.callback == Callback::kInvoke) {
     Report(Rule::kShapeInInvoke, call, index,
            "gets another shape than was prepared, and is no dynamic tensor");
-  } else if (subgraph->delegation().applying() && IsStatic(call->subject_.delegate)) {
+  } else if (subgraph->delegation().applying() && IsStatic(call->subject.delegate)) {
     Report(Rule::kShapeInPrepare, call, index,
            "gets another shape than the nodes give it that the delegate replaced");
   }
@@ -85,16 +85,16 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
 
 void Validation::AfterResize(Subgraph* subgraph, const TfLiteTensor* tensor) {
   Call* call = Current();
-  if (call == nullptr || call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
-  call->before_->fields.RefreshTensor(subgraph->IndexOf(tensor));
+  if (call == nullptr || call->before == nullptr || call->subgraph != subgraph) return;
+  call->before->fields.RefreshTensor(subgraph->IndexOf(tensor));
 }
 
 void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
   Call* call = Current();
-  if (call->subject_.subgraph != subgraph) return;
+  if (call->subgraph != subgraph) return;
   if (count < 0) Report(Rule::kIndexOutOfRange, call, -1, "adds %d tensors", count);
-  if (call->before_ == nullptr) return;
-  if (call->subject_.callback == Callback::kInvoke) {
+  if (call->before == nullptr) return;
+  if (call->subject.callback == Callback::kInvoke) {
     Report(Rule::kAddsTensorsInInvoke, call, -1, "adds %d tensors; that is for prepare", count);
   }
 }
@@ -103,11 +103,11 @@ void Validation::AfterAddTensors(Subgraph* subgraph, int first) try {
   Call* call = Current();
   if (call == nullptr) return;
   for (int i = first; i < subgraph->tensor_count(); ++i) {
-    added_tensors_[subgraph][i] = call->subject_.delegate;
+    added_tensors_[subgraph][i] = call->subject.delegate;
   }
-  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
-  call->before_->fields.RefreshAddedTensors();
-  call->before_->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
+  if (call->before == nullptr || call->subgraph != subgraph) return;
+  call->before->fields.RefreshAddedTensors();
+  call->before->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
 } catch (...) {
   // Out of memory: less is known.
 }
@@ -159,7 +159,7 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
 
 void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) try {
   const Call* call = Current();
-  if (call->subject_.callback == Callback::kInit) {
+  if (call->subject.callback == Callback::kInit) {
     Report(Rule::kReplaceInsideInit, call, -1, "calls PreviewDelegatePartitioning");
   }
   CheckClaim(subgraph, nodes, "PreviewDelegatePartitioning");
@@ -171,18 +171,18 @@ void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& reg
                                const TfLiteIntArray* nodes, TfLiteDelegate* delegate) try {
   static constexpr char kReplace[] = "ReplaceNodeSubsetsWithDelegateKernels";
   Call* call = Current();
-  call->replacing_ = delegate;
-  if (call->subject_.callback == Callback::kInit) {
+  call->replacing = delegate;
+  if (call->subject.callback == Callback::kInit) {
     Report(Rule::kReplaceInsideInit, call, -1, "calls %s", kReplace);
   }
   const bool has_name = registration.custom_name != nullptr;
   if (has_name && delegate != nullptr) {
     std::string& name = names_[delegate];
     if (name.empty()) name = registration.custom_name;
-    std::string& caller = names_[call->subject_.delegate];
+    std::string& caller = names_[call->subject.delegate];
     if (caller.empty()) caller = registration.custom_name;
   }
-  if (call->before_ != nullptr) CheckFields(call);
+  if (call->before != nullptr) CheckFields(call);
   CheckClaim(subgraph, nodes, kReplace);
   if (delegate != nullptr && !IsSelf(*call, delegate)) {
     Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
@@ -205,14 +205,14 @@ void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& reg
 void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {
   Call* call = Current();
   if (call == nullptr) return;
-  call->replacing_ = nullptr;
-  if (status != kTfLiteOk) call->replace_failed_ = true;
-  if (call->before_ == nullptr || call->subject_.subgraph != subgraph) return;
+  call->replacing = nullptr;
+  if (status != kTfLiteOk) call->replace_failed = true;
+  if (call->before == nullptr || call->subgraph != subgraph) return;
   try {
-    call->before_->fields.Refresh();
-    call->before_->roles = Roles(*call);
+    call->before->fields.Refresh();
+    call->before->roles = Roles(*call);
   } catch (...) {
-    call->before_.reset();
+    call->before.reset();
   }
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/foreign_call.h"
+
+namespace deputy {
+
+const char* ExceptionText(Callback callback) {
+  switch (callback) {
+    case Callback::kSupport:
+      return "get_support threw an exception";
+    case Callback::kDelegatePrepare:
+      return "Prepare threw an exception";
+    case Callback::kInit:
+      return "init threw an exception";
+    case Callback::kPrepare:
+      return "prepare threw an exception";
+    case Callback::kInvoke:
+      return "invoke threw an exception";
+    case Callback::kFree:
+      return "free threw an exception";
+    case Callback::kCopyFrom:
+      return "CopyFromBufferHandle threw an exception";
+    case Callback::kFreeHandle:
+      return "FreeBufferHandle threw an exception";
+  }
+  return "threw an exception";
+}
+
+}  // namespace deputy

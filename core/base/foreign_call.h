@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one way into code that is not ours: a delegate's callbacks, the functions of a kernel, a
+// plug-in's. Whoever wants to know about such calls is an observer; nothing that the code throws
+// passes.
+#ifndef DEPUTY_CORE_BASE_FOREIGN_CALL_H_
+#define DEPUTY_CORE_BASE_FOREIGN_CALL_H_
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+// What foreign code is called for.
+enum class Callback {
+  kSupport,  // a plug-in's get_support
+  kDelegatePrepare,
+  kInit,
+  kPrepare,
+  kInvoke,
+  kFree,
+  kCopyFrom,
+  kFreeHandle,
+};
+
+// Who is called for what.
+struct ForeignCall {
+  Callback callback = Callback::kInvoke;
+  TfLiteContext* context = nullptr;    // that of the subgraph
+  int node = -1;                       // of kernels
+  TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
+  int tensor = -1;                     // of buffer handles
+};
+
+// How it ended.
+struct CallResult {
+  TfLiteStatus status = kTfLiteOk;
+  void* user_data = nullptr;        // what init returned
+  const char* exception = nullptr;  // "invoke threw an exception"; null if it threw none
+};
+
+// Told of every call, on the thread that makes it. Calls nest: each Begin has its End, the
+// innermost first. Neither function throws.
+class CallObserver {
+ public:
+  virtual void Begin(const ForeignCall& call) = 0;
+  virtual void End(const ForeignCall& call, const CallResult& result) = 0;
+
+ protected:
+  ~CallObserver() = default;
+};
+
+// "init threw an exception" and its like.
+const char* ExceptionText(Callback callback);
+
+// Runs `function(CallResult*)`, which makes the call; `observer` may be null. An exception is the
+// status Error.
+template <typename Function>
+CallResult CallForeign(CallObserver* observer, const ForeignCall& call, Function&& function) {
+  if (observer != nullptr) observer->Begin(call);
+  CallResult result;
+  try {
+    function(&result);
+  } catch (...) {
+    result.status = kTfLiteError;
+    result.exception = ExceptionText(call.callback);
+  }
+  if (observer != nullptr) observer->End(call, result);
+  return result;
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_BASE_FOREIGN_CALL_H_
