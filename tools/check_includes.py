@@ -60,12 +60,7 @@ EXCEPTIONS = {('tools/certify', 'tests/conformance'), ('tools/certify', 'tests/c
 # Folders where anything may be included.
 FREE = ('tests',)
 
-# Arrows that are known to be wrong and are to go: file and what it includes. And modules that are
-# known to include each other in a cycle. Nothing may be added here.
-DEBT = {
-    ('core/exec/subgraph.h', 'core/delegation/delegation.h'),
-    ('core/exec/subgraph.h', 'core/delegation/hot_fallback.h'),
-}
+# Modules that are known to include each other in a cycle, which is to go, by the first of them.
 CYCLES_IN_DEBT = {'core/exec/builder'}
 
 # Libraries that only some folders may use: what their headers' names begin with.
@@ -127,8 +122,7 @@ def check_include(root, path, bracket, name):
     target = target_of(root, path, bracket, name)
     if target is not None:
         folder = layer_of(target) or str(target.parent)
-        allowed = may_include(path, layer, folder) or (str(path), str(target)) in DEBT
-        return '' if allowed else f'{layer} may not include {target}'
+        return '' if may_include(path, layer, folder) else f'{layer} may not include {target}'
     if name.startswith(PUBLIC):
         return '' if 'public' in LAYERS.get(layer, ()) else f'{layer} names {name} as clients do'
     for prefixes, folders in LIBRARIES.items():
@@ -243,8 +237,6 @@ def check_symbols(symbols):
         for name in sorted(undefined):
             target = owner.get(name)
             if layer is None or target is None or may_include(path, layer, layer_of(target)):
-                continue
-            if any(source == str(path) for source, _ in DEBT):
                 continue
             problems.append(f'{path}: {layer} may not call {name} of {target}')
     return problems

@@ -9,6 +9,7 @@
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/src/objects.h"
+#include "core/delegation/make_delegation.h"
 
 using deputy::ErrorReporter;
 using deputy::Fail;
@@ -43,6 +44,7 @@ TfLiteModel* CreateFromFile(const char* path, Reporter function, void* user_data
 deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
   deputy::InterpreterConfig config;
   if (options != nullptr) config = options->config;
+  config.make_delegate_parts = &deputy::MakeDelegation;
   if (options == nullptr || !options->arithmetic_set) {
     const char* wanted = getenv("DEPUTY_ARITHMETIC");
     if (wanted != nullptr && strcmp(wanted, "reference") == 0) {
@@ -81,6 +83,9 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
     interpreter->impl = deputy::Interpreter::Create(model->impl, ConfigOf(options), &resolver);
     if (interpreter->impl == nullptr) return nullptr;
     if (options != nullptr) {
+      const TfLiteStatus placed =
+          deputy::ApplyPlacements(options->placements, interpreter->impl.get());
+      if (placed != kTfLiteOk) return nullptr;
       interpreter->delegate_fallback = options->delegate_fallback;
       interpreter->telemetry = options->telemetry;
       interpreter->UpdateListening();

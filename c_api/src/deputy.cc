@@ -166,7 +166,7 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
   DeputyDelegationStatus full{};
   full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
   for (int i = 0; i < impl.subgraph_count(); ++i) {
-    const deputy::HotFallback& fallback = impl.subgraph(i)->hot_fallback();
+    const deputy::HotFallback& fallback = deputy::HotFallbackOf(impl.subgraph(i));
     const deputy::FallbackStatistics& part = fallback.statistics();
     full.degraded |= fallback.degraded();
     full.recomputed_nodes += part.recomputed;
@@ -183,7 +183,8 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   if (interpreter == nullptr) return 0;
   uint64_t digest = 0;
   for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
-    digest = digest * 31 + deputy::GraphDigest(*interpreter->impl->subgraph(i));
+    const deputy::Subgraph* subgraph = interpreter->impl->subgraph(i);
+    digest = digest * 31 + deputy::GraphDigest(*subgraph, deputy::DelegationOf(subgraph).applied());
   }
   return digest;
 }

@@ -24,7 +24,8 @@ using Records = std::vector<const DelegateRecord*>;
 Records Delegates(const TfLiteInterpreter* interpreter) {
   Records delegates;
   for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
-    for (const DelegateRecord& record : interpreter->impl->subgraph(i)->delegation().records()) {
+    for (const DelegateRecord& record :
+         deputy::DelegationOf(interpreter->impl->subgraph(i)).records()) {
       const bool known = std::any_of(delegates.begin(), delegates.end(), [&](const auto* other) {
         return other->delegate == record.delegate;
       });
@@ -35,7 +36,7 @@ Records Delegates(const TfLiteInterpreter* interpreter) {
 }
 
 const DelegateRecord* FindRecord(Subgraph* subgraph, const TfLiteDelegate* delegate) {
-  for (const DelegateRecord& record : subgraph->delegation().records()) {
+  for (const DelegateRecord& record : deputy::DelegationOf(subgraph).records()) {
     if (record.delegate == delegate) return &record;
   }
   return nullptr;
@@ -67,8 +68,8 @@ int CountNodes(Subgraph* subgraph, int node_index) {
 
 // Why the CPU runs a node: the last delegate's reason.
 std::string WhyLeft(Subgraph* subgraph, int node_index) {
-  for (auto record = subgraph->delegation().records().rbegin();
-       record != subgraph->delegation().records().rend(); ++record) {
+  for (auto record = deputy::DelegationOf(subgraph).records().rbegin();
+       record != deputy::DelegationOf(subgraph).records().rend(); ++record) {
     if (static_cast<size_t>(node_index) >= record->nodes.size()) continue;
     const deputy::NodeAnswer& answer = record->nodes[static_cast<size_t>(node_index)];
     return record->name + ": " + deputy::ReasonName(answer.reason) +
@@ -199,7 +200,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     const deputy::NodeCost cost = subgraph->cost(node_index);
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;
-    full.recomputed = subgraph->hot_fallback().RecomputedCount(node_index);
+    full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
     return Deliver(full, run);
   });
 }
@@ -277,7 +278,7 @@ TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* opti
     copy.node = given.node_index;
     if (by_name) copy.name = given.name;
     copy.delegate = given.delegate;
-    options->config.placements.push_back(std::move(copy));
+    options->placements.push_back(std::move(copy));
     return kTfLiteOk;
   });
 }

@@ -14,6 +14,9 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/src/resolver.h"
+#include "core/delegation/delegation.h"
+#include "core/delegation/hot_fallback.h"
+#include "core/delegation/placement.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/op_listener.h"
 #include "core/validation/validation.h"
@@ -33,6 +36,7 @@ struct TfLiteInterpreterOptions {
   // Likewise validation.
   bool validation_set = false;
   deputy::ValidationConfig validation;
+  std::vector<deputy::Placement> placements;  // where nodes may run
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;

@@ -36,7 +36,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
-  subgraph_->hot_fallback().Invalidate();
+  subgraph_->fallback().Invalidate();
   KeepLibrary(delegate);
   records_.Begin(delegate);
   applying_ = true;
@@ -118,7 +118,11 @@ TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
 }
 
 Delegation::Transaction::Transaction(Subgraph* subgraph)
-    : before(subgraph), was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
+    : before(subgraph),
+      applied(DelegationOf(subgraph).applied_),
+      original_plan(DelegationOf(subgraph).original_plan_),
+      undone(DelegationOf(subgraph).undone_),
+      was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
   was_ready = subgraph->state_ != Subgraph::State::kUninvokable;
   if (!was_ready) return;
   for (const std::vector<int>* indices : {&subgraph->inputs_, &subgraph->variables_}) {
@@ -132,8 +136,12 @@ void Delegation::TakeBack() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   transaction->before.Restore();
+  operators_.ForgetNodesFrom(subgraph_->node_count());
+  applied_.swap(transaction->applied);
+  original_plan_.swap(transaction->original_plan);
+  undone_ = transaction->undone;
   records_.Revise(applied_, kTakenBack);
-  subgraph_->hot_fallback().Invalidate();
+  subgraph_->fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
   transaction->contents.PutBack(&subgraph_->tensors_);
@@ -238,7 +246,7 @@ void Delegation::RestorePlan() {
   for (int node : subgraph_->plan_) {
     if (node >= kept) subgraph_->FreeNode(&subgraph_->nodes_[node]);
   }
-  CutNodes(kept);
+  RemoveNodesFrom(kept);
   if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
   subgraph_->plan_ = original_plan_;
   subgraph_->PlanChanged();
@@ -246,16 +254,13 @@ void Delegation::RestorePlan() {
   ForgetTensors();
   subgraph_->interpreter()->KeepSkippable(0);
   original_plan_.clear();
-  subgraph_->hot_fallback().Invalidate();
+  subgraph_->fallback().Invalidate();
   subgraph_->state_ = Subgraph::State::kUninvokable;
   undone_ = true;
 }
 
-void Delegation::CutNodes(int count) noexcept {
-  auto& nodes = subgraph_->nodes_;
-  const auto first = nodes.begin() + std::min(static_cast<ptrdiff_t>(count), std::ssize(nodes));
-  for (auto node = first; node != nodes.end(); ++node) subgraph_->FreeNode(&*node);
-  nodes.erase(first, nodes.end());
+void Delegation::RemoveNodesFrom(int count) noexcept {
+  subgraph_->RemoveNodesFrom(count);
   operators_.ForgetNodesFrom(count);
 }
 

@@ -22,82 +22,67 @@
 #include "core/delegation/delegate_records.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/graph_snapshot.h"
-#include "core/delegation/placement.h"
+#include "core/delegation/placed_node.h"
+#include "core/exec/subgraph.h"
 
 namespace deputy {
 
 class PluginLibrary;
-class Subgraph;
 
 // Flags of a plain or opaque delegate (TfLiteDelegateFlags).
 int64_t DelegateFlags(const TfLiteDelegate* delegate);
 
-class Delegation {
+class Delegation final : public DelegateLayer {
  public:
   explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph), records_(subgraph) {}
-  ~Delegation();
+  ~Delegation() override;
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
 
-  // abi.md 5.3. After kTfLiteDelegateError no delegate is left on this subgraph. Under the policy
-  // Hot every failure leaves the subgraph as it was, and what succeeded can be taken back until
-  // Commit.
-  TfLiteStatus Apply(TfLiteDelegate* delegate);
-  void TakeBack();
-  void Commit() { transaction_.reset(); }
-  // `why` is what reports say of the nodes that are the CPU's again.
-  void Undo(const char* why);
-  // Applies what was undone; nothing if nothing was. The first failure is answered and the
-  // delegates behind it are forgotten. Under the policy Hot a delegate that fails is left out, the
-  // others are applied, and the answer is Ok.
-  TfLiteStatus Redo();
-  // Undoes, forgets, and allocates for the CPU.
-  TfLiteStatus Remove(const char* why);
-
-  bool any_applied() const { return !applied_.empty(); }
-  // Some nodes do not run because a delegate's node runs in their place.
-  bool has_replaced_nodes() const { return !original_plan_.empty(); }
-  // A delegate is being applied: what its kernels do now decides whether it stays.
-  bool applying() const { return applying_; }
-  // A node's kernel has been prepared; tensors from `first_added` on are what it added.
-  void NotePrepared(int node_index, size_t first_added) {
+  // ---- DelegateLayer ---------------------------------------------------------------------------
+  TfLiteStatus Apply(TfLiteDelegate* delegate) override;
+  void TakeBack() override;
+  void Commit() override { transaction_.reset(); }
+  void Undo(const char* why) override;
+  TfLiteStatus Redo() override;
+  TfLiteStatus Remove(const char* why) override;
+  bool any_applied() const override { return !applied_.empty(); }
+  const std::vector<int>& original_plan() const override { return original_plan_; }
+  bool requires_propagated_shapes() const override;
+  void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
-  const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
-  // The plan before the first delegate; empty when none was ever applied.
-  const std::vector<int>& original_plan() const { return original_plan_; }
-  // What the nodes of that plan read in the model.
-  const Fp16Weights& fp16_weights() const { return fp16_weights_; }
-  bool requires_propagated_shapes() const;
+  void Enter() override;
+  void Leave() override;
+  TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) override;
+  TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
+                                      TfLiteRegistration** out_registration) override;
+  TfLiteStatus Replace(const TfLiteRegistration& registration, const TfLiteIntArray* nodes,
+                       TfLiteDelegate* delegate) override;
+  TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
+                       int* out_count) override;
 
+  // A delegate is being applied: what its kernels do now decides whether it stays.
+  bool applying() const { return applying_; }
+  // How often delegate mode has been entered and not left.
+  int mode_depth() const { return mode_depth_; }
+  const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
+  // What the nodes of the original plan read in the model.
+  const Fp16Weights& fp16_weights() const { return fp16_weights_; }
   // What came of the delegates that were asked.
   const std::vector<DelegateRecord>& records() const { return records_.all(); }
   // By node index: where the caller wants nodes to run; empty if nothing was said.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
-  // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
-  void Enter();
-  void Leave();
-  int mode_depth() const { return mode_depth_; }
-
-  // The context's functions in delegate mode. Arrays belong to this object until the next call of
-  // the same function, previews until the mode ends.
-  TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan);
-  TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
-                                      TfLiteRegistration** out_registration);
-  TfLiteStatus Replace(const TfLiteRegistration& registration, const TfLiteIntArray* nodes,
-                       TfLiteDelegate* delegate);
-  TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
-                       int* out_count);
-
  private:
-  friend class GraphSnapshot;
-
   // What taking back an apply needs.
   struct Transaction {
     explicit Transaction(Subgraph* subgraph);
 
     GraphSnapshot before;
+    std::vector<TfLiteDelegate*> applied;
+    std::vector<int> original_plan;
+    bool undone;
     SavedContents contents;  // what the caller wrote, and variables
     bool was_ready = false;  // memory was planned
     bool was_immutable = false;
@@ -124,7 +109,7 @@ class Delegation {
   bool IsOperatorOfANode(const TfLiteOperator* op) const;
   TfLiteStatus RefuseOperatorOfANode();
   // Frees the nodes from `count` on.
-  void CutNodes(int count) noexcept;
+  void RemoveNodesFrom(int count) noexcept;
   bool IsApplied(const TfLiteDelegate* delegate) const;
   void RestorePlan();
   void ForgetTensors();
@@ -148,6 +133,11 @@ class Delegation {
   std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
 };
+
+// The delegates of a subgraph, whose layer MakeDelegation has made.
+inline Delegation& DelegationOf(const Subgraph* subgraph) {
+  return static_cast<Delegation&>(subgraph->delegation());
+}
 
 }  // namespace deputy
 

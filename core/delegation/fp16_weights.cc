@@ -60,8 +60,9 @@ void Fp16Weights::Widen(Subgraph* subgraph) const {
   }
 }
 
-WidenedInputs::WidenedInputs(Subgraph* subgraph, const std::vector<int>& nodes) {
-  const std::vector<Fp16Weights::Use>& uses = subgraph->delegation().fp16_weights().uses_;
+WidenedInputs::WidenedInputs(Subgraph* subgraph, const Fp16Weights& weights,
+                             const std::vector<int>& nodes) {
+  const std::vector<Fp16Weights::Use>& uses = weights.uses_;
   for (int node : nodes) {
     auto use = std::lower_bound(uses.begin(), uses.end(), node,
                                 [](const auto& a, int b) { return a.node < b; });

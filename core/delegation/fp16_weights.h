@@ -41,7 +41,7 @@ class Fp16Weights {
 // Some nodes read widened tensors for as long as this lives.
 class WidenedInputs {
  public:
-  WidenedInputs(Subgraph* subgraph, const std::vector<int>& nodes);
+  WidenedInputs(Subgraph* subgraph, const Fp16Weights& weights, const std::vector<int>& nodes);
   ~WidenedInputs();
   WidenedInputs(const WidenedInputs&) = delete;
   WidenedInputs& operator=(const WidenedInputs&) = delete;

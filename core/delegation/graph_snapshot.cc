@@ -34,10 +34,7 @@ bool OwnsData(const TfLiteTensor& tensor) {
 GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
     : subgraph_(subgraph),
       plan_(subgraph->plan_),
-      original_plan_(subgraph->delegation_.original_plan_),
-      applied_(subgraph->delegation_.applied_),
-      skippable_count_(subgraph->interpreter()->skippable_count()),
-      undone_(subgraph->delegation_.undone_) {
+      skippable_count_(subgraph->interpreter()->skippable_count()) {
   nodes_.resize(subgraph->nodes_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const TfLiteNode& node = subgraph->nodes_[i].first;
@@ -68,10 +65,6 @@ void GraphSnapshot::Restore() noexcept {
   RemoveAddedTensors();
   subgraph_->plan_.swap(plan_);
   subgraph_->PlanChanged();
-  Delegation& delegation = subgraph_->delegation_;
-  delegation.original_plan_.swap(original_plan_);
-  delegation.applied_.swap(applied_);
-  delegation.undone_ = undone_;
   subgraph_->interpreter()->KeepSkippable(skippable_count_);
   subgraph_->state_ = Subgraph::State::kUninvokable;
 }
@@ -99,7 +92,7 @@ void GraphSnapshot::RemoveAddedTensors() {
 
 void GraphSnapshot::RestoreNodes() {
   auto& nodes = subgraph_->nodes_;
-  subgraph_->delegation_.CutNodes(static_cast<int>(nodes_.size()));
+  subgraph_->RemoveNodesFrom(static_cast<int>(nodes_.size()));
   for (size_t i = 0; i < nodes.size(); ++i) {
     TfLiteNode& node = nodes[i].first;
     const std::pair<TfLiteIntArray**, IntArray*> arrays[] = {
@@ -216,7 +209,7 @@ void AddNode(const TfLiteNode& node, const TfLiteRegistration& registration, Has
 
 }  // namespace
 
-uint64_t GraphDigest(const Subgraph& subgraph) {
+uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied) {
   Subgraph& graph =
       const_cast<Subgraph&>(subgraph);  // its accessors are not const; nothing changes
   Hash hash;
@@ -225,7 +218,7 @@ uint64_t GraphDigest(const Subgraph& subgraph) {
     AddNode(*graph.node(i), graph.registration(i), &hash);
   }
   for (int i = 0; i < graph.tensor_count(); ++i) AddTensor(*graph.tensor(i), &hash);
-  for (const TfLiteDelegate* delegate : graph.delegation().applied()) hash.Add(delegate);
+  for (const TfLiteDelegate* delegate : applied) hash.Add(delegate);
   return hash.value();
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "c_api/include/common.h"
@@ -25,8 +26,8 @@ class GraphSnapshot {
   // so do its temporaries.
   void NotePrepared(int node_index, size_t first_added);
 
-  // Frees the nodes and tensors added since, gives back handles taken since, and puts plan, nodes,
-  // tensors and the list of delegates back. A tensor below one that stays is emptied instead.
+  // Frees the nodes and tensors added since, gives back handles taken since, and puts plan, nodes
+  // and tensors back. A tensor below one that stays is emptied instead.
   // Allocates nothing. Memory has to be planned anew.
   void Restore() noexcept;
 
@@ -51,16 +52,14 @@ class GraphSnapshot {
   std::vector<NodeState> nodes_;
   std::vector<TensorState> tensors_;
   std::vector<size_t> kept_tensors_;  // of those added since, in ascending order
-  std::vector<int> plan_, original_plan_;
-  std::vector<TfLiteDelegate*> applied_;
+  std::vector<int> plan_;
   size_t skippable_count_ = 0;  // marks of the interpreter's subgraphs
-  bool undone_ = false;
 };
 
 // A number that is equal for equal structures: the plan; per node its tensors, registration,
 // builtin data and user data; per tensor type, shape, bytes, quantisation, allocation, delegate,
-// handle and stale bit; the delegates applied.
-uint64_t GraphDigest(const Subgraph& subgraph);
+// handle and stale bit; the delegates `applied`.
+uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied);
 
 }  // namespace deputy
 

@@ -7,6 +7,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/base/delegate_params.h"
+#include "core/delegation/delegation.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/subgraph.h"
@@ -76,7 +77,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const Partition& partition = PartitionOf(node_index);
   const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
   for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
-  const WidenedInputs widened(subgraph_, partition.nodes);
+  const WidenedInputs widened(subgraph_, DelegationOf(subgraph_).fp16_weights(), partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->EnsureTensorCapacity();
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
@@ -120,7 +121,7 @@ TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status
   partition.prepared = status == kTfLiteOk;
   if (status == kTfLiteOk) return kTfLiteOk;
   // While a delegate is being applied its failure takes it away as a whole.
-  if (subgraph_->delegation_.applying()) return status;
+  if (DelegationOf(subgraph_).applying()) return status;
   if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
   LeaveUnknownShapesOpen(node_index);
   subgraph_->interpreter()->reporter()->Report(
@@ -235,18 +236,16 @@ void HotFallback::ResetScratch() {
 
 // ---- While the model runs -----------------------------------------------------------------------
 
-HotFallback::Run::Run(HotFallback* fallback) : fallback_(fallback) {
-  fallback->lost_ = nullptr;
-  fallback->variables_at_start_.Clear();
-  if (!fallback->subgraph_->delegation_.any_applied()) return;
-  fallback->SaveVariablesOf(fallback->subgraph_);
-  fallback->subgraph_->interpreter()->restartable_.push_back(fallback);
-  restartable_ = true;
+bool HotFallback::BeginRun() {
+  lost_ = nullptr;
+  variables_at_start_.Clear();
+  if (!subgraph_->delegation().any_applied()) return false;
+  SaveVariablesOf(subgraph_);
+  subgraph_->interpreter()->BeginRestartable(this);
+  return true;
 }
 
-HotFallback::Run::~Run() {
-  if (restartable_) fallback_->subgraph_->interpreter()->restartable_.pop_back();
-}
+void HotFallback::EndRun() { subgraph_->interpreter()->EndRestartable(); }
 
 void HotFallback::SaveVariablesOf(Subgraph* subgraph) {
   if (subgraph->variables().empty()) return;
@@ -321,7 +320,7 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
 }
 
 TfLiteStatus HotFallback::RunReplaced(const Partition& partition) {
-  const WidenedInputs widened(subgraph_, partition.nodes);
+  const WidenedInputs widened(subgraph_, DelegationOf(subgraph_).fp16_weights(), partition.nodes);
   size_t prepared = 0;
   for (size_t i = 0; i < partition.nodes.size(); ++i) {
     if (i >= prepared) {

@@ -26,10 +26,9 @@
 #include "core/base/arena.h"
 #include "core/base/saved_contents.h"
 #include "core/exec/saved_variables.h"
+#include "core/exec/subgraph.h"
 
 namespace deputy {
-
-class Subgraph;
 
 // What fallbacks did so far, and what being able to fall back costs.
 struct FallbackStatistics {
@@ -39,46 +38,21 @@ struct FallbackStatistics {
   int64_t saving_ns = 0;      // time spent on keeping variables
 };
 
-class HotFallback {
+class HotFallback final : public NodeFallback {
  public:
   explicit HotFallback(Subgraph* subgraph) : subgraph_(subgraph) {}
 
-  // ---- While tensors are allocated -------------------------------------------------------------
-  // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
-  // give to its outputs, if these can be known. Ok whether they can or not; or cancelled.
-  TfLiteStatus InferReplacedShapes(int node_index);
-  // Checks a delegate's node by what its prepare returned and by the shapes of its outputs. Ok also
-  // when it failed but its nodes can stand in for it.
-  TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status);
-  // Plans the memory of the replaced nodes.
-  TfLiteStatus Reserve();
-
-  // ---- While the model runs --------------------------------------------------------------------
-  // A run of the subgraph that may start over, for as long as this lives.
-  class Run {
-   public:
-    explicit Run(HotFallback* fallback);
-    ~Run();
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
-
-   private:
-    HotFallback* const fallback_;
-    bool restartable_ = false;
-  };
-
-  // Keeps a called subgraph's variables for the case that this run starts over.
-  void SaveVariablesOf(Subgraph* subgraph);
-  // Runs a delegate's node, or what it replaced.
-  TfLiteStatus InvokeNode(int node_index);
-  // To be called when a tensor could not be copied from its delegate. RestartInference then leaves
-  // that delegate's nodes to the CPU for a while; false when nothing was lost, or nothing is left
-  // to do without it.
-  void NoteLostTensor(const TfLiteDelegate* delegate) { lost_ = delegate; }
-  bool RestartInference();
-
-  // The graph has changed: what was known about its nodes no longer holds.
-  void Invalidate();
+  // ---- NodeFallback ----------------------------------------------------------------------------
+  TfLiteStatus InferReplacedShapes(int node_index) override;
+  TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status) override;
+  TfLiteStatus Reserve() override;
+  bool BeginRun() override;
+  void EndRun() override;
+  void SaveVariablesOf(Subgraph* subgraph) override;
+  TfLiteStatus InvokeNode(int node_index) override;
+  void NoteLostTensor(const TfLiteDelegate* delegate) override { lost_ = delegate; }
+  bool RestartInference() override;
+  void Invalidate() override;
 
   const FallbackStatistics& statistics() const { return statistics_; }
   // The newest inference computed a delegate's nodes of this subgraph on the CPU.
@@ -122,6 +96,11 @@ class HotFallback {
   int64_t degraded_in_ = 0;  // the number of an inference; 0: none
   FallbackStatistics statistics_;
 };
+
+// The fallback of a subgraph, made by MakeDelegation.
+inline HotFallback& HotFallbackOf(const Subgraph* subgraph) {
+  return static_cast<HotFallback&>(subgraph->fallback());
+}
 
 }  // namespace deputy
 

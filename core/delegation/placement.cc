@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegation/placement.h"
 
+#include "core/delegation/delegation.h"
+
 #include <cstring>
 
 #include "core/exec/interpreter.h"
@@ -44,7 +46,7 @@ std::string Describe(const Placement& placement) {
 }
 
 TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches) {
-  std::vector<PlacedNode>& placed = subgraph->delegation().placed_nodes();
+  std::vector<PlacedNode>& placed = DelegationOf(subgraph).placed_nodes();
   placed.resize(static_cast<size_t>(subgraph->node_count()));
   for (int node = 0; node < subgraph->node_count(); ++node) {
     if (!Selects(placement, subgraph, node)) continue;

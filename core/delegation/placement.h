@@ -24,14 +24,6 @@ struct Placement {
   const TfLiteDelegate* delegate = nullptr;  // null: the CPU's
 };
 
-// What was said of one node.
-struct PlacedNode {
-  bool placed = false;
-  const TfLiteDelegate* delegate = nullptr;
-
-  bool Allows(const TfLiteDelegate* other) const { return !placed || delegate == other; }
-};
-
 // Tells every subgraph what was said of its nodes. Error, after a report, when two placements
 // contradict each other, or when a node or a tensor is not there.
 TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements, Interpreter* interpreter);

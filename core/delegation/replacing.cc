@@ -225,7 +225,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   }
   if (status != kTfLiteOk) {
     // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
-    CutNodes(old_nodes);
+    RemoveNodesFrom(old_nodes);
     subgraph_->plan_ = old_plan;
     for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
   }

@@ -35,7 +35,7 @@ TfLiteStatus Subgraph::AllocateTensors() {
   {
     // Cancelled in the middle, delegates would be lost.
     const CancelScope uninterrupted(interpreter_, nullptr);
-    if (const TfLiteStatus status = delegation_.Redo(); status != kTfLiteOk) return status;
+    if (const TfLiteStatus status = delegation().Redo(); status != kTfLiteOk) return status;
   }
   bool dynamic_input = false;
   for (int index : inputs_) {
@@ -59,15 +59,15 @@ TfLiteStatus Subgraph::Reallocate() {
   arena_.Reset();
   persistent_.Reset();
   NoteReaders();
-  if (delegation_.requires_propagated_shapes()) {
+  if (delegation().requires_propagated_shapes()) {
     bool ignored = false;
-    const TfLiteStatus status = PrepareAll(delegation_.original_plan(), &ignored);
+    const TfLiteStatus status = PrepareAll(delegation().original_plan(), &ignored);
     if (status != kTfLiteOk) return status;
   }
   shared_shapes_.BeginPlan(plan_, nodes_, tensors_.size());
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
-  if (interpreter_->hot() && hot_fallback_.Reserve() != kTfLiteOk) return kTfLiteError;
+  if (interpreter_->hot() && fallback().Reserve() != kTfLiteOk) return kTfLiteError;
   DropIdleTemporaries();
   if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   state_ = State::kInvokable;
@@ -87,7 +87,7 @@ TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynami
 
 // Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
 void Subgraph::DropIdleTemporaries() {
-  if (!delegation_.any_applied() && delegation_.original_plan().empty()) return;
+  if (!delegation().any_applied() && delegation().original_plan().empty()) return;
   std::vector<bool> planned(nodes_.size(), false);
   for (int node_index : plan_) planned[node_index] = true;
   for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -128,13 +128,13 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
   const std::vector<SharedShape> shared =
       shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
-  if (hot) status = hot_fallback_.InferReplacedShapes(node_index);
+  if (hot) status = fallback().InferReplacedShapes(node_index);
   const bool cancelled = status != kTfLiteOk;
   interpreter_->failure_note().Clear();
   if (!cancelled) status = RunPrepare(node_index);
   if (!KeepShapes(shared)) status = kTfLiteError;
   if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
-    status = hot_fallback_.CheckPrepareResult(node_index, status);
+    status = fallback().CheckPrepareResult(node_index, status);
   }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");
@@ -175,7 +175,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
       interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);
   if (result.exception != nullptr) NoteFailure(result.exception);
   const TfLiteStatus checked = CheckNodeIndices(node_index);
-  delegation_.NotePrepared(node_index, tensors_before);
+  delegation().NotePrepared(node_index, tensors_before);
   return checked == kTfLiteOk ? result.status : kTfLiteError;
 }
 
@@ -210,7 +210,7 @@ bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
 
 void Subgraph::NoteReaders() {
   // Under Hot, nodes that a delegate has taken may have to run after all.
-  const bool any = interpreter_->hot() && delegation_.has_replaced_nodes();
+  const bool any = interpreter_->hot() && !delegation().original_plan().empty();
   read_.assign(tensors_.size(), any);
   for (int index : outputs_) {
     if (index >= 0) read_[index] = true;

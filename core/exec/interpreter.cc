@@ -49,8 +49,8 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
   }
   // All subgraphs exist before any kernel's init runs, since an init may look at another one.
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
-    interpreter->subgraphs_.push_back(
-        std::make_unique<Subgraph>(interpreter.get(), static_cast<int>(i), &desc.subgraphs[i]));
+    interpreter->subgraphs_.push_back(std::make_unique<Subgraph>(
+        interpreter.get(), static_cast<int>(i), &desc.subgraphs[i], config.make_delegate_parts));
   }
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
     if (BuildSubgraph(desc, desc.subgraphs[i], registrations, resolver,
@@ -59,7 +59,6 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
     }
   }
   interpreter->metadata_attached_ = true;
-  if (ApplyPlacements(config.placements, interpreter.get()) != kTfLiteOk) return nullptr;
   if (const auto* edges = interpreter->FindMetadata(kControlDependenciesMetadata)) {
     ParseControlEdges(*edges, desc.subgraphs.size(), &interpreter->control_edges_);
   }
@@ -223,7 +222,7 @@ TfLiteStatus Interpreter::CheckCancellation() {
 }
 
 void Interpreter::SaveVariablesOf(Subgraph* subgraph) {
-  for (HotFallback* fallback : restartable_) fallback->SaveVariablesOf(subgraph);
+  for (NodeFallback* fallback : restartable_) fallback->SaveVariablesOf(subgraph);
 }
 
 bool Interpreter::EnterSubgraph() {

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/failure_note.h"
 #include "core/base/memory.h"
+#include "core/base/partition.h"
 #include "core/base/thread_pool.h"
 #include "core/exec/call_observers.h"
 #include "core/exec/signature_runner.h"
@@ -36,7 +37,8 @@ struct InterpreterConfig {
   bool hot = false;
   // Under Hot: for how many inferences a node that failed rests; -1: for good.
   int delegate_retry = 0;
-  std::vector<Placement> placements;
+  // Makes the layer that applies delegates, for each subgraph. Required.
+  MakeDelegateParts make_delegate_parts = nullptr;
   // Makes what watches the interpreter at work; empty: nothing does. Called before it is built.
   std::function<std::unique_ptr<Observer>(Interpreter*)> make_observer;
 };
@@ -115,6 +117,9 @@ class Interpreter {
   // Under Hot: a subgraph is about to be called, so that inferences under way that may start over
   // have to keep its variables.
   void SaveVariablesOf(Subgraph* subgraph);
+  // A run that may start over begins, and ends; they nest.
+  void BeginRestartable(NodeFallback* fallback) { restartable_.push_back(fallback); }
+  void EndRestartable() { restartable_.pop_back(); }
 
   // One subgraph's work inside another's. False, after a report, when the calls go deeper than the
   // limits allow; every true is paired with LeaveSubgraph.
@@ -158,7 +163,6 @@ class Interpreter {
 
   friend class CancelScope;
   friend class AllocationPass;
-  friend class HotFallback;
 
   std::shared_ptr<const Model> model_;
   ErrorReporter reporter_;
@@ -175,7 +179,7 @@ class Interpreter {
   int64_t inference_ = 0;
   int64_t allocation_pass_ = 0;
   int allocation_depth_ = 0;
-  std::vector<HotFallback*> restartable_;  // running now; the innermost last
+  std::vector<NodeFallback*> restartable_;  // running now; the innermost last
   int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;

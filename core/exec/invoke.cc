@@ -32,9 +32,9 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   if (!depth.allowed()) return kTfLiteError;
   const ScopedFlushDenormals flush;
   if (!interpreter_->hot()) return RunPlan(allow_stale_outputs);
-  const HotFallback::Run run(&hot_fallback_);
+  const RestartableRun run(&fallback());
   TfLiteStatus status = RunPlan(allow_stale_outputs);
-  while (status != kTfLiteOk && hot_fallback_.RestartInference()) {
+  while (status != kTfLiteOk && fallback().RestartInference()) {
     status = RunPlan(allow_stale_outputs);
   }
   return status;
@@ -73,7 +73,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   }
   tensor_resized_ = false;
   if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr) {
-    const TfLiteStatus status = hot_fallback_.InvokeNode(node_index);
+    const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
   } else if (const TfLiteStatus status = RunKernel(node_index); status != kTfLiteOk) {
     return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
@@ -155,7 +155,7 @@ TfLiteStatus Subgraph::EnsureReadable(int tensor_index) {
   if (!stale->data_is_stale) return kTfLiteOk;
   const TfLiteDelegate* holder = stale->delegate;
   const TfLiteStatus status = CopyFromDelegate(tensor_index);
-  if (status != kTfLiteOk) hot_fallback_.NoteLostTensor(holder);
+  if (status != kTfLiteOk) fallback().NoteLostTensor(holder);
   return status;
 }
 

@@ -124,12 +124,12 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 
 }  // namespace
 
-Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc)
+Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc,
+                   MakeDelegateParts make_delegate_parts)
     : interpreter_(interpreter),
       index_(index),
       desc_(desc),
-      delegation_(this),
-      hot_fallback_(this) {
+      delegate_parts_(make_delegate_parts(this)) {
   InitContext(this, &context_);
   if (const Observer* observer = interpreter->observer()) {
     arena_.SetGuard(observer->guard_bytes());
@@ -354,6 +354,12 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
               OperatorName(registration), reason.empty() ? "" : ": ", reason.c_str());
 }
 
+void Subgraph::RemoveNodesFrom(int count) noexcept {
+  const auto first = nodes_.begin() + std::min(static_cast<ptrdiff_t>(count), std::ssize(nodes_));
+  for (auto node = first; node != nodes_.end(); ++node) FreeNode(&*node);
+  nodes_.erase(first, nodes_.end());
+}
+
 void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
   TfLiteNode& node = entry->first;
   // The kernel's free comes last; by contract it sees neither arrays nor builtin data.
@@ -446,7 +452,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
 }
 
 TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> dims) {
-  if (state_ == State::kInvokableAndImmutable && !delegation_.any_applied()) {
+  if (state_ == State::kInvokableAndImmutable && !delegation().any_applied()) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "ResizeInputTensor is disallowed when graph is immutable.");
   }
@@ -462,7 +468,7 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
   }
   IntArray new_dims = MakeArray(dims);
   if (state_ == State::kInvokableAndImmutable) {
-    delegation_.Undo(kUndoneByResize);
+    delegation().Undo(kUndoneByResize);
   }
   const TfLiteStatus status = ResizeTensor(resized, new_dims.release());
   if (status == kTfLiteOk) state_ = State::kUninvokable;
@@ -470,7 +476,7 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
 }
 
 void Subgraph::RequireAllocation() {
-  if (state_ == State::kInvokableAndImmutable) delegation_.Undo(kUndoneByResize);
+  if (state_ == State::kInvokableAndImmutable) delegation().Undo(kUndoneByResize);
   state_ = State::kUninvokable;
 }
 

@@ -18,9 +18,10 @@
 #include "c_api/include/common.h"
 #include "core/base/arena.h"
 #include "core/base/foreign_call.h"
-#include "core/delegation/delegation.h"
-#include "core/delegation/hot_fallback.h"
+#include "core/base/partition.h"
+#include "core/base/saved_contents.h"
 #include "core/exec/call_shapes.h"
+#include "core/exec/delegate_layer.h"
 #include "core/exec/graph_index.h"
 #include "core/exec/shared_shapes.h"
 #include "core/kernel_api/runtime.h"
@@ -48,7 +49,8 @@ struct NodeCost {
 class Subgraph final : public Runtime, public CallableSubgraph {
  public:
   // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
-  Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc);
+  Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc,
+           MakeDelegateParts make_delegate_parts);
   ~Subgraph();
   Subgraph(const Subgraph&) = delete;
   Subgraph& operator=(const Subgraph&) = delete;
@@ -125,9 +127,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // abi.md 4.5: `new_dims` is always taken over.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
 
-  Delegation& delegation() { return delegation_; }
-  const Delegation& delegation() const { return delegation_; }
-  HotFallback& hot_fallback() { return hot_fallback_; }
+  DelegateLayer& delegation() const { return *delegate_parts_.layer; }
+  NodeFallback& fallback() const { return *delegate_parts_.fallback; }
 
   // Where nodes run. Holds until the plan changes.
   const GraphIndex& graph_index();
@@ -190,6 +191,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
   void ReserveNodes();
   void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
+  // Frees the nodes from `count` on.
+  void RemoveNodesFrom(int count) noexcept;
   void EnsureTensorCapacity();
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
 
@@ -257,8 +260,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<NodeCost> costs_;  // by node index
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
-  Delegation delegation_;
-  HotFallback hot_fallback_;
+  const DelegateParts delegate_parts_;
 };
 
 }  // namespace deputy

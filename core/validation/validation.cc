@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/base/delegate_call.h"
+#include "core/delegation/delegation.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
@@ -147,7 +148,7 @@ void Validation::TakeBefore(Call* call) {
   call->before = std::make_unique<Before>(call->subgraph);
   call->before->roles = Roles(*call);
   for (int i = 0; i < interpreter_->subgraph_count(); ++i) {
-    call->before->mode_depths.push_back(interpreter_->subgraph(i)->delegation().mode_depth());
+    call->before->mode_depths.push_back(DelegationOf(interpreter_->subgraph(i)).mode_depth());
   }
   constants_[call->subgraph].Update(call->subgraph);
   GuardedContents& contents = call->before->contents;

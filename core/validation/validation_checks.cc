@@ -5,6 +5,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/base/delegate_params.h"
+#include "core/delegation/delegation.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
@@ -113,7 +114,7 @@ void Validation::CheckAfter(Call* call, TfLiteStatus status) {
 void Validation::CheckSubgraphsReleased(const Call& call) {
   for (size_t i = 0; i < call.before->mode_depths.size(); ++i) {
     const Subgraph* subgraph = interpreter_->subgraph(static_cast<int>(i));
-    if (subgraph->delegation().mode_depth() <= call.before->mode_depths[i]) continue;
+    if (DelegationOf(subgraph).mode_depth() <= call.before->mode_depths[i]) continue;
     Report(Rule::kSubgraphNotReleased, &call, -1, "acquires subgraph %zu and does not release it",
            i);
   }
@@ -215,7 +216,7 @@ void Validation::JudgeNode(Call* call, const FieldChange& change) {
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
     const std::vector<int>& before = call->before->fields.inputs(change.index);
     const TfLiteIntArray* now = call->subgraph->node(change.index)->inputs;
-    const Fp16Weights& weights = call->subgraph->delegation().fp16_weights();
+    const Fp16Weights& weights = DelegationOf(call->subgraph).fp16_weights();
     bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
     for (int i = 0; allowed && i < now->size; ++i) {
       allowed = now->data[i] == before[static_cast<size_t>(i)] ||

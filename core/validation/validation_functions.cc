@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The validation layer's view of the context's functions: who calls them when, and with what.
+#include "core/delegation/delegation.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
@@ -31,7 +32,7 @@ bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
            function);
     return false;
   }
-  if (call->subgraph != subgraph && subgraph->delegation().mode_depth() == 0) {
+  if (call->subgraph != subgraph && DelegationOf(subgraph).mode_depth() == 0) {
     Report(Rule::kWrongContext, call, -1, "calls %s of subgraph %d, which it has not acquired",
            function, subgraph->index());
     return false;
@@ -77,7 +78,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
   if (call->subject.callback == Callback::kInvoke) {
     Report(Rule::kShapeInInvoke, call, index,
            "gets another shape than was prepared, and is no dynamic tensor");
-  } else if (subgraph->delegation().applying() && IsStatic(call->subject.delegate)) {
+  } else if (DelegationOf(subgraph).applying() && IsStatic(call->subject.delegate)) {
     Report(Rule::kShapeInPrepare, call, index,
            "gets another shape than the nodes give it that the delegate replaced");
   }

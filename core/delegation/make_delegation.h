@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DEPUTY_CORE_DELEGATION_MAKE_DELEGATION_H_
+#define DEPUTY_CORE_DELEGATION_MAKE_DELEGATION_H_
+
+#include "core/exec/delegate_layer.h"
+
+namespace deputy {
+
+// The parts of core/delegation for one subgraph, for InterpreterConfig::make_delegate_parts.
+DelegateParts MakeDelegation(Subgraph* subgraph);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_MAKE_DELEGATION_H_
