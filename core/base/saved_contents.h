@@ -5,6 +5,7 @@
 #define DEPUTY_CORE_BASE_SAVED_CONTENTS_H_
 
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "c_api/include/common.h"
@@ -27,9 +28,9 @@ class SavedContents {
   }
 
   // Tensors that have another size by now keep what they hold.
-  void PutBack(std::vector<TfLiteTensor>* tensors) const {
+  void PutBack(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
-      TfLiteTensor& tensor = (*tensors)[static_cast<size_t>(saved_[i].tensor)];
+      TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];
       if (tensor.data.raw == nullptr || tensor.bytes != saved_[i].bytes.size()) continue;
       memcpy(tensor.data.raw, saved_[i].bytes.data(), tensor.bytes);
     }

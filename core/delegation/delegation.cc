@@ -2,6 +2,7 @@
 #include "core/delegation/delegation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/delegate_call.h"
 #include "core/exec/context.h"
@@ -53,20 +54,20 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
-  if (!subgraph_->consistent_) return ApplyToInconsistent(delegate);
+  if (!subgraph_->consistent()) return ApplyToInconsistent(delegate);
   const int64_t flags = DelegateFlags(delegate);
   const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
-  const bool was_immutable = subgraph_->state_ == Subgraph::State::kInvokableAndImmutable;
-  const bool was_invokable = subgraph_->state_ == Subgraph::State::kInvokable;
+  const bool was_immutable = subgraph_->immutable();
+  const bool was_invokable = (subgraph_->ready() && !subgraph_->immutable());
   if (was_immutable) {
-    subgraph_->state_ = Subgraph::State::kUninvokable;
+    subgraph_->SetUninvokable();
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
   if (applied_.empty()) {
     fp16_weights_ = Fp16Weights(subgraph_);
-    original_plan_ = subgraph_->plan_;
+    original_plan_ = subgraph_->plan();
   }
 
   applied_.reserve(applied_.size() + 1);
@@ -92,12 +93,12 @@ TfLiteStatus Delegation::ApplyToInconsistent(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus Delegation::CheckFullyDelegated() {
-  for (int node : subgraph_->plan_) {
-    if (subgraph_->nodes_[node].first.delegate != nullptr) continue;
+  for (int node : subgraph_->plan()) {
+    if (subgraph_->node(node)->delegate != nullptr) continue;
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                 "The delegate promised to take the whole graph; subgraph %d node %d %s: "
                 "expected a delegate, found the CPU",
-                subgraph_->index(), node, OperatorName(subgraph_->nodes_[node].second));
+                subgraph_->index(), node, OperatorName(*subgraph_->graph().registration(node)));
   }
   return kTfLiteOk;
 }
@@ -122,12 +123,12 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
       applied(DelegationOf(subgraph).applied_),
       original_plan(DelegationOf(subgraph).original_plan_),
       undone(DelegationOf(subgraph).undone_),
-      was_immutable(subgraph->state_ == Subgraph::State::kInvokableAndImmutable) {
-  was_ready = subgraph->state_ != Subgraph::State::kUninvokable;
+      was_immutable(subgraph->immutable()) {
+  was_ready = subgraph->ready();
   if (!was_ready) return;
-  for (const std::vector<int>* indices : {&subgraph->inputs_, &subgraph->variables_}) {
+  for (const std::vector<int>* indices : {&subgraph->inputs(), &subgraph->variables()}) {
     for (int index : *indices) {
-      if (index >= 0) contents.Save(index, subgraph->tensors_[index]);
+      if (index >= 0) contents.Save(index, subgraph->graph().tensors()[index]);
     }
   }
 }
@@ -143,15 +144,14 @@ void Delegation::TakeBack() {
   records_.Revise(applied_, kTakenBack);
   subgraph_->fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
-  if (transaction->was_immutable) subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
-  transaction->contents.PutBack(&subgraph_->tensors_);
+  if (transaction->was_immutable) subgraph_->SetImmutable();
+  transaction->contents.PutBack(subgraph_->graph().tensors());
 }
 
 // A static delegate needs to see every shape.
 TfLiteStatus Delegation::CheckStaticShapes() {
-  subgraph_->next_to_prepare_ = 0;
   bool dynamic = false;
-  const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan_, &dynamic);
+  const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan(), &dynamic);
   if (status != kTfLiteOk) return status;
   if (!dynamic) return kTfLiteOk;
   const TfLiteStatus allocated = subgraph_->Reallocate();
@@ -192,12 +192,12 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
   if (!dynamic) {
     if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
-    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    subgraph_->SetImmutable();
     return kTfLiteOk;
   }
   if (was_immutable) {
     bool dynamic_tensors = false;
-    if (subgraph_->PrepareAll(subgraph_->plan_, &dynamic_tensors) != kTfLiteOk) return Restore();
+    if (subgraph_->PrepareAll(subgraph_->plan(), &dynamic_tensors) != kTfLiteOk) return Restore();
     if (dynamic_tensors) {
       const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
       if (removed != kTfLiteOk) return removed;
@@ -206,7 +206,7 @@ TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immuta
                   "execution plan.");
     }
     if (subgraph_->Reallocate() != kTfLiteOk) return Restore();
-    subgraph_->state_ = Subgraph::State::kInvokableAndImmutable;
+    subgraph_->SetImmutable();
     return kTfLiteOk;
   }
   if (was_invokable && subgraph_->Reallocate() != kTfLiteOk) return Restore();
@@ -242,20 +242,14 @@ void Delegation::Undo(const char* why) {
 void Delegation::RestorePlan() {
   if (original_plan_.empty()) return;
   const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
-  // In plan order, as upstream frees them; then those that a later delegate swallowed.
-  for (int node : subgraph_->plan_) {
-    if (node >= kept) subgraph_->FreeNode(&subgraph_->nodes_[node]);
-  }
   RemoveNodesFrom(kept);
-  if (subgraph_->costs_.size() > static_cast<size_t>(kept)) subgraph_->costs_.resize(kept);
-  subgraph_->plan_ = original_plan_;
-  subgraph_->PlanChanged();
+  subgraph_->SetPlan(std::move(original_plan_));
   fp16_weights_.Widen(subgraph_);
   ForgetTensors();
   subgraph_->interpreter()->KeepSkippable(0);
   original_plan_.clear();
   subgraph_->fallback().Invalidate();
-  subgraph_->state_ = Subgraph::State::kUninvokable;
+  subgraph_->SetUninvokable();
   undone_ = true;
 }
 
@@ -268,7 +262,7 @@ void Delegation::RemoveNodesFrom(int count) noexcept {
 // old device data over fresh CPU results, nor a claim that has nothing behind it. No delegate is
 // left, so this goes for all of them, the one that failed to apply included.
 void Delegation::ForgetTensors() {
-  for (TfLiteTensor& tensor : subgraph_->tensors_) {
+  for (TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     if (tensor.delegate == nullptr) continue;
     tensor.data_is_stale = false;
     if (tensor.buffer_handle == kTfLiteNullBufferHandle) tensor.delegate = nullptr;

@@ -33,26 +33,27 @@ bool OwnsData(const TfLiteTensor& tensor) {
 
 GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
     : subgraph_(subgraph),
-      plan_(subgraph->plan_),
+      plan_(subgraph->plan()),
       skippable_count_(subgraph->interpreter()->skippable_count()) {
-  nodes_.resize(subgraph->nodes_.size());
+  nodes_.resize(static_cast<size_t>(subgraph->node_count()));
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const TfLiteNode& node = subgraph->nodes_[i].first;
+    const TfLiteNode& node = *subgraph->node(static_cast<int>(i));
     nodes_[i].inputs.reset(Copy(node.inputs));
     nodes_[i].outputs.reset(Copy(node.outputs));
     nodes_[i].temporaries.reset(Copy(node.temporaries));
   }
-  tensors_.resize(subgraph->tensors_.size());
+  tensors_.resize(subgraph->graph().tensors().size());
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    tensors_[i].fields = subgraph->tensors_[i];
-    tensors_[i].dims.reset(Copy(subgraph->tensors_[i].dims));
+    tensors_[i].fields = subgraph->graph().tensors()[i];
+    tensors_[i].dims.reset(Copy(subgraph->graph().tensors()[i].dims));
   }
 }
 
 void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
   if (static_cast<size_t>(node_index) >= nodes_.size()) return;  // of the delegate being applied
-  for (size_t i = first_added; i < subgraph_->tensors_.size(); ++i) kept_tensors_.push_back(i);
-  const TfLiteIntArray* temporaries = subgraph_->nodes_[node_index].first.temporaries;
+  for (size_t i = first_added; i < subgraph_->graph().tensors().size(); ++i)
+    kept_tensors_.push_back(i);
+  const TfLiteIntArray* temporaries = subgraph_->node(node_index)->temporaries;
   IntArray& saved = nodes_[static_cast<size_t>(node_index)].temporaries;
   if (!SameArray(saved.get(), temporaries)) saved.reset(Copy(temporaries));
 }
@@ -60,24 +61,23 @@ void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
 void GraphSnapshot::Restore() noexcept {
   RestoreNodes();
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    RestoreTensor(tensors_[i], std::move(tensors_[i].dims), &subgraph_->tensors_[i]);
+    RestoreTensor(tensors_[i], std::move(tensors_[i].dims), &subgraph_->graph().tensors()[i]);
   }
   RemoveAddedTensors();
-  subgraph_->plan_.swap(plan_);
-  subgraph_->PlanChanged();
+  subgraph_->SetPlan(std::move(plan_));
   subgraph_->interpreter()->KeepSkippable(skippable_count_);
-  subgraph_->state_ = Subgraph::State::kUninvokable;
+  subgraph_->SetUninvokable();
 }
 
 void GraphSnapshot::RemoveAddedTensors() {
-  auto& tensors = subgraph_->tensors_;
+  Graph& graph = subgraph_->graph();
   auto kept = kept_tensors_.begin();
-  for (size_t i = tensors_.size(); i < tensors.size(); ++i) {
+  for (size_t i = tensors_.size(); i < graph.tensors().size(); ++i) {
     if (kept != kept_tensors_.end() && *kept == i) {
       ++kept;
       continue;
     }
-    TfLiteTensor& added = tensors[i];
+    TfLiteTensor& added = graph.tensors()[i];
     if (added.buffer_handle != kTfLiteNullBufferHandle && added.delegate != nullptr) {
       subgraph_->FreeBufferHandle(static_cast<int>(i));
     }
@@ -85,16 +85,14 @@ void GraphSnapshot::RemoveAddedTensors() {
     added = TfLiteTensor{};
     added.buffer_handle = kTfLiteNullBufferHandle;
   }
-  tensors.resize(kept_tensors_.empty() ? tensors_.size() : kept_tensors_.back() + 1);
-  subgraph_->context_.tensors = tensors.data();
-  subgraph_->context_.tensors_size = tensors.size();
+  const size_t count = kept_tensors_.empty() ? tensors_.size() : kept_tensors_.back() + 1;
+  graph.RemoveTensorsFrom(static_cast<int>(count));
 }
 
 void GraphSnapshot::RestoreNodes() {
-  auto& nodes = subgraph_->nodes_;
   subgraph_->RemoveNodesFrom(static_cast<int>(nodes_.size()));
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    TfLiteNode& node = nodes[i].first;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    TfLiteNode& node = *subgraph_->node(static_cast<int>(i));
     const std::pair<TfLiteIntArray**, IntArray*> arrays[] = {
         {&node.inputs, &nodes_[i].inputs},
         {&node.outputs, &nodes_[i].outputs},

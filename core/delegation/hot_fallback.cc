@@ -38,7 +38,7 @@ class Stopwatch {
 
 // A later delegate may have taken an earlier one's node: what counts is the nodes of the CPU.
 void HotFallback::Flatten(int node_index, std::vector<int>* out_nodes) const {
-  const TfLiteNode& node = subgraph_->nodes_[node_index].first;
+  const TfLiteNode& node = *subgraph_->node(node_index);
   if (node.delegate == nullptr) {
     out_nodes->push_back(node_index);
     return;
@@ -48,7 +48,7 @@ void HotFallback::Flatten(int node_index, std::vector<int>* out_nodes) const {
 }
 
 HotFallback::Partition& HotFallback::PartitionOf(int node_index) {
-  const auto [entry, fresh] = partitions_.try_emplace(node_index);
+  const auto [entry, fresh] = partitions_.try_emplace(subgraph_->graph().id(node_index));
   if (fresh) {
     std::vector<int>& nodes = entry->second.nodes;
     Flatten(node_index, &nodes);
@@ -67,7 +67,7 @@ void HotFallback::Invalidate() {
 }
 
 int64_t HotFallback::RecomputedCount(int node_index) const {
-  const auto entry = partitions_.find(node_index);
+  const auto entry = partitions_.find(subgraph_->graph().id(node_index));
   return entry == partitions_.end() ? 0 : entry->second.recomputed;
 }
 
@@ -75,31 +75,32 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const Partition& partition = PartitionOf(node_index);
-  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) known_shapes_.erase(outputs->data[i]);
   const WidenedInputs widened(subgraph_, DelegationOf(subgraph_).fp16_weights(), partition.nodes);
   for (int replaced : partition.nodes) {
-    subgraph_->EnsureTensorCapacity();
+    subgraph_->graph().EnsureTensorCapacity();
     // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
     const TfLiteStatus status = subgraph_->RunPrepare(replaced);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) return kTfLiteOk;
-    if (subgraph_->HasDynamicTensor(subgraph_->nodes_[replaced].first.outputs)) return kTfLiteOk;
+    if (subgraph_->graph().HasDynamicTensor(IndicesOf(subgraph_->node(replaced)->outputs)))
+      return kTfLiteOk;
   }
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0) continue;
-    const TfLiteIntArray* dims = subgraph_->tensors_[outputs->data[i]].dims;
+    const TfLiteIntArray* dims = subgraph_->graph().tensors()[outputs->data[i]].dims;
     known_shapes_[outputs->data[i]].assign(dims->data, dims->data + dims->size);
   }
   return kTfLiteOk;
 }
 
 bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
-  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
     const auto known = known_shapes_.find(outputs->data[i]);
     if (known == known_shapes_.end()) continue;
-    const TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    const TfLiteTensor& output = subgraph_->graph().tensors()[outputs->data[i]];
     const int rank = static_cast<int>(known->second.size());
     if (output.dims != nullptr &&
         TfLiteIntArrayEqualsArray(output.dims, rank, known->second.data()) != 0) {
@@ -131,10 +132,10 @@ TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status
 }
 
 TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
-  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0) continue;
-    TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    TfLiteTensor& output = subgraph_->graph().tensors()[outputs->data[i]];
     const auto known = known_shapes_.find(outputs->data[i]);
     if (known == known_shapes_.end()) continue;
     TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(known->second.size()));
@@ -147,10 +148,10 @@ TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
 
 // The replaced nodes give such outputs a shape when they run.
 void HotFallback::LeaveUnknownShapesOpen(int node_index) {
-  const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+  const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0 || known_shapes_.count(outputs->data[i]) != 0) continue;
-    TfLiteTensor& output = subgraph_->tensors_[outputs->data[i]];
+    TfLiteTensor& output = subgraph_->graph().tensors()[outputs->data[i]];
     if (output.allocation_type != kTfLiteArenaRw) continue;
     output.allocation_type = kTfLiteDynamic;
     output.data.raw = nullptr;
@@ -160,8 +161,8 @@ void HotFallback::LeaveUnknownShapesOpen(int node_index) {
 TfLiteStatus HotFallback::Reserve() {
   // One partition at a time needs scratch memory; constants stay.
   size_t scratch_bytes = 0, constant_bytes = 0;
-  for (int node_index : subgraph_->plan_) {
-    if (subgraph_->nodes_[node_index].first.delegate == nullptr) continue;
+  for (int node_index : subgraph_->plan()) {
+    if (subgraph_->node(node_index)->delegate == nullptr) continue;
     const Partition& partition = PartitionOf(node_index);
     ResetScratch();
     if (!PlanScratch(partition, partition.nodes.size())) {
@@ -181,7 +182,7 @@ TfLiteStatus HotFallback::Reserve() {
 size_t HotFallback::ComputedConstants(const Partition& partition) const {
   size_t bytes = 0;
   for (int node_index : partition.nodes) {
-    const TfLiteIntArray* outputs = subgraph_->nodes_[node_index].first.outputs;
+    const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
     for (int i = 0; i < outputs->size; ++i) {
       const TfLiteTensor* output = subgraph_->tensor(outputs->data[i]);
       const bool constant = output != nullptr && output->allocation_type == kTfLitePersistentRo;
@@ -207,12 +208,12 @@ bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
       }
       Arena::Slot& slot = slots[entry->second];
       if (!comes_to_life && !slot.lifetime.used()) continue;
-      slot.bytes = subgraph_->tensors_[index].bytes;
+      slot.bytes = subgraph_->graph().tensors()[index].bytes;
       slot.lifetime.Include(static_cast<int>(step));
     }
   };
   for (size_t step = 0; step < partition.nodes.size(); ++step) {
-    const TfLiteNode& node = subgraph_->nodes_[partition.nodes[step]].first;
+    const TfLiteNode& node = *subgraph_->node(partition.nodes[step]);
     include(node.inputs, step, false);
     if (step >= end) continue;
     include(node.outputs, step, true);
@@ -223,10 +224,10 @@ bool HotFallback::PlanScratch(const Partition& partition, size_t end) {
 
 bool HotFallback::NeedsScratch(int tensor_index) const {
   if (tensor_index < 0) return false;
-  const TfLiteAllocationType type = subgraph_->tensors_[tensor_index].allocation_type;
+  const TfLiteAllocationType type = subgraph_->graph().tensors()[tensor_index].allocation_type;
   return (type == kTfLiteArenaRw || type == kTfLiteArenaRwPersistent) &&
-         subgraph_->arena_.Address(tensor_index) == nullptr &&
-         subgraph_->persistent_.Address(tensor_index) == nullptr;
+         subgraph_->arena().Address(tensor_index) == nullptr &&
+         subgraph_->persistent().Address(tensor_index) == nullptr;
 }
 
 void HotFallback::ResetScratch() {
@@ -272,13 +273,13 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   if (BackingOff(partition) || !partition.prepared) return Recompute(node_index);
 
   variables_of_node_.Clear();
-  if (!subgraph_->variables_.empty()) {
+  if (!subgraph_->variables().empty()) {
     const Stopwatch watch(&statistics_.saving_ns);
-    const TfLiteIntArray* inputs = subgraph_->nodes_[node_index].first.inputs;
+    const TfLiteIntArray* inputs = subgraph_->node(node_index)->inputs;
     for (int i = 0; i < inputs->size; ++i) {
       const int index = inputs->data[i];
-      if (index < 0 || !subgraph_->tensors_[index].is_variable) continue;
-      variables_of_node_.Save(index, subgraph_->tensors_[index]);
+      if (index < 0 || !subgraph_->graph().tensors()[index].is_variable) continue;
+      variables_of_node_.Save(index, subgraph_->graph().tensors()[index]);
     }
   }
   const TfLiteStatus status = subgraph_->RunKernel(node_index);
@@ -289,18 +290,18 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   if (status != kTfLiteOk) {
     subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
   }
-  variables_of_node_.PutBack(&subgraph_->tensors_);
+  variables_of_node_.PutBack(subgraph_->graph().tensors());
   BackOff(&partition);
   return Recompute(node_index);
 }
 
 TfLiteStatus HotFallback::Recompute(int node_index) {
   Partition& partition = PartitionOf(node_index);
-  const TfLiteNode& node = subgraph_->nodes_[node_index].first;
+  const TfLiteNode& node = *subgraph_->node(node_index);
   // Whatever the delegate holds of them is older than what comes now.
   for (int i = 0; i < node.outputs->size; ++i) {
     if (node.outputs->data[i] >= 0)
-      subgraph_->tensors_[node.outputs->data[i]].data_is_stale = false;
+      subgraph_->graph().tensors()[node.outputs->data[i]].data_is_stale = false;
   }
   // A kernel that gave an output another shape took it away from its place in the arena.
   if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
@@ -356,7 +357,7 @@ TfLiteStatus HotFallback::PrepareSome(const Partition& partition, size_t begin, 
   }
   for (const auto& [tensor, slot] : scratch_slots_) {
     char* const address = scratch_.Address(slot);
-    if (address != nullptr) subgraph_->tensors_[tensor].data.raw = address;
+    if (address != nullptr) subgraph_->graph().tensors()[tensor].data.raw = address;
   }
   *out_end = end;
   return kTfLiteOk;
@@ -364,7 +365,7 @@ TfLiteStatus HotFallback::PrepareSome(const Partition& partition, size_t begin, 
 
 void HotFallback::ForgetScratchAddresses() {
   for (const auto& [tensor, slot] : scratch_slots_) {
-    if (scratch_.Address(slot) != nullptr) subgraph_->tensors_[tensor].data.raw = nullptr;
+    if (scratch_.Address(slot) != nullptr) subgraph_->graph().tensors()[tensor].data.raw = nullptr;
   }
   ResetScratch();
 }
@@ -372,15 +373,15 @@ void HotFallback::ForgetScratchAddresses() {
 bool HotFallback::RestartInference() {
   if (lost_ == nullptr) return false;
   bool changed = false;
-  for (int node_index : subgraph_->plan_) {
-    if (subgraph_->nodes_[node_index].first.delegate != lost_) continue;
+  for (int node_index : subgraph_->plan()) {
+    if (subgraph_->node(node_index)->delegate != lost_) continue;
     Partition& partition = PartitionOf(node_index);
     if (BackingOff(partition)) continue;
     BackOff(&partition);
     changed = true;
   }
   if (!changed) return false;
-  for (TfLiteTensor& tensor : subgraph_->tensors_) {
+  for (TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     if (tensor.delegate == lost_) tensor.data_is_stale = false;
   }
   lost_ = nullptr;

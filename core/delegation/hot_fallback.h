@@ -86,7 +86,7 @@ class HotFallback final : public NodeFallback {
   void BackOff(Partition* partition);
 
   Subgraph* const subgraph_;
-  std::map<int, Partition> partitions_;           // by the delegate's node
+  std::map<NodeId, Partition> partitions_;        // by the delegate's node
   std::map<int, std::vector<int>> known_shapes_;  // of tensors that delegates write
   Arena scratch_;                                 // of one partition at a time
   std::map<int, int> scratch_slots_;              // by tensor: its number in scratch_

@@ -16,10 +16,6 @@
 namespace deputy {
 namespace {
 
-std::span<const int> Indices(const TfLiteIntArray* array) {
-  return {array->data, static_cast<size_t>(array->size)};
-}
-
 // The same tensor on both sides would be read after it was overwritten.
 bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b) {
   std::vector<int> both;
@@ -34,9 +30,9 @@ bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b)
 
 TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
   if (out_plan == nullptr) return kTfLiteError;
-  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->plan_.size()));
+  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->plan().size()));
   if (plan == nullptr) return kTfLiteError;
-  std::copy(subgraph_->plan_.begin(), subgraph_->plan_.end(), plan->data);
+  std::copy(subgraph_->plan().begin(), subgraph_->plan().end(), plan->data);
   TfLiteIntArrayFree(plan_array_);
   plan_array_ = plan;
   *out_plan = plan;
@@ -51,7 +47,8 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
   }
   if (NodeAnswer* answer = records_.AnswerOf(node_index)) answer->asked = true;
   subgraph_->ReserveNodes();
-  auto& [node, registration] = subgraph_->nodes_[node_index];
+  TfLiteNode& node = *subgraph_->node(node_index);
+  TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
   // Plug-ins with accessors of their own look at the operator, so every registration has one.
   if (registration.registration_external == nullptr) {
     registration.registration_external = operators_.Describe(registration, node_index);
@@ -70,11 +67,12 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
   }
   PartitionGraph graph;
   graph.tensor_count = subgraph_->tensor_count();
-  for (const auto& [node, registration] : subgraph_->nodes_) {
-    graph.nodes.push_back({Indices(node.inputs), Indices(node.outputs)});
+  for (int i = 0; i < subgraph_->node_count(); ++i) {
+    const TfLiteNode& node = *subgraph_->node(i);
+    graph.nodes.push_back({IndicesOf(node.inputs), IndicesOf(node.outputs)});
   }
-  graph.plan = subgraph_->plan_;
-  graph.outputs = subgraph_->outputs_;
+  graph.plan = subgraph_->plan();
+  graph.outputs = subgraph_->outputs();
   graph.control_edges = subgraph_->ControlEdges();
   std::string error;
   if (Partition(graph, nodes, {}, out_subsets, &error)) return kTfLiteOk;
@@ -88,7 +86,7 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
 TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
-  for (int node : Indices(nodes)) {
+  for (int node : IndicesOf(nodes)) {
     if (MayTake(node)) allowed.push_back(node);
   }
   do {
@@ -175,9 +173,11 @@ TfLiteStatus Delegation::AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistrat
 
 // What a delegate is shown of a node belongs to the runtime, or to the client.
 bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
-  return op->node_index >= 0 ||
-         std::any_of(subgraph_->nodes_.begin(), subgraph_->nodes_.end(),
-                     [op](const auto& entry) { return entry.second.registration_external == op; });
+  if (op->node_index >= 0) return true;
+  for (int node = 0; node < subgraph_->node_count(); ++node) {
+    if (subgraph_->registration(node).registration_external == op) return true;
+  }
+  return false;
 }
 
 TfLiteStatus Delegation::RefuseOperatorOfANode() {
@@ -208,29 +208,30 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   DelegateRecord* record = records_.current();
   if (record != nullptr && record->name.empty()) record->name = OperatorName(registration);
 
-  const std::vector<int> old_plan = subgraph_->plan_;
+  const std::vector<int> old_plan = subgraph_->plan();
   const int old_nodes = subgraph_->node_count();
   std::vector<TfLiteDelegate*> old_owners;
-  for (const TfLiteTensor& tensor : subgraph_->tensors_) old_owners.push_back(tensor.delegate);
+  for (const TfLiteTensor& tensor : subgraph_->graph().tensors())
+    old_owners.push_back(tensor.delegate);
 
-  subgraph_->plan_.clear();
+  subgraph_->SetPlan({});
   TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {
     if (subset.taken) {
       status = AddMacroOp(subset, registration, delegate);
       if (status != kTfLiteOk) break;
     } else {
-      subgraph_->plan_.insert(subgraph_->plan_.end(), subset.nodes.begin(), subset.nodes.end());
+      for (const int node : subset.nodes) subgraph_->AppendToPlan(node);
     }
   }
   if (status != kTfLiteOk) {
     // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
     RemoveNodesFrom(old_nodes);
-    subgraph_->plan_ = old_plan;
-    for (size_t i = 0; i < old_owners.size(); ++i) subgraph_->tensors_[i].delegate = old_owners[i];
+    subgraph_->SetPlan(old_plan);
+    for (size_t i = 0; i < old_owners.size(); ++i)
+      subgraph_->graph().tensors()[i].delegate = old_owners[i];
   }
-  subgraph_->PlanChanged();
-  subgraph_->state_ = Subgraph::State::kUninvokable;
+  subgraph_->SetUninvokable();
   return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
 }
 
@@ -251,14 +252,14 @@ TfLiteStatus Delegation::AddMacroOp(const NodeSubset& subset,
   if (node.builtin_data == nullptr) return Fail(reporter, kTfLiteError, "out of memory");
   if (subgraph_->AddNode(node) != kTfLiteOk) return kTfLiteError;
   for (int index : subset.outputs) {
-    TfLiteTensor& output = subgraph_->tensors_[index];
+    TfLiteTensor& output = subgraph_->graph().tensors()[index];
     if (output.delegate != nullptr && output.delegate != delegate) {
       return Fail(reporter, kTfLiteError, "subgraph %d: tensor %d '%s' belongs to another delegate",
                   subgraph_->index(), index, output.name == nullptr ? "" : output.name);
     }
     output.delegate = delegate;
   }
-  subgraph_->nodes_.back().first.delegate = delegate;
+  subgraph_->node(subgraph_->node_count() - 1)->delegate = delegate;
   return kTfLiteOk;
 }
 

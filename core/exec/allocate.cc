@@ -38,8 +38,9 @@ TfLiteStatus Subgraph::AllocateTensors() {
     if (const TfLiteStatus status = delegation().Redo(); status != kTfLiteOk) return status;
   }
   bool dynamic_input = false;
-  for (int index : inputs_) {
-    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) dynamic_input = true;
+  for (int index : graph_.inputs()) {
+    if (index >= 0 && graph_.tensors()[index].allocation_type == kTfLiteDynamic)
+      dynamic_input = true;
   }
   if (state_ != State::kUninvokable && !dynamic_input) return VerifyCustomAllocations();
 
@@ -64,7 +65,7 @@ TfLiteStatus Subgraph::Reallocate() {
     const TfLiteStatus status = PrepareAll(delegation().original_plan(), &ignored);
     if (status != kTfLiteOk) return status;
   }
-  shared_shapes_.BeginPlan(plan_, nodes_, tensors_.size());
+  shared_shapes_.BeginPlan(graph_, graph_.plan());
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
   if (interpreter_->hot() && fallback().Reserve() != kTfLiteOk) return kTfLiteError;
@@ -76,8 +77,9 @@ TfLiteStatus Subgraph::Reallocate() {
 
 TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynamic) {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
+  next_to_prepare_ = 0;
   const AllocationPass pass(interpreter_);
-  shared_shapes_.BeginPlan(plan, nodes_, tensors_.size());
+  shared_shapes_.BeginPlan(graph_, plan);
   for (int node_index : plan) {
     const TfLiteStatus status = PrepareNode(node_index, out_dynamic);
     if (status != kTfLiteOk || *out_dynamic) return status;
@@ -88,11 +90,11 @@ TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynami
 // Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
 void Subgraph::DropIdleTemporaries() {
   if (!delegation().any_applied() && delegation().original_plan().empty()) return;
-  std::vector<bool> planned(nodes_.size(), false);
-  for (int node_index : plan_) planned[node_index] = true;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
+  std::vector<bool> planned(static_cast<size_t>(graph_.node_count()), false);
+  for (int node_index : graph_.plan()) planned[node_index] = true;
+  for (size_t i = 0; i < static_cast<size_t>(graph_.node_count()); ++i) {
     if (planned[i]) continue;
-    const TfLiteIntArray* temporaries = nodes_[i].first.temporaries;
+    const TfLiteIntArray* temporaries = graph_.node(i)->temporaries;
     for (int k = 0; k < temporaries->size; ++k) {
       if (TfLiteTensor* idle = tensor(temporaries->data[k])) idle->bytes = 0;
     }
@@ -111,9 +113,9 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
 }
 
 TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
-  for (; position < static_cast<int>(plan_.size()); ++position) {
+  for (; position < static_cast<int>(graph_.plan().size()); ++position) {
     bool dynamic = false;
-    const TfLiteStatus status = PrepareNode(plan_[position], &dynamic);
+    const TfLiteStatus status = PrepareNode(graph_.plan()[position], &dynamic);
     if (status != kTfLiteOk) return status;
     *out_last_prepared = position;
     if (dynamic) break;
@@ -124,10 +126,9 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   TfLiteStatus status = interpreter_->CheckCancellation();
   if (status != kTfLiteOk) return status;
-  EnsureTensorCapacity();
-  const bool hot = interpreter_->hot() && nodes_[node_index].first.delegate != nullptr;
-  const std::vector<SharedShape> shared =
-      shared_shapes_.Of(node_index, nodes_[node_index].first, tensors_);
+  graph_.EnsureTensorCapacity();
+  const bool hot = interpreter_->hot() && graph_.node(node_index)->delegate != nullptr;
+  const std::vector<SharedShape> shared = shared_shapes_.Of(graph_, node_index);
   if (hot) status = fallback().InferReplacedShapes(node_index);
   const bool cancelled = status != kTfLiteOk;
   interpreter_->failure_note().Clear();
@@ -139,15 +140,15 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
     return ReportNodeFailure(node_index, status, "failed to prepare.");
   }
-  *out_dynamic =
-      status == kTfLiteOutputShapeNotKnown || HasDynamicTensor(nodes_[node_index].first.outputs);
+  *out_dynamic = status == kTfLiteOutputShapeNotKnown ||
+                 graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs));
   return kTfLiteOk;
 }
 
 bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
   bool kept = true;
   for (const SharedShape& before : shared) {
-    TfLiteTensor& now = tensors_[before.tensor];
+    TfLiteTensor& now = graph_.tensors()[before.tensor];
     if (before.Holds(now)) continue;
     if (kept) {
       char text[256];
@@ -169,8 +170,9 @@ bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
 }
 
 TfLiteStatus Subgraph::RunPrepare(int node_index) {
-  auto& [node, registration] = nodes_[node_index];
-  const size_t tensors_before = tensors_.size();
+  TfLiteNode& node = *graph_.node(node_index);
+  const TfLiteRegistration& registration = *graph_.registration(node_index);
+  const size_t tensors_before = graph_.tensors().size();
   const CallResult result = CallPrepare(
       interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);
   if (result.exception != nullptr) NoteFailure(result.exception);
@@ -180,7 +182,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
 }
 
 TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {
-  const TfLiteRegistration& failed = nodes_[node_index].second;
+  const TfLiteRegistration& failed = *graph_.registration(node_index);
   const char* name = OperatorName(failed);
   const std::string reason = interpreter_->failure_note().Take();
   ErrorReporter* reporter = interpreter_->reporter();
@@ -200,23 +202,15 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
               reason.c_str());
 }
 
-bool Subgraph::HasDynamicTensor(const TfLiteIntArray* indices) const {
-  for (int i = 0; i < indices->size; ++i) {
-    const int index = indices->data[i];
-    if (index >= 0 && tensors_[index].allocation_type == kTfLiteDynamic) return true;
-  }
-  return false;
-}
-
 void Subgraph::NoteReaders() {
   // Under Hot, nodes that a delegate has taken may have to run after all.
   const bool any = interpreter_->hot() && !delegation().original_plan().empty();
-  read_.assign(tensors_.size(), any);
-  for (int index : outputs_) {
+  read_.assign(graph_.tensors().size(), any);
+  for (int index : graph_.outputs()) {
     if (index >= 0) read_[index] = true;
   }
-  for (int node_index : plan_) {
-    const TfLiteIntArray* inputs = nodes_[node_index].first.inputs;
+  for (int node_index : graph_.plan()) {
+    const TfLiteIntArray* inputs = graph_.node(node_index)->inputs;
     for (int i = 0; i < inputs->size; ++i) {
       if (inputs->data[i] >= 0) read_[inputs->data[i]] = true;
     }
@@ -226,7 +220,7 @@ void Subgraph::NoteReaders() {
 // ---- Memory -------------------------------------------------------------------------------------
 
 std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
-  std::vector<Lifetime> lifetimes(tensors_.size());
+  std::vector<Lifetime> lifetimes(graph_.tensors().size());
   const auto bring_to_life = [&](const TfLiteIntArray* indices, int position) {
     for (int i = 0; i < indices->size; ++i) {
       if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
@@ -240,8 +234,8 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
       if (index >= 0 && lifetimes[index].used()) lifetimes[index].Include(position);
     }
   };
-  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
-    const TfLiteNode& node = nodes_[plan_[position]].first;
+  for (int position = 0; position < static_cast<int>(graph_.plan().size()); ++position) {
+    const TfLiteNode& node = *graph_.node(graph_.plan()[position]);
     keep_alive(node.inputs, position);
     // Nodes that wait for a shape make nothing yet.
     if (position > last_prepared) continue;
@@ -249,13 +243,13 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     bring_to_life(node.temporaries, position);
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.
-  for (int index : inputs_) {
+  for (int index : graph_.inputs()) {
     if (index >= 0) lifetimes[index] = {0, kForever};
   }
-  for (int index : variables_) lifetimes[index] = {0, kForever};
-  for (int index : outputs_) {
+  for (int index : graph_.variables()) lifetimes[index] = {0, kForever};
+  for (int index : graph_.outputs()) {
     if (index >= 0 &&
-        (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(plan_.size()))) {
+        (lifetimes[index].used() || last_prepared + 1 == static_cast<int>(graph_.plan().size()))) {
       lifetimes[index] = {0, kForever};
     }
   }
@@ -264,13 +258,13 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
 
 TfLiteStatus Subgraph::LayOut(int last_prepared) {
   const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
-  std::vector<Arena::Slot> shared(tensors_.size());
-  std::vector<Arena::Slot> lasting(tensors_.size());
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (IsArena(tensors_[i])) {
-      shared[i] = {kNoOffset, tensors_[i].bytes, lifetimes[i]};
-    } else if (IsPersistent(tensors_[i]) && lifetimes[i].used()) {
-      lasting[i] = {kNoOffset, tensors_[i].bytes, {0, kForever}};
+  std::vector<Arena::Slot> shared(graph_.tensors().size());
+  std::vector<Arena::Slot> lasting(graph_.tensors().size());
+  for (size_t i = 0; i < graph_.tensors().size(); ++i) {
+    if (IsArena(graph_.tensors()[i])) {
+      shared[i] = {kNoOffset, graph_.tensors()[i].bytes, lifetimes[i]};
+    } else if (IsPersistent(graph_.tensors()[i]) && lifetimes[i].used()) {
+      lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
     }
   }
   if (!arena_.Plan(shared, limits()) || !persistent_.Plan(lasting, limits())) {
@@ -287,7 +281,7 @@ void Subgraph::PointTensorsIntoArenas() {
 }
 
 void Subgraph::PointIntoArena(int tensor_index) {
-  TfLiteTensor& tensor = tensors_[tensor_index];
+  TfLiteTensor& tensor = graph_.tensors()[tensor_index];
   if (IsArena(tensor)) tensor.data.raw = arena_.Address(tensor_index);
   if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(tensor_index);
 }
@@ -344,7 +338,7 @@ TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
 
 TfLiteStatus Subgraph::VerifyCustomAllocations() {
   for (const auto& [index, allocation] : custom_allocations_) {
-    const TfLiteTensor& target = tensors_[index];
+    const TfLiteTensor& target = graph_.tensors()[index];
     if (target.allocation_type == kTfLiteCustom && allocation.bytes < target.bytes) {
       return Fail(interpreter_->reporter(), kTfLiteError,
                   "Custom allocation is too small for tensor idx: %d; subgraph %d: tensor '%s': "
@@ -356,8 +350,8 @@ TfLiteStatus Subgraph::VerifyCustomAllocations() {
 }
 
 TfLiteStatus Subgraph::ResetVariableTensors() {
-  for (int index : variables_) {
-    TfLiteTensor& variable = tensors_[index];
+  for (int index : graph_.variables()) {
+    TfLiteTensor& variable = graph_.tensors()[index];
     if (variable.allocation_type == kTfLiteCustom || variable.bytes == 0) continue;
     if (!IsPersistent(variable) || variable.data.raw == nullptr) {
       return Fail(interpreter_->reporter(), kTfLiteError,

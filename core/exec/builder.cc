@@ -85,8 +85,8 @@ TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
   for (size_t i = 0; i < desc.operators.size(); ++i) {
     const OperatorDesc& op = desc.operators[i];
     // An unsound node is left out; the subgraph carries the reason and will never run.
-    if (!subgraph->IndicesExist(op.inputs) || !subgraph->IndicesExist(op.outputs) ||
-        !subgraph->IndicesExist(op.intermediates)) {
+    if (!subgraph->graph().IndicesExist(op.inputs) || !subgraph->graph().IndicesExist(op.outputs) ||
+        !subgraph->graph().IndicesExist(op.intermediates)) {
       continue;
     }
     Subgraph::NewNode node;

@@ -46,7 +46,7 @@ TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
 }
 
 TfLiteStatus Subgraph::WalkPlan() {
-  for (int position = 0; position < static_cast<int>(plan_.size()); ++position) {
+  for (int position = 0; position < static_cast<int>(graph_.plan().size()); ++position) {
     if (position >= next_to_prepare_) {
       const TfLiteStatus status = PrepareAndAllocate();
       if (status != kTfLiteOk) return status;
@@ -59,20 +59,20 @@ TfLiteStatus Subgraph::WalkPlan() {
 
 TfLiteStatus Subgraph::ReadOutputs() {
   TfLiteStatus status = kTfLiteOk;
-  for (int index : outputs_) {
+  for (int index : graph_.outputs()) {
     if (index >= 0 && EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
   }
   return status;
 }
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
-  const int node_index = plan_[position];
+  const int node_index = graph_.plan()[position];
   if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
   if (const TfLiteStatus status = interpreter_->CheckCancellation(); status != kTfLiteOk) {
     return status;
   }
   tensor_resized_ = false;
-  if (interpreter_->hot() && nodes_[node_index].first.delegate != nullptr) {
+  if (interpreter_->hot() && graph_.node(node_index)->delegate != nullptr) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
   } else if (const TfLiteStatus status = RunKernel(node_index); status != kTfLiteOk) {
@@ -80,7 +80,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
                              "failed to invoke.");
   }
   if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
-  if (tensor_resized_ && HasDynamicTensor(nodes_[node_index].first.outputs)) {
+  if (tensor_resized_ && graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs))) {
     // Whatever follows was prepared for other shapes.
     next_to_prepare_ = position + 1;
     arena_.ForgetFrom(next_to_prepare_);
@@ -89,7 +89,8 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
 }
 
 void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
-  if (costs_.size() < nodes_.size()) costs_.resize(nodes_.size());
+  if (costs_.size() < static_cast<size_t>(graph_.node_count()))
+    costs_.resize(static_cast<size_t>(graph_.node_count()));
   ++costs_[node_index].runs;
   costs_[node_index].total_ns += taken_ns;
 }
@@ -97,11 +98,11 @@ void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
 // A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
 // lets the next reader find a null pointer; ours says so and prepares again.
 bool Subgraph::LostOutput(int position) {
-  const int node_index = plan_[position];
-  const TfLiteIntArray* outputs = nodes_[node_index].first.outputs;
+  const int node_index = graph_.plan()[position];
+  const TfLiteIntArray* outputs = graph_.node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
     if (outputs->data[i] < 0) continue;
-    const TfLiteTensor& output = tensors_[outputs->data[i]];
+    const TfLiteTensor& output = graph_.tensors()[outputs->data[i]];
     if (output.allocation_type != kTfLiteArenaRw || output.data.raw != nullptr ||
         output.bytes == 0) {
       continue;
@@ -110,7 +111,7 @@ bool Subgraph::LostOutput(int position) {
     Fail(interpreter_->reporter(), kTfLiteError,
          "Node number %d (%s) failed to invoke.; subgraph %d: tensor %d '%s': expected a kernel "
          "that keeps the shape it prepared, found one that changed it",
-         node_index, OperatorName(nodes_[node_index].second), index_, outputs->data[i],
+         node_index, OperatorName(*graph_.registration(node_index)), index_, outputs->data[i],
          output.name == nullptr ? "" : output.name);
     return true;
   }
@@ -118,9 +119,10 @@ bool Subgraph::LostOutput(int position) {
 }
 
 TfLiteStatus Subgraph::RunKernel(int node_index) {
-  EnsureTensorCapacity();
+  graph_.EnsureTensorCapacity();
   interpreter_->failure_note().Clear();
-  auto& [node, registration] = nodes_[node_index];
+  TfLiteNode& node = *graph_.node(node_index);
+  const TfLiteRegistration& registration = *graph_.registration(node_index);
   const CallResult result = CallInvoke(interpreter_->call_observer(),
                                        CallOf(Callback::kInvoke, node_index), registration, &node);
   if (result.exception != nullptr) NoteFailure(result.exception);
@@ -128,21 +130,21 @@ TfLiteStatus Subgraph::RunKernel(int node_index) {
 }
 
 TfLiteStatus Subgraph::CheckInputs(int node_index) {
-  const TfLiteNode& node = nodes_[node_index].first;
+  const TfLiteNode& node = *graph_.node(node_index);
   for (int i = 0; i < node.inputs->size; ++i) {
     const int index = node.inputs->data[i];
     if (index < 0) continue;
-    const TfLiteTensor& input = tensors_[index];
+    const TfLiteTensor& input = graph_.tensors()[index];
     if (input.delegate != nullptr && input.delegate != node.delegate && input.data_is_stale &&
         EnsureReadable(index) != kTfLiteOk) {
       return kTfLiteError;
     }
     if (input.data.raw == nullptr && input.bytes > 0 && input.allocation_type != kTfLiteNonCpu &&
-        !MayLackData(nodes_[node_index].second, i, input)) {
+        !MayLackData(*graph_.registration(node_index), i, input)) {
       return Fail(interpreter_->reporter(), kTfLiteError,
                   "Input tensor %d lacks data; subgraph %d node %d %s: tensor '%s': expected %zu "
                   "bytes",
-                  index, index_, node_index, OperatorName(nodes_[node_index].second),
+                  index, index_, node_index, OperatorName(*graph_.registration(node_index)),
                   input.name == nullptr ? "" : input.name, input.bytes);
     }
   }
@@ -160,7 +162,7 @@ TfLiteStatus Subgraph::EnsureReadable(int tensor_index) {
 }
 
 TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
-  TfLiteTensor* stale = &tensors_[tensor_index];
+  TfLiteTensor* stale = &graph_.tensors()[tensor_index];
   if (stale->delegate == nullptr || stale->buffer_handle == kTfLiteNullBufferHandle) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "subgraph %d: tensor %d '%s' is stale: expected a delegate and a buffer handle",
@@ -183,7 +185,7 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
 }
 
 bool Subgraph::FreeBufferHandle(int tensor_index) {
-  TfLiteTensor& holder = tensors_[tensor_index];
+  TfLiteTensor& holder = graph_.tensors()[tensor_index];
   const ForeignCall call = {.callback = Callback::kFreeHandle,
                             .context = &context_,
                             .delegate = holder.delegate,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/shared_shapes.h"
 
+#include <span>
+
 namespace deputy {
 namespace {
 
@@ -30,11 +32,10 @@ std::string SharedShape::Difference(const TfLiteTensor& now) const {
                                                  : std::string("another kind of memory"));
 }
 
-void SharedShapes::BeginPlan(const std::vector<int>& plan, const std::vector<Node>& nodes,
-                             size_t tensors) {
-  first_user_.assign(tensors, kNobody);
+void SharedShapes::BeginPlan(const Graph& graph, const std::vector<int>& plan) {
+  first_user_.assign(graph.tensors().size(), kNobody);
   for (const int node_index : plan) {
-    const TfLiteNode& node = nodes[static_cast<size_t>(node_index)].first;
+    const TfLiteNode& node = *graph.node(node_index);
     for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
       for (int i = 0; i < indices->size; ++i) {
         if (indices->data[i] < 0) continue;
@@ -52,14 +53,15 @@ bool SharedShapes::UsedBefore(int tensor, int node_index) const {
   return first != kNobody && first != node_index;
 }
 
-std::vector<SharedShape> SharedShapes::Of(int node_index, const TfLiteNode& node,
-                                          std::span<const TfLiteTensor> tensors) const {
+std::vector<SharedShape> SharedShapes::Of(const Graph& graph, int node_index) const {
+  const TfLiteNode& node = *graph.node(node_index);
   std::vector<SharedShape> shared;
   for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
     for (int i = 0; i < indices->size; ++i) {
       const int index = indices->data[i];
-      if (!UsedBefore(index, node_index) || static_cast<size_t>(index) >= tensors.size()) continue;
-      const TfLiteTensor& tensor = tensors[static_cast<size_t>(index)];
+      if (!UsedBefore(index, node_index) || static_cast<size_t>(index) >= graph.tensors().size())
+        continue;
+      const TfLiteTensor& tensor = graph.tensors()[static_cast<size_t>(index)];
       // An ordinary input has its shape from its maker, and no kernel of ours touches it.
       if (indices == node.inputs && !tensor.is_variable) continue;
       const std::span<const int> dims = Dims(tensor);

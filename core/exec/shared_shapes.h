@@ -8,12 +8,10 @@
 #ifndef DEPUTY_CORE_EXEC_SHARED_SHAPES_H_
 #define DEPUTY_CORE_EXEC_SHARED_SHAPES_H_
 
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "c_api/include/common.h"
+#include "core/graph/graph.h"
 
 namespace deputy {
 
@@ -31,14 +29,11 @@ struct SharedShape {
 
 class SharedShapes {
  public:
-  using Node = std::pair<TfLiteNode, TfLiteRegistration>;
-
   // The nodes of `plan` are about to be prepared from the first on, in this order.
-  void BeginPlan(const std::vector<int>& plan, const std::vector<Node>& nodes, size_t tensors);
+  void BeginPlan(const Graph& graph, const std::vector<int>& plan);
 
   // What the node's prepare must leave as it is, for nodes before it: empty for almost any node.
-  std::vector<SharedShape> Of(int node_index, const TfLiteNode& node,
-                              std::span<const TfLiteTensor> tensors) const;
+  std::vector<SharedShape> Of(const Graph& graph, int node_index) const;
 
  private:
   bool UsedBefore(int tensor, int node_index) const;

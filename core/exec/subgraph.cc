@@ -19,8 +19,6 @@
 namespace deputy {
 namespace {
 
-// A kernel may add this many tensors without moving the array under its own pointers.
-constexpr size_t kTensorsToSpare = 16;
 // Upstream reserves as many nodes, so that delegates which keep node pointers over a few
 // replacements work. In a small graph no delegate makes that many: a model may have a million
 // small graphs.
@@ -129,6 +127,7 @@ Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc
     : interpreter_(interpreter),
       index_(index),
       desc_(desc),
+      graph_(&context_),
       delegate_parts_(make_delegate_parts(this)) {
   InitContext(this, &context_);
   if (const Observer* observer = interpreter->observer()) {
@@ -139,13 +138,13 @@ Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc
 }
 
 Subgraph::~Subgraph() {
-  for (auto& node : nodes_) FreeNode(&node);
+  for (int i = 0; i < node_count(); ++i) FreeNode(i);
   for (int i = 0; i < tensor_count(); ++i) {
-    if (tensors_[i].buffer_handle != kTfLiteNullBufferHandle && tensors_[i].delegate != nullptr) {
+    const TfLiteTensor& tensor = graph_.tensors()[i];
+    if (tensor.buffer_handle != kTfLiteNullBufferHandle && tensor.delegate != nullptr) {
       FreeBufferHandle(i);
     }
   }
-  for (TfLiteTensor& tensor : tensors_) TfLiteTensorFree(&tensor);
 }
 
 Subgraph* Subgraph::Of(const TfLiteContext* context) {
@@ -154,20 +153,8 @@ Subgraph* Subgraph::Of(const TfLiteContext* context) {
 
 bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
 
-TfLiteTensor* Subgraph::tensor(int index) {
-  return index >= 0 && index < tensor_count() ? &tensors_[index] : nullptr;
-}
-
-int Subgraph::IndexOf(const TfLiteTensor* tensor) const {
-  const auto first = reinterpret_cast<uintptr_t>(tensors_.data());
-  const auto wanted = reinterpret_cast<uintptr_t>(tensor);
-  if (wanted < first || (wanted - first) % sizeof(TfLiteTensor) != 0) return -1;
-  const size_t index = (wanted - first) / sizeof(TfLiteTensor);
-  return index < tensors_.size() ? static_cast<int>(index) : -1;
-}
-
 const GraphIndex& Subgraph::graph_index() {
-  if (graph_index_ == nullptr) graph_index_ = std::make_unique<GraphIndex>(this);
+  if (graph_index_ == nullptr) graph_index_ = std::make_unique<GraphIndex>(graph_);
   return *graph_index_;
 }
 
@@ -175,18 +162,18 @@ const GraphIndex& Subgraph::graph_index() {
 
 TfLiteStatus Subgraph::BuildTensors() {
   // Callers keep pointers to tensors from before they are prepared, too.
-  tensors_.reserve(desc_->tensors.size() + kTensorsToSpare);
-  nodes_.reserve(desc_->operators.size());
-  plan_.reserve(desc_->operators.size());
+  graph_.ReserveTensors(desc_->tensors.size() + Graph::kTensorsToSpare);
+  graph_.ReserveNodes(desc_->operators.size());
+  graph_.ReservePlan(desc_->operators.size());
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
   // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
   // then and never runs, but callers may ask for its inputs.
-  if (IndicesExist(desc_->inputs)) inputs_.assign(desc_->inputs.begin(), desc_->inputs.end());
-  if (IndicesExist(desc_->outputs)) outputs_.assign(desc_->outputs.begin(), desc_->outputs.end());
+  if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
+  if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
   for (size_t i = 0; i < desc_->tensors.size(); ++i) {
-    if (BuildTensor(desc_->tensors[i], &tensors_[i]) != kTfLiteOk) return kTfLiteError;
-    if (tensors_[i].is_variable) variables_.push_back(static_cast<int>(i));
+    if (BuildTensor(desc_->tensors[i], &graph_.tensors()[i]) != kTfLiteOk) return kTfLiteError;
+    if (graph_.tensors()[i].is_variable) graph_.AddVariable(static_cast<int>(i));
   }
   return kTfLiteOk;
 }
@@ -221,31 +208,13 @@ TfLiteStatus Subgraph::AddTensors(int count, int* out_first_index) {
                 "subgraph %d: cannot add %d tensors to %d: expected at most %d in all", index_,
                 count, tensor_count(), limits().max_tensors);
   }
-  const int first = tensor_count();
-  tensors_.resize(tensors_.size() + static_cast<size_t>(count), TfLiteTensor{});
-  for (int i = first; i < tensor_count(); ++i) {
-    tensors_[i].buffer_handle = kTfLiteNullBufferHandle;
-  }
-  context_.tensors = tensors_.data();
-  context_.tensors_size = tensors_.size();
+  const int first = graph_.AddTensors(count);
   if (out_first_index != nullptr) *out_first_index = first;
   return kTfLiteOk;
 }
 
-void Subgraph::EnsureTensorCapacity() {
-  if (tensors_.capacity() - tensors_.size() >= kTensorsToSpare) return;
-  tensors_.reserve(std::max(tensors_.size() * 2, tensors_.size() + kTensorsToSpare));
-  context_.tensors = tensors_.data();
-}
-
-bool Subgraph::IndicesExist(std::span<const int32_t> indices) const {
-  return std::all_of(indices.begin(), indices.end(), [this](int32_t index) {
-    return index == kTfLiteOptionalTensor || (index >= 0 && index < tensor_count());
-  });
-}
-
 void Subgraph::ReserveNodes() {
-  nodes_.reserve(std::min(kNodesToReserve, desc_->operators.size() * kNodesToReservePerNode));
+  graph_.ReserveNodes(std::min(kNodesToReserve, desc_->operators.size() * kNodesToReservePerNode));
 }
 
 TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,
@@ -262,7 +231,7 @@ TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> i
 }
 
 TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
-  TfLiteNode& node = nodes_[node_index].first;
+  TfLiteNode& node = *graph_.node(node_index);
   const std::pair<const char*, TfLiteIntArray**> lists[] = {
       {"inputs", &node.inputs}, {"outputs", &node.outputs}, {"temporaries", &node.temporaries}};
   TfLiteStatus status = kTfLiteOk;
@@ -296,26 +265,24 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   IntArray intermediates = MakeArray(new_node.intermediates);
   IntArray temporaries = MakeArray({});
   // The plan must take the node's number below without a throw.
-  if (plan_.size() == plan_.capacity()) plan_.reserve(2 * plan_.size() + 1);
-  nodes_.emplace_back();
-
+  graph_.ReservePlan(graph_.plan().size() + 1);
+  TfLiteNode node{};
+  node.inputs = inputs.get();
+  node.outputs = outputs.get();
+  node.intermediates = intermediates.get();
+  node.temporaries = temporaries.get();
+  node.builtin_data = builtin_data.get();
+  node.might_have_side_effect = HasSideEffect(context_, node, new_node.registration.builtin_code);
+  const int index = graph_.AddNode(node, new_node.registration);
   // From here on nothing throws: the node owns its arrays and FreeNode frees them.
-  auto& [node, registration] = nodes_.back();
-  node = TfLiteNode{};
-  node.inputs = inputs.release();
-  node.outputs = outputs.release();
-  node.intermediates = intermediates.release();
-  node.temporaries = temporaries.release();
-  node.builtin_data = builtin_data.release();
-  registration = new_node.registration;
-  node.might_have_side_effect = HasSideEffect(context_, node, registration.builtin_code);
-  if (InitNode(node_count() - 1, new_node.custom_options) != kTfLiteOk) {
-    FreeNode(&nodes_.back());
-    nodes_.pop_back();
+  for (IntArray* array : {&inputs, &outputs, &intermediates, &temporaries}) array->release();
+  builtin_data.release();
+  if (InitNode(index, new_node.custom_options) != kTfLiteOk) {
+    FreeNode(index);
+    graph_.RemoveNodesFrom(index);
     return kTfLiteError;
   }
-  plan_.push_back(node_count() - 1);
-  PlanChanged();
+  AppendToPlan(index);
   state_ = State::kUninvokable;
   return kTfLiteOk;
 }
@@ -324,13 +291,13 @@ ForeignCall Subgraph::CallOf(Callback callback, int node_index) {
   return {.callback = callback,
           .context = &context_,
           .node = node_index,
-          .delegate = nodes_[node_index].first.delegate};
+          .delegate = graph_.node(node_index)->delegate};
 }
 
 TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_options) {
   // A delegate's init may be the first to look at a node, which moves the array.
-  const TfLiteRegistration registration = nodes_[node_index].second;
-  TfLiteNode& node = nodes_[node_index].first;
+  const TfLiteRegistration registration = *graph_.registration(node_index);
+  TfLiteNode& node = *graph_.node(node_index);
   const char* buffer = static_cast<const char*>(node.builtin_data);
   size_t length = 0;
   if (registration.builtin_code == kTfLiteBuiltinCustom) {
@@ -344,7 +311,7 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
       CallInit(interpreter_->call_observer(), CallOf(Callback::kInit, node_index), registration,
                buffer, length);
   if (result.user_data != TfLiteKernelInitFailed()) {
-    nodes_[node_index].first.user_data = result.user_data;
+    graph_.node(node_index)->user_data = result.user_data;
     return kTfLiteOk;
   }
   if (result.exception != nullptr) NoteFailure(result.exception);
@@ -355,13 +322,18 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
 }
 
 void Subgraph::RemoveNodesFrom(int count) noexcept {
-  const auto first = nodes_.begin() + std::min(static_cast<ptrdiff_t>(count), std::ssize(nodes_));
-  for (auto node = first; node != nodes_.end(); ++node) FreeNode(&*node);
-  nodes_.erase(first, nodes_.end());
+  // In the order of the plan, as upstream frees them; then those that a later delegate has taken.
+  for (const int node : graph_.plan()) {
+    if (node >= count) FreeNode(node);
+  }
+  for (int node = count; node < node_count(); ++node) FreeNode(node);
+  graph_.RemoveNodesFrom(count);
+  if (costs_.size() > static_cast<size_t>(count)) costs_.resize(static_cast<size_t>(count));
 }
 
-void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
-  TfLiteNode& node = entry->first;
+void Subgraph::FreeNode(int node_index) {
+  TfLiteNode& node = *graph_.node(node_index);
+  const TfLiteRegistration& registration = *graph_.registration(node_index);
   // The kernel's free comes last; by contract it sees neither arrays nor builtin data.
   TfLiteIntArrayFree(node.inputs);
   TfLiteIntArrayFree(node.outputs);
@@ -370,13 +342,12 @@ void Subgraph::FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* entry) {
   free(node.builtin_data);
   node.inputs = node.outputs = node.intermediates = node.temporaries = nullptr;
   node.builtin_data = nullptr;
-  const int node_index = static_cast<int>(entry - nodes_.data());
   if (node.user_data != nullptr) {
-    CallFree(interpreter_->call_observer(), CallOf(Callback::kFree, node_index), entry->second,
+    CallFree(interpreter_->call_observer(), CallOf(Callback::kFree, node_index), registration,
              node.user_data);
   }
   if (Observer* observer = interpreter_->observer()) {
-    observer->NodeFreed(this, node_index, entry->second, node.user_data);
+    observer->NodeFreed(this, node_index, registration, node.user_data);
   }
   node.user_data = nullptr;
 }
@@ -506,21 +477,21 @@ TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const
 std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   // The model's own edges count positions of its first plan, which are node numbers. A node that a
   // delegate has taken runs where the delegate's node does.
-  std::vector<int> position_of(nodes_.size(), -1);
+  std::vector<int> position_of(static_cast<size_t>(node_count()), -1);
   const std::function<void(int, int)> place = [&](int node_index, int position) {
     position_of[node_index] = position;
-    const auto& [node, registration] = nodes_[node_index];
+    const TfLiteNode& node = *graph_.node(node_index);
     if (node.delegate == nullptr) return;
     const TfLiteIntArray* taken = ReplacedNodes(node);
     for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
   };
-  for (size_t position = 0; position < plan_.size(); ++position) {
-    place(plan_[position], static_cast<int>(position));
+  for (size_t position = 0; position < graph_.plan().size(); ++position) {
+    place(graph_.plan()[position], static_cast<int>(position));
   }
   std::vector<PartitionGraph::ControlEdge> edges;
   if (const auto* model_edges = interpreter_->ControlEdges(index_)) {
     // Unsound nodes are not in the table.
-    const int count = static_cast<int>(std::min(desc_->operators.size(), nodes_.size()));
+    const int count = static_cast<int>(std::min(desc_->operators.size(), position_of.size()));
     for (const auto& [from, to] : *model_edges) {
       if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later
       const int a = position_of[from], b = position_of[to];
@@ -529,8 +500,8 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
     return edges;
   }
   int last = -1;
-  for (size_t position = 0; position < plan_.size(); ++position) {
-    if (!nodes_[plan_[position]].first.might_have_side_effect) continue;
+  for (size_t position = 0; position < graph_.plan().size(); ++position) {
+    if (!graph_.node(graph_.plan()[position])->might_have_side_effect) continue;
     if (last >= 0) edges.emplace_back(last, static_cast<int>(position));
     last = static_cast<int>(position);
   }

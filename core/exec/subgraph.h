@@ -22,8 +22,9 @@
 #include "core/base/saved_contents.h"
 #include "core/exec/call_shapes.h"
 #include "core/exec/delegate_layer.h"
-#include "core/exec/graph_index.h"
 #include "core/exec/shared_shapes.h"
+#include "core/graph/graph.h"
+#include "core/graph/graph_index.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model.h"
 
@@ -65,27 +66,24 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   const char* name() const { return desc_->name; }
   // Upstream's mark of subgraphs that no delegate is asked about.
   bool is_for_validation() const;
-  const std::vector<int>& inputs() const { return inputs_; }
-  const std::vector<int>& outputs() const { return outputs_; }
-  const std::vector<int>& variables() const { return variables_; }
-  const std::vector<int>& plan() const { return plan_; }
+  Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
 
-  int tensor_count() const { return static_cast<int>(tensors_.size()); }
-  // Null when out of range. The pointer moves when tensors are added.
-  TfLiteTensor* tensor(int index);
-  // -1 when the tensor is none of this subgraph's; any pointer may be asked about.
-  int IndexOf(const TfLiteTensor* tensor) const;
-  int node_count() const { return static_cast<int>(nodes_.size()); }
-  TfLiteNode* node(int index) { return &nodes_[index].first; }
-  const TfLiteRegistration& registration(int index) const { return nodes_[index].second; }
-  TfLiteRegistration* mutable_registration(int index) { return &nodes_[index].second; }
+  // What is most often asked of the graph.
+  const std::vector<int>& inputs() const { return graph_.inputs(); }
+  const std::vector<int>& outputs() const { return graph_.outputs(); }
+  const std::vector<int>& variables() const { return graph_.variables(); }
+  const std::vector<int>& plan() const { return graph_.plan(); }
+  int tensor_count() const { return graph_.tensor_count(); }
+  TfLiteTensor* tensor(int index) { return graph_.tensor(index); }
+  int IndexOf(const TfLiteTensor* tensor) const { return graph_.IndexOf(tensor); }
+  int node_count() const { return graph_.node_count(); }
+  TfLiteNode* node(int index) { return graph_.node(index); }
+  const TfLiteRegistration& registration(int index) const { return *graph_.registration(index); }
 
   // Adds zeroed tensors (type NoType, no memory, handle -1). Error for a negative count or past
   // the limits.
   TfLiteStatus AddTensors(int count, int* out_first_index);
-
-  // Whether all are tensors of this subgraph, or "absent".
-  bool IndicesExist(std::span<const int32_t> indices) const;
 
   // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
   TfLiteStatus BuildTensors();
@@ -116,7 +114,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
   // Writes saved bytes to the tensors they came from, where those still have that size.
-  void PutBack(const SavedContents& contents) { contents.PutBack(&tensors_); }
+  void PutBack(const SavedContents& contents) { contents.PutBack(graph_.tensors()); }
   // Brings device data back to the CPU when the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
@@ -149,13 +147,57 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   size_t arena_bytes() const { return arena_.bytes(); }
   size_t persistent_bytes() const { return persistent_.bytes(); }
 
+  // ---- For the layer that applies delegates ----------------------------------------------------
+  // Everything prepared and laid out was for another graph: it has to be allocated.
+  void SetUninvokable() { state_ = State::kUninvokable; }
+  // A static delegate is applied: shapes can change no more without an undo. Memory is planned.
+  void SetImmutable() { state_ = State::kInvokableAndImmutable; }
+  bool immutable() const { return state_ == State::kInvokableAndImmutable; }
+  // The model's own graph is sound; else no node of it may be prepared.
+  bool consistent() const { return consistent_; }
+
+  // The plan is this from now on.
+  void SetPlan(std::vector<int> plan) noexcept {
+    graph_.SetPlan(std::move(plan));
+    graph_index_.reset();
+  }
+  void AppendToPlan(int node) {
+    graph_.AppendToPlan(node);
+    graph_index_.reset();
+  }
+  // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
+  void ReserveNodes();
+  // Frees the nodes from `count` on, those of the plan first. The plan is the caller's to mend.
+  void RemoveNodesFrom(int count) noexcept;
+  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
+  TfLiteStatus CheckNodeIndices(int node_index);
+  // Orders between plan positions that no tensor expresses.
+  std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
+
+  // Prepares and lays out from scratch, whatever the state was.
+  TfLiteStatus Reallocate();
+  // Prepares the nodes of a plan from the first on, up to the first dynamic output.
+  TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
+  TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  // The kernel's prepare alone; indices that it leaves behind are checked.
+  TfLiteStatus RunPrepare(int node_index);
+  // Gives a tensor of an arena its address there, or null where it has none.
+  void PointIntoArena(int tensor_index);
+
+  // The node's inputs are on the CPU and have data, or an error is reported.
+  TfLiteStatus CheckInputs(int node_index);
+  // The kernel's invoke.
+  TfLiteStatus RunKernel(int node_index);
+  // Reports that a node failed in `step`, with its own reason; returns `status`.
+  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
+
   // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
-  size_t input_count() const override { return inputs_.size(); }
-  size_t output_count() const override { return outputs_.size(); }
+  size_t input_count() const override { return inputs().size(); }
+  size_t output_count() const override { return outputs().size(); }
   TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
                             std::vector<CallOutput>* out_outputs) override;
   TfLiteStatus Call(std::span<const CallInput> inputs) override;
-  const TfLiteTensor* output(size_t n) override { return tensor(outputs_[n]); }
+  const TfLiteTensor* output(size_t n) override { return tensor(outputs()[n]); }
   // Gives the inputs types and shapes. Where they had others, the subgraph needs allocation.
   TfLiteStatus ShapeInputs(std::span<const CallInput> inputs);
 
@@ -170,52 +212,30 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void Report(const char* format, va_list args) override;
 
  private:
-  // Applying and undoing delegates rewrites nodes and plan as one transaction.
-  friend class Delegation;
-  friend class GraphSnapshot;
-  // Runs a failed delegate's nodes on the CPU.
-  friend class HotFallback;
-
   enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
 
   // subgraph.cc
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
-  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
-  TfLiteStatus CheckNodeIndices(int node_index);
   // A call of one of the node's functions.
   ForeignCall CallOf(Callback callback, int node_index);
   // The kernel's init. A failure is reported; the node stays.
   TfLiteStatus InitNode(int node_index, std::span<const uint8_t> custom_options);
-  void PlanChanged() { graph_index_.reset(); }
-  // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
-  void ReserveNodes();
-  void FreeNode(std::pair<TfLiteNode, TfLiteRegistration>* node);
-  // Frees the nodes from `count` on.
-  void RemoveNodesFrom(int count) noexcept;
-  void EnsureTensorCapacity();
+  void FreeNode(int node_index);
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
 
   // allocate.cc
   // Error, in upstream's words, where the model was found wrong: nothing of it may be prepared.
   TfLiteStatus CheckConsistent();
-  // Prepares and lays out from scratch, whatever the state was.
-  TfLiteStatus Reallocate();
-  // Prepares the nodes of a plan up to the first dynamic output.
-  TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
   void DropIdleTemporaries();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
-  TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
-  // The kernel's prepare; indices that it leaves behind are checked.
-  TfLiteStatus RunPrepare(int node_index);
   TfLiteStatus LayOut(int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
   void PointTensorsIntoArenas();
-  void PointIntoArena(int tensor_index);
   TfLiteStatus VerifyCustomAllocations();
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;
   void NoteReaders();
@@ -229,23 +249,15 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus WalkPlan();
   TfLiteStatus ReadOutputs();
   TfLiteStatus InvokeNode(int position);
-  TfLiteStatus CheckInputs(int node_index);
   bool LostOutput(int position);
   TfLiteStatus CopyFromDelegate(int tensor_index);
-  TfLiteStatus RunKernel(int node_index);
-  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
-
-  // Orders between plan positions that no tensor expresses.
-  std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
   Interpreter* const interpreter_;
   const int index_;
   const SubgraphDesc* const desc_;
   TfLiteContext context_{};
 
-  std::vector<TfLiteTensor> tensors_;
-  std::vector<std::pair<TfLiteNode, TfLiteRegistration>> nodes_;
-  std::vector<int> inputs_, outputs_, variables_, plan_;
+  Graph graph_;
   std::vector<std::pair<int, TfLiteCustomAllocation>> custom_allocations_;
 
   State state_ = State::kUninvokable;

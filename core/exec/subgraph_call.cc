@@ -12,7 +12,7 @@ namespace deputy {
 
 // The size of a dynamic input follows its value.
 TfLiteStatus Subgraph::CopyInput(const CallInput& from, TfLiteTensor* input) {
-  const int index = static_cast<int>(input - tensors_.data());
+  const int index = static_cast<int>(input - graph_.tensors().data());
   const char* const name = input->name == nullptr ? "" : input->name;
   // Whatever a delegate holds of it belongs to an earlier call.
   input->data_is_stale = false;
@@ -39,8 +39,8 @@ TfLiteStatus Subgraph::CopyInput(const CallInput& from, TfLiteTensor* input) {
 TfLiteStatus Subgraph::ShapeInputs(std::span<const CallInput> inputs) {
   for (size_t n = 0; n < inputs.size(); ++n) {
     const CallInput& from = inputs[n];
-    if (inputs_[n] < 0 || from.type == kTfLiteNoType) continue;
-    TfLiteTensor& input = tensors_[inputs_[n]];
+    if (graph_.inputs()[n] < 0 || from.type == kTfLiteNoType) continue;
+    TfLiteTensor& input = graph_.tensors()[graph_.inputs()[n]];
     const bool same_type = input.type == from.type;
     if (same_type && TfLiteIntArrayEqualsArray(input.dims, static_cast<int>(from.dims.size()),
                                                from.dims.data()) != 0) {
@@ -52,7 +52,7 @@ TfLiteStatus Subgraph::ShapeInputs(std::span<const CallInput> inputs) {
       // The memory behind it was planned for the old type.
       if (input.allocation_type != kTfLiteDynamic) input.data.raw = nullptr;
     }
-    const TfLiteStatus status = ResizeInputTensor(inputs_[n], from.dims);
+    const TfLiteStatus status = ResizeInputTensor(graph_.inputs()[n], from.dims);
     if (status != kTfLiteOk) return status;
   }
   return kTfLiteOk;
@@ -60,7 +60,7 @@ TfLiteStatus Subgraph::ShapeInputs(std::span<const CallInput> inputs) {
 
 TfLiteStatus Subgraph::DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs) {
   out_outputs->clear();
-  for (size_t n = 0; n < outputs_.size(); ++n) {
+  for (size_t n = 0; n < graph_.outputs().size(); ++n) {
     const TfLiteTensor* from = output(n);
     if (from == nullptr) {
       return Fail(interpreter_->reporter(), kTfLiteError,
@@ -97,8 +97,8 @@ TfLiteStatus Subgraph::Call(std::span<const CallInput> inputs) {
   if (const TfLiteStatus status = ShapeInputs(inputs); status != kTfLiteOk) return status;
   if (const TfLiteStatus status = AllocateTensors(); status != kTfLiteOk) return status;
   for (size_t n = 0; n < inputs.size(); ++n) {
-    if (inputs_[n] < 0 || inputs[n].type == kTfLiteNoType) continue;
-    const TfLiteStatus status = CopyInput(inputs[n], &tensors_[inputs_[n]]);
+    if (graph_.inputs()[n] < 0 || inputs[n].type == kTfLiteNoType) continue;
+    const TfLiteStatus status = CopyInput(inputs[n], &graph_.tensors()[graph_.inputs()[n]]);
     if (status != kTfLiteOk) return status;
   }
   return Invoke(false);

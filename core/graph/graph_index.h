@@ -2,19 +2,19 @@
 //
 // Where each node runs, looked up by its number: made in one walk over the graph, for reports that
 // ask about every node.
-#ifndef DEPUTY_CORE_EXEC_GRAPH_INDEX_H_
-#define DEPUTY_CORE_EXEC_GRAPH_INDEX_H_
+#ifndef DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
+#define DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
 
 #include <cstddef>
 #include <vector>
 
 namespace deputy {
 
-class Subgraph;
+class Graph;
 
 class GraphIndex {
  public:
-  explicit GraphIndex(Subgraph* subgraph);
+  explicit GraphIndex(const Graph& graph);
 
   // The node's position in the plan; -1 when it is not in it.
   int position(int node) const { return positions_[static_cast<size_t>(node)]; }
@@ -24,7 +24,7 @@ class GraphIndex {
   const std::vector<int>& partitions() const { return partitions_; }
 
  private:
-  void NoteRunner(Subgraph* subgraph, int runner, int node);
+  void NoteRunner(const Graph& graph, int runner, int node);
 
   std::vector<int> positions_, runners_;  // by node
   std::vector<int> partitions_;
@@ -32,4 +32,4 @@ class GraphIndex {
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_GRAPH_INDEX_H_
+#endif  // DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
