@@ -63,7 +63,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
   }
   if (validation.enabled) {
-    config.make_observer = [validation](deputy::Interpreter* interpreter) {
+    config.make_observer = [validation](deputy::InterpreterState* interpreter) {
       return std::make_unique<deputy::Validation>(interpreter, validation);
     };
   }

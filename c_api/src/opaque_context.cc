@@ -16,6 +16,7 @@
 #include "c_api/src/tensor_builder.h"
 #include "core/base/operator_object.h"
 #include "core/base/type_size.h"
+#include "core/exec/context.h"
 #include "core/exec/interpreter.h"
 #include "core/exec/subgraph.h"
 
@@ -243,7 +244,7 @@ TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
   if (subgraph == nullptr || acquired_opaque_context == nullptr) return kTfLiteError;
   TfLiteContext* acquired = nullptr;
   const TfLiteStatus status =
-      subgraph->interpreter()->AcquireSubgraphContext(subgraph_index, &acquired);
+      deputy::AcquireContext(subgraph->interpreter(), subgraph_index, &acquired);
   if (status == kTfLiteOk) {
     *acquired_opaque_context = reinterpret_cast<TfLiteOpaqueContext*>(acquired);
   }
@@ -254,7 +255,7 @@ TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(struct TfLiteOpaqueContex
                                                        int subgraph_index) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);
   return subgraph == nullptr ? kTfLiteError
-                             : subgraph->interpreter()->ReleaseSubgraphContext(subgraph_index);
+                             : deputy::ReleaseContext(subgraph->interpreter(), subgraph_index);
 }
 
 // The first subgraph is what the client runs, so it cannot be skipped.

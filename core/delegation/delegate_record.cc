@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/delegate_params.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 #include "core/plugin/plugin_delegate.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/exec/context.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 #include "core/plugin/plugin_delegate.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
 namespace deputy {

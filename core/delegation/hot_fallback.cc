@@ -9,7 +9,7 @@
 #include "core/base/delegate_params.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/fp16_weights.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/model/op_names.h"
 
 namespace deputy {
@@ -66,7 +66,8 @@ TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches)
 
 }  // namespace
 
-TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements, Interpreter* interpreter) {
+TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements,
+                             InterpreterState* interpreter) {
   for (const Placement& placement : placements) {
     int matches = 0;
     for (int i = 0; i < interpreter->subgraph_count(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-class Interpreter;
+class InterpreterState;
 
 // Which nodes, and whose they may be.
 struct Placement {
@@ -26,7 +26,8 @@ struct Placement {
 
 // Tells every subgraph what was said of its nodes. Error, after a report, when two placements
 // contradict each other, or when a node or a tensor is not there.
-TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements, Interpreter* interpreter);
+TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements,
+                             InterpreterState* interpreter);
 
 }  // namespace deputy
 

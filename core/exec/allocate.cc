@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/base/kernel_call.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 

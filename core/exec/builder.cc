@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/kernel_call.h"
+#include "core/exec/interpreter_state.h"
 #include "core/model/op_names.h"
 
 namespace deputy {

@@ -5,7 +5,8 @@
 #ifndef DEPUTY_CORE_EXEC_BUILDER_H_
 #define DEPUTY_CORE_EXEC_BUILDER_H_
 
-#include "core/exec/interpreter.h"
+#include "core/exec/subgraph.h"
+#include "core/kernel_api/op_resolver.h"
 
 namespace deputy {
 

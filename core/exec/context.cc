@@ -4,7 +4,8 @@
 // functions for delegates are separate stubs, so that calling one from a kernel says so.
 #include "core/exec/context.h"
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
+#include "core/exec/subgraph.h"
 
 namespace deputy {
 namespace {
@@ -153,7 +154,7 @@ TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
   }
   return Contain(context, [&](Subgraph* subgraph) {
-    return subgraph->interpreter()->AcquireSubgraphContext(index, out_context);
+    return AcquireContext(subgraph->interpreter(), index, out_context);
   });
 }
 
@@ -161,9 +162,8 @@ TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
   if (Observer* observer = Enter(context, "ReleaseSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
   }
-  return Contain(context, [&](Subgraph* subgraph) {
-    return subgraph->interpreter()->ReleaseSubgraphContext(index);
-  });
+  return Contain(
+      context, [&](Subgraph* subgraph) { return ReleaseContext(subgraph->interpreter(), index); });
 }
 
 }  // namespace
@@ -182,8 +182,8 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
       delegate_mode ? &ReleaseSubgraphContext : &ForbiddenReleaseSubgraphContext;
 }
 
-void InitContext(Subgraph* subgraph, TfLiteContext* context) {
-  *context = TfLiteContext{};
+void InitContext(Subgraph* subgraph) {
+  TfLiteContext* const context = subgraph->context();
   context->impl_ = static_cast<Runtime*>(subgraph);
   context->recommended_num_threads = -1;
   context->ResizeTensor = &ResizeTensor;
@@ -193,6 +193,21 @@ void InitContext(Subgraph* subgraph, TfLiteContext* context) {
   context->SetExternalContext = &SetExternalContext;
   context->GetModelMetadata = &GetModelMetadata;
   SetContextFunctions(context, false);
+}
+
+TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteContext** out_context) {
+  if (index < 0 || index >= interpreter->subgraph_count() || out_context == nullptr) {
+    return kTfLiteError;
+  }
+  interpreter->subgraph(index)->delegation().Enter();
+  *out_context = interpreter->subgraph(index)->context();
+  return kTfLiteOk;
+}
+
+TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index) {
+  if (index < 0 || index >= interpreter->subgraph_count()) return kTfLiteError;
+  interpreter->subgraph(index)->delegation().Leave();
+  return kTfLiteOk;
 }
 
 }  // namespace deputy

@@ -4,7 +4,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/float_mode.h"
 #include "core/base/kernel_call.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 
 namespace deputy {
 namespace {

@@ -12,8 +12,7 @@
 #include "core/base/delegate_params.h"
 #include "core/base/kernel_call.h"
 #include "core/base/type_size.h"
-#include "core/exec/context.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/model/op_names.h"
 
 namespace deputy {
@@ -122,14 +121,13 @@ bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int bui
 
 }  // namespace
 
-Subgraph::Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc,
+Subgraph::Subgraph(InterpreterState* interpreter, int index, const SubgraphDesc* desc,
                    MakeDelegateParts make_delegate_parts)
     : interpreter_(interpreter),
       index_(index),
       desc_(desc),
       graph_(&context_),
       delegate_parts_(make_delegate_parts(this)) {
-  InitContext(this, &context_);
   if (const Observer* observer = interpreter->observer()) {
     arena_.SetGuard(observer->guard_bytes());
     persistent_.SetGuard(observer->guard_bytes());

@@ -30,7 +30,7 @@
 
 namespace deputy {
 
-class Interpreter;
+class InterpreterState;
 
 // Where one tensor lies, for tools.
 struct TensorMemory {
@@ -50,7 +50,7 @@ struct NodeCost {
 class Subgraph final : public Runtime, public CallableSubgraph {
  public:
   // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
-  Subgraph(Interpreter* interpreter, int index, const SubgraphDesc* desc,
+  Subgraph(InterpreterState* interpreter, int index, const SubgraphDesc* desc,
            MakeDelegateParts make_delegate_parts);
   ~Subgraph();
   Subgraph(const Subgraph&) = delete;
@@ -61,7 +61,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // ---- Structure -------------------------------------------------------------------------------
   TfLiteContext* context() { return &context_; }
-  Interpreter* interpreter() const { return interpreter_; }
+  InterpreterState* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
   // Upstream's mark of subgraphs that no delegate is asked about.
@@ -252,7 +252,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool LostOutput(int position);
   TfLiteStatus CopyFromDelegate(int tensor_index);
 
-  Interpreter* const interpreter_;
+  InterpreterState* const interpreter_;
   const int index_;
   const SubgraphDesc* const desc_;
   TfLiteContext context_{};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
 namespace deputy {

@@ -13,7 +13,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/delegation/delegation.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
 
@@ -67,7 +67,7 @@ std::string FileOf(const TfLiteDelegate* delegate) {
 
 }  // namespace
 
-Validation::Validation(Interpreter* interpreter, const ValidationConfig& config)
+Validation::Validation(InterpreterState* interpreter, const ValidationConfig& config)
     : interpreter_(interpreter), config_(config) {}
 
 // The subgraphs are gone by now, and every kernel with them.

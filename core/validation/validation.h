@@ -31,7 +31,7 @@
 
 namespace deputy {
 
-class Interpreter;
+class InterpreterState;
 class Subgraph;
 
 // One way in which a delegate breaks a rule, however often it does so.
@@ -55,7 +55,7 @@ struct ValidationConfig {
 
 class Validation final : public Observer {
  public:
-  Validation(Interpreter* interpreter, const ValidationConfig& config);
+  Validation(InterpreterState* interpreter, const ValidationConfig& config);
   ~Validation() override;
   Validation(const Validation&) = delete;
   Validation& operator=(const Validation&) = delete;
@@ -151,7 +151,7 @@ class Validation final : public Observer {
       __attribute__((format(printf, 5, 6)));
   void Add(const Finding& finding);
 
-  Interpreter* const interpreter_;
+  InterpreterState* const interpreter_;
   const ValidationConfig config_;
   mutable std::mutex mutex_;  // findings and the list of calls, for threads that should not be here
   std::deque<Finding> findings_;

@@ -6,7 +6,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/delegate_params.h"
 #include "core/delegation/delegation.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
 #include "core/validation/validation.h"

@@ -2,7 +2,7 @@
 //
 // The validation layer's view of the context's functions: who calls them when, and with what.
 #include "core/delegation/delegation.h"
-#include "core/exec/interpreter.h"
+#include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/plugin/plugin_delegate.h"
 #include "core/validation/validation.h"

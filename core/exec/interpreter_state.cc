@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/interpreter_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "core/model/control_edges.h"
+
+namespace deputy {
+
+InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
+                                   const InterpreterConfig& config)
+    : model_(std::move(model)),
+      reporter_(config.reporter),
+      cancellation_(config.cancellation),
+      arithmetic_(config.arithmetic),
+      hot_(config.hot),
+      delegate_retry_(config.delegate_retry),
+      limits_(config.limits),
+      pool_(config.pool) {
+  if (config.make_observer) observer_ = config.make_observer(this);
+}
+
+InterpreterState::~InterpreterState() = default;
+
+void InterpreterState::AttachMetadata() {
+  metadata_attached_ = true;
+  if (const auto* edges = FindMetadata(kControlDependenciesMetadata)) {
+    ParseControlEdges(*edges, model_->desc().subgraphs.size(), &control_edges_);
+  }
+}
+
+ThreadPool& InterpreterState::pool() {
+  if (pool_ == nullptr) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
+  }
+  return *pool_;
+}
+
+void InterpreterState::MarkSkippable(int subgraph) {
+  if (skippable(subgraph)) return;
+  marked_skippable_.resize(subgraphs_.size());
+  skippable_.push_back(subgraph);
+  marked_skippable_[static_cast<size_t>(subgraph)] = true;
+}
+
+bool InterpreterState::skippable(int subgraph) const {
+  return !marked_skippable_.empty() && marked_skippable_[static_cast<size_t>(subgraph)];
+}
+
+void InterpreterState::KeepSkippable(size_t count) {
+  for (; skippable_.size() > count; skippable_.pop_back()) {
+    marked_skippable_[static_cast<size_t>(skippable_.back())] = false;
+  }
+}
+
+const std::vector<PartitionGraph::ControlEdge>* InterpreterState::ControlEdges(int subgraph) const {
+  return control_edges_.empty() ? nullptr : &control_edges_[subgraph];
+}
+
+TfLiteStatus InterpreterState::Cancel() {
+  if (!cancellation_) return kTfLiteError;
+  cancel_requested_.store(true, std::memory_order_release);
+  return kTfLiteOk;
+}
+
+TfLiteStatus InterpreterState::CheckCancellation() {
+  if (!TakeCancellation()) return kTfLiteOk;
+  return Fail(&reporter_, kTfLiteCancelled, "Client requested cancel during %s()",
+              cancellable_call_);
+}
+
+void InterpreterState::SaveVariablesOf(Subgraph* subgraph) {
+  for (NodeFallback* fallback : restartable_) fallback->SaveVariablesOf(subgraph);
+}
+
+bool InterpreterState::EnterSubgraph() {
+  // The first one is at work without having been called.
+  if (call_depth_ > limits_.max_call_depth) {
+    reporter_.Report("Subgraphs call each other too deeply: expected at most %d calls",
+                     limits_.max_call_depth);
+    return false;
+  }
+  ++call_depth_;
+  return true;
+}
+
+const std::span<const uint8_t>* InterpreterState::FindMetadata(const char* name) const {
+  if (!metadata_attached_) return nullptr;
+  for (const MetadataDesc& entry : model_->desc().metadata) {
+    if (strcmp(entry.name, name) == 0) return &entry.data;
+  }
+  return nullptr;
+}
+
+TfLiteExternalContext* InterpreterState::external_context(TfLiteExternalContextType type) const {
+  return type >= 0 && type < kTfLiteMaxExternalContexts ? external_contexts_[type] : nullptr;
+}
+
+void InterpreterState::set_external_context(TfLiteExternalContextType type,
+                                            TfLiteExternalContext* context) {
+  if (type >= 0 && type < kTfLiteMaxExternalContexts) external_contexts_[type] = context;
+}
+
+}  // namespace deputy
