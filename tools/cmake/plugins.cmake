@@ -6,13 +6,18 @@
 set(plugin_dir ${PROJECT_BINARY_DIR}/tests/plugins)
 add_custom_target(test_plugins)
 
-# deputy_add_plugin(<name> <source> [<definition>...])
+# deputy_add_plugin(<name> <source> [<definition>...] [SOURCES <more>...] [LINKS <library>...]
+#                   [UNDEFINED_SYMBOLS])
 function(deputy_add_plugin name source)
-  add_library(plugin_${name} MODULE tests/plugins/${source})
+  cmake_parse_arguments(PARSE_ARGV 2 arg "UNDEFINED_SYMBOLS" "" "SOURCES;LINKS")
+  set(undefined "")
+  if(arg_UNDEFINED_SYMBOLS)
+    set(undefined UNDEFINED_SYMBOLS)
+  endif()
+  deputy_add_delegate(plugin_${name} SOURCES tests/plugins/${source} ${arg_SOURCES}
+                      DEFINITIONS ${arg_UNPARSED_ARGUMENTS} LINKS ${arg_LINKS} ${undefined})
   set_target_properties(plugin_${name} PROPERTIES OUTPUT_NAME ${name}
                         LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
-  target_include_directories(plugin_${name} PRIVATE ${client_include_dir})
-  target_compile_definitions(plugin_${name} PRIVATE ${ARGN})
   add_dependencies(test_plugins plugin_${name})
 endfunction()
 
@@ -28,19 +33,14 @@ deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCR
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
 deputy_add_plugin(handles handles.c)
 # The delegate of delegate_helper_test, which links nothing, so that it loads elsewhere, too.
-deputy_add_plugin(element element.c)
-target_sources(plugin_element PRIVATE tests/element_delegate.c)
+deputy_add_plugin(element element.c SOURCES tests/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(plugin_element PRIVATE m)
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)
 deputy_add_plugin(crashing crashing.c)
 deputy_add_plugin(exiting crashing.c EXIT_CODE=3)
-deputy_add_plugin(lingering_thread lingering.c THREAD _GNU_SOURCE)
-deputy_add_plugin(lingering_key lingering.c _GNU_SOURCE)
-foreach(plugin lingering_thread lingering_key)
-  target_link_libraries(plugin_${plugin} PRIVATE Threads::Threads)
-endforeach()
+deputy_add_plugin(lingering_thread lingering.c THREAD _GNU_SOURCE LINKS Threads::Threads)
+deputy_add_plugin(lingering_key lingering.c _GNU_SOURCE LINKS Threads::Threads)
 
 # With every kind of table that the loader reads.
 deputy_add_plugin(all_tables elementwise.c)
@@ -48,25 +48,22 @@ target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy
                     -Wl,-z,pack-relative-relocs)
 
 # The runtime's functions come from the library that the plug-in is linked to.
-deputy_add_plugin(opaque opaque.c)
-target_link_libraries(plugin_opaque PRIVATE deputy)
+deputy_add_plugin(opaque opaque.c LINKS deputy)
 foreach(version 1.0.0 1.7.2 2.0.0)
-  deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}")
-  target_link_libraries(plugin_stable_${version} PRIVATE deputy)
+  deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}" LINKS deputy)
 endforeach()
 
 deputy_add_plugin(no_destroy broken.c)
 deputy_add_plugin(no_create broken.c NO_CREATE)
 deputy_add_plugin(null_result broken.c NULL_RESULT)
 foreach(symbol __asan_init __tsan_init __msan_init __ubsan_handle_add_overflow)
-  deputy_add_plugin(undefined${symbol} broken.c UNDEFINED=${symbol})
+  deputy_add_plugin(undefined${symbol} broken.c UNDEFINED=${symbol} UNDEFINED_SYMBOLS)
 endforeach()
-deputy_add_plugin(undefined_function broken.c UNDEFINED=nobody_has_this_function)
+deputy_add_plugin(undefined_function broken.c UNDEFINED=nobody_has_this_function UNDEFINED_SYMBOLS)
 
 # Needs a library that is where the loader will not find it.
 add_library(plugin_absent SHARED tests/plugins/absent.c)
 set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir}/elsewhere)
-deputy_add_plugin(needs_absent broken.c NEEDS=absent_function)
-target_link_libraries(plugin_needs_absent PRIVATE plugin_absent)
+deputy_add_plugin(needs_absent broken.c NEEDS=absent_function LINKS plugin_absent)
 set_target_properties(plugin_needs_absent PROPERTIES SKIP_BUILD_RPATH ON)
