@@ -33,6 +33,11 @@ MAKEFLAGS += --no-print-directory
 all: configure
 	cmake --build $(BUILD) -j $(JOBS)
 
+## command  build the libraries and the command alone
+.PHONY: command
+command: configure
+	cmake --build $(BUILD) -j $(JOBS) --target deputy_tool tensorflowlite_c
+
 .PHONY: configure
 configure:
 	@$(CMAKE) -B $(BUILD) $(CMAKE_ARGS)
@@ -52,7 +57,7 @@ setup-check:
 ## run      the main job: read handwritten digits with the two models that ship here
 .PHONY: run
 run: setup
-	@$(MAKE) all
+	@$(MAKE) command
 	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS)
 	$(BUILD)/deputy run $(DIGITS)/digits_int8.tflite $(READ_DIGITS)
 

@@ -30,6 +30,17 @@ add_library(deputy_test_settings INTERFACE)
 target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
 target_link_libraries(deputy_test_settings INTERFACE deputy_static)
 
+# googletest's headers take longer to read than most tests: they are precompiled, once for
+# executables (-fPIE) and once for libraries (-fPIC).
+set(precompiled_headers <gmock/gmock.h> <gtest/gtest.h>)
+file(GENERATE OUTPUT ${generated_dir}/precompiled.cc CONTENT "int main() { return 0; }\n")
+add_executable(precompiled_for_tests ${generated_dir}/precompiled.cc)
+add_library(precompiled_for_support OBJECT ${generated_dir}/precompiled.cc)
+foreach(target precompiled_for_tests precompiled_for_support)
+  target_link_libraries(${target} PRIVATE deputy_test_settings GTest::gmock)
+  target_precompile_headers(${target} PRIVATE ${precompiled_headers})
+endforeach()
+
 if(support_sources)
   add_library(deputy_test_support STATIC ${support_sources})
   set_property(SOURCE tests/paths.cc APPEND PROPERTY COMPILE_DEFINITIONS
@@ -38,10 +49,15 @@ if(support_sources)
                DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
                DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
   target_link_libraries(deputy_test_support PUBLIC deputy_test_settings GTest::gmock)
+  target_precompile_headers(deputy_test_support REUSE_FROM precompiled_for_support)
+  set(without_precompiled ${support_sources})
+  list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
+  set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endif()
 if(case_sources)
   add_library(deputy_cases OBJECT ${case_sources})
   target_link_libraries(deputy_cases PUBLIC deputy_test_settings GTest::gmock)
+  target_precompile_headers(deputy_cases REUSE_FROM precompiled_for_support)
 endif()
 
 # Links what every test program needs, the case objects only where the source asks for them.
@@ -86,6 +102,8 @@ endfunction()
 
 foreach(source IN LISTS test_sources)
   deputy_add_test(${source} GTest::gmock GTest::gtest_main)
+  get_filename_component(name ${source} NAME_WE)
+  target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
 endforeach()
 # The command has no library; what is tested of it by itself is compiled into the test.
 target_sources(text_test PRIVATE tools/text.cc)
