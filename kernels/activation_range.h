@@ -21,7 +21,7 @@ struct Range {
 using FloatRange = Range<float>;
 using IntRange = Range<int32_t>;
 
-// The order of the two matters: NaN passes, and an upside-down range answers `high`.
+// The order of the two matters: NaN passes, and an upside-down range returns `high`.
 template <typename T>
 T Clamp(T value, const Range<T>& range) {
   return std::min(std::max(value, range.low), range.high);

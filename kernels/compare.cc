@@ -255,7 +255,7 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, inputs[1]);
 }
 
-// Writes the elements of one level and answers the place after them.
+// Writes the elements of one level and returns the place after them.
 template <typename T>
 T* SelectLevel(const SelectData& data, int level, const uint8_t* condition, const T* x, const T* y,
                T* out) {

@@ -122,7 +122,7 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
   }
   if (dims[0] != shape_.batches || dims[3] != shape_.output_channels) {
     return TensorError(context, tensors.output,
-                       "expected %d pictures of %d channels, found %d of %d", shape_.batches,
+                       "expected %d batches of %d channels, found %d of %d", shape_.batches,
                        shape_.output_channels, dims[0], dims[3]);
   }
   for (int extent : dims) {

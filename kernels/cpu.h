@@ -97,7 +97,7 @@ struct CpuKernels {
   void (*requantize_exact)(const RequantizeTile& tile) = nullptr;
   void (*depthwise_f32)(const DepthwisePixelF32& pixel) = nullptr;
   void (*depthwise_s8)(const DepthwisePixelS8& pixel) = nullptr;
-  // Brings [taps][channels] weights into the order that depthwise_s8 reads, and answers how many
+  // Brings [taps][channels] weights into the order that depthwise_s8 reads, and returns how many
   // bytes that takes; `out` null only asks. Null: as they are.
   size_t (*pack_depthwise_s8)(const int8_t* weights, int taps, int channels, int8_t* out) = nullptr;
   void (*half_to_float)(const uint16_t* values, size_t count, float* out) = nullptr;

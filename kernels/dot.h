@@ -63,7 +63,7 @@ inline int64_t Dot(const int16_t* a, const int16_t* b, int64_t count, int32_t, i
   return sum;
 }
 
-// What Dot of an input and weights of these types answers.
+// What Dot of an input and weights of these types returns.
 template <typename In, typename Weight>
 using DotSum =
     decltype(Dot(std::declval<const In*>(), std::declval<const Weight*>(), int64_t{}, {}, {}));

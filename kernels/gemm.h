@@ -124,7 +124,7 @@ struct GemmF32 {
   size_t out_stride;
 };
 
-// get_rows(first, count) answers a RowBlock<float>. Called once per task.
+// get_rows(first, count) returns a RowBlock<float>. Called once per task.
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
   const GemmPlan::Cut cut = plan.TaskCut(task);

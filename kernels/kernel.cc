@@ -253,7 +253,7 @@ TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<co
   TfLiteIntArray* array = TfLiteIntArrayCreate(static_cast<int>(dims.size()));
   if (array == nullptr) return TensorError(context, tensor, "out of memory for its dimensions");
   for (size_t i = 0; i < dims.size(); ++i) array->data[i] = dims[i];
-  // ResizeTensor owns the array from here on, whatever it answers.
+  // ResizeTensor owns the array from here on, whatever it returns.
   return context->ResizeTensor(context, tensor, array);
 }
 

@@ -321,7 +321,7 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (data.shape.rows == 0 || data.shape.columns == 0) return kTfLiteOk;
   if (data.shape.depth == 0) {
-    // Zeros and not the bias, also as int8: what upstream answers to an input without elements.
+    // Zeros and not the bias, also as int8: what upstream returns to an input without elements.
     std::memset(output->data.raw, 0, output->bytes);
     return kTfLiteOk;
   }

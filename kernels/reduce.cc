@@ -92,7 +92,7 @@ Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   return start;
 }
 
-// Folds everything below `level` of the plan; answers where the input goes on.
+// Folds everything below `level` of the plan; returns where the input goes on.
 template <typename T, typename Acc, typename Fold>
 const T* FoldLevel(const ReducePlan& plan, int level, const T* in, Acc* out, const Fold& fold) {
   const ReducePlan::Axis& axis = plan.axes[level];

@@ -116,7 +116,7 @@ struct FloatPlaces {
     for (int i = 0; i < to; ++i) {
       const float at = params.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
                                                  : static_cast<float>(i) * scale;
-      // In 64 bits: of the largest pictures, rounding makes places beyond 32.
+      // In 64 bits: of the largest images, rounding makes places beyond 32.
       const int64_t last = from - 1;
       const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
       const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);

@@ -2,7 +2,7 @@
 //
 // Constants, quantisation, options and shapes that no converter writes, given to kernels: each is
 // refused in words or does nothing, and no arithmetic on the way overflows (which the sanitizer
-// runs see). What a model may say at all is tested in validate_test.cc.
+// runs see). What a model may say at all is tested in model_check_test.cc.
 #include <gtest/gtest.h>
 
 #include <limits>

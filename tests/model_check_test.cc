@@ -600,7 +600,7 @@ TEST(Validate, checks_descriptions_made_by_hand) {
   desc.subgraphs.resize(1);
   desc.subgraphs[0].operators.resize(1);
   ReportLog log;
-  EXPECT_EQ(Validate(&desc, Limits(), log.reporter()), kTfLiteError);
+  EXPECT_EQ(CheckModel(&desc, Limits(), log.reporter()), kTfLiteError);
   EXPECT_THAT(log.all(), HasSubstr("operator code index: expected one of 0 codes, found 0"));
 }
 
@@ -616,7 +616,7 @@ TEST(Validate, respects_the_callers_limit_on_depth) {
   Limits limits;
   limits.max_call_depth = 2;
   ReportLog log;
-  EXPECT_EQ(Validate(&desc, limits, log.reporter()), kTfLiteOk);
+  EXPECT_EQ(CheckModel(&desc, limits, log.reporter()), kTfLiteOk);
   EXPECT_NE(desc.subgraphs[0].inconsistency, "");
   EXPECT_EQ(desc.subgraphs[1].inconsistency, "");
 }

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 #endif
 
-// What a fallible call answers. Everything but kTfLiteOk is a failure, except
+// What a fallible call returns. Everything but kTfLiteOk is a failure, except
 // kTfLiteOutputShapeNotKnown, which only a kernel's prepare returns.
 typedef enum TfLiteStatus {
   // Success.

@@ -135,7 +135,7 @@ static inline void DeputyPartitionHelperFree(DeputyPartitionHelper* helper) {
   DeputyPartitionHelperInit(helper, context);
 }
 
-// Reports `what` and answers kTfLiteError. For the functions here.
+// Reports `what` and returns kTfLiteError. For the functions here.
 static inline TfLiteStatus DeputyPartitionHelperFail(const DeputyPartitionHelper* helper,
                                                      const char* what, int node) {
   helper->context->ReportError(helper->context, "Partition helper: %s (node %d)", what, node);

@@ -416,7 +416,7 @@ typedef enum DeputyRequirement {
 } DeputyRequirement;
 
 // Refuses interpreters of these options whose delegates, those in the options, do not run as much:
-// creation answers NULL and the message lists the nodes that are left. kTfLiteError for NULL
+// creation returns NULL and the message lists the nodes that are left. kTfLiteError for NULL
 // options and for a value that is none of the enum's.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
     TfLiteInterpreterOptions* options, DeputyRequirement requirement);
@@ -570,7 +570,7 @@ typedef struct DeputyOpEvent {
 // Called after each operator on the thread that invokes. It must not use the interpreter.
 typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* event);
 
-// Sets the callback that hears about each operator; NULL switches it off. `user_data` must live
+// Sets the callback that is called after each operator; NULL switches it off. `user_data` must live
 // until then. kTfLiteError for a NULL interpreter.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
                                                                  DeputyProfileCallback callback,
@@ -611,7 +611,7 @@ typedef enum DeputyPluginKind {
 // after fork, or a lock that another thread holds, may have a good one refused.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
 
-// Adds a reference and answers its argument. NULL is fine. Any thread.
+// Adds a reference and returns its argument. NULL is fine. Any thread.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
 
 // Drops a reference; with the last one the description is freed. NULL is fine. Any thread.

@@ -105,9 +105,9 @@ typedef struct DeputyPluginOption {
   const char* help;
 } DeputyPluginOption;
 
-// In which order a delegate likes to see the axes of pictures.
+// The layout of 4-D image tensors that a delegate prefers.
 typedef enum DeputyLayout {
-  // It does not mind.
+  // No preference.
   kDeputyLayoutAny = 0,
   // Batch, height, width, channels, as models have them.
   kDeputyLayoutNhwc = 1,

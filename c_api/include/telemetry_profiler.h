@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 // The client fills it, owns it and keeps it alive as long as the interpreters it was given to.
-// Every callback gets the struct first and none may be NULL; one that is hears nothing in Deputy.
+// Every callback gets the struct first and none may be NULL; Deputy does not call one that is.
 // They are called on the thread that uses the interpreter.
 typedef struct TfLiteTelemetryProfilerStruct {
   // The client's own.

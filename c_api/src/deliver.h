@@ -17,7 +17,7 @@ namespace deputy {
 // and for a struct_size below the first release's.
 template <typename T>
 bool ReadStruct(const T* client, T* out) {
-  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes_internal.h");
+  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");
   if (client == nullptr || client->struct_size < kFirstSize<T>) return false;
   *out = T{};
   memcpy(out, client, std::min(client->struct_size, sizeof(T)));
@@ -28,7 +28,7 @@ bool ReadStruct(const T* client, T* out) {
 // it has beyond our fields, stay as they are. kTfLiteError as above.
 template <typename T>
 TfLiteStatus Deliver(const T& full, T* client) {
-  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes_internal.h");
+  static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");
   if (client == nullptr || client->struct_size < kFirstSize<T>) return kTfLiteError;
   const size_t struct_size = client->struct_size;
   memcpy(client, &full, std::min(struct_size, sizeof(T)));

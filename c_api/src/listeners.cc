@@ -3,7 +3,7 @@
 // What an interpreter tells its client while it works: each operator to the profile callback of
 // deputy.h and to the telemetry of telemetry_profiler.h, calls and settings to the latter. The
 // callbacks are the client's; none of its exceptions crosses our frames. The ABI says that none of
-// the telemetry's functions is NULL; one that is hears nothing.
+// the telemetry's functions is NULL; one that is is not called.
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NNAPI delegate's C functions. The delegate claims no node; see noop_delegate_internal.h.
+// The NNAPI delegate's C functions. The delegate claims no node; see noop_delegate.h.
 #include <new>
 
 #include "c_api/include/nnapi_delegate_c_api.h"

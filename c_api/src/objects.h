@@ -82,7 +82,7 @@ inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
   return static_cast<Validation*>(interpreter->impl->observer());
 }
 
-// Runs `body` and answers `on_failure` when it throws, which in this library means that memory was
+// Runs `body` and returns `on_failure` when it throws, which in this library means that memory was
 // refused.
 template <typename Result, typename Body>
 Result Guard(Result on_failure, Body&& body) noexcept {

@@ -102,8 +102,8 @@ class Delegation final : public DelegateLayer {
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
   void KeepLibrary(const TfLiteDelegate* delegate);
-  TfLiteStatus AddMacroOp(const NodeSubset& subset, const TfLiteRegistration& registration,
-                          TfLiteDelegate* delegate);
+  TfLiteStatus AddDelegateNode(const NodeSubset& subset, const TfLiteRegistration& registration,
+                               TfLiteDelegate* delegate);
   TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
   TfLiteStatus AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration);
   bool IsOperatorOfANode(const TfLiteOperator* op) const;

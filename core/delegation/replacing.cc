@@ -218,7 +218,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {
     if (subset.taken) {
-      status = AddMacroOp(subset, registration, delegate);
+      status = AddDelegateNode(subset, registration, delegate);
       if (status != kTfLiteOk) break;
     } else {
       for (const int node : subset.nodes) subgraph_->AppendToPlan(node);
@@ -235,9 +235,9 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
 }
 
-TfLiteStatus Delegation::AddMacroOp(const NodeSubset& subset,
-                                    const TfLiteRegistration& registration,
-                                    TfLiteDelegate* delegate) {
+TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
+                                         const TfLiteRegistration& registration,
+                                         TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (Overlap(subset.inputs, subset.outputs)) {
     return Fail(reporter, kTfLiteError,

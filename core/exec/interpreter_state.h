@@ -35,7 +35,7 @@ struct InterpreterConfig {
   Limits limits;
   // What happens when a delegate fails (architecture.md, delegate policy).
   bool hot = false;
-  // Under Hot: for how many inferences a node that failed rests; -1: for good.
+  // Under Hot: for how many inferences a node that failed backs off; -1: for good.
   int delegate_retry = 0;
   // Makes the layer that applies delegates, for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;

@@ -65,7 +65,7 @@ void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noe
   }
 }
 
-// The operators a program is linked with. `FindOp` answers null for an unknown operator.
+// The operators a program is linked with. `FindOp` returns null for an unknown operator.
 using OpList = std::span<const OpDef* const>;
 
 }  // namespace deputy

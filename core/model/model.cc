@@ -360,8 +360,8 @@ TfLiteStatus Decoder::DecodeSparsity(const schema::SparsityParameters& parameter
   return kTfLiteOk;
 }
 
-// An absent vector, or one of a kind the schema does not know, stays empty; validate sees then that
-// the segments are too few.
+// An absent vector, or one of a kind the schema does not know, stays empty; model_check sees then
+// that the segments are too few.
 TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const void* table,
                                         std::vector<int32_t>* out) {
   const auto widen = [this, out](const auto* values) {
@@ -433,7 +433,7 @@ TfLiteStatus Decoder::DecodeSignatureTensors(
   for (uint32_t i = 0; i < CountOf(maps); ++i) {
     const schema::TensorMap& map = *maps->Get(i);
     if (map.name() == nullptr) return Refuse("%s %u: expected a name, found none", what, i);
-    // An index above 2^31 becomes negative, which validate refuses like any other bad one.
+    // An index above 2^31 becomes negative, which model_check refuses like any other bad one.
     out->push_back({map.name()->c_str(), static_cast<int32_t>(map.tensor_index())});
   }
   return kTfLiteOk;
@@ -481,7 +481,7 @@ std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, Error
   if (Verify(model->bytes_, reporter) != kTfLiteOk) return nullptr;
   Decoder decoder(model->bytes_, limits, &model->storage_->copies, reporter);
   if (decoder.Decode(*schema::GetModel(model->bytes_.data()), &model->desc_) != kTfLiteOk ||
-      Validate(&model->desc_, limits, reporter) != kTfLiteOk) {
+      CheckModel(&model->desc_, limits, reporter) != kTfLiteOk) {
     return nullptr;
   }
   return model;

@@ -22,7 +22,7 @@ class Model {
  public:
   ~Model();
 
-  // Each answers null after one report, also for a model beyond `limits`. FromBuffer borrows `data`
+  // Each returns null after one report, also for a model beyond `limits`. FromBuffer borrows `data`
   // for the model's life, unless it is not 16-byte aligned: then it is copied once. FromFile maps
   // the file and keeps its descriptor; FromFileByCopy reads it into memory, safe against a file
   // that later shrinks.

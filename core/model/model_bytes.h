@@ -17,7 +17,7 @@ namespace deputy {
 inline constexpr size_t kModelAlignment = 16;
 
 // Immutable once one of the three loaders has answered true; each is called at most once and
-// answers false after one report.
+// returns false after one report.
 class ModelBytes {
  public:
   ModelBytes() = default;

@@ -518,7 +518,7 @@ void Validator::CheckCallDepth() {
 
 }  // namespace
 
-TfLiteStatus Validate(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter) {
+TfLiteStatus CheckModel(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter) {
   return Validator(desc, limits, reporter).Run();
 }
 

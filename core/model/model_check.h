@@ -14,7 +14,7 @@ namespace deputy {
 
 // kTfLiteError after one report when something is unsafe to read. Structural errors that upstream
 // accepts at load and refuses later are recorded in SubgraphDesc::inconsistency instead.
-TfLiteStatus Validate(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter);
+TfLiteStatus CheckModel(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter);
 
 }  // namespace deputy
 

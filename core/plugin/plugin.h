@@ -58,7 +58,7 @@ class PluginLibrary {
  private:
   explicit PluginLibrary(const char* path) : path_(path) {}
 
-  // Each answers "" or what is wrong, as the end of a sentence about the library.
+  // Each returns "" or what is wrong, as the end of a sentence about the library.
   std::string Open(bool stable_too);
   std::string OpenHere(int flags, bool stable_too);
   std::string FindFunctions(bool stable_too);

@@ -270,7 +270,7 @@ void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle ha
   freed_handles_.erase({delegate, handle});
 }
 
-// The handle may be given out anew afterwards, which HandleSet hears of.
+// The handle may be given out anew afterwards; HandleSet is called then.
 void Validation::CheckHandleFreed(const Call& call) {
   const TfLiteTensor* tensor = call.subgraph->tensor(call.subject.tensor);
   if (tensor == nullptr) return;
