@@ -182,6 +182,26 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+// ---- SIGN -------------------------------------------------------------------------------------
+
+constexpr uint32_t kSignBits = kFloat32Bit | kInt32Bit;
+
+// NaN stays NaN.
+template <typename T>
+T Sign(T value) {
+  if (value > 0) return T{1};
+  if (value < 0) return T{-1};
+  return value == 0 ? T{0} : value;
+}
+
+TfLiteStatus EvalSign(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  return DispatchType<kSignBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return MapElements<T>(input, Output(context, node, 0), &Sign<T>);
+  });
+}
+
 // ---- EXP and LOG ------------------------------------------------------------------------------
 
 constexpr uint32_t kTabulatedBits = kFloat32Bit | kInt8Bit | kInt16Bit;
@@ -365,7 +385,9 @@ constexpr OpDef kTable[] = {
     FloatRow<&Square, kFloat32Bit>("SQUARE", kTfLiteBuiltinSquare, 1),
     FloatRow<&Sin, kFloatBits>("SIN", kTfLiteBuiltinSin, 2),
     FloatRow<&Cos, kFloatBits>("COS", kTfLiteBuiltinCos, 2),
-    ParserRow("SIGN", kTfLiteBuiltinSign),
+    KernelRow<void>("SIGN", kTfLiteBuiltinSign, 2, kSignBits,
+                    &Guarded<&PrepareAnyOutput<kSignBits>>, &Guarded<&EvalSign>,
+                    kTfLiteInplaceOpInput0Shared),
 };
 
 }  // namespace
