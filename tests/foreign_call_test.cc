@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The funnel into foreign code: who is told what, and what becomes of exceptions.
+#include "core/base/foreign_call.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/delegate_call.h"
+#include "core/base/kernel_call.h"
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+
+// Writes down every call as "begin 3" and "end 3 status", by node.
+class Notebook final : public CallObserver {
+ public:
+  virtual ~Notebook() = default;
+  void Begin(const ForeignCall& call) override {
+    lines.push_back("begin " + std::to_string(call.node));
+  }
+  void End(const ForeignCall& call, const CallResult& result) override {
+    lines.push_back("end " + std::to_string(call.node) + " " + std::to_string(result.status) +
+                    (result.exception != nullptr ? std::string(" ") + result.exception : ""));
+  }
+
+  std::vector<std::string> lines;
+};
+
+TEST(ForeignCall, is_told_to_the_observer_when_it_begins_and_ends) {
+  Notebook notebook;
+  const CallResult result =
+      CallForeign(&notebook, {.callback = Callback::kInvoke, .node = 1}, [&](CallResult* out) {
+        CallForeign(&notebook, {.callback = Callback::kPrepare, .node = 2}, [](CallResult*) {});
+        out->status = kTfLiteDelegateError;
+      });
+  EXPECT_EQ(result.status, kTfLiteDelegateError);
+  EXPECT_EQ(result.exception, nullptr);
+  EXPECT_THAT(notebook.lines, ElementsAre("begin 1", "begin 2", "end 2 0", "end 1 2"));
+}
+
+TEST(ForeignCall, needs_no_observer) {
+  const CallResult result = CallForeign(nullptr, {}, [](CallResult* out) { out->user_data = out; });
+  EXPECT_EQ(result.status, kTfLiteOk);
+  EXPECT_NE(result.user_data, nullptr);
+}
+
+TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name) {
+  const std::pair<Callback, const char*> rows[] = {
+      {Callback::kSupport, "get_support threw an exception"},
+      {Callback::kDelegatePrepare, "Prepare threw an exception"},
+      {Callback::kInit, "init threw an exception"},
+      {Callback::kPrepare, "prepare threw an exception"},
+      {Callback::kInvoke, "invoke threw an exception"},
+      {Callback::kFree, "free threw an exception"},
+      {Callback::kCopyFrom, "CopyFromBufferHandle threw an exception"},
+      {Callback::kFreeHandle, "FreeBufferHandle threw an exception"},
+  };
+  for (const auto& [callback, text] : rows) {
+    Notebook notebook;
+    const CallResult result =
+        CallForeign(&notebook, {.callback = callback, .node = 7}, [](CallResult* out) {
+          out->status = kTfLiteOk;
+          throw std::runtime_error("of the plug-in's own");
+        });
+    EXPECT_EQ(result.status, kTfLiteError);
+    EXPECT_STREQ(result.exception, text);
+    EXPECT_THAT(notebook.lines, ElementsAre("begin 7", std::string("end 7 1 ") + text));
+  }
+}
+
+// ---- Kernels and delegates ----------------------------------------------------------------------
+
+TEST(KernelCalls, go_through_it) {
+  TfLiteContext context{};
+  TfLiteNode node{};
+  TfLiteRegistration registration{};
+  registration.init = [](TfLiteContext*, const char*, size_t) -> void* { throw 1; };
+  registration.prepare = [](TfLiteContext*, TfLiteNode*) -> TfLiteStatus { throw 2; };
+  registration.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteApplicationError; };
+  registration.free = [](TfLiteContext*, void*) { throw 3; };
+  Notebook notebook;
+  const auto call = [&](Callback callback, int number) {
+    return ForeignCall{.callback = callback, .context = &context, .node = number};
+  };
+  EXPECT_EQ(CallInit(&notebook, call(Callback::kInit, 0), registration, "", 0).user_data,
+            TfLiteKernelInitFailed());
+  EXPECT_EQ(CallPrepare(&notebook, call(Callback::kPrepare, 1), registration, &node).status,
+            kTfLiteError);
+  EXPECT_EQ(CallInvoke(&notebook, call(Callback::kInvoke, 2), registration, &node).status,
+            kTfLiteApplicationError);
+  CallFree(&notebook, call(Callback::kFree, 3), registration, &node);
+  EXPECT_THAT(notebook.lines, ElementsAre("begin 0", "end 0 1 init threw an exception", "begin 1",
+                                          "end 1 1 prepare threw an exception", "begin 2",
+                                          "end 2 3", "begin 3", "end 3 1 free threw an exception"));
+}
+
+TEST(DelegateCalls, go_through_it_once_even_if_a_delegate_forwards) {
+  static TfLiteDelegate inner = TfLiteDelegateCreate();
+  inner.Prepare = [](TfLiteContext*, TfLiteDelegate*) -> TfLiteStatus { throw 1; };
+  TfLiteDelegate outer = TfLiteDelegateCreate();
+  outer.Prepare = [](TfLiteContext* context, TfLiteDelegate*) {
+    return ForwardDelegatePrepare(context, &inner);
+  };
+  TfLiteContext context{};
+  Notebook notebook;
+  const CallResult result = CallDelegatePrepare(
+      &notebook, {.callback = Callback::kDelegatePrepare, .context = &context, .delegate = &outer});
+  EXPECT_EQ(result.status, kTfLiteError);
+  EXPECT_THAT(notebook.lines, ElementsAre("begin -1", "end -1 1 Prepare threw an exception"));
+}
+
+TEST(DelegateCalls, of_functions_that_are_not_there_fail_in_their_own_way) {
+  TfLiteDelegate delegate = TfLiteDelegateCreate();
+  TfLiteContext context{};
+  TfLiteTensor tensor{};
+  TfLiteBufferHandle handle = 4;
+  const auto call = [&](Callback callback) {
+    return ForeignCall{.callback = callback, .context = &context, .delegate = &delegate};
+  };
+  EXPECT_EQ(CallDelegatePrepare(nullptr, call(Callback::kDelegatePrepare)).status, kTfLiteError);
+  EXPECT_EQ(CallCopyFromBufferHandle(nullptr, call(Callback::kCopyFrom), &tensor).status,
+            kTfLiteError);
+  EXPECT_FALSE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
+  // A handle whose function throws is gone all the same.
+  delegate.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) { throw 1; };
+  EXPECT_TRUE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
+}
+
+}  // namespace
+}  // namespace deputy
