@@ -59,7 +59,7 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
   const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
   const bool was_immutable = subgraph_->immutable();
-  const bool was_invokable = (subgraph_->ready() && !subgraph_->immutable());
+  const bool was_invokable = subgraph_->ready() && !subgraph_->immutable();
   if (was_immutable) {
     subgraph_->SetUninvokable();
   } else if (!dynamic && !hint) {

@@ -51,8 +51,9 @@ GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
 
 void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
   if (static_cast<size_t>(node_index) >= nodes_.size()) return;  // of the delegate being applied
-  for (size_t i = first_added; i < subgraph_->graph().tensors().size(); ++i)
+  for (size_t i = first_added; i < subgraph_->graph().tensors().size(); ++i) {
     kept_tensors_.push_back(i);
+  }
   const TfLiteIntArray* temporaries = subgraph_->node(node_index)->temporaries;
   IntArray& saved = nodes_[static_cast<size_t>(node_index)].temporaries;
   if (!SameArray(saved.get(), temporaries)) saved.reset(Copy(temporaries));

@@ -211,8 +211,9 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   const std::vector<int> old_plan = subgraph_->plan();
   const int old_nodes = subgraph_->node_count();
   std::vector<TfLiteDelegate*> old_owners;
-  for (const TfLiteTensor& tensor : subgraph_->graph().tensors())
+  for (const TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     old_owners.push_back(tensor.delegate);
+  }
 
   subgraph_->SetPlan({});
   TfLiteStatus status = kTfLiteOk;
@@ -228,8 +229,9 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
     // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
     RemoveNodesFrom(old_nodes);
     subgraph_->SetPlan(old_plan);
-    for (size_t i = 0; i < old_owners.size(); ++i)
+    for (size_t i = 0; i < old_owners.size(); ++i) {
       subgraph_->graph().tensors()[i].delegate = old_owners[i];
+    }
   }
   subgraph_->SetUninvokable();
   return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
