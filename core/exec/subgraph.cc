@@ -273,8 +273,10 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   node.might_have_side_effect = HasSideEffect(context_, node, new_node.registration.builtin_code);
   const int index = graph_.AddNode(node, new_node.registration);
   // From here on nothing throws: the node owns its arrays and FreeNode frees them.
-  for (IntArray* array : {&inputs, &outputs, &intermediates, &temporaries}) array->release();
-  builtin_data.release();
+  for (IntArray* array : {&inputs, &outputs, &intermediates, &temporaries}) {
+    static_cast<void>(array->release());
+  }
+  static_cast<void>(builtin_data.release());
   if (InitNode(index, new_node.custom_options) != kTfLiteOk) {
     FreeNode(index);
     graph_.RemoveNodesFrom(index);
