@@ -173,5 +173,15 @@ TEST(Interpreter, runs_calls_as_deep_as_its_limit_says) {
   EXPECT_EQ(t.Get<uint8_t>(0), std::vector<uint8_t>{1});
 }
 
+// However deep calls may go, memory is taken for those that are made.
+TEST(Limits, of_calls_may_be_as_high_as_it_gets) {
+  const DeputyLimits limits = LimitsOf(&DeputyLimits::max_call_depth, INT32_MAX);
+  TestInterpreter t(Repeated(1), [&](TfLiteInterpreterOptions* options) {
+    EXPECT_EQ(DeputyInterpreterOptionsSetLimits(options, &limits), kTfLiteOk);
+  });
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+}
+
 }  // namespace
 }  // namespace deputy

@@ -1019,6 +1019,17 @@ TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   EXPECT_NE(findings[0].text.find("not been initialised"), std::string::npos);
 }
 
+TEST(validation, counts_no_runs_of_nodes_for_a_profile_that_nobody_wants) {
+  Findings findings;
+  TestInterpreter t(Model(), Watched(&findings));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  DeputyNodeRun run{};
+  run.struct_size = sizeof run;
+  ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, 0, &run), kTfLiteOk);
+  EXPECT_EQ(run.runs, 0);
+}
+
 // ---- The switch ---------------------------------------------------------------------------------
 
 size_t FindingsUnder(const TestInterpreter::Configure& configure) {

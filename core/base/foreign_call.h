@@ -6,6 +6,8 @@
 #ifndef DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 #define DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 
+#include <cstdint>
+
 #include "c_api/include/common.h"
 
 namespace deputy {
@@ -29,6 +31,7 @@ struct ForeignCall {
   int node = -1;                       // of kernels
   TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
   int tensor = -1;                     // of buffer handles
+  mutable int64_t begin_ns = -1;       // for an observer that times it
 };
 
 // How it ended.

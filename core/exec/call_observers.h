@@ -11,7 +11,6 @@ namespace deputy {
 
 class CallObservers final : public CallObserver {
  public:
-  explicit CallObservers(int max_depth) : timer_(max_depth) {}
   ~CallObservers() = default;
 
   void SetObserver(Observer* observer) { observer_ = observer; }

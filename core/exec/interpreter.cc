@@ -12,7 +12,7 @@
 namespace deputy {
 
 Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config)
-    : InterpreterState(std::move(model), config), call_observers_(config.limits.max_call_depth) {
+    : InterpreterState(std::move(model), config) {
   call_observers_.SetObserver(observer());
 }
 

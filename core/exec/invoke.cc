@@ -88,11 +88,13 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
-void Subgraph::NoteCost(int node_index, int64_t taken_ns) {
-  if (costs_.size() < static_cast<size_t>(graph_.node_count()))
-    costs_.resize(static_cast<size_t>(graph_.node_count()));
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept try {
+  const auto nodes = static_cast<size_t>(graph_.node_count());
+  if (costs_.size() < nodes) costs_.resize(nodes);
   ++costs_[node_index].runs;
   costs_[node_index].total_ns += taken_ns;
+} catch (...) {
+  // A cost that there is no memory for is lost.
 }
 
 // A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream

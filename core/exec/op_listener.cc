@@ -18,22 +18,18 @@ int64_t Now() {
 }  // namespace
 
 void OpTimer::Begin(const ForeignCall& call) {
-  if (call.callback != Callback::kInvoke) return;
+  if (listener_ == nullptr || call.callback != Callback::kInvoke) return;
   Subgraph* subgraph = Subgraph::Of(call.context);
-  if (listener_ != nullptr) {
-    listener_->BeginOp(subgraph->index(), call.node,
-                       OperatorName(subgraph->registration(call.node)));
-  }
-  begin_ns_.push_back(Now());
+  listener_->BeginOp(subgraph->index(), call.node, OperatorName(subgraph->registration(call.node)));
+  call.begin_ns = Now();
 }
 
 // The listener may come and go while an operator runs.
 void OpTimer::End(const ForeignCall& call, const CallResult& result) {
-  if (call.callback != Callback::kInvoke || begin_ns_.empty()) return;
+  if (call.begin_ns < 0) return;
   OpEvent event;
+  event.begin_ns = call.begin_ns;
   event.end_ns = Now();
-  event.begin_ns = begin_ns_.back();
-  begin_ns_.pop_back();
   Subgraph* subgraph = Subgraph::Of(call.context);
   subgraph->NoteCost(call.node, event.end_ns - event.begin_ns);
   if (listener_ == nullptr) return;

@@ -5,7 +5,6 @@
 #define DEPUTY_CORE_EXEC_OP_LISTENER_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "core/base/foreign_call.h"
 
@@ -34,8 +33,6 @@ class OpListener {
 // Times the operators for a listener and adds their times to the costs of their nodes.
 class OpTimer final : public CallObserver {
  public:
-  // Subgraphs call each other at most `max_depth` deep.
-  explicit OpTimer(int max_depth) { begin_ns_.reserve(static_cast<size_t>(max_depth) + 1); }
   ~OpTimer() = default;
 
   // Null ends it. The listener must outlive the interpreter or its own end.
@@ -47,7 +44,6 @@ class OpTimer final : public CallObserver {
 
  private:
   OpListener* listener_ = nullptr;
-  std::vector<int64_t> begin_ns_;  // of the operators that run, the innermost last
 };
 
 }  // namespace deputy

@@ -138,7 +138,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   }
   TensorMemory placed_tensor(size_t entry) const;
   // What the node took while operators were observed.
-  void NoteCost(int node_index, int64_t taken_ns);
+  void NoteCost(int node_index, int64_t taken_ns) noexcept;
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }

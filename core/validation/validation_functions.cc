@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The validation layer's view of the context's functions: who calls them when, and with what.
+#include <optional>
+
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
@@ -19,17 +21,24 @@ bool IsStatic(const TfLiteDelegate* delegate) {
 }  // namespace
 
 bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
+  // A call of another thread may end at any time: it is looked at under the lock only.
+  std::optional<Call> of_other_thread;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const bool other = !calls_.empty() && calls_.back()->thread != std::this_thread::get_id();
+    if (other) of_other_thread.emplace(calls_.back()->subject);
+  }
+  if (of_other_thread) {
+    Report(Rule::kWrongThread, &*of_other_thread, -1,
+           "calls %s from another thread than it was called on", function);
+    return false;
+  }
   const Call* call = Current();
   if (call == nullptr) {
     Report(Rule::kContextAfterCall, nullptr, -1,
            "%s of subgraph %d is called while no callback runs; a context is valid only inside the "
            "call that it is handed to",
            function, subgraph->index());
-    return false;
-  }
-  if (call->thread != std::this_thread::get_id()) {
-    Report(Rule::kWrongThread, call, -1, "calls %s from another thread than it was called on",
-           function);
     return false;
   }
   if (call->subgraph != subgraph && DelegationOf(subgraph).mode_depth() == 0) {
