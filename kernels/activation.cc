@@ -9,13 +9,13 @@
 // the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
 #include <memory>
 
-#include "kernels/activation_range.h"
-#include "kernels/broadcast.h"
-#include "kernels/elementwise.h"
-#include "kernels/float_math.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/broadcast.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/families.h"
+#include "kernels/common/float_math.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/requantize.h"
 
 namespace deputy {
 namespace {

@@ -12,12 +12,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/activation_range.h"
-#include "kernels/broadcast.h"
-#include "kernels/element_type.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/broadcast.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/requantize.h"
 
 namespace deputy {
 namespace {

@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "kernels/broadcast.h"
-#include "kernels/element_type.h"
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
+#include "kernels/common/broadcast.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/requantize.h"
 
 namespace deputy {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -9,9 +9,9 @@
 // follows from them.
 #include <cstring>
 
-#include "kernels/conv_transpose.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/conv/conv_transpose.h"
 
 namespace deputy {
 namespace {

@@ -2,8 +2,8 @@
 //
 // NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: no kernels yet, and no options; a client or a
 // delegate may bring the kernels.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -4,11 +4,11 @@
 // outside of its axis is an error, and so is a negative one.
 #include <vector>
 
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
-#include "kernels/strided_copy.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/common/strided_copy.h"
 
 namespace deputy {
 namespace {

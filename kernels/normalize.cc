@@ -4,9 +4,9 @@
 // TensorFlow Lite's in both arithmetic modes; the scale of the input does not matter to them.
 #include <cmath>
 
-#include "kernels/fixed_point.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/fixed_point.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -2,11 +2,11 @@
 //
 // PAD, PADV2 and MIRROR_PAD: a tensor with a margin, of one value or of its own elements mirrored.
 // PAD's value is the zero point, or 0. The margins may be known at run time only.
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
-#include "kernels/strided_copy.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/common/strided_copy.h"
 
 namespace deputy {
 namespace {

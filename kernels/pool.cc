@@ -5,11 +5,11 @@
 //
 // Quantised values are averaged and compared as steps; as upstream, the output's scale is assumed
 // to be the input's and is only used for the fused activation.
-#include "kernels/activation_range.h"
-#include "kernels/kernel.h"
-#include "kernels/padding.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/padding.h"
+#include "kernels/common/requantize.h"
 
 namespace deputy {
 namespace {

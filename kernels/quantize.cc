@@ -19,14 +19,14 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/activation_range.h"
-#include "kernels/cpu.h"
-#include "kernels/element_type.h"
-#include "kernels/elements.h"
-#include "kernels/half.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/half.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/requantize.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {

@@ -3,8 +3,8 @@
 // RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL: no kernels yet; their options are read
 // for a client's kernel or a delegate. The seeds are 64 bits wide in the file and cut to 32, as
 // upstream's.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -3,12 +3,12 @@
 // Operators that put the elements of one tensor in another order, or repeat them: TRANSPOSE, TILE,
 // BROADCAST_TO, DEPTH_TO_SPACE, SPACE_TO_DEPTH. All are one strided copy each;
 // kernels/space_batch.cc has those between space and batch, which also leave out or add elements.
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/common/strided_copy.h"
 #include "kernels/space_batch.h"
-#include "kernels/strided_copy.h"
 
 namespace deputy {
 namespace {

@@ -8,12 +8,12 @@
 // 64-bit numbers. int16 is symmetric. Reference and default arithmetic are the same here.
 #include <cmath>
 
-#include "kernels/activation_range.h"
-#include "kernels/element_type.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/requantize.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/requantize.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of families, and nothing else. A new operator does not touch this file; a new family
-// adds a line here and one in registry.h.
+// adds a line here and one in common/families.h.
 #include "kernels/registry.h"
 
 #include <cstring>
+
+#include "kernels/common/families.h"
 
 namespace deputy {
 

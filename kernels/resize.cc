@@ -9,10 +9,10 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {

@@ -2,8 +2,8 @@
 //
 // Variables and hash tables: no kernels yet; their options are read for a client's kernel or a
 // delegate. Names of variables point into the model.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -2,8 +2,8 @@
 //
 // RNN, its two sequence forms, and SVDF: no kernels yet; their options are read for a client's
 // kernel or a delegate.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/element_type.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {

@@ -2,8 +2,8 @@
 //
 // SEGMENT_SUM and the UNSORTED_SEGMENT operators: no kernels yet, and no options; a client or a
 // delegate may bring the kernels.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

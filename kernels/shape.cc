@@ -7,10 +7,10 @@
 // options (a second input of any other form is ignored, as upstream does). If it is not known
 // before running, the output is a dynamic tensor. SHAPE and RANK are answered in prepare, so that
 // what is computed from shapes stays static.
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {

@@ -2,11 +2,11 @@
 //
 // Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Where the
 // part lies comes as tensors, which may be known at run time only.
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
-#include "kernels/shape_input.h"
-#include "kernels/strided_copy.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/common/strided_copy.h"
 
 namespace deputy {
 namespace {

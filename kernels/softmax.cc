@@ -9,11 +9,11 @@
 #include <cmath>
 #include <memory>
 
-#include "kernels/elementwise.h"
-#include "kernels/fixed_point.h"
-#include "kernels/float_math.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/families.h"
+#include "kernels/common/fixed_point.h"
+#include "kernels/common/float_math.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -6,9 +6,9 @@
 // with the zero point, cropping on the way back. Both inputs may be known at run time only.
 #include "kernels/space_batch.h"
 
-#include "kernels/elements.h"
-#include "kernels/kernel.h"
-#include "kernels/shape_input.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {

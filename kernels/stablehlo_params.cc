@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -3,8 +3,8 @@
 // SKIP_GRAM, LSH_PROJECTION and HASHTABLE_LOOKUP: no kernels yet; their options are read for a
 // client's kernel or a delegate. So are CONCAT_EMBEDDINGS and CALL, two operators that upstream has
 // retired without ever having had kernels for them: they carry no parameters.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -9,13 +9,13 @@
 // off where all others round.
 #include <memory>
 
-#include "kernels/activation_range.h"
-#include "kernels/element_type.h"
-#include "kernels/elementwise.h"
-#include "kernels/fixed_point.h"
-#include "kernels/float_math.h"
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/activation_range.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/families.h"
+#include "kernels/common/fixed_point.h"
+#include "kernels/common/float_math.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

@@ -2,8 +2,8 @@
 //
 // REDUCE_WINDOW and DILATE: no kernels yet; their options are read for a client's kernel or a
 // delegate. A window function that the schema does not know is refused, as upstream refuses it.
-#include "kernels/kernel.h"
-#include "kernels/registry.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
 
 namespace deputy {
 namespace {

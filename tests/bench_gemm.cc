@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm.h"
+#include "kernels/linalg/gemm.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

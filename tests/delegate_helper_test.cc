@@ -16,7 +16,7 @@
 
 #include "c_api/include/deputy.h"
 #include "core/base/partition.h"
-#include "kernels/half.h"
+#include "kernels/common/half.h"
 #include "tests/element_delegate.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"

@@ -2,7 +2,7 @@
 //
 // Packed matrix products of every CPU table against brute force, over sizes around all tile edges;
 // and that a product does not change by a bit however it is cut and whoever computes the pieces.
-#include "kernels/gemm.h"
+#include "kernels/linalg/gemm.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <set>
 
 #include "core/base/thread_pool.h"
-#include "kernels/requantize.h"
+#include "kernels/common/requantize.h"
 
 namespace deputy {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/kernel_api/op_def.h"
-#include "kernels/cpu.h"
+#include "kernels/cpu/cpu.h"
 #include "kernels/registry.h"
 #include "tests/golden_compare.h"
 #include "tests/golden_reader.h"

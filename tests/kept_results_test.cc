@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/kernel.h"
+#include "kernels/common/kernel.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 

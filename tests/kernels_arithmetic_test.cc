@@ -8,10 +8,10 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/cpu.h"
-#include "kernels/fixed_point.h"
-#include "kernels/padding.h"
-#include "kernels/requantize.h"
+#include "kernels/common/fixed_point.h"
+#include "kernels/common/padding.h"
+#include "kernels/common/requantize.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {

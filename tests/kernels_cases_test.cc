@@ -10,7 +10,7 @@
 #include <set>
 
 #include "c_api/include/deputy.h"
-#include "kernels/cpu.h"
+#include "kernels/cpu/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 

@@ -10,7 +10,7 @@ root counts where it lies. Beside it:
 - object files call only what LAYERS lets them include (--objects, by nm): a function that is
   declared in a lower folder but defined in a higher one is an arrow upwards;
 - delegates, tools and examples name public headers as clients do, as deputy/x.h;
-- the generated schema stays in a few source files, intrinsics in kernels/simd_*, stb's code in one;
+- the generated schema stays in a few source files, intrinsics in kernels/cpu/simd_*, stb's code in one;
 - every source opens with the licence line, every header has the guard its path asks for.
 
     check_includes.py [ROOT]           check the sources (default: where this script lives)
@@ -27,6 +27,8 @@ import tempfile
 ABI = ('c_api/include', 'c_api/abi')
 CORE = ('core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/exec', 'core/plugin',
         'core/delegation', 'core/validation')
+KERNEL_API = ('core/kernel_api', 'core/base', *ABI)
+KERNELS = ('kernels/common', 'kernels/cpu', 'kernels/linalg', 'kernels/conv')
 
 # Folder -> the folders that its files may include, besides itself. A row counts for the folders
 # inside it, too, unless these have rows of their own. 'public' is what clients see: deputy/x.h,
@@ -44,8 +46,12 @@ LAYERS = {
                         'core/base', *ABI),
     'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/graph',
                         'core/kernel_api', 'core/model', 'core/base', *ABI),
-    'kernels': ('core/kernel_api', 'core/base', *ABI),
-    'c_api/src': (*CORE, 'kernels', *ABI),
+    'kernels/common': KERNEL_API,
+    'kernels/cpu': ('kernels/common', *KERNEL_API),
+    'kernels/linalg': ('kernels/cpu', 'kernels/common', *KERNEL_API),
+    'kernels/conv': ('kernels/linalg', 'kernels/cpu', 'kernels/common', *KERNEL_API),
+    'kernels': (*KERNELS, *KERNEL_API),
+    'c_api/src': (*CORE, 'kernels', *KERNELS, *ABI),
     'compiler': ('public',),
     'gpu_cl': ('compiler', 'public'),
     'npu_stub': ('public',),
@@ -114,8 +120,8 @@ def check_include(root, path, bracket, name):
     if layer is None:
         return ''
     if INTRINSICS.match(name):
-        inside = path.parts[0] == 'kernels' and path.name.startswith('simd_')
-        return '' if inside else f'intrinsics ({name}) belong in kernels/simd_*'
+        inside = str(path).startswith('kernels/cpu/simd_')
+        return '' if inside else f'intrinsics ({name}) belong in kernels/cpu/simd_*'
     target = target_of(root, path, bracket, name)
     if target is not None:
         folder = layer_of(target) or str(target.parent)
@@ -254,9 +260,9 @@ def self_test():
         'c_api/src/c_api.cc': source('"core/model/model.h"', '"kernels/registry.h"'),
         'core/model/model.cc': source('"c_api/include/common.h"', '"schema_generated.h"'),
         'core/base/error.cc': source('<vector>', '"c_api/include/common.h"'),
-        'kernels/add.cc': source('"core/kernel_api/runtime.h"', '"kernels/simd.h"'),
-        'kernels/conv/winograd.cc': source('"core/base/memory.h"', '"kernels/simd.h"'),
-        'kernels/simd_avx2.cc': source('<immintrin.h>'),
+        'kernels/add.cc': source('"core/kernel_api/runtime.h"', '"kernels/conv/winograd.h"'),
+        'kernels/conv/winograd.cc': source('"core/base/memory.h"', '"kernels/cpu/cpu.h"'),
+        'kernels/cpu/simd_avx2.cc': source('<immintrin.h>'),
         'tools/certify.cc': source('"tests/cases/add.h"', '"session.h"'),
         'tools/session.h': header('tools/session.h', '#include "deputy/deputy.h"'),
         'gpu_cl/b.cc': source('"compiler/graph.h"', '"deputy/c_api.h"', '<tensorflow/lite/c/common.h>'),
@@ -278,6 +284,8 @@ def self_test():
         'core/base/gone.cc': source('"nowhere.h"'),
         'kernels/mul.cc': source('"core/exec/subgraph.h"'),
         'kernels/sub.cc': source('<immintrin.h>'),
+        'kernels/cpu/up.cc': source('"kernels/registry.h"'),
+        'kernels/linalg/up.cc': source('"kernels/conv/winograd.h"'),
         'kernels/private.cc': source('<c_api/src/objects.h>'),
         'gpu_cl/a.cc': source('"core/base/error.h"'),
         'gpu_cl/c.cc': source('<kernels/registry.h>'),
@@ -304,8 +312,8 @@ def self_test():
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding='utf-8')
-        for name in ('simd', 'registry'):
-            (root / f'kernels/{name}.h').write_text(header(f'kernels/{name}.h', ''), encoding='utf-8')
+        for name in ('kernels/cpu/cpu.h', 'kernels/conv/winograd.h', 'kernels/registry.h'):
+            (root / name).write_text(header(name, ''), encoding='utf-8')
         for name in ('a', 'b'):
             (root / f'tools/{name}.cc').write_text(
                 f'{LICENCE}\n#define STB_IMAGE_IMPLEMENTATION\n', encoding='utf-8')

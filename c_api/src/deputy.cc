@@ -9,7 +9,7 @@
 
 #include "c_api/src/deliver.h"
 #include "core/model/op_names.h"
-#include "kernels/cpu.h"
+#include "kernels/cpu/cpu.h"
 
 using deputy::Deliver;
 using deputy::ErrorReporter;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two inputs, one output, NumPy's broadcasting. A plan is made in prepare; the loop over it calls a
+// function object per element. Neighbouring axes that move alike are merged, so that the inner
+// loop is long and its strides are 0 or 1, which compilers turn into vector code.
+#ifndef DEPUTY_KERNELS_COMMON_BROADCAST_H_
+#define DEPUTY_KERNELS_COMMON_BROADCAST_H_
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+class BroadcastPlan {
+ public:
+  // Shapes of the inputs of a node to the shape of its output and the plan for the loop.
+  TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* a, const TfLiteTensor* b,
+                       TfLiteTensor* output);
+
+  // out[i] = function(a[..], b[..]) for every element of the output.
+  template <typename A, typename B, typename Out, typename Function>
+  void Run(const A* a, const B* b, Out* out, const Function& function) const {
+    if (count_ == 0) return;
+    Level(0, a, b, out, function);
+  }
+
+ private:
+  // Neighbouring axes that move alike as one; `dims` are the output's.
+  void PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b, std::span<const int> dims);
+
+  struct Axis {
+    int64_t extent = 1;
+    int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
+  };
+
+  template <typename A, typename B, typename Out, typename Function>
+  void Level(int level, const A* a, const B* b, Out* out, const Function& function) const {
+    const Axis& axis = axes_[level];
+    if (level + 1 < rank_) {
+      for (int64_t i = 0; i < axis.extent; ++i) {
+        Level(level + 1, a + i * axis.step_a, b + i * axis.step_b, out + i * axis.step_out,
+              function);
+      }
+    } else if (axis.step_a == 0) {
+      const A left = *a;  // an axis longer than 1 moves along b by neighbours
+      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(left, b[i]);
+    } else if (axis.step_b == 0) {
+      const B right = *b;
+      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(a[i], right);
+    } else {
+      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(a[i], b[i]);
+    }
+  }
+
+  std::array<Axis, kMaxRank> axes_;
+  int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
+  int64_t count_ = 0;  // elements of the output
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_BROADCAST_H_

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// String tensors (abi.md, appendix A): the number of strings, one offset per string and the end,
+// all int32, then the characters.
+#include "kernels/common/elements.h"
+
+namespace deputy {
+namespace {
+
+int32_t NumberAt(const char* bytes, size_t index) {
+  int32_t value;
+  std::memcpy(&value, bytes + index * sizeof(value), sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                            std::vector<std::string_view>* out) {
+  DEPUTY_TRY(CheckRoom(context, tensor, count, sizeof(std::string_view), "strings"));
+  if (count >= INT32_MAX / 4) {
+    return TensorError(context, tensor, "no memory for %lld strings",
+                       static_cast<long long>(count));
+  }
+  out->resize(static_cast<size_t>(count));
+  return kTfLiteOk;
+}
+
+TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
+                         std::vector<std::string_view>* out) {
+  const int64_t count = ElementCount(tensor);
+  out->clear();
+  if (count == 0) return kTfLiteOk;
+  const char* bytes = tensor->data.raw;
+  const size_t size = bytes == nullptr ? 0 : tensor->bytes;
+  const auto header = static_cast<uint64_t>(count + 2) * sizeof(int32_t);
+  if (size < header || NumberAt(bytes, 0) != count) {
+    return TensorError(context, tensor, "expected %lld strings, found %lld in %zu bytes",
+                       static_cast<long long>(count),
+                       static_cast<long long>(size < sizeof(int32_t) ? 0 : NumberAt(bytes, 0)),
+                       size);
+  }
+  DEPUTY_TRY(ReserveStrings(context, tensor, count, out));
+  for (size_t i = 0; i < out->size(); ++i) {
+    const int64_t begin = NumberAt(bytes, i + 1);
+    const int64_t end = NumberAt(bytes, i + 2);
+    if (begin < 0 || begin > end || end > static_cast<int64_t>(size)) {
+      return TensorError(context, tensor, "string %zu lies outside of its %zu bytes", i, size);
+    }
+    (*out)[i] = std::string_view(bytes + begin, static_cast<size_t>(end - begin));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
+                          const std::vector<std::string_view>& strings) {
+  size_t size = (strings.size() + 2) * sizeof(int32_t);
+  for (std::string_view text : strings) size += text.size();
+  if (size > INT32_MAX || size > LimitsOf(context).max_block_bytes ||
+      TfLiteTensorRealloc(size, tensor) != kTfLiteOk) {
+    return TensorError(context, tensor, "no memory for %zu bytes of strings", size);
+  }
+  char* bytes = tensor->data.raw;
+  const auto put = [bytes](size_t index, size_t value) {
+    const auto number = static_cast<int32_t>(value);
+    std::memcpy(bytes + index * sizeof(number), &number, sizeof(number));
+  };
+  size_t at = (strings.size() + 2) * sizeof(int32_t);
+  put(0, strings.size());
+  put(1, at);
+  for (size_t i = 0; i < strings.size(); ++i) {
+    if (!strings[i].empty()) std::memcpy(bytes + at, strings[i].data(), strings[i].size());
+    at += strings[i].size();
+    put(i + 2, at);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
+                                    const TfLiteTensor* like) {
+  if (tensor->params.scale == like->params.scale &&
+      tensor->params.zero_point == like->params.zero_point) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, tensor,
+                     "expected exactly scale %.9g and zero point %d like tensor %d, found %.9g and "
+                     "%d",
+                     static_cast<double>(like->params.scale), like->params.zero_point,
+                     static_cast<int>(like - context->tensors),
+                     static_cast<double>(tensor->params.scale), tensor->params.zero_point);
+}
+
+TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to) {
+  if (to->type == kTfLiteString && (from->bytes > LimitsOf(context).max_block_bytes ||
+                                    TfLiteTensorRealloc(from->bytes, to) != kTfLiteOk)) {
+    return TensorError(context, to, "no memory for %zu bytes", from->bytes);
+  }
+  if (to->bytes != from->bytes) {
+    return TensorError(context, to, "expected %zu bytes, found %zu", from->bytes, to->bytes);
+  }
+  // The two may share their memory.
+  if (from->bytes > 0 && to->data.data != from->data.data) {
+    std::memcpy(to->data.data, from->data.data, from->bytes);
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

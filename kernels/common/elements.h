@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that only move elements do not care what these are. They are written once, as a
+// template on the element, and run on the smallest type of the right size: 1, 2, 4 or 8 bytes, or
+// a view of a string. Around them, ElementAccess hands out the arrays: for strings it reads the
+// tensor (whose bytes anybody may have written) into views and writes views into a tensor.
+#ifndef DEPUTY_KERNELS_COMMON_ELEMENTS_H_
+#define DEPUTY_KERNELS_COMMON_ELEMENTS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+inline constexpr uint32_t kStringBit = TypeBit(kTfLiteString);
+
+// The element types of this library, without and with strings.
+inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
+                                        kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
+inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
+
+// Bytes of one element of a type in kNumberBits; 0 for any other.
+constexpr int ElementBytes(TfLiteType type) {
+  switch (type) {
+    case kTfLiteInt8:
+    case kTfLiteUInt8:
+    case kTfLiteBool:
+      return 1;
+    case kTfLiteInt16:
+    case kTfLiteFloat16:
+      return 2;
+    case kTfLiteFloat32:
+    case kTfLiteInt32:
+    case kTfLiteUInt32:
+      return 4;
+    case kTfLiteInt64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+// The strings of a tensor as views into it, as many as its shape has elements. An element count
+// that the bytes do not bear out, or offsets outside them, are an error.
+TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
+                         std::vector<std::string_view>* out);
+// The reverse. The views may not point into `tensor`.
+TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
+                          const std::vector<std::string_view>& strings);
+// Room for `count` views, held against the limits.
+TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                            std::vector<std::string_view>* out);
+
+// Arrays of one node's tensors while it runs.
+template <typename T>
+class ElementAccess {
+ public:
+  using Element = T;
+  explicit ElementAccess(TfLiteContext*) {}
+  TfLiteStatus Read(const TfLiteTensor* tensor, const T** out) {
+    *out = Data<T>(tensor);
+    return kTfLiteOk;
+  }
+  TfLiteStatus Write(TfLiteTensor* tensor, T** out) {
+    *out = Data<T>(tensor);
+    return kTfLiteOk;
+  }
+  TfLiteStatus Finish() { return kTfLiteOk; }
+};
+
+template <>
+class ElementAccess<std::string_view> {
+ public:
+  using Element = std::string_view;
+  explicit ElementAccess(TfLiteContext* context) : context_(context) {}
+  TfLiteStatus Read(const TfLiteTensor* tensor, const std::string_view** out) {
+    read_.emplace_back();
+    DEPUTY_TRY(ReadStrings(context_, tensor, &read_.back()));
+    *out = read_.back().data();
+    return kTfLiteOk;
+  }
+  TfLiteStatus Write(TfLiteTensor* tensor, std::string_view** out) {
+    written_.push_back({tensor, {}});
+    std::vector<std::string_view>& strings = written_.back().strings;
+    DEPUTY_TRY(ReserveStrings(context_, tensor, ElementCount(tensor), &strings));
+    *out = strings.data();
+    return kTfLiteOk;
+  }
+  // Puts what was written into the tensors.
+  TfLiteStatus Finish() {
+    for (const Written& one : written_) {
+      DEPUTY_TRY(WriteStrings(context_, one.tensor, one.strings));
+    }
+    return kTfLiteOk;
+  }
+
+ private:
+  struct Written {
+    TfLiteTensor* tensor;
+    std::vector<std::string_view> strings;
+  };
+  TfLiteContext* context_;
+  std::deque<std::vector<std::string_view>> read_;
+  std::deque<Written> written_;
+};
+
+// function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
+template <typename Function>
+TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Function&& function) {
+  const auto run = [&](auto access) -> TfLiteStatus {
+    DEPUTY_TRY(function(access));
+    return access.Finish();
+  };
+  if (like->type == kTfLiteString) return run(ElementAccess<std::string_view>(context));
+  switch (ElementBytes(like->type)) {
+    case 1:
+      return run(ElementAccess<uint8_t>(context));
+    case 2:
+      return run(ElementAccess<uint16_t>(context));
+    case 4:
+      return run(ElementAccess<uint32_t>(context));
+    case 8:
+      return run(ElementAccess<uint64_t>(context));
+    default:
+      return UnexpectedType(context, like);
+  }
+}
+
+// The usual form: move(in, out) from one tensor to one other, skipped when nothing is written.
+template <typename Function>
+TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to,
+                          Function&& move) {
+  return WithElements(context, from, [&](auto& access) -> TfLiteStatus {
+    using T = typename std::remove_reference_t<decltype(access)>::Element;
+    const T* in = nullptr;
+    T* out = nullptr;
+    DEPUTY_TRY(access.Read(from, &in));
+    DEPUTY_TRY(access.Write(to, &out));
+    if (ElementCount(to) > 0) move(in, out);
+    return kTfLiteOk;
+  });
+}
+
+// `count` elements from one place to another; memcpy, but for strings.
+template <typename T>
+void CopyRun(const T* from, int64_t count, T* to) {
+  std::copy_n(from, count, to);
+}
+
+// Exactly one scale and one zero point for both: what some operators insist on (others ignore it).
+TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
+                                    const TfLiteTensor* like);
+
+// Copies the whole of a tensor, of any type with a payload of its own size.
+TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_ELEMENTS_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// IEEE half precision for code that is compiled without F16C. Both conversions use nothing but
+// normal float numbers, so they are right whether or not the processor flushes denormals.
+#ifndef DEPUTY_KERNELS_COMMON_HALF_H_
+#define DEPUTY_KERNELS_COMMON_HALF_H_
+
+#include <bit>
+#include <cstdint>
+
+namespace deputy {
+
+inline float HalfToFloat(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
+  constexpr uint32_t kSmallestNormal = 113u << 23;  // 2^-14
+  uint32_t bits = magnitude + (112u << 23);
+  if (magnitude >= 31u << 23) {
+    bits = magnitude + (224u << 23);  // infinity and NaN
+  } else if (magnitude < 1u << 23) {
+    bits = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude + kSmallestNormal) -
+                                   std::bit_cast<float>(kSmallestNormal));
+  }
+  return std::bit_cast<float>(bits | sign);
+}
+
+// To nearest, ties to even; what is too large becomes infinity.
+inline uint16_t FloatToHalf(float value) {
+  const uint32_t all = std::bit_cast<uint32_t>(value);
+  const uint32_t bits = all & 0x7fffffff;
+  uint32_t half = (bits + 0xc8000fffu + (bits >> 13 & 1)) >> 13;
+  if (bits > 0x7f800000) {
+    half = 0x7e00;
+  } else if (bits >= 0x477ff000) {  // 65520
+    half = 0x7c00;
+  } else if (bits < 113u << 23) {
+    // The unit in the last place of 1/2 is the smallest half.
+    half = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000u;
+  }
+  return static_cast<uint16_t>(half | (all >> 16 & 0x8000));
+}
+
+// An element of a float16 tensor: reads as float, is rounded when written.
+class Half {
+ public:
+  Half() = default;
+  explicit Half(float value) : bits_(FloatToHalf(value)) {}
+  operator float() const { return HalfToFloat(bits_); }  // NOLINT: arithmetic is float's
+
+ private:
+  uint16_t bits_ = 0;
+};
+static_assert(sizeof(Half) == 2);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_HALF_H_

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the windows of convolutions and poolings lie, along one axis.
+#ifndef DEPUTY_KERNELS_COMMON_PADDING_H_
+#define DEPUTY_KERNELS_COMMON_PADDING_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+// One axis of a sliding window. Window `i` looks at input positions
+// i * stride - before + k * dilation for k in [0, filter).
+struct WindowAxis {
+  int input = 0;
+  int filter = 0;
+  int stride = 0;
+  int dilation = 1;
+  int before = 0;  // padding in front; an odd total puts the extra one behind
+  int output = 0;
+
+  // The taps [first, last) of window `i` that lie inside the input.
+  int FirstTap(int i) const {
+    const int64_t start = Start(i);
+    return start >= 0
+               ? 0
+               : static_cast<int>(std::min<int64_t>(filter, (-start + dilation - 1) / dilation));
+  }
+  int LastTap(int i) const {
+    const int64_t room = input - Start(i);
+    return room <= 0
+               ? 0
+               : static_cast<int>(std::min<int64_t>(filter, (room + dilation - 1) / dilation));
+  }
+  int64_t Start(int i) const { return int64_t{i} * stride - before; }
+};
+
+// What a VALID window that reaches past the whole input means: the real convolutions refuse it,
+// the real poolings answer with an empty tensor.
+enum class TooSmall { kRefuse, kEmpty };
+
+// Fills `output` and `before` from the rest. Refuses strides, filters and dilations below 1 and
+// unknown paddings. `what` names the axis in the report.
+inline TfLiteStatus PlaceWindows(TfLiteContext* context, TfLitePadding padding, const char* what,
+                                 TooSmall too_small, WindowAxis* axis) {
+  if (axis->stride < 1 || axis->filter < 1 || axis->dilation < 1) {
+    return KernelError(context,
+                       "%s: expected filter, stride and dilation of 1 or more, found %d, %d and %d",
+                       what, axis->filter, axis->stride, axis->dilation);
+  }
+  const int64_t reach = int64_t{axis->filter - 1} * axis->dilation + 1;
+  int64_t output = 0;
+  if (padding == kTfLitePaddingSame) {
+    output = (int64_t{axis->input} + axis->stride - 1) / axis->stride;
+  } else if (padding == kTfLitePaddingValid) {
+    // Truncates towards zero, so that an input a little too small gives no window, not a failure.
+    output = (int64_t{axis->input} + axis->stride - reach) / axis->stride;
+    if (output < 0 && too_small == TooSmall::kRefuse) {
+      return KernelError(context, "%s: expected an input of %lld or more for the filter, found %d",
+                         what, static_cast<long long>(reach), axis->input);
+    }
+    output = std::max<int64_t>(output, 0);
+  } else {
+    return KernelError(context, "padding: expected SAME or VALID, found %d",
+                       static_cast<int>(padding));
+  }
+  const int64_t total = (output - 1) * axis->stride + reach - axis->input;
+  const int64_t before = padding == kTfLitePaddingSame ? std::max<int64_t>(total, 0) / 2 : 0;
+  if (before > std::numeric_limits<int>::max()) {
+    return KernelError(context, "%s: the filter reaches too far", what);
+  }
+  axis->output = static_cast<int>(output);
+  axis->before = static_cast<int>(before);
+  return kTfLiteOk;
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_PADDING_H_

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From 32-bit sums back to steps of a quantised output, in the two ways of
+// core/kernel_api/runtime.h's Arithmetic. The exact way is a 31-bit fixed-point multiplication with
+// gemmlowp's two roundings and must not be "improved": its results are compared bit by bit. The
+// float way rounds once, to nearest even.
+#ifndef DEPUTY_KERNELS_COMMON_REQUANTIZE_H_
+#define DEPUTY_KERNELS_COMMON_REQUANTIZE_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/common/activation_range.h"
+
+namespace deputy {
+
+// A positive real number as mantissa * 2^(shift - 31), mantissa in [2^30, 2^31).
+struct FixedMultiplier {
+  int32_t mantissa = 0;
+  int shift = 0;
+};
+
+// The closest fixed-point multiplier; zero for numbers too small to matter, and the largest one
+// for numbers whose shift no 32-bit result survives. `value` must be finite and not negative.
+inline FixedMultiplier ToFixedMultiplier(double value) {
+  if (value == 0.0) return {};
+  if (!std::isfinite(value)) return {std::numeric_limits<int32_t>::max(), 30};
+  int shift = 0;
+  const double fraction = std::frexp(value, &shift);
+  int64_t mantissa = static_cast<int64_t>(std::round(fraction * 2147483648.0));
+  if (mantissa == int64_t{1} << 31) {
+    mantissa /= 2;
+    ++shift;
+  }
+  if (shift < -31) return {};
+  if (shift > 30) return {std::numeric_limits<int32_t>::max(), 30};
+  return {static_cast<int32_t>(mantissa), shift};
+}
+
+// (a * b) / 2^31, rounded to nearest with ties away from zero; the one overflow saturates.
+inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
+  if (a == b && a == std::numeric_limits<int32_t>::min()) {
+    return std::numeric_limits<int32_t>::max();
+  }
+  // The arithmetic shift of (product + 2^30) equals gemmlowp's nudge and truncating division.
+  return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
+}
+
+// x / 2^exponent, rounded to nearest with ties away from zero. 0 <= exponent <= 31.
+inline int32_t RoundingShiftRight(int32_t x, int exponent) {
+  const int64_t half = exponent == 0 ? 0 : int64_t{1} << (exponent - 1);
+  const int64_t tie_correction = exponent != 0 && x < 0 ? 1 : 0;
+  return static_cast<int32_t>((x + half - tie_correction) >> exponent);
+}
+
+// Multiplication as two's complement wraps it: what x << shift does where C++ leaves it undefined.
+inline int32_t WrappingShiftLeft(int32_t x, int shift) {
+  return static_cast<int32_t>(static_cast<uint32_t>(x) << shift);
+}
+
+// Sums of products as the vector units make them: a hostile model may overflow 32 bits, and must
+// find two's complement there, not undefined behaviour.
+inline void Accumulate(int32_t* sum, int32_t value) {
+  *sum = static_cast<int32_t>(static_cast<uint32_t>(*sum) + static_cast<uint32_t>(value));
+}
+inline void Accumulate(int64_t* sum, int64_t value) {
+  *sum = static_cast<int64_t>(static_cast<uint64_t>(*sum) + static_cast<uint64_t>(value));
+}
+inline void Accumulate(float* sum, float value) { *sum += value; }
+
+inline int32_t Multiply(int32_t x, FixedMultiplier by) {
+  const int left = by.shift > 0 ? by.shift : 0;
+  const int right = by.shift > 0 ? 0 : -by.shift;
+  return RoundingShiftRight(DoublingHighMultiply(WrappingShiftLeft(x, left), by.mantissa), right);
+}
+
+// The same with a single rounding, to nearest with ties away from zero. `by` comes from
+// ToFixedMultiplier. The sum may have 63 bits; results that no 32 bits hold saturate somewhere
+// beyond them.
+inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
+  const int shift = 31 - by.shift;
+  const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
+  if (x >= -(int64_t{1} << 32) && x <= int64_t{1} << 32) return (x * by.mantissa + half) >> shift;
+  if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
+  // In two halves, because the product has up to 94 bits.
+  const int64_t high = x >> 31, low = x & 0x7fffffff;
+  return (high * by.mantissa + ((low * by.mantissa + half) >> 31)) >> (shift - 31);
+}
+
+// The recipe for 64-bit sums (int16 activations): the mantissa is cut to 15 bits first, and a
+// single rounding follows, ties upwards. Sums beyond 2^47 wrap.
+inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
+  const int64_t mantissa = by.mantissa < 0x7fff0000 ? (by.mantissa + (1 << 15)) >> 16 : 0x7fff;
+  const int shift = 15 - by.shift;
+  if (shift <= 0)
+    return static_cast<int64_t>((static_cast<uint64_t>(x) << -shift) *
+                                static_cast<uint64_t>(mantissa));
+  const uint64_t product = static_cast<uint64_t>(x) * static_cast<uint64_t>(mantissa);
+  return static_cast<int64_t>(product + (uint64_t{1} << (shift - 1))) >> shift;
+}
+
+// Both requantisers: real factor, zero point of the output and the range of its steps. A copyable
+// function object, so that loops are written once for both.
+class ExactRequantizer {
+ public:
+  ExactRequantizer(double factor, int32_t zero_point, const IntRange& range)
+      : multiplier_(ToFixedMultiplier(factor)), zero_point_(zero_point), range_(range) {}
+
+  int32_t operator()(int32_t sum) const {
+    const int64_t steps = int64_t{Multiply(sum, multiplier_)} + zero_point_;
+    return static_cast<int32_t>(
+        std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
+  }
+
+ private:
+  FixedMultiplier multiplier_;
+  int32_t zero_point_;
+  IntRange range_;
+};
+
+// Rounds to nearest even. Exact for |value| < 2^22, and needs no library call: adding 1.5 * 2^23
+// leaves no fraction bits.
+inline int32_t RoundToNearestEven(float value) {
+  constexpr float kMagic = 12582912.0f;
+  return static_cast<int32_t>(value + kMagic - kMagic);
+}
+
+class FloatRequantizer {
+ public:
+  FloatRequantizer(double factor, int32_t zero_point, const IntRange& range)
+      // At least 0. Infinity times a sum of 0 would be no number.
+      : factor_(static_cast<float>(
+            std::min(factor, static_cast<double>(std::numeric_limits<float>::max())))),
+        zero_point_(zero_point),
+        bounds_{static_cast<float>(range.low - zero_point),
+                static_cast<float>(range.high - zero_point)} {}
+
+  // Clamps before rounding: the bounds are whole numbers, so the result is the same and no sum is
+  // too large for the rounding.
+  int32_t operator()(int32_t sum) const {
+    return RoundToNearestEven(Clamp(static_cast<float>(sum) * factor_, bounds_)) + zero_point_;
+  }
+
+ private:
+  float factor_;
+  int32_t zero_point_;
+  FloatRange bounds_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_REQUANTIZE_H_

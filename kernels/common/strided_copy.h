@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A copy in which both sides walk their memory in steps: transposing, slicing, tiling and
+// broadcasting are this with different steps. The axes are given outermost first; steps may be 0
+// (the same element again) or negative on the reading side. Neighbouring axes that move alike are
+// merged, so that most copies end in long runs.
+//
+// The two sides may not overlap.
+#ifndef DEPUTY_KERNELS_COMMON_STRIDED_COPY_H_
+#define DEPUTY_KERNELS_COMMON_STRIDED_COPY_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+class StridedCopy {
+ public:
+  // At most 2 * kMaxRank axes with an extent of more than 1. Steps count elements.
+  void Add(int64_t extent, int64_t step_in, int64_t step_out) {
+    // The other extents of an empty tensor may be anything, their product may not fit.
+    empty_ |= extent == 0;
+    if (empty_ || extent == 1) return;
+    if (rank_ > 0) {
+      Axis& last = axes_[static_cast<size_t>(rank_ - 1)];
+      int64_t merged = 0;
+      if (last.step_in == extent * step_in && last.step_out == extent * step_out &&
+          !__builtin_mul_overflow(last.extent, extent, &merged)) {
+        last = {merged, step_in, step_out};
+        return;
+      }
+    }
+    axes_[static_cast<size_t>(rank_++)] = {extent, step_in, step_out};
+  }
+
+  // To be called once after the last Add: brings the axis that reads consecutive elements next to
+  // the one that writes them, where these are two, so that both sides stay within few cache lines.
+  void Finish() {
+    if (rank_ < 2 || axes_[static_cast<size_t>(rank_ - 1)].step_in <= 1) return;
+    const auto first = axes_.begin(), last = axes_.begin() + rank_ - 1;
+    const auto reader = std::find_if(first, last, [](const Axis& a) { return a.step_in == 1; });
+    if (reader == last) return;
+    std::rotate(reader, reader + 1, last);
+    blocked_ = true;
+  }
+
+  template <typename T>
+  void Run(const T* in, T* out) const {
+    if (empty_) return;
+    if (rank_ == 0) {
+      *out = *in;
+    } else {
+      Level(0, in, out);
+    }
+  }
+
+ private:
+  struct Axis {
+    int64_t extent, step_in, step_out;
+  };
+  static constexpr int64_t kBlock = 16;
+
+  template <typename T>
+  void Level(int level, const T* in, T* out) const {
+    const Axis& axis = axes_[static_cast<size_t>(level)];
+    if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
+    if (blocked_ && level + 2 == rank_) {
+      return Block(axis, axes_[static_cast<size_t>(level + 1)], in, out);
+    }
+    for (int64_t i = 0; i < axis.extent; ++i) {
+      Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);
+    }
+  }
+
+  template <typename T>
+  static void Row(const Axis& axis, int64_t count, const T* in, T* out) {
+    if (axis.step_out != 1) {
+      for (int64_t i = 0; i < count; ++i) out[i * axis.step_out] = in[i * axis.step_in];
+    } else if (axis.step_in == 1) {
+      std::copy_n(in, count, out);
+    } else if (axis.step_in == 0) {
+      std::fill_n(out, count, *in);
+    } else {
+      for (int64_t i = 0; i < count; ++i) out[i] = in[i * axis.step_in];
+    }
+  }
+
+  template <typename T>
+  static void Block(const Axis& a, const Axis& b, const T* in, T* out) {
+    for (int64_t i = 0; i < a.extent; i += kBlock) {
+      const int64_t rows = std::min(kBlock, a.extent - i);
+      for (int64_t j = 0; j < b.extent; j += kBlock) {
+        const int64_t count = std::min(kBlock, b.extent - j);
+        const T* from = in + i * a.step_in + j * b.step_in;
+        T* to = out + i * a.step_out + j * b.step_out;
+        for (int64_t r = 0; r < rows; ++r) {
+          Row(b, count, from + r * a.step_in, to + r * a.step_out);
+        }
+      }
+    }
+  }
+
+  std::array<Axis, 2 * kMaxRank> axes_;
+  int rank_ = 0;
+  bool empty_ = false;
+  bool blocked_ = false;
+};
+
+// Steps of a dense tensor of these extents, in elements.
+class DenseSteps {
+ public:
+  explicit DenseSteps(std::span<const int> dims) {
+    int64_t step = 1;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      steps_[axis] = step;
+      step *= dims[axis];
+    }
+  }
+  int64_t operator[](int axis) const { return steps_[axis]; }
+
+ private:
+  int64_t steps_[kMaxRank] = {};
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_STRIDED_COPY_H_

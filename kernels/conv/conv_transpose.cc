@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TRANSPOSE_CONV in all the forms of weights_form.h, NHWC. The fast path multiplies every input
+// pixel with all weights (a matrix product in which weights are used as they lie in the model) and
+// then gathers, for every output, the products that meet there. int16 stays with the plain code.
+//
+// The size of the output is an input of the operator and may be known only while running. What
+// falls outside of it is dropped, what nothing meets is the bias.
+#include "kernels/conv/conv_transpose.h"
+
+#include <cstring>
+
+#include "kernels/common/families.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/cpu/cpu.h"
+#include "kernels/linalg/dot.h"
+
+namespace deputy {
+namespace {
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool FillTransposeConv(const OpOptions& options, TfLiteTransposeConvParams* params) {
+  params->padding = options.Padding(0);
+  params->stride_width = options.Int(1);
+  params->stride_height = options.Int(2);
+  params->activation = options.Activation(3);
+  params->quantized_bias_type = options.Type(4);
+  return true;
+}
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+TfLiteStatus CheckExtents(TfLiteContext* context, const TfLiteTensor* tensor, int first_axis) {
+  DEPUTY_TRY(CheckRank(context, tensor, 4));
+  for (int axis = first_axis; axis < 4; ++axis) {
+    if (Dim(tensor, axis) < 1 || Dim(tensor, axis) > (1 << 30)) {
+      return TensorError(context, tensor, "expected dimension %d to be from 1 to 2^30, found %d",
+                         axis, Dim(tensor, axis));
+    }
+  }
+  return kTfLiteOk;
+}
+
+// Padding is that of the convolution this one transposes, from the output to the input, which must
+// come out in the size it has.
+TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char* what,
+                       TransposeShape::Axis* axis) {
+  if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
+    return KernelError(context, "padding: expected SAME or VALID, found %d",
+                       static_cast<int>(padding));
+  }
+  const int64_t windows =
+      padding == kTfLitePaddingSame
+          ? (int64_t{axis->output} + axis->stride - 1) / axis->stride
+          : (int64_t{axis->output} + axis->stride - axis->filter) / axis->stride;
+  if (windows != axis->input) {
+    return KernelError(context, "%s: an output of %d wants an input of %lld, found %d", what,
+                       axis->output, static_cast<long long>(windows), axis->input);
+  }
+  const int64_t total = (windows - 1) * axis->stride + axis->filter - axis->output;
+  axis->before = static_cast<int>(std::max<int64_t>(total, 0) / 2);
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+int TransposeShape::Axis::First(int o) const {
+  const int64_t before_first = int64_t{o} + before - filter;  // the last position that misses
+  return before_first < 0 ? 0
+                          : static_cast<int>(std::min<int64_t>(before_first / stride + 1, input));
+}
+
+int TransposeShape::Axis::Last(int o) const {
+  return static_cast<int>(std::min<int64_t>((int64_t{o} + before) / stride + 1, input));
+}
+
+TfLiteStatus TransposeConv::Prepare(TfLiteContext* context, const Tensors& tensors,
+                                    const TfLiteTransposeConvParams& params) {
+  const auto [input, weights, bias, output] = tensors;
+  DEPUTY_TRY(FindWeightsForm(context, input, weights, output, &form_));
+  DEPUTY_TRY(CheckExtents(context, input, 1));
+  DEPUTY_TRY(CheckExtents(context, weights, 0));
+  DEPUTY_TRY(CheckDim(context, weights, 3, Dim(input, 3)));
+  shape_.batches = Dim(input, 0);
+  shape_.input_channels = Dim(input, 3);
+  shape_.output_channels = Dim(weights, 0);
+  shape_.y = {Dim(input, 1), 0, Dim(weights, 1), params.stride_height, 0};
+  shape_.x = {Dim(input, 2), 0, Dim(weights, 2), params.stride_width, 0};
+  if (shape_.y.stride < 1 || shape_.x.stride < 1) {
+    return KernelError(context, "strides: expected 1 or more, found %d and %d", shape_.y.stride,
+                       shape_.x.stride);
+  }
+  if (shape_.taps() > INT32_MAX / shape_.output_channels) {
+    return TensorError(context, weights, "expected fewer than 2^31 weights per input channel");
+  }
+  DEPUTY_TRY(CheckBias(context, form_, bias, params.quantized_bias_type, shape_.output_channels));
+  wide_sums_ = HasWideSums(bias, params.quantized_bias_type);
+  range_ = ActivationRange(params.activation);
+  matrix_.Reset();
+  if (form_ == WeightsForm::kFloat) return kTfLiteOk;
+  if (form_ == WeightsForm::kHybrid) return weight_scales_.Prepare(context, weights, 0);
+  DEPUTY_TRY(scaling_.Prepare(context, input, weights, 0, output, params.activation,
+                              ExactRounding::kTwice));
+  if (form_ == WeightsForm::kInt16) {
+    DEPUTY_TRY(CheckNoZeroPoint(context, input));
+    return CheckNoZeroPoint(context, output);
+  }
+  if (form_ == WeightsForm::kInt8) return kTfLiteOk;
+  if (scaling_.per_channel()) {
+    return TensorError(context, weights, "expected one scale for uint8, found several");
+  }
+  DEPUTY_TRY(CheckQuantized(context, weights));
+  return bias == nullptr ? kTfLiteOk : CheckBiasScale(context, input, weights, bias, output);
+}
+
+TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& tensors,
+                                      const TfLiteTransposeConvParams& params,
+                                      std::span<const int> dims) {
+  if (dims.size() != 4) {
+    return TensorError(context, tensors.output, "expected 4 dimensions, found %zu", dims.size());
+  }
+  if (dims[0] != shape_.batches || dims[3] != shape_.output_channels) {
+    return TensorError(context, tensors.output,
+                       "expected %d batches of %d channels, found %d of %d", shape_.batches,
+                       shape_.output_channels, dims[0], dims[3]);
+  }
+  for (int extent : dims) {
+    if (extent < 0 || extent > (1 << 30)) {
+      return TensorError(context, tensors.output, "expected dimensions from 0 to 2^30, found %d",
+                         extent);
+    }
+  }
+  if (int64_t{dims[0]} * dims[1] > INT32_MAX) {
+    return TensorError(context, tensors.output, "expected fewer than 2^31 rows in all");
+  }
+  shape_.y.output = dims[1];
+  shape_.x.output = dims[2];
+  DEPUTY_TRY(PlaceAxis(context, params.padding, "height", &shape_.y));
+  DEPUTY_TRY(PlaceAxis(context, params.padding, "width", &shape_.x));
+  return ResizeTo(context, tensors.output, dims);
+}
+
+// ---- Reference --------------------------------------------------------------------------------
+
+// finish(sum, position in the output, channel, batch) for every output.
+template <typename In, typename Weight, typename Zero, typename Finish>
+void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* zeros,
+                          int zero_stride, const Weight* weights, Zero weights_zero,
+                          const Finish& finish) const {
+  // Names of their own: clang 14 cannot capture structured bindings.
+  const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
+  const int batches = shape_.batches, depth = shape_.input_channels;
+  const int channels = shape_.output_channels;
+  ParallelFor(context, batches * y.output, [&](int row, int) {
+    const int oy = row % y.output, b = row / y.output;
+    const In* picture = input + int64_t{b} * y.input * x.input * depth;
+    int64_t out = int64_t{row} * x.output * channels;
+    for (int ox = 0; ox < x.output; ++ox) {
+      for (int o = 0; o < channels; ++o, ++out) {
+        DotSum<In, Weight> sum = 0;
+        for (int iy = y.First(oy); iy < y.Last(oy); ++iy) {
+          for (int ix = x.First(ox); ix < x.Last(ox); ++ix) {
+            const int64_t tap = (int64_t{o} * y.filter + y.Tap(oy, iy)) * x.filter + x.Tap(ox, ix);
+            Accumulate(&sum,
+                       Dot(picture + (int64_t{iy} * x.input + ix) * depth, weights + tap * depth,
+                           depth, zeros[b * zero_stride], weights_zero));
+          }
+        }
+        finish(sum, out, o, b);
+      }
+    }
+  });
+}
+
+template <typename T>
+void TransposeConv::PlainQuantized(TfLiteContext* context, const Tensors& tensors) const {
+  const Arithmetic arithmetic = ArithmeticOf(context);
+  const int32_t zero = scaling_.input_zero_point();
+  const int32_t weights_zero =
+      form_ == WeightsForm::kUInt8 ? tensors.weights->params.zero_point : 0;
+  T* out = Data<T>(tensors.output);
+  Plain(context, Data<T>(tensors.input), &zero, 0, Data<T>(tensors.weights), weights_zero,
+        [&](int32_t sum, int64_t at, int channel, int) {
+          if (tensors.bias != nullptr) Accumulate(&sum, Data<int32_t>(tensors.bias)[channel]);
+          out[at] = static_cast<T>(scaling_.Requantize(arithmetic, sum, channel));
+        });
+}
+
+TfLiteStatus TransposeConv::RunPlain(TfLiteContext* context, const Tensors& tensors) const {
+  const auto [input, weights, bias, output] = tensors;
+  const auto float_bias = [bias = tensors.bias](int channel) {
+    return bias == nullptr ? 0.0f : Data<float>(bias)[channel];
+  };
+  if (form_ == WeightsForm::kFloat) {
+    const float zero = 0.0f;
+    float* out = Data<float>(output);
+    Plain(context, Data<float>(input), &zero, 0, Data<float>(weights), 0.0f,
+          [&](float sum, int64_t at, int channel, int) {
+            out[at] = Clamp(sum + float_bias(channel), range_);
+          });
+  } else if (form_ == WeightsForm::kHybrid) {
+    float* out = Data<float>(output);
+    Plain(context, hybrid_.values(), hybrid_.zero_points(), 1, Data<int8_t>(weights), 0,
+          [&](int32_t sum, int64_t at, int channel, int batch) {
+            const float scale = weight_scales_[channel] * hybrid_.scales()[batch];
+            out[at] = Clamp(static_cast<float>(sum) * scale + float_bias(channel), range_);
+          });
+  } else if (form_ == WeightsForm::kInt16) {
+    const int32_t zero = 0;
+    const TfLiteTensor* int_bias = tensors.bias;
+    int16_t* out = Data<int16_t>(output);
+    Plain(context, Data<int16_t>(input), &zero, 0, Data<int8_t>(weights), 0,
+          [&](int64_t sum, int64_t at, int channel, int) {
+            out[at] =
+                scaling_.RequantizeInt16(AddInt16Bias(sum, int_bias, channel), wide_sums_, channel);
+          });
+  } else if (form_ == WeightsForm::kInt8) {
+    PlainQuantized<int8_t>(context, tensors);
+  } else {
+    PlainQuantized<uint8_t>(context, tensors);
+  }
+  return kTfLiteOk;
+}
+
+// ---- Fast path --------------------------------------------------------------------------------
+
+TfLiteStatus TransposeConv::ReserveProducts(TfLiteContext* context, const TfLiteTensor* what) {
+  const int64_t pixels = int64_t{shape_.y.input} * shape_.x.input;
+  size_t bytes = 0;
+  if (!MultiplySizes(static_cast<size_t>(pixels),
+                     static_cast<size_t>(shape_.taps() * shape_.output_channels) * sizeof(int32_t),
+                     &bytes) ||
+      !products_.Reserve(bytes, 0, LimitsOf(context))) {
+    return TensorError(context, what, "out of memory for its products");
+  }
+  return kTfLiteOk;
+}
+
+// finish(sums of all channels, output position of the first channel) for the outputs of a picture.
+template <typename Sum, typename Finish>
+void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Finish& finish) const {
+  const auto& y = shape_.y;
+  const auto& x = shape_.x;
+  const int channels = shape_.output_channels;
+  const int64_t taps = shape_.taps(), row_values = taps * channels;
+  const Sum* products = reinterpret_cast<const Sum*>(products_.data());
+  ParallelFor(context, y.output, [&](int oy, int) {
+    constexpr int kChunk = 64;
+    int64_t out = (int64_t{batch} * y.output + oy) * x.output * channels;
+    for (int ox = 0; ox < x.output; ++ox, out += channels) {
+      for (int first = 0; first < channels; first += kChunk) {
+        const int count = std::min(kChunk, channels - first);
+        Sum sums[kChunk] = {};
+        for (int iy = y.First(oy); iy < y.Last(oy); ++iy) {
+          for (int ix = x.First(ox); ix < x.Last(ox); ++ix) {
+            const Sum* from = products + (int64_t{iy} * x.input + ix) * row_values + first * taps +
+                              int64_t{y.Tap(oy, iy)} * x.filter + x.Tap(ox, ix);
+            for (int o = 0; o < count; ++o) Accumulate(&sums[o], from[o * taps]);
+          }
+        }
+        finish(sums, first, count, out + first);
+      }
+    }
+  });
+}
+
+TfLiteStatus TransposeConv::FastFloat(TfLiteContext* context, const CpuKernels& cpu,
+                                      const Tensors& tensors) {
+  DEPUTY_TRY(ReserveProducts(context, tensors.weights));
+  const MatrixShape matrix = {int64_t{shape_.y.input} * shape_.x.input, 1,
+                              static_cast<int>(shape_.taps() * shape_.output_channels),
+                              shape_.input_channels};
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float* out = Data<float>(tensors.output);
+  const float* bias = tensors.bias == nullptr ? nullptr : Data<float>(tensors.bias);
+  for (int b = 0; b < shape_.batches; ++b) {
+    MatrixLayer::Rows<float> rows;
+    rows.direct = Data<float>(tensors.input) + b * matrix.rows * matrix.depth;
+    rows.stride = static_cast<size_t>(matrix.depth);
+    DEPUTY_TRY(matrix_.RunFloat(context, cpu, matrix, rows, tensors.weights, nullptr,
+                                {-kInfinity, kInfinity},
+                                reinterpret_cast<float*>(products_.data())));
+    GatherPicture<float>(context, b, [&](const float* sums, int first, int count, int64_t at) {
+      for (int o = 0; o < count; ++o) {
+        out[at + o] = Clamp(bias == nullptr ? sums[o] : sums[o] + bias[first + o], range_);
+      }
+    });
+  }
+  return kTfLiteOk;
+}
+
+namespace {
+
+struct PixelRows {
+  const void* input;
+  int64_t depth;
+  bool is_unsigned;
+  const CpuKernels* cpu;
+};
+
+void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
+  const PixelRows& rows = *static_cast<const PixelRows*>(source);
+  const auto depth = static_cast<size_t>(rows.depth);
+  if (rows.is_unsigned) {
+    rows.cpu->left_from_u8(static_cast<const uint8_t*>(rows.input) + row * rows.depth, depth, out);
+  } else {
+    rows.cpu->left_from_s8(static_cast<const int8_t*>(rows.input) + row * rows.depth, depth, out);
+  }
+}
+
+}  // namespace
+
+// int8, uint8 and hybrid.
+TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& cpu,
+                                     const Tensors& tensors) {
+  DEPUTY_TRY(ReserveProducts(context, tensors.weights));
+  const MatrixShape matrix = {int64_t{shape_.y.input} * shape_.x.input, 1,
+                              static_cast<int>(shape_.taps() * shape_.output_channels),
+                              shape_.input_channels};
+  const bool hybrid = form_ == WeightsForm::kHybrid, is_unsigned = form_ == WeightsForm::kUInt8;
+  const int32_t offset = is_unsigned ? 128 : 0;
+  const MatrixLayer::IntWeights weights = {
+      tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - offset : 0};
+  const char* input = hybrid ? reinterpret_cast<const char*>(hybrid_.values())
+                             : static_cast<const char*>(tensors.input->data.data);
+  int32_t* products = reinterpret_cast<int32_t*>(products_.data());
+  const Arithmetic arithmetic = ArithmeticOf(context);
+  for (int b = 0; b < shape_.batches; ++b) {
+    const PixelRows source = {input + b * matrix.rows * matrix.depth, matrix.depth, is_unsigned,
+                              &cpu};
+    MatrixLayer::Rows<uint8_t> rows;
+    rows.fill = &FillPixel;
+    rows.source = &source;
+    const int32_t zero = hybrid ? hybrid_.zero_points()[b] : scaling_.input_zero_point() - offset;
+    DEPUTY_TRY(matrix_.RunSums(context, cpu, matrix, rows, zero, weights, nullptr,
+                               [&](int, int64_t row, int count, int column, int columns,
+                                   const int32_t* sums, size_t stride) {
+                                 for (int r = 0; r < count; ++r, sums += stride) {
+                                   std::copy_n(sums, columns,
+                                               products + (row + r) * matrix.columns + column);
+                                 }
+                               }));
+    GatherPicture<int32_t>(context, b, [&](int32_t* sums, int first, int count, int64_t at) {
+      for (int o = 0; o < count; ++o) {
+        const int channel = first + o;
+        if (hybrid) {
+          const float bias = tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
+          const float scale = weight_scales_[channel] * hybrid_.scales()[b];
+          Data<float>(tensors.output)[at + o] =
+              Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
+          continue;
+        }
+        if (tensors.bias != nullptr) Accumulate(&sums[o], Data<int32_t>(tensors.bias)[channel]);
+        // int8 and uint8 are bytes alike.
+        Data<uint8_t>(tensors.output)[at + o] =
+            static_cast<uint8_t>(scaling_.Requantize(arithmetic, sums[o], channel));
+      }
+    });
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus TransposeConv::Run(TfLiteContext* context, const Tensors& tensors) {
+  if (ElementCount(tensors.output) == 0) return kTfLiteOk;
+  if (form_ == WeightsForm::kHybrid) {
+    const int64_t values = int64_t{shape_.y.input} * shape_.x.input * shape_.input_channels;
+    DEPUTY_TRY(hybrid_.Quantize(context, tensors.input, Data<float>(tensors.input), shape_.batches,
+                                values, true));
+  }
+  const CpuKernels& cpu = Cpu();
+  if (cpu.gemm_f32 == nullptr || form_ == WeightsForm::kInt16) return RunPlain(context, tensors);
+  return form_ == WeightsForm::kFloat ? FastFloat(context, cpu, tensors)
+                                      : FastSums(context, cpu, tensors);
+}
+
+// ---- The operator -----------------------------------------------------------------------------
+
+namespace {
+
+TransposeConv::Tensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 2), Input(context, node, 1), Input(context, node, 3),
+          Output(context, node, 0)};
+}
+
+TfLiteStatus SetOutputFrom(TfLiteContext* context, TfLiteNode* node, const TfLiteTensor* shape) {
+  int dims[4];
+  std::memcpy(dims, shape->data.data, sizeof dims);
+  return DataOf<TransposeConv>(node).SetOutput(context, TensorsOf(context, node),
+                                               ParamsOf<TfLiteTransposeConvParams>(node), dims);
+}
+
+TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 4, 1));
+  const TfLiteTensor* shape = Input(context, node, 0);
+  DEPUTY_TRY(CheckType(context, shape, kInt32Bit));
+  DEPUTY_TRY(CheckRank(context, shape, 1));
+  DEPUTY_TRY(CheckDim(context, shape, 0, 4));
+  DEPUTY_TRY(DataOf<TransposeConv>(node).Prepare(context, TensorsOf(context, node),
+                                                 ParamsOf<TfLiteTransposeConvParams>(node)));
+  if (IsKnown(shape)) return SetOutputFrom(context, node, shape);
+  MakeDynamic(Output(context, node, 0));
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalTransposeConv(TfLiteContext* context, TfLiteNode* node) {
+  if (IsDynamic(Output(context, node, 0))) {
+    DEPUTY_TRY(SetOutputFrom(context, node, Input(context, node, 0)));
+  }
+  return DataOf<TransposeConv>(node).Run(context, TensorsOf(context, node));
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef kTable[] = {
+    WithOptions<49, TfLiteTransposeConvParams, &FillTransposeConv>(KernelRow<TransposeConv>(
+        "TRANSPOSE_CONV", kTfLiteBuiltinTransposeConv, 5, kWeightsFormInputs,
+        &Guarded<&PrepareTransposeConv>, &Guarded<&EvalTransposeConv>)),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kConvTransposeOps = kTable;
+
+}  // namespace deputy

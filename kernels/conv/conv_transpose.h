@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposed convolutions, for the operators that are one: TRANSPOSE_CONV and a custom operator.
+// They differ in where their tensors come from and in who decides the size of the output.
+#ifndef DEPUTY_KERNELS_CONV_CONV_TRANSPOSE_H_
+#define DEPUTY_KERNELS_CONV_CONV_TRANSPOSE_H_
+
+#include "kernels/common/activation_range.h"
+#include "kernels/common/kernel.h"
+#include "kernels/linalg/channel_scaling.h"
+#include "kernels/linalg/hybrid.h"
+#include "kernels/linalg/matrix_layer.h"
+#include "kernels/linalg/weights_form.h"
+
+namespace deputy {
+
+// [batches][height][width][channels] of input and output; weights [out channels][filter height]
+// [filter width][in channels].
+struct TransposeShape {
+  // Input position i meets output positions i * stride - before + k, k in [0, filter).
+  struct Axis {
+    int input = 0, output = 0, filter = 0, stride = 0, before = 0;
+    // The first and one past the last input position that meets output position `o`.
+    int First(int o) const;
+    int Last(int o) const;
+    int Tap(int o, int i) const {
+      return static_cast<int>(int64_t{o} + before - int64_t{i} * stride);
+    }
+  };
+  Axis y, x;
+  int batches = 0, input_channels = 0, output_channels = 0;
+
+  int64_t taps() const { return int64_t{y.filter} * x.filter; }
+};
+
+class TransposeConv {
+ public:
+  struct Tensors {
+    const TfLiteTensor* input;
+    const TfLiteTensor* weights;
+    const TfLiteTensor* bias;  // may be null
+    TfLiteTensor* output;
+  };
+
+  // Checks everything but the output's shape.
+  TfLiteStatus Prepare(TfLiteContext* context, const Tensors& tensors,
+                       const TfLiteTransposeConvParams& params);
+  // Checks the output's shape against the rest and gives it to the output.
+  TfLiteStatus SetOutput(TfLiteContext* context, const Tensors& tensors,
+                         const TfLiteTransposeConvParams& params, std::span<const int> dims);
+  TfLiteStatus Run(TfLiteContext* context, const Tensors& tensors);
+
+ private:
+  template <typename In, typename Weight, typename Zero, typename Finish>
+  void Plain(TfLiteContext* context, const In* input, const Zero* zeros, int zero_stride,
+             const Weight* weights, Zero weights_zero, const Finish& finish) const;
+  TfLiteStatus RunPlain(TfLiteContext* context, const Tensors& tensors) const;
+  template <typename T>
+  void PlainQuantized(TfLiteContext* context, const Tensors& tensors) const;
+  template <typename Sum, typename Finish>
+  void GatherPicture(TfLiteContext* context, int batch, const Finish& finish) const;
+  TfLiteStatus ReserveProducts(TfLiteContext* context, const TfLiteTensor* what);
+  TfLiteStatus FastFloat(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
+  TfLiteStatus FastSums(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
+
+  TransposeShape shape_;
+  WeightsForm form_ = WeightsForm::kFloat;
+  FloatRange range_;
+  ChannelScaling scaling_;
+  bool wide_sums_ = false;
+  WeightScales weight_scales_;
+  HybridRows hybrid_;
+  MatrixLayer matrix_;
+  Block products_;  // fast path: of one picture's every pixel with all weights
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_CONV_CONV_TRANSPOSE_H_

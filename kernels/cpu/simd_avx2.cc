@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table for x86-64 with AVX2, FMA and F16C. This file alone is compiled for them, so it must
+// not emit any function that another file might end up calling: everything is in the unnamed
+// namespace, and no inline function of a shared header is used.
+//
+// int8 products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
+// saturates at 16 bits and is wrong for large values.
+#include "kernels/cpu/cpu.h"
+
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+
+#include <immintrin.h>
+
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+constexpr int kRowsF32 = 6, kColumnsF32 = 16;
+constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
+
+inline int Smaller(int a, int b) { return a < b ? a : b; }
+
+// A mask for the first `count` of 8 lanes.
+inline __m256i FirstLanes(int count) {
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
+}
+
+// ---- Float GEMM -------------------------------------------------------------------------------
+
+inline void StoreClamped(__m256 value, __m256 low, __m256 high, float* out, int count) {
+  // With these operand orders NaN passes, as in the plain code.
+  value = _mm256_min_ps(high, _mm256_max_ps(low, value));
+  if (count >= 8) {
+    _mm256_storeu_ps(out, value);
+  } else if (count > 0) {
+    _mm256_maskstore_ps(out, FirstLanes(count), value);
+  }
+}
+
+// kRows rows against kPanels panels of 16 columns at once, `columns` of which are stored.
+template <int kRows, int kPanels>
+inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
+  constexpr int kVectors = 2 * kPanels;
+  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsF32;
+  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
+  const float* a = tile.a;
+  __m256 sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[r][v] = _mm256_loadu_ps(tile.bias + first + 8 * v);
+  }
+  for (int d = 0; d < tile.depth; ++d) {
+    __m256 weights[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      weights[v] = _mm256_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 8 * (v % 2));
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const __m256 value = _mm256_broadcast_ss(a + static_cast<size_t>(r) * tile.a_stride + d);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = _mm256_fmadd_ps(value, weights[v], sums[r][v]);
+      }
+    }
+    b += kColumnsF32;
+  }
+  const __m256 low = _mm256_set1_ps(tile.low), high = _mm256_set1_ps(tile.high);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      StoreClamped(sums[r][v], low, high,
+                   tile.out + static_cast<size_t>(r) * tile.out_stride + first + 8 * v,
+                   columns - 8 * v);
+    }
+  }
+}
+
+template <int kRows>
+void GemmF32Rows(const GemmTileF32& tile) {
+  int first = 0;
+  if constexpr (kRows == 1) {
+    // A single row would wait for its own sums: four panels keep eight of them in flight.
+    for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
+      GemmF32Block<1, 4>(tile, first, tile.columns - first);
+    }
+  }
+  for (; first < tile.columns; first += kColumnsF32) {
+    GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
+  }
+}
+
+void GemmF32(const GemmTileF32& tile) {
+  constexpr void (*kBySize[])(const GemmTileF32&) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
+                                                     &GemmF32Rows<3>, &GemmF32Rows<4>,
+                                                     &GemmF32Rows<5>, &GemmF32Rows<6>};
+  kBySize[tile.rows - 1](tile);
+}
+
+// ---- int8 GEMM --------------------------------------------------------------------------------
+
+template <int kRows, int kPanels>
+inline void GemmS8Block(const GemmTileS8& tile, int first) {
+  constexpr int kVectors = 2 * kPanels;
+  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsS8;
+  const int8_t* b = tile.b + static_cast<size_t>(first / kColumnsS8) * panel_stride;
+  __m256i sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const __m256i bias =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.bias + first + 8 * v));
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
+  }
+  for (int d = 0; d < tile.depth; d += kRunS8) {
+    __m256i weights[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      weights[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(
+          b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2))));
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      int32_t pair;
+      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * d, sizeof pair);
+      const __m256i value = _mm256_set1_epi32(pair);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(value, weights[v]));
+      }
+    }
+    b += kRunS8 * kColumnsS8;
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      _mm256_storeu_si256(
+          reinterpret_cast<__m256i*>(tile.sums + static_cast<size_t>(r) * tile.sums_stride + first +
+                                     8 * v),
+          sums[r][v]);
+    }
+  }
+}
+
+template <int kRows>
+void GemmS8Rows(const GemmTileS8& tile) {
+  int first = 0;
+  if constexpr (kRows == 1) {
+    for (; tile.columns - first > 3 * kColumnsS8; first += 4 * kColumnsS8) {
+      GemmS8Block<1, 4>(tile, first);
+    }
+  }
+  for (; first < tile.columns; first += kColumnsS8) GemmS8Block<kRows, 1>(tile, first);
+}
+
+void GemmS8(const GemmTileS8& tile) {
+  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>, &GemmS8Rows<3>,
+                                                    &GemmS8Rows<4>, &GemmS8Rows<5>, &GemmS8Rows<6>};
+  kBySize[tile.rows - 1](tile);
+}
+
+// `flip` is XORed to every value: 0x80 makes uint8 less 128 of them.
+inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
+  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
+  size_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const __m128i bytes =
+        _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i)), flips);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepi8_epi16(bytes));
+  }
+  for (; i < count; ++i) out[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i]) ^ flip);
+}
+
+void LeftFromS8(const int8_t* values, size_t count, void* out) {
+  Widen(values, count, 0, static_cast<int16_t*>(out));
+}
+
+void LeftFromU8(const uint8_t* values, size_t count, void* out) {
+  Widen(reinterpret_cast<const int8_t*>(values), count, 0x80, static_cast<int16_t*>(out));
+}
+
+// ---- Requantisation ---------------------------------------------------------------------------
+
+// Stores the first `count` of 8 steps, to which the zero point is added.
+inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count) {
+  steps = _mm256_add_epi32(steps, zero_point);
+  const __m128i words =
+      _mm_packs_epi32(_mm256_castsi256_si128(steps), _mm256_extracti128_si256(steps, 1));
+  const __m128i bytes = _mm_packs_epi16(words, words);
+  if (count >= 8) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out), bytes);
+  } else {
+    alignas(16) int8_t buffer[16];
+    _mm_store_si128(reinterpret_cast<__m128i*>(buffer), bytes);
+    std::memcpy(out, buffer, static_cast<size_t>(count));
+  }
+}
+
+// Eight columns at a time; `Finish` is made for the factors of eight columns and turns eight sums
+// into clamped steps.
+template <typename Finish>
+inline void RequantizeColumns(const RequantizeTile& tile) {
+  const __m256i zero_point = _mm256_set1_epi32(tile.zero_point);
+  for (int c = 0; c < tile.columns; c += 8) {
+    const int count = Smaller(8, tile.columns - c);
+    const __m256i lanes = FirstLanes(count);
+    const Finish finish(tile, c, lanes);
+    const int32_t* sums = tile.sums + c;
+    int8_t* out = tile.out + c;
+    for (int r = 0; r < tile.rows; ++r, sums += tile.sums_stride, out += tile.out_stride) {
+      StoreSteps(finish(_mm256_maskload_epi32(sums, lanes)), zero_point, out, count);
+    }
+  }
+}
+
+struct FinishFloat {
+  __m256 factors, low, high;
+
+  FinishFloat(const RequantizeTile& tile, int column, __m256i lanes)
+      : factors(_mm256_maskload_ps(tile.factors + column, lanes)),
+        low(_mm256_set1_ps(static_cast<float>(tile.low - tile.zero_point))),
+        high(_mm256_set1_ps(static_cast<float>(tile.high - tile.zero_point))) {}
+  __m256i operator()(__m256i sums) const {
+    const __m256 steps = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), factors);
+    return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(steps, low), high));
+  }
+};
+
+// (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
+inline __m256i DoublingHighMultiply(__m256i a, __m256i b) {
+  const __m256i nudge = _mm256_set1_epi64x(int64_t{1} << 30);
+  const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(a, b), nudge);
+  const __m256i odd =
+      _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32)), nudge);
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xaa);
+}
+
+struct FinishExact {
+  __m256i mantissas, left, right, mask, low, high;
+
+  FinishExact(const RequantizeTile& tile, int column, __m256i lanes)
+      : mantissas(_mm256_maskload_epi32(tile.mantissas + column, lanes)),
+        low(_mm256_set1_epi32(tile.low - tile.zero_point)),
+        high(_mm256_set1_epi32(tile.high - tile.zero_point)) {
+    const __m256i shifts = _mm256_maskload_epi32(tile.shifts + column, lanes);
+    const __m256i one = _mm256_set1_epi32(1);
+    left = _mm256_max_epi32(shifts, _mm256_setzero_si256());
+    right = _mm256_sub_epi32(left, shifts);
+    mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, right), one);
+  }
+  __m256i operator()(__m256i sums) const {
+    const __m256i product = DoublingHighMultiply(_mm256_sllv_epi32(sums, left), mantissas);
+    // Rounding shift to the right, ties away from zero.
+    const __m256i remainder = _mm256_and_si256(product, mask);
+    const __m256i negative = _mm256_cmpgt_epi32(_mm256_setzero_si256(), product);
+    const __m256i threshold = _mm256_sub_epi32(_mm256_srli_epi32(mask, 1), negative);
+    const __m256i steps = _mm256_sub_epi32(_mm256_srav_epi32(product, right),
+                                           _mm256_cmpgt_epi32(remainder, threshold));
+    return _mm256_min_epi32(_mm256_max_epi32(steps, low), high);
+  }
+};
+
+void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
+void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
+
+// ---- Depthwise --------------------------------------------------------------------------------
+
+template <int kVectors>
+inline void DepthwiseF32Chunk(const DepthwisePixelF32& pixel, int first) {
+  __m256 sums[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sums[v] = _mm256_loadu_ps(pixel.bias + first + 8 * v);
+  for (int tap = 0; tap < pixel.taps; ++tap) {
+    const float* in = pixel.inputs[tap] + first;
+    const float* weights = pixel.weights[tap] + first;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] =
+          _mm256_fmadd_ps(_mm256_loadu_ps(in + 8 * v), _mm256_loadu_ps(weights + 8 * v), sums[v]);
+    }
+  }
+  const __m256 low = _mm256_set1_ps(pixel.low), high = _mm256_set1_ps(pixel.high);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    StoreClamped(sums[v], low, high, pixel.out + first + 8 * v, 8);
+  }
+}
+
+void DepthwiseF32(const DepthwisePixelF32& pixel) {
+  int first = 0;
+  for (; first + 32 <= pixel.channels; first += 32) DepthwiseF32Chunk<4>(pixel, first);
+  for (; first + 8 <= pixel.channels; first += 8) DepthwiseF32Chunk<1>(pixel, first);
+  if (first == pixel.channels) return;
+  const int count = pixel.channels - first;
+  const __m256i lanes = FirstLanes(count);
+  __m256 sums = _mm256_maskload_ps(pixel.bias + first, lanes);
+  for (int tap = 0; tap < pixel.taps; ++tap) {
+    sums = _mm256_fmadd_ps(_mm256_maskload_ps(pixel.inputs[tap] + first, lanes),
+                           _mm256_maskload_ps(pixel.weights[tap] + first, lanes), sums);
+  }
+  StoreClamped(sums, _mm256_set1_ps(pixel.low), _mm256_set1_ps(pixel.high), pixel.out + first,
+               count);
+}
+
+// 16 values as 16-bit numbers; `count` of them exist.
+inline __m256i Load16(const int8_t* values, int count) {
+  if (count >= 16) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values)));
+  }
+  alignas(16) int8_t buffer[16] = {};
+  std::memcpy(buffer, values, static_cast<size_t>(count));
+  return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(buffer)));
+}
+
+// Two taps at a time: their values interleaved, so that one multiply-add adds both products. The
+// interleaving works within 128-bit halves; the sums are put in order at the end.
+inline void DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, int count) {
+  __m256i sums_low = _mm256_setzero_si256(), sums_high = _mm256_setzero_si256();
+  const int8_t* weights = pixel.weights + first;
+  for (int tap = 0; tap < pixel.taps; tap += 2) {
+    const __m256i in0 = Load16(pixel.inputs[tap] + first, count);
+    const __m256i weights0 = Load16(weights, count);
+    __m256i in1 = _mm256_setzero_si256(), weights1 = _mm256_setzero_si256();
+    if (tap + 1 < pixel.taps) {
+      in1 = Load16(pixel.inputs[tap + 1] + first, count);
+      weights1 = Load16(weights + pixel.channels, count);
+      weights += 2 * static_cast<ptrdiff_t>(pixel.channels);
+    }
+    sums_low =
+        _mm256_add_epi32(sums_low, _mm256_madd_epi16(_mm256_unpacklo_epi16(in0, in1),
+                                                     _mm256_unpacklo_epi16(weights0, weights1)));
+    sums_high =
+        _mm256_add_epi32(sums_high, _mm256_madd_epi16(_mm256_unpackhi_epi16(in0, in1),
+                                                      _mm256_unpackhi_epi16(weights0, weights1)));
+  }
+  const __m256i in_order[2] = {_mm256_permute2x128_si256(sums_low, sums_high, 0x20),
+                               _mm256_permute2x128_si256(sums_low, sums_high, 0x31)};
+  for (int v = 0; v < 2; ++v) {
+    const __m256i lanes = FirstLanes(count - 8 * v);
+    if (count <= 8 * v) break;
+    const __m256i bias = _mm256_maskload_epi32(pixel.bias + first + 8 * v, lanes);
+    _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(in_order[v], bias));
+  }
+}
+
+void DepthwiseS8(const DepthwisePixelS8& pixel) {
+  int first = 0;
+  for (; first + 16 <= pixel.channels; first += 16) DepthwiseS8Chunk(pixel, first, 16);
+  if (first < pixel.channels) DepthwiseS8Chunk(pixel, first, pixel.channels - first);
+}
+
+// ---- Half precision ---------------------------------------------------------------------------
+
+void HalfToFloat(const uint16_t* values, size_t count, float* out) {
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i));
+    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(halves));
+  }
+  for (; i < count; ++i) out[i] = _cvtsh_ss(values[i]);
+}
+
+}  // namespace
+
+constexpr CpuKernels kAvx2Kernels = {
+    .name = "avx2",
+    .f32_rows = kRowsF32,
+    .f32_columns = kColumnsF32,
+    .gemm_f32 = &GemmF32,
+    .s8_rows = kRowsS8,
+    .s8_columns = kColumnsS8,
+    .s8_run = kRunS8,
+    .gemm_s8 = &GemmS8,
+    .s8_left = LeftForm::kInt16,
+    .left_from_s8 = &LeftFromS8,
+    .left_from_u8 = &LeftFromU8,
+    .requantize_float = &RequantizeFloat,
+    .requantize_exact = &RequantizeExact,
+    .depthwise_f32 = &DepthwiseF32,
+    .depthwise_s8 = &DepthwiseS8,
+    .half_to_float = &HalfToFloat,
+};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx2 -mfma -mf16c"
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table for any machine: plain loops of constant length, which compilers turn into whatever
+// vectors the target always has. The unrolling is asked for, so that sums stay in registers.
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/common/requantize.h"
+#include "kernels/cpu/cpu.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kRowsF32 = 4, kColumnsF32 = 8;
+constexpr int kRowsS8 = 2, kColumnsS8 = 16;
+
+template <int kRows>
+void GemmF32Rows(const GemmTileF32& tile) {
+  for (int first = 0; first < tile.columns; first += kColumnsF32) {
+    const float* b = tile.b + int64_t{first} * tile.depth;
+    float sums[kRows][kColumnsF32];
+    for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], tile.bias + first, sizeof sums[r]);
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const float a = tile.a[static_cast<size_t>(r) * tile.a_stride + static_cast<size_t>(d)];
+#pragma GCC unroll 8
+        for (int c = 0; c < kColumnsF32; ++c) sums[r][c] += a * b[c];
+      }
+    }
+    const int count = std::min(kColumnsF32, tile.columns - first);
+    for (int r = 0; r < kRows; ++r) {
+      float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
+      for (int c = 0; c < count; ++c) out[c] = Clamp(sums[r][c], FloatRange{tile.low, tile.high});
+    }
+  }
+}
+
+void GemmF32(const GemmTileF32& tile) {
+  constexpr void (*kBySize[])(const GemmTileF32&) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
+                                                     &GemmF32Rows<3>, &GemmF32Rows<4>};
+  kBySize[tile.rows - 1](tile);
+}
+
+const int16_t* LeftRow(const GemmTileS8& tile, int row) {
+  return reinterpret_cast<const int16_t*>(tile.a + static_cast<size_t>(row) * tile.a_stride);
+}
+
+template <int kRows>
+void GemmS8Rows(const GemmTileS8& tile) {
+  for (int first = 0; first < tile.columns; first += kColumnsS8) {
+    const int8_t* b = tile.b + int64_t{first} * tile.depth;
+    int32_t sums[kRows][kColumnsS8];
+    for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], tile.bias + first, sizeof sums[r]);
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsS8) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const int16_t a = LeftRow(tile, r)[d];
+        for (int c = 0; c < kColumnsS8; ++c) {
+          // Fits 16 bits, and 16-bit vector products exist everywhere.
+          Accumulate(&sums[r][c], static_cast<int16_t>(a * b[c]));
+        }
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      std::memcpy(tile.sums + static_cast<size_t>(r) * tile.sums_stride + first, sums[r],
+                  sizeof sums[r]);
+    }
+  }
+}
+
+void GemmS8(const GemmTileS8& tile) {
+  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>};
+  kBySize[tile.rows - 1](tile);
+}
+
+void LeftFromS8(const int8_t* values, size_t count, void* out) {
+  auto* wide = static_cast<int16_t*>(out);
+  for (size_t i = 0; i < count; ++i) wide[i] = values[i];
+}
+
+void LeftFromU8(const uint8_t* values, size_t count, void* out) {
+  auto* wide = static_cast<int16_t*>(out);
+  for (size_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(values[i] - 128);
+}
+
+// function(sum, column) for every sum of the tile.
+template <typename Function>
+void ForEachSum(const RequantizeTile& tile, const Function& function) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      out[c] = static_cast<int8_t>(function(sums[c], c) + tile.zero_point);
+    }
+  }
+}
+
+void RequantizeFloat(const RequantizeTile& tile) {
+  const FloatRange bounds = {static_cast<float>(tile.low - tile.zero_point),
+                             static_cast<float>(tile.high - tile.zero_point)};
+  ForEachSum(tile, [&](int32_t sum, int c) {
+    return RoundToNearestEven(Clamp(static_cast<float>(sum) * tile.factors[c], bounds));
+  });
+}
+
+void RequantizeExact(const RequantizeTile& tile) {
+  const IntRange bounds = {tile.low - tile.zero_point, tile.high - tile.zero_point};
+  ForEachSum(tile, [&](int32_t sum, int c) {
+    return Clamp(Multiply(sum, {tile.mantissas[c], tile.shifts[c]}), bounds);
+  });
+}
+
+// Channels are taken in chunks of this many, so that a chunk's sums stay in registers.
+constexpr int kChunk = 16;
+
+// What is left of the channels has a count of its own; whole chunks have a constant one.
+template <typename Chunk>
+void ForEachChunk(int channels, const Chunk& chunk) {
+  int first = 0;
+  for (; first + kChunk <= channels; first += kChunk) {
+    chunk(first, std::integral_constant<int, kChunk>());
+  }
+  if (first < channels) chunk(first, channels - first);
+}
+
+void DepthwiseF32(const DepthwisePixelF32& pixel) {
+  const FloatRange range = {pixel.low, pixel.high};
+  ForEachChunk(pixel.channels, [&](int first, auto count) {
+    float sums[kChunk];
+    for (int c = 0; c < count; ++c) sums[c] = pixel.bias[first + c];
+    for (int tap = 0; tap < pixel.taps; ++tap) {
+      const float* in = pixel.inputs[tap] + first;
+      const float* weights = pixel.weights[tap] + first;
+      for (int c = 0; c < count; ++c) sums[c] += in[c] * weights[c];
+    }
+    for (int c = 0; c < count; ++c) pixel.out[first + c] = Clamp(sums[c], range);
+  });
+}
+
+void DepthwiseS8(const DepthwisePixelS8& pixel) {
+  ForEachChunk(pixel.channels, [&](int first, auto count) {
+    int32_t sums[kChunk];
+    for (int c = 0; c < count; ++c) sums[c] = pixel.bias[first + c];
+    for (int tap = 0; tap < pixel.taps; ++tap) {
+      const int8_t* in = pixel.inputs[tap] + first;
+      const int8_t* weights = pixel.weights + int64_t{tap} * pixel.channels + first;
+      for (int c = 0; c < count; ++c) {
+        Accumulate(&sums[c], static_cast<int16_t>(in[c] * weights[c]));
+      }
+    }
+    for (int c = 0; c < count; ++c) pixel.sums[first + c] = sums[c];
+  });
+}
+
+void HalfToFloat(const uint16_t* values, size_t count, float* out) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t half = values[i];
+    const uint32_t sign = (half & 0x8000u) << 16;
+    const uint32_t exponent = half >> 10 & 31u, mantissa = half & 0x3ffu;
+    uint32_t bits;
+    if (exponent == 0) {
+      // Zero or subnormal: a whole number of 2^-24.
+      const float value = static_cast<float>(mantissa) * 0x1p-24f;
+      std::memcpy(&bits, &value, sizeof bits);
+    } else if (exponent == 31) {
+      bits = 0x7f800000u | mantissa << 13 | (mantissa != 0 ? 0x400000u : 0u);
+    } else {
+      bits = (exponent + 112) << 23 | mantissa << 13;
+    }
+    bits |= sign;
+    std::memcpy(&out[i], &bits, sizeof bits);
+  }
+}
+
+}  // namespace
+
+constexpr CpuKernels kGenericKernels = {
+    .name = "generic",
+    .f32_rows = kRowsF32,
+    .f32_columns = kColumnsF32,
+    .gemm_f32 = &GemmF32,
+    .s8_rows = kRowsS8,
+    .s8_columns = kColumnsS8,
+    .s8_run = 1,
+    .gemm_s8 = &GemmS8,
+    .s8_left = LeftForm::kInt16,
+    .left_from_s8 = &LeftFromS8,
+    .left_from_u8 = &LeftFromU8,
+    .requantize_float = &RequantizeFloat,
+    .requantize_exact = &RequantizeExact,
+    .depthwise_f32 = &DepthwiseF32,
+    .depthwise_s8 = &DepthwiseS8,
+    .half_to_float = &HalfToFloat,
+};
+
+}  // namespace deputy

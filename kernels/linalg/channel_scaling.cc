@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linalg/channel_scaling.h"
+
+namespace deputy {
+namespace {
+
+int32_t ClampToRange(int64_t steps, const IntRange& range) {
+  return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
+}
+
+// Plain code for all tables: fully connected layers have few outputs.
+void RequantizeOnce(const RequantizeTile& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      const int64_t steps = MultiplyRoundingOnce(sums[c], {tile.mantissas[c], tile.shifts[c]});
+      out[c] = static_cast<int8_t>(ClampToRange(steps + tile.zero_point, {tile.low, tile.high}));
+    }
+  }
+}
+
+}  // namespace
+
+TfLiteStatus WeightScales::Prepare(TfLiteContext* context, const TfLiteTensor* weights,
+                                   int channel_axis) {
+  const auto* affine =
+      weights->quantization.type == kTfLiteAffineQuantization
+          ? static_cast<const TfLiteAffineQuantization*>(weights->quantization.params)
+          : nullptr;
+  if (affine == nullptr || affine->scale == nullptr || affine->scale->size < 1) {
+    return TensorError(context, weights, "expected affine quantisation, found none");
+  }
+  scales_ = affine->scale->data;
+  count_ = affine->scale->size;
+  if (count_ > 1 && affine->quantized_dimension != channel_axis) {
+    return TensorError(context, weights, "expected scales along dimension %d, found %d",
+                       channel_axis, affine->quantized_dimension);
+  }
+  if (count_ > 1 && count_ != Dim(weights, channel_axis)) {
+    return TensorError(context, weights, "expected 1 or %d scales, found %d",
+                       Dim(weights, channel_axis), count_);
+  }
+  for (int i = 0; i < count_; ++i) {
+    if (!(scales_[i] >= 0.0f) || !std::isfinite(scales_[i])) {
+      return TensorError(context, weights, "scale %d: expected a finite number, found %g", i,
+                         static_cast<double>(scales_[i]));
+    }
+  }
+  return kTfLiteOk;
+}
+
+bool WeightScales::differ() const {
+  return std::any_of(scales_, scales_ + count_, [this](float s) { return s != scales_[0]; });
+}
+
+TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
+                            const TfLiteTensor* weights, const TfLiteTensor* bias,
+                            const TfLiteTensor* output) {
+  const double product =
+      static_cast<double>(input->params.scale) * static_cast<double>(weights->params.scale);
+  const double bias_scale = static_cast<double>(bias->params.scale);
+  if (std::fabs(product - bias_scale) / static_cast<double>(output->params.scale) <= 0.02) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, bias, "expected scale %g (input times weights), found %g", product,
+                     bias_scale);
+}
+
+TfLiteStatus ChannelScaling::Prepare(TfLiteContext* context, const TfLiteTensor* input,
+                                     const TfLiteTensor* weights, int channel_axis,
+                                     const TfLiteTensor* output, TfLiteFusedActivation activation,
+                                     ExactRounding exact_rounding) {
+  DEPUTY_TRY(CheckQuantized(context, input));
+  DEPUTY_TRY(CheckQuantized(context, output));
+  WeightScales scales;
+  DEPUTY_TRY(scales.Prepare(context, weights, channel_axis));
+  DEPUTY_TRY(QuantizedActivationRange(context, activation, output, &range_));
+  input_zero_point_ = input->params.zero_point;
+  zero_point_ = output->params.zero_point;
+  output_offset_ = output->type == kTfLiteUInt8 ? 128 : 0;
+  per_channel_ = scales.per_channel();
+  exact_rounding_ = exact_rounding;
+
+  const int channels = Dim(weights, channel_axis);
+  if (!block_.Reserve(static_cast<size_t>(channels) * 3 * sizeof(int32_t), 0, LimitsOf(context))) {
+    return TensorError(context, weights, "out of memory for its scales");
+  }
+  channels_ = channels;
+  for (int c = 0; c < channels; ++c) {
+    const double factor = static_cast<double>(input->params.scale) *
+                          static_cast<double>(scales[c]) /
+                          static_cast<double>(output->params.scale);
+    if (!(factor <= static_cast<double>(std::numeric_limits<float>::max()))) {
+      return TensorError(context, output, "its scale is too small for its input and weights");
+    }
+    const FixedMultiplier fixed = ToFixedMultiplier(factor);
+    factors()[c] = static_cast<float>(factor);
+    mantissas()[c] = fixed.mantissa;
+    shifts()[c] = fixed.shift;
+  }
+  return kTfLiteOk;
+}
+
+int32_t ChannelScaling::Requantize(Arithmetic arithmetic, int32_t sum, int channel) const {
+  if (arithmetic == Arithmetic::kDefault) {
+    return FloatRequantizer(factors()[channel], zero_point_, range_)(sum);
+  }
+  const FixedMultiplier factor = {mantissas()[channel], shifts()[channel]};
+  const int64_t steps = exact_rounding_ == ExactRounding::kTwice
+                            ? Multiply(sum, factor)
+                            : MultiplyRoundingOnce(sum, factor);
+  return ClampToRange(steps + zero_point_, range_);
+}
+
+int16_t ChannelScaling::RequantizeInt16(int64_t sum, bool wide, int channel) const {
+  const FixedMultiplier factor = {mantissas()[channel], shifts()[channel]};
+  int64_t steps = 0;
+  if (exact_rounding_ == ExactRounding::kOnce) {
+    steps = MultiplyRoundingOnce(wide ? sum : static_cast<int32_t>(sum), factor);
+  } else {
+    steps = wide ? MultiplyWide(sum, factor) : Multiply(static_cast<int32_t>(sum), factor);
+  }
+  return static_cast<int16_t>(ClampToRange(steps + zero_point_, range_));
+}
+
+ChannelScaling::TileFunction ChannelScaling::TileFunctionOf(const CpuKernels& cpu,
+                                                            Arithmetic arithmetic) const {
+  if (arithmetic == Arithmetic::kDefault) return cpu.requantize_float;
+  return exact_rounding_ == ExactRounding::kTwice ? cpu.requantize_exact : &RequantizeOnce;
+}
+
+RequantizeTile ChannelScaling::Tile(int first) const {
+  RequantizeTile tile = {};
+  tile.factors = factors() + first;
+  tile.mantissas = mantissas() + first;
+  tile.shifts = shifts() + first;
+  tile.zero_point = zero_point_ - output_offset_;
+  tile.low = range_.low - output_offset_;
+  tile.high = range_.high - output_offset_;
+  return tile;
+}
+
+}  // namespace deputy

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linalg/gemm.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace deputy {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// One panel: columns [first, first + panel_columns) of the group, depth in runs of `run` values
+// that stay together. What is outside the matrix becomes zero.
+template <typename T, typename Weight>
+void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int panel_columns,
+               int run, T* out) {
+  for (int d = 0; d < layout.depth; d += run) {
+    for (int c = first; c < first + panel_columns; ++c) {
+      for (int i = d; i < d + run; ++i) {
+        *out++ = c < layout.columns && i < layout.depth ? weight(c, i) : T{0};
+      }
+    }
+  }
+}
+
+// The sum of a row's inputs, each less the zero point.
+template <typename T>
+uint32_t SumLess(const T* row, const GemmSums& job) {
+  uint32_t sum = 0;
+  for (int d = 0; d < job.depth; ++d) sum += static_cast<uint32_t>(row[d] - job.input_zero_point);
+  return sum;
+}
+
+}  // namespace
+
+template <typename T>
+bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
+                            const Limits& limits, uint8_t flip) {
+  Invalidate();
+  const int groups = layout.groups, columns = layout.columns, depth = layout.depth;
+  constexpr bool is_float = std::is_same_v<T, float>;
+  const int panel_columns = is_float ? cpu.f32_columns : cpu.s8_columns;
+  const int run = is_float ? 1 : cpu.s8_run;
+  const int64_t padded_depth = CeilDiv(depth, run) * run;
+  const int64_t padded_columns = CeilDiv(columns, panel_columns) * panel_columns;
+  if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
+
+  size_t group_values, values, bytes, sums_bytes, total;
+  if (!MultiplySizes(static_cast<size_t>(padded_columns), static_cast<size_t>(padded_depth),
+                     &group_values) ||
+      !MultiplySizes(group_values, static_cast<size_t>(groups), &values) ||
+      !MultiplySizes(values, sizeof(T), &bytes) ||
+      !AddSizes(bytes, kTensorAlignment - bytes % kTensorAlignment, &bytes) ||
+      !MultiplySizes(static_cast<size_t>(padded_columns) * sizeof(int32_t),
+                     static_cast<size_t>(groups), &sums_bytes) ||
+      !AddSizes(bytes, is_float ? 0 : sums_bytes, &total) || !block_.Reserve(total, 0, limits)) {
+    return false;
+  }
+  padded_depth_ = static_cast<int>(padded_depth);
+  padded_columns_ = static_cast<int>(padded_columns);
+  group_stride_ = static_cast<int64_t>(group_values);
+  panel_stride_ = padded_depth * panel_columns;
+  sums_offset_ = bytes;
+
+  T* out = reinterpret_cast<T*>(block_.data());
+  for (int group = 0; group < groups; ++group) {
+    const T* source = weights + group * layout.group_stride;
+    const auto weight = [&](int c, int d) -> T {
+      const T value = source[c * layout.column_stride + d * layout.depth_stride];
+      if constexpr (is_float) {
+        return value;
+      } else {
+        return static_cast<T>(value ^ static_cast<T>(flip));
+      }
+    };
+    for (int first = 0; first < columns; first += panel_columns) {
+      PackPanel(weight, layout, first, panel_columns, run,
+                out + group * group_stride_ + first / panel_columns * panel_stride_);
+    }
+    if constexpr (!is_float) {
+      int32_t* sums = column_sums() + int64_t{group} * padded_columns_;
+      for (int c = 0; c < columns; ++c) {
+        uint32_t sum = 0;
+        for (int d = 0; d < depth; ++d) sum += static_cast<uint32_t>(weight(c, d));
+        sums[c] = static_cast<int32_t>(sum);
+      }
+    }
+  }
+  cpu_ = &cpu;
+  source_ = weights;
+  layout_ = layout;
+  return true;
+}
+
+template class PackedWeights<float>;
+template class PackedWeights<int8_t>;
+
+void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const uint8_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
+    const uint32_t sum = job.cpu->s8_left == LeftForm::kInt16
+                             ? SumLess(reinterpret_cast<const int16_t*>(a), job)
+                             : SumLess(a, job);
+    const uint32_t excess = sum * static_cast<uint32_t>(job.weights_zero_point);
+    int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) - excess);
+    }
+  }
+}
+
+GemmPlan::Cut GemmPlan::TaskCut(int task) const {
+  const int64_t row_task = task / column_tasks;
+  const int column_task = task % column_tasks;
+  return {row_task * block_rows, std::min(rows, (row_task + 1) * block_rows),
+          column_task * block_columns,
+          static_cast<int>(std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
+}
+
+GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
+                  size_t row_bytes, int threads) {
+  // A block of rows is read once per panel of weights, so it should stay in the first-level cache.
+  constexpr size_t kBlockBytes = 24 * 1024;
+  constexpr int64_t kMaxBlockRows = 192;
+  constexpr int64_t kMaxRowTasks = 1 << 20;
+  // Below this a hand-over to other threads costs more than it saves.
+  constexpr double kMinTaskOperations = 200e3;
+  GemmPlan plan;
+  plan.rows = rows;
+  plan.columns = columns;
+  if (rows == 0 || columns == 0) return plan;
+
+  const int64_t fitting = static_cast<int64_t>(kBlockBytes / std::max<size_t>(row_bytes, 1));
+  int64_t block_rows = std::clamp<int64_t>(fitting / tile_rows * tile_rows, tile_rows,
+                                           kMaxBlockRows / tile_rows * tile_rows);
+  const int64_t row_tiles = CeilDiv(rows, tile_rows);
+  const int64_t panels = CeilDiv(columns, tile_columns);
+  const double operations = static_cast<double>(rows) * columns * std::max(depth, 1);
+  const int64_t useful = static_cast<int64_t>(operations / kMinTaskOperations);
+  // Four tasks a thread even out threads that are late.
+  const int64_t wanted = threads <= 1 ? 1 : std::min<int64_t>(int64_t{threads} * 4, useful);
+  if (CeilDiv(rows, block_rows) < wanted) {
+    block_rows =
+        std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) * tile_rows;
+  }
+  // Task numbers are ints, and nobody gains from millions of tasks.
+  block_rows = std::max(block_rows, CeilDiv(CeilDiv(rows, kMaxRowTasks), tile_rows) * tile_rows);
+  plan.block_rows = std::min(block_rows, rows);
+  plan.row_tasks = CeilDiv(rows, plan.block_rows);
+  // Too few rows (one picture, a fully connected layer): share the columns, too.
+  const int64_t column_tasks =
+      plan.row_tasks >= wanted ? 1 : std::min(panels, CeilDiv(wanted, plan.row_tasks));
+  const int64_t block_panels = CeilDiv(panels, column_tasks);
+  plan.block_columns = static_cast<int>(std::min<int64_t>(block_panels * tile_columns, INT32_MAX));
+  plan.column_tasks = static_cast<int>(CeilDiv(panels, block_panels));
+  plan.tasks = static_cast<int>(plan.row_tasks * plan.column_tasks);
+  return plan;
+}
+
+}  // namespace deputy

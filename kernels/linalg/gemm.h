@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products for convolutions and fully connected layers: rows of input against packed
+// weights. The caller says where rows come from; this file packs, cuts the work into tasks and
+// runs one task. It knows neither tensors nor threads: the caller spreads the tasks.
+//
+// Results do not depend on the cut: every output is one sum in ascending order of depth.
+#ifndef DEPUTY_KERNELS_LINALG_GEMM_H_
+#define DEPUTY_KERNELS_LINALG_GEMM_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/memory.h"
+#include "kernels/cpu/cpu.h"
+
+namespace deputy {
+
+// ---- Packed weights ---------------------------------------------------------------------------
+
+// Where the weight of (group, column, depth) lies, in values.
+struct WeightsLayout {
+  int groups = 0, columns = 0, depth = 0;
+  int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
+
+  // As models hold them: [groups][columns][depth].
+  static WeightsLayout Rows(int groups, int columns, int depth) {
+    return {groups, columns, depth, int64_t{columns} * depth, depth, 1};
+  }
+  friend bool operator==(const WeightsLayout&, const WeightsLayout&) = default;
+};
+
+// Weights [columns][depth], as the model holds them, in the panels of a CpuKernels table; several
+// groups of the same size one after the other. T is float or int8_t. Remembers what was packed,
+// so that constant weights are packed once: see IsCurrent.
+template <typename T>
+class PackedWeights {
+ public:
+  // Packs columns * groups rows of `depth` values. False when memory is refused; nothing is then
+  // packed.
+  bool Pack(const CpuKernels& cpu, const T* weights, int groups, int columns, int depth,
+            const Limits& limits) {
+    return Pack(cpu, weights, WeightsLayout::Rows(groups, columns, depth), limits);
+  }
+  // The same from any layout. `flip` is XORed to int8 weights: 0x80 makes uint8 less 128 of them.
+  bool Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
+            const Limits& limits, uint8_t flip = 0);
+  // Whether the last Pack was of these weights, by address and shape.
+  bool IsCurrent(const CpuKernels& cpu, const T* weights, int groups, int columns,
+                 int depth) const {
+    return IsCurrent(cpu, weights, WeightsLayout::Rows(groups, columns, depth));
+  }
+  bool IsCurrent(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout) const {
+    return source_ == weights && cpu_ == &cpu && layout_ == layout;
+  }
+  void Invalidate() { source_ = nullptr; }
+
+  const T* Panel(int group, int panel) const {
+    return reinterpret_cast<const T*>(block_.data()) + group * group_stride_ +
+           panel * panel_stride_;
+  }
+  // Sum over depth of the weights of one column; int8 only.
+  int32_t ColumnSum(int group, int column) const {
+    return column_sums()[group * padded_columns_ + column];
+  }
+  // Columns of a group, padded to whole panels.
+  int padded_columns() const { return padded_columns_; }
+  // Depth padded to what a panel holds.
+  int padded_depth() const { return padded_depth_; }
+
+ private:
+  int32_t* column_sums() const { return reinterpret_cast<int32_t*>(block_.data() + sums_offset_); }
+
+  Block block_;
+  const CpuKernels* cpu_ = nullptr;
+  const T* source_ = nullptr;
+  WeightsLayout layout_;
+  int padded_columns_ = 0, padded_depth_ = 0;
+  int64_t group_stride_ = 0, panel_stride_ = 0;  // in values
+  size_t sums_offset_ = 0;
+};
+
+extern template class PackedWeights<float>;
+extern template class PackedWeights<int8_t>;
+
+// ---- The cut ----------------------------------------------------------------------------------
+
+// How a product of `rows` x `columns` is cut into tasks.
+struct GemmPlan {
+  int64_t rows = 0;
+  int columns = 0;
+  int64_t block_rows = 0;  // rows of a task
+  int block_columns = 0;   // columns of a task, whole panels
+  int64_t row_tasks = 0;
+  int column_tasks = 0;
+  int tasks = 0;
+
+  struct Cut {
+    int64_t first_row, last_row;
+    int first_column, last_column;
+  };
+  Cut TaskCut(int task) const;
+};
+
+// `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
+GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
+                  size_t row_bytes, int threads);
+
+// ---- One task ---------------------------------------------------------------------------------
+
+template <typename T>
+struct RowBlock {
+  const T* data;
+  size_t stride;
+};
+
+struct GemmF32 {
+  const CpuKernels* cpu;
+  const PackedWeights<float>* weights;
+  int group, depth;
+  const float* bias;  // of the group, padded to whole panels
+  float low, high;
+  float* out;  // of the group's first column in row 0
+  size_t out_stride;
+};
+
+// get_rows(first, count) returns a RowBlock<float>. Called once per task.
+template <typename GetRows>
+void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+  const GemmPlan::Cut cut = plan.TaskCut(task);
+  const int tile_rows = job.cpu->f32_rows, panel_columns = job.cpu->f32_columns;
+  const int64_t rows = cut.last_row - cut.first_row;
+  const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
+  // A panel stays in the cache while all row tiles pass it; a single row tile takes many at once.
+  const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
+  for (int column = cut.first_column; column < cut.last_column; column += step) {
+    GemmTileF32 tile;
+    tile.columns = std::min(step, cut.last_column - column);
+    tile.depth = job.depth;
+    tile.a_stride = block.stride;
+    tile.b = job.weights->Panel(job.group, column / panel_columns);
+    tile.bias = job.bias + column;
+    tile.low = job.low;
+    tile.high = job.high;
+    tile.out_stride = job.out_stride;
+    for (int64_t row = 0; row < rows; row += tile_rows) {
+      tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
+      tile.a = block.data + row * static_cast<int64_t>(block.stride);
+      tile.out = job.out + (cut.first_row + row) * static_cast<int64_t>(job.out_stride) + column;
+      job.cpu->gemm_f32(tile);
+    }
+  }
+}
+
+struct GemmSums {
+  const CpuKernels* cpu;
+  const PackedWeights<int8_t>* weights;
+  int group, depth;
+  const int32_t* bias;  // of the group, padded
+  // What every input (in its LeftForm) and every weight is less by. The former is in the bias
+  // already.
+  int32_t input_zero_point, weights_zero_point;
+};
+
+// Takes weights_zero_point times (input - its zero point) off the sums of a tile.
+void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
+
+// get_rows as above, of bytes: rows in the table's LeftForm, each padded to the weights'
+// padded_depth(). Then finish(first_row, rows, first_column, columns, sums, stride) for tiles of
+// sums, sums[r * stride + c].
+template <typename GetRows, typename Finish>
+void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,
+                 Finish&& finish) {
+  const GemmPlan::Cut cut = plan.TaskCut(task);
+  const int tile_rows = job.cpu->s8_rows, panel_columns = job.cpu->s8_columns;
+  const int64_t rows = cut.last_row - cut.first_row;
+  const RowBlock<uint8_t> block = get_rows(cut.first_row, static_cast<int>(rows));
+  alignas(kTensorAlignment) int32_t sums[kMaxTileRows * kMaxTileColumns];
+  const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
+  for (int column = cut.first_column; column < cut.last_column; column += step) {
+    GemmTileS8 tile;
+    tile.columns = std::min(step, cut.last_column - column);
+    tile.depth = job.weights->padded_depth();
+    tile.a_stride = block.stride;
+    tile.b = job.weights->Panel(job.group, column / panel_columns);
+    tile.bias = job.bias + column;
+    tile.sums = sums;
+    tile.sums_stride = static_cast<size_t>(step);
+    for (int64_t row = 0; row < rows; row += tile_rows) {
+      tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
+      tile.a = block.data + row * static_cast<int64_t>(block.stride);
+      job.cpu->gemm_s8(tile);
+      if (job.weights_zero_point != 0) SubtractWeightsZeroPoint(job, tile);
+      finish(cut.first_row + row, tile.rows, column, tile.columns, sums, tile.sums_stride);
+    }
+  }
+}
+
+struct GemmS8 {
+  const CpuKernels* cpu;
+  const PackedWeights<int8_t>* weights;
+  int group, depth;
+  const int32_t* bias;  // of the group, padded; the input's zero point is already in it
+  void (*requantize)(const RequantizeTile& tile);
+  RequantizeTile scaling;  // of the group: factors, mantissas, shifts, zero point, range
+  int8_t* out;
+  size_t out_stride;
+};
+
+// get_rows as above.
+template <typename GetRows>
+void RunGemmS8(const GemmS8& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+  const GemmSums sums_job = {job.cpu, job.weights, job.group, job.depth, job.bias, 0, 0};
+  RunGemmSums(
+      sums_job, plan, task, get_rows,
+      [&](int64_t row, int rows, int column, int columns, const int32_t* sums, size_t stride) {
+        RequantizeTile tile = job.scaling;
+        tile.rows = rows;
+        tile.columns = columns;
+        tile.sums = sums;
+        tile.sums_stride = stride;
+        tile.factors += column;
+        tile.mantissas += column;
+        tile.shifts += column;
+        tile.out = job.out + row * static_cast<int64_t>(job.out_stride) + column;
+        tile.out_stride = job.out_stride;
+        job.requantize(tile);
+      });
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_LINALG_GEMM_H_
