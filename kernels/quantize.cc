@@ -308,8 +308,8 @@ void DequantizeSteps(const Slices& slices, const T* values, float* out) {
 }
 
 void DequantizeHalf(const uint16_t* values, int64_t count, float* out) {
-  if (Cpu().half_to_float != nullptr) {
-    Cpu().half_to_float(values, static_cast<size_t>(count), out);
+  if (Cpu().half.to_float != nullptr) {
+    Cpu().half.to_float(values, static_cast<size_t>(count), out);
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = HalfToFloat(values[i]);
   }

@@ -48,7 +48,7 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
   packed.Pack(*cpu, weights.data(), 1, columns, depth, Limits());
   const GemmF32 job = {
       cpu, &packed, 0, depth, bias.data(), 0.0f, 6.0f, out.data(), static_cast<size_t>(columns)};
-  const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->f32_rows, cpu->f32_columns,
+  const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->gemm_f32.rows, cpu->gemm_f32.columns,
                                  static_cast<size_t>(depth) * sizeof(float), 1);
   for (auto _ : state) {
     for (int task = 0; task < plan.tasks; ++task) {
@@ -77,17 +77,18 @@ void Int8Product(benchmark::State& state, const CpuKernels* cpu, int rows, int d
   scaling.low = -128;
   scaling.high = 127;
   const GemmS8 job = {cpu,     &packed,     0,
-                      depth,   bias.data(), cpu->requantize_float,
+                      depth,   bias.data(), cpu->requantize.in_float,
                       scaling, out.data(),  static_cast<size_t>(columns)};
-  const size_t stride = static_cast<size_t>(packed.padded_depth()) * cpu->left_bytes();
-  const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->s8_rows, cpu->s8_columns, stride, 1);
+  const size_t stride = static_cast<size_t>(packed.padded_depth()) * cpu->gemm_s8.left_bytes();
+  const GemmPlan plan =
+      PlanGemm(rows, columns, depth, cpu->gemm_s8.rows, cpu->gemm_s8.columns, stride, 1);
   std::vector<uint8_t> block(static_cast<size_t>(plan.block_rows) * stride);
   for (auto _ : state) {
     for (int task = 0; task < plan.tasks; ++task) {
       RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<uint8_t> {
         for (int r = 0; r < count; ++r) {
-          cpu->left_from_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
-                            block.data() + static_cast<size_t>(r) * stride);
+          cpu->gemm_s8.left_from_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
+                                    block.data() + static_cast<size_t>(r) * stride);
         }
         return {block.data(), stride};
       });

@@ -91,12 +91,12 @@ struct Int8 {
     // Padding meets weights of zero, so what it holds would not show.
     stride = static_cast<size_t>(packed.padded_depth());
     a = RandomSteps<int8_t>(rows * stride, 4);
-    left.resize(a.size() * cpu.left_bytes());
-    left_stride = stride * cpu.left_bytes();
-    cpu.left_from_s8(a.data(), a.size(), left.data());
+    left.resize(a.size() * cpu.gemm_s8.left_bytes());
+    left_stride = stride * cpu.gemm_s8.left_bytes();
+    cpu.gemm_s8.left_from_s8(a.data(), a.size(), left.data());
     folded = bias;
     for (int c = 0; c < s.columns; ++c) {
-      folded[static_cast<size_t>(c)] -= cpu.left_offset() * packed.ColumnSum(0, c);
+      folded[static_cast<size_t>(c)] -= cpu.gemm_s8.left_offset() * packed.ColumnSum(0, c);
     }
     RequantizeTile scaling = {};
     scaling.factors = factors.data();
@@ -105,7 +105,7 @@ struct Int8 {
     scaling.zero_point = 5;
     scaling.low = -128;
     scaling.high = 127;
-    job = {&cpu,    &packed,    0,      s.depth, folded.data(), cpu.requantize_exact,
+    job = {&cpu,    &packed,    0,      s.depth, folded.data(), cpu.requantize.exact,
            scaling, out.data(), columns};
   }
   void RunTask(const GemmPlan& plan, int task) {
@@ -121,9 +121,9 @@ void RunAll(Product* product, const GemmPlan& plan) {
 }
 
 GemmPlan PlanFor(const CpuKernels& cpu, bool is_float, const Size& s, int threads) {
-  return is_float ? PlanGemm(s.rows, s.columns, s.depth, cpu.f32_rows, cpu.f32_columns,
+  return is_float ? PlanGemm(s.rows, s.columns, s.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
                              static_cast<size_t>(s.depth) * 4, threads)
-                  : PlanGemm(s.rows, s.columns, s.depth, cpu.s8_rows, cpu.s8_columns,
+                  : PlanGemm(s.rows, s.columns, s.depth, cpu.gemm_s8.rows, cpu.gemm_s8.columns,
                              static_cast<size_t>(s.depth) * 2, threads);
 }
 
@@ -178,12 +178,12 @@ TEST(Gemm, int8_extremes_do_not_saturate) {
     EXPECT_EQ(packed.ColumnSum(0, 3), -128 * 64);
     for (int value : {-128, 127}) {
       const std::vector<int8_t> a(64, static_cast<int8_t>(value));
-      std::vector<uint8_t> left(64 * cpu->left_bytes());
-      cpu->left_from_s8(a.data(), a.size(), left.data());
-      const std::vector<int32_t> bias(kMaxTileColumns, 1 + cpu->left_offset() * 128 * 64);
+      std::vector<uint8_t> left(64 * cpu->gemm_s8.left_bytes());
+      cpu->gemm_s8.left_from_s8(a.data(), a.size(), left.data());
+      const std::vector<int32_t> bias(kMaxTileColumns, 1 + cpu->gemm_s8.left_offset() * 128 * 64);
       int32_t sums[kMaxTileColumns];
-      cpu->gemm_s8({1, 16, 64, left.data(), left.size(), packed.Panel(0, 0), bias.data(), sums,
-                    kMaxTileColumns});
+      cpu->gemm_s8.tile({1, 16, 64, left.data(), left.size(), packed.Panel(0, 0), bias.data(), sums,
+                         kMaxTileColumns});
       for (int c = 0; c < 16; ++c) EXPECT_EQ(sums[c], 1 - 64 * 128 * value) << cpu->name;
     }
   }
@@ -260,8 +260,8 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
       GemmPlan plan = PlanFor(*cpu, true, s, 1);
       plan.block_rows = 1;
       plan.row_tasks = s.rows;
-      plan.block_columns = cpu->f32_columns;
-      plan.column_tasks = (s.columns + cpu->f32_columns - 1) / cpu->f32_columns;
+      plan.block_columns = cpu->gemm_f32.columns;
+      plan.column_tasks = (s.columns + cpu->gemm_f32.columns - 1) / cpu->gemm_f32.columns;
       plan.tasks = s.rows * plan.column_tasks;
       RunAll(&pieces, plan);
       EXPECT_EQ(std::memcmp(whole.out.data(), pieces.out.data(), whole.out.size() * 4), 0)
@@ -284,14 +284,38 @@ TEST(PackedWeights, refuse_what_does_not_fit_the_limits) {
 }
 
 TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
-  EXPECT_EQ(FindCpu("generic"), &kGenericKernels);
-  EXPECT_EQ(FindCpu("reference"), &kReferenceKernels);
+  EXPECT_STREQ(FindCpu("generic")->name, "generic");
+  EXPECT_STREQ(FindCpu("reference")->name, "reference");
+  EXPECT_EQ(FindCpu("reference")->gemm_f32.tile, nullptr);
   EXPECT_EQ(FindCpu("AVX2"), nullptr);
   EXPECT_EQ(FindCpu(""), nullptr);
-  OverrideCpu(&kGenericKernels);
+  OverrideCpu(FindCpu("generic"));
   EXPECT_STREQ(Cpu().name, "generic");
   OverrideCpu(nullptr);
-  EXPECT_NE(Cpu().gemm_f32, nullptr);
+  EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
+}
+
+// No level may fall back on the reference code in a group that a lower level has something for.
+TEST(CpuTables, every_level_has_all_groups) {
+  for (const CpuKernels* cpu : Tables()) {
+    for (const char* group : {cpu->gemm_f32.name, cpu->gemm_s8.name, cpu->requantize.name,
+                              cpu->depthwise_f32.name, cpu->depthwise_s8.name, cpu->half.name}) {
+      EXPECT_NE(group, nullptr) << cpu->name;
+    }
+  }
+  EXPECT_STREQ(FindCpu("generic")->gemm_s8.name, "generic");
+}
+
+// A group has a CPU test of its own: with AVX-512 but no VNNI, int8 alone takes the lower level.
+TEST(CpuTables, a_group_is_as_good_as_the_machine) {
+#if defined(__x86_64__)
+  const CpuKernels* cpu = FindCpu("avx512");
+  if (cpu == nullptr) GTEST_SKIP() << "no AVX-512 here";
+  EXPECT_STREQ(cpu->gemm_f32.name, "avx512");
+  const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
+  EXPECT_STREQ(cpu->gemm_s8.name, vnni ? "avx512-vnni" : "avx2");
+  EXPECT_STREQ(cpu->depthwise_s8.name, vnni ? "avx512-vnni" : "avx2");
+#endif
 }
 
 }  // namespace

@@ -160,14 +160,14 @@ TEST(Requantize, every_table_equals_the_scalar_code_in_every_lane) {
                                    shifts.data(),  static_cast<int32_t>(engine() % 256) - 128,
                                    range.low,      range.high,
                                    out.data(),     stride};
-      table->requantize_exact(tile);
+      table->requantize.exact(tile);
       for (int c = 0; c < count; ++c) {
         const int64_t steps =
             int64_t{TwoRoundings(sums[c], {mantissas[c], shifts[c]})} + tile.zero_point;
         ASSERT_EQ(out[c], std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high))
             << table->name << " " << sums[c] << " " << mantissas[c] << " " << shifts[c];
       }
-      table->requantize_float(tile);
+      table->requantize.in_float(tile);
       for (int c = 0; c < count; ++c) {
         ASSERT_EQ(out[c], FloatRequantizer(factors[c], tile.zero_point, range)(sums[c]))
             << table->name << " " << sums[c] << " " << factors[c];
@@ -230,7 +230,7 @@ TEST(HalfPrecision, every_table_converts_all_numbers_alike) {
   for (const CpuKernels* table : Tables()) {
     std::vector<float> floats(halves.size());
     // An odd count, so that the remainder loop is used as well.
-    table->half_to_float(halves.data(), halves.size() - 3, floats.data());
+    table->half.to_float(halves.data(), halves.size() - 3, floats.data());
     for (size_t i = 0; i < halves.size() - 3; ++i) {
       const int exponent = static_cast<int>(i >> 10 & 31);
       const double mantissa = static_cast<double>(i & 1023);

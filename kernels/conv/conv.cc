@@ -438,10 +438,10 @@ struct PatchSource {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
   }
   void Copy(const int8_t* from, int64_t count, void* to) const {
-    cpu->left_from_s8(from, static_cast<size_t>(count), to);
+    cpu->gemm_s8.left_from_s8(from, static_cast<size_t>(count), to);
   }
   void Copy(const uint8_t* from, int64_t count, void* to) const {
-    cpu->left_from_u8(from, static_cast<size_t>(count), to);
+    cpu->gemm_s8.left_from_u8(from, static_cast<size_t>(count), to);
   }
 };
 
@@ -458,7 +458,7 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
   const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
   int32_t zero_point = source.zero_points[b * source.zero_stride];
-  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->left_offset();
+  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->gemm_s8.left_offset();
   const Out outside = static_cast<Out>(zero_point);
   // Taps side by side in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
@@ -490,7 +490,8 @@ void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
 
 template <typename T>
 MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const CpuKernels& cpu) {
-  return cpu.s8_left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t> : &FillLeftPatch<T, uint8_t>;
+  return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
+                                              : &FillLeftPatch<T, uint8_t>;
 }
 
 TfLiteStatus FastConv(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
@@ -573,7 +574,7 @@ void DepthwiseRowFloat(const ConvShape& shape, const CpuKernels& cpu, const floa
         rows[pixel.taps++] = weights + (int64_t{ky} * shape.x.filter + kx) * shape.output_channels;
       }
     }
-    cpu.depthwise_f32(pixel);
+    cpu.depthwise_f32.pixel(pixel);
   }
 }
 
@@ -604,7 +605,7 @@ void DepthwiseRowInt8(const ConvShape& shape, const CpuKernels& cpu, const int8_
         *next++ = inside ? shape.Pixel(input, b, iy, ix) : outside;
       }
     }
-    cpu.depthwise_s8(pixel);
+    cpu.depthwise_s8.pixel(pixel);
     finish.out = out;
     requantize(finish);
   }
@@ -614,7 +615,7 @@ void DepthwiseRowInt8(const ConvShape& shape, const CpuKernels& cpu, const int8_
 // int8 rows see all taps, padding included.
 TfLiteStatus FoldZeroPoint(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
                            const TfLiteTensor* filter, const TfLiteTensor* bias) {
-  const int32_t zero_point = data->scaling.input_zero_point() + cpu.left_offset();
+  const int32_t zero_point = data->scaling.input_zero_point() + cpu.depthwise_s8.left_offset();
   const size_t channels = static_cast<size_t>(data->shape.output_channels);
   if (!data->bias.Reserve(channels * sizeof(int32_t), 0, LimitsOf(context))) {
     return TensorError(context, bias, "out of memory for a copy");
@@ -636,18 +637,18 @@ TfLiteStatus PackDepthwise(TfLiteContext* context, const CpuKernels& cpu, ConvDa
                            const TfLiteTensor* filter, const int8_t** out_weights) {
   const int8_t* weights = Data<int8_t>(filter);
   *out_weights = weights;
-  if (cpu.pack_depthwise_s8 == nullptr) return kTfLiteOk;
+  if (cpu.depthwise_s8.pack == nullptr) return kTfLiteOk;
   const int taps = static_cast<int>(DepthwiseScratch::Taps(data->shape));
   const int channels = data->shape.output_channels;
   const bool current =
       IsConstant(filter) && data->packed_from == weights && data->packed_by == &cpu;
   if (!current) {
     data->packed_from = nullptr;
-    const size_t bytes = cpu.pack_depthwise_s8(weights, taps, channels, nullptr);
+    const size_t bytes = cpu.depthwise_s8.pack(weights, taps, channels, nullptr);
     if (!data->packed_filter.Reserve(bytes, 0, LimitsOf(context))) {
       return TensorError(context, filter, "out of memory for its packed copy");
     }
-    cpu.pack_depthwise_s8(weights, taps, channels,
+    cpu.depthwise_s8.pack(weights, taps, channels,
                           reinterpret_cast<int8_t*>(data->packed_filter.data()));
     data->packed_from = weights;
     data->packed_by = &cpu;
@@ -708,7 +709,7 @@ TfLiteStatus EvalConv(TfLiteContext* context, TfLiteNode* node) {
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
   DEPUTY_TRY(QuantizeInput(context, node));
   const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32 != nullptr && data.form != WeightsForm::kInt16) {
+  if (cpu.gemm_f32.tile != nullptr && data.form != WeightsForm::kInt16) {
     return FastConv(context, node, cpu);
   }
   return Plain(context, node, false);
@@ -723,7 +724,7 @@ TfLiteStatus EvalDepthwise(TfLiteContext* context, TfLiteNode* node) {
   // hybrid do.
   const bool usual = data.shape.input_channels == data.shape.output_channels &&
                      (data.form == WeightsForm::kFloat || data.form == WeightsForm::kInt8);
-  if (cpu.depthwise_f32 != nullptr && usual) return FastDepthwise(context, node, cpu);
+  if (cpu.depthwise_f32.pixel != nullptr && usual) return FastDepthwise(context, node, cpu);
   return Plain(context, node, true);
 }
 

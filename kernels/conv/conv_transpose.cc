@@ -303,9 +303,11 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
   const PixelRows& rows = *static_cast<const PixelRows*>(source);
   const auto depth = static_cast<size_t>(rows.depth);
   if (rows.is_unsigned) {
-    rows.cpu->left_from_u8(static_cast<const uint8_t*>(rows.input) + row * rows.depth, depth, out);
+    rows.cpu->gemm_s8.left_from_u8(static_cast<const uint8_t*>(rows.input) + row * rows.depth,
+                                   depth, out);
   } else {
-    rows.cpu->left_from_s8(static_cast<const int8_t*>(rows.input) + row * rows.depth, depth, out);
+    rows.cpu->gemm_s8.left_from_s8(static_cast<const int8_t*>(rows.input) + row * rows.depth, depth,
+                                   out);
   }
 }
 
@@ -369,7 +371,8 @@ TfLiteStatus TransposeConv::Run(TfLiteContext* context, const Tensors& tensors) 
                                 values, true));
   }
   const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32 == nullptr || form_ == WeightsForm::kInt16) return RunPlain(context, tensors);
+  if (cpu.gemm_f32.tile == nullptr || form_ == WeightsForm::kInt16)
+    return RunPlain(context, tensors);
   return form_ == WeightsForm::kFloat ? FastFloat(context, cpu, tensors)
                                       : FastSums(context, cpu, tensors);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/cpu.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -11,6 +13,8 @@
 
 namespace deputy {
 namespace {
+
+bool Always() { return true; }
 
 #if defined(__x86_64__)
 bool HasAvx2() {
@@ -23,38 +27,130 @@ bool HasAvx2() {
 
 bool HasAvx512() {
   return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vnni");
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+bool HasAvx512Vnni() { return HasAvx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
 
-const CpuKernels& Best() {
+// ---- Levels -----------------------------------------------------------------------------------
+
+// What DEPUTY_CPU can name, in ascending order.
+enum Level { kReference, kGeneric, kAvx2, kAvx512 };
+
+struct LevelRow {
+  const char* name;
+  bool (*is_supported)();
+};
+constexpr LevelRow kLevels[] = {
+    {"reference", &Always},
+    {"generic", &Always},
 #if defined(__x86_64__)
-  if (HasAvx512()) return kAvx512Kernels;
-  if (HasAvx2()) return kAvx2Kernels;
+    {"avx2", &HasAvx2},
+    {"avx512", &HasAvx512},
 #endif
-  return kGenericKernels;
+};
+constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
+
+// ---- Groups, the best candidate first ---------------------------------------------------------
+
+template <typename Group>
+struct Candidate {
+  const Group* group;
+  Level level;  // the lowest that may use it
+  bool (*is_supported)();
+};
+
+constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
+#if defined(__x86_64__)
+    {&kGemmF32Avx512, kAvx512, &HasAvx512},
+    {&kGemmF32Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kGemmF32Generic, kGeneric, &Always},
+};
+constexpr Candidate<GemmS8Kernels> kGemmS8[] = {
+#if defined(__x86_64__)
+    {&kGemmS8Avx512Vnni, kAvx512, &HasAvx512Vnni},
+    {&kGemmS8Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kGemmS8Generic, kGeneric, &Always},
+};
+constexpr Candidate<RequantizeKernels> kRequantize[] = {
+#if defined(__x86_64__)
+    {&kRequantizeAvx512, kAvx512, &HasAvx512},
+    {&kRequantizeAvx2, kAvx2, &HasAvx2},
+#endif
+    {&kRequantizeGeneric, kGeneric, &Always},
+};
+constexpr Candidate<DepthwiseF32Kernels> kDepthwiseF32[] = {
+#if defined(__x86_64__)
+    {&kDepthwiseF32Avx512, kAvx512, &HasAvx512},
+    {&kDepthwiseF32Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kDepthwiseF32Generic, kGeneric, &Always},
+};
+constexpr Candidate<DepthwiseS8Kernels> kDepthwiseS8[] = {
+#if defined(__x86_64__)
+    {&kDepthwiseS8Avx512Vnni, kAvx512, &HasAvx512Vnni},
+    {&kDepthwiseS8Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kDepthwiseS8Generic, kGeneric, &Always},
+};
+constexpr Candidate<HalfKernels> kHalf[] = {
+#if defined(__x86_64__)
+    {&kHalfAvx512, kAvx512, &HasAvx512},
+    {&kHalfAvx2, kAvx2, &HasAvx2},
+#endif
+    {&kHalfGeneric, kGeneric, &Always},
+};
+
+// ---- Choice -----------------------------------------------------------------------------------
+
+template <typename Group, size_t count>
+Group BestOf(const Candidate<Group> (&candidates)[count], int level) {
+  for (const Candidate<Group>& candidate : candidates) {
+    if (candidate.level <= level && candidate.is_supported()) return *candidate.group;
+  }
+  return {};
+}
+
+CpuKernels TableOf(int level) {
+  return {.name = kLevels[level].name,
+          .gemm_f32 = BestOf(kGemmF32, level),
+          .gemm_s8 = BestOf(kGemmS8, level),
+          .requantize = BestOf(kRequantize, level),
+          .depthwise_f32 = BestOf(kDepthwiseF32, level),
+          .depthwise_s8 = BestOf(kDepthwiseS8, level),
+          .half = BestOf(kHalf, level)};
+}
+
+const CpuKernels* Tables() {
+  static const std::array<CpuKernels, kLevelCount> tables = [] {
+    std::array<CpuKernels, kLevelCount> made;
+    for (int level = 0; level < kLevelCount; ++level) made[level] = TableOf(level);
+    return made;
+  }();
+  return tables.data();
 }
 
 const CpuKernels& Choose() {
   const char* name = std::getenv("DEPUTY_CPU");
-  const CpuKernels* found = name == nullptr ? nullptr : FindCpu(name);
-  return found == nullptr ? Best() : *found;
+  if (const CpuKernels* found = name == nullptr ? nullptr : FindCpu(name)) return *found;
+  int best = kLevelCount - 1;
+  while (!kLevels[best].is_supported()) --best;
+  return Tables()[best];
 }
 
 std::atomic<const CpuKernels*> override_kernels{nullptr};
 
 }  // namespace
 
-constexpr CpuKernels kReferenceKernels = {.name = "reference"};
-
 const CpuKernels* FindCpu(const char* name) {
-  if (std::strcmp(name, "reference") == 0) return &kReferenceKernels;
-  if (std::strcmp(name, "generic") == 0) return &kGenericKernels;
-#if defined(__x86_64__)
-  if (std::strcmp(name, "avx2") == 0 && HasAvx2()) return &kAvx2Kernels;
-  if (std::strcmp(name, "avx512") == 0 && HasAvx512()) return &kAvx512Kernels;
-#endif
+  for (int level = 0; level < kLevelCount; ++level) {
+    if (std::strcmp(name, kLevels[level].name) == 0) {
+      return kLevels[level].is_supported() ? &Tables()[level] : nullptr;
+    }
+  }
   return nullptr;
 }
 

@@ -6,7 +6,7 @@
 //
 // int8 products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
 // saturates at 16 bits and is wrong for large values.
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 
@@ -368,24 +368,22 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 
 }  // namespace
 
-constexpr CpuKernels kAvx2Kernels = {
-    .name = "avx2",
-    .f32_rows = kRowsF32,
-    .f32_columns = kColumnsF32,
-    .gemm_f32 = &GemmF32,
-    .s8_rows = kRowsS8,
-    .s8_columns = kColumnsS8,
-    .s8_run = kRunS8,
-    .gemm_s8 = &GemmS8,
-    .s8_left = LeftForm::kInt16,
-    .left_from_s8 = &LeftFromS8,
-    .left_from_u8 = &LeftFromU8,
-    .requantize_float = &RequantizeFloat,
-    .requantize_exact = &RequantizeExact,
-    .depthwise_f32 = &DepthwiseF32,
-    .depthwise_s8 = &DepthwiseS8,
-    .half_to_float = &HalfToFloat,
-};
+constexpr GemmF32Kernels kGemmF32Avx2 = {
+    .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
+                                       .rows = kRowsS8,
+                                       .columns = kColumnsS8,
+                                       .run = kRunS8,
+                                       .left = LeftForm::kInt16,
+                                       .left_from_s8 = &LeftFromS8,
+                                       .left_from_u8 = &LeftFromU8,
+                                       .tile = &GemmS8};
+constexpr RequantizeKernels kRequantizeAvx2 = {
+    .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
+constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .pixel = &DepthwiseF32};
+constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {
+    .name = "avx2", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
+constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};
 
 }  // namespace deputy
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "kernels/common/requantize.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/groups.h"
 
 namespace deputy {
 namespace {
@@ -175,23 +175,21 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 
 }  // namespace
 
-constexpr CpuKernels kGenericKernels = {
-    .name = "generic",
-    .f32_rows = kRowsF32,
-    .f32_columns = kColumnsF32,
-    .gemm_f32 = &GemmF32,
-    .s8_rows = kRowsS8,
-    .s8_columns = kColumnsS8,
-    .s8_run = 1,
-    .gemm_s8 = &GemmS8,
-    .s8_left = LeftForm::kInt16,
-    .left_from_s8 = &LeftFromS8,
-    .left_from_u8 = &LeftFromU8,
-    .requantize_float = &RequantizeFloat,
-    .requantize_exact = &RequantizeExact,
-    .depthwise_f32 = &DepthwiseF32,
-    .depthwise_s8 = &DepthwiseS8,
-    .half_to_float = &HalfToFloat,
-};
+constexpr GemmF32Kernels kGemmF32Generic = {
+    .name = "generic", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+constexpr GemmS8Kernels kGemmS8Generic = {.name = "generic",
+                                          .rows = kRowsS8,
+                                          .columns = kColumnsS8,
+                                          .run = 1,
+                                          .left = LeftForm::kInt16,
+                                          .left_from_s8 = &LeftFromS8,
+                                          .left_from_u8 = &LeftFromU8,
+                                          .tile = &GemmS8};
+constexpr RequantizeKernels kRequantizeGeneric = {
+    .name = "generic", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
+constexpr DepthwiseF32Kernels kDepthwiseF32Generic = {.name = "generic", .pixel = &DepthwiseF32};
+constexpr DepthwiseS8Kernels kDepthwiseS8Generic = {
+    .name = "generic", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
+constexpr HalfKernels kHalfGeneric = {.name = "generic", .to_float = &HalfToFloat};
 
 }  // namespace deputy

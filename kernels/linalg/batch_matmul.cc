@@ -292,8 +292,8 @@ TfLiteStatus FastFloat(TfLiteContext* context, TfLiteNode* node, const CpuKernel
   DEPUTY_TRY(PackRhs(context, node, cpu, &data.packed_float));
   float* out = Data<float>(Output(context, node, 0));
   const auto depth = static_cast<size_t>(shape.depth);
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,
-                                 cpu.f32_columns, depth * sizeof(float), ThreadCount(context));
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows,
+                                 cpu.gemm_f32.columns, depth * sizeof(float), ThreadCount(context));
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   ForEachBatchTask(context, shape, plan, [&](int batch, int task, int) {
     int left = 0, right = 0;
@@ -325,7 +325,7 @@ TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels&
   const BatchShape& shape = data.shape;
   DEPUTY_TRY(PackRhs(context, node, cpu, &data.packed_int8));
   const int padded = data.packed_int8.padded_columns();
-  const int32_t left_zero = lhs_zero + cpu.left_offset();
+  const int32_t left_zero = lhs_zero + cpu.gemm_s8.left_offset();
   int32_t* bias = reinterpret_cast<int32_t*>(data.bias.data());
   for (int m = 0; m < shape.rhs_batches; ++m) {
     for (int c = 0; c < shape.columns; ++c) {
@@ -335,10 +335,10 @@ TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels&
     }
   }
   const size_t row_bytes =
-      static_cast<size_t>(std::max(data.packed_int8.padded_depth(), 1)) * cpu.left_bytes();
-  const size_t used_bytes = static_cast<size_t>(shape.depth) * cpu.left_bytes();
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows,
-                                 cpu.s8_columns, row_bytes, ThreadCount(context));
+      static_cast<size_t>(std::max(data.packed_int8.padded_depth(), 1)) * cpu.gemm_s8.left_bytes();
+  const size_t used_bytes = static_cast<size_t>(shape.depth) * cpu.gemm_s8.left_bytes();
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_s8.rows,
+                                 cpu.gemm_s8.columns, row_bytes, ThreadCount(context));
   const size_t block_bytes =
       (static_cast<size_t>(plan.block_rows) * row_bytes / kTensorAlignment + 1) * kTensorAlignment;
   if (!data.scratch.Reserve(block_bytes * static_cast<size_t>(ThreadCount(context)), 0,
@@ -357,7 +357,8 @@ TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels&
                                                static_cast<size_t>(worker) * block_bytes);
       for (int r = 0; r < count; ++r) {
         uint8_t* row = block + static_cast<size_t>(r) * row_bytes;
-        cpu.left_from_s8(rows + (first + r) * shape.depth, static_cast<size_t>(shape.depth), row);
+        cpu.gemm_s8.left_from_s8(rows + (first + r) * shape.depth, static_cast<size_t>(shape.depth),
+                                 row);
         std::fill(row + used_bytes, row + row_bytes, uint8_t{0});
       }
       return {block, row_bytes};
@@ -483,7 +484,7 @@ TfLiteStatus EvalBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
     lhs_rows = data.hybrid.values();
   }
   const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32 == nullptr || lhs->type == kTfLiteInt16) {
+  if (cpu.gemm_f32.tile == nullptr || lhs->type == kTfLiteInt16) {
     return PlainBatchMatMul(context, node, lhs_rows);
   }
   if (hybrid) return FastHybrid(context, node, cpu);

@@ -126,8 +126,8 @@ int16_t ChannelScaling::RequantizeInt16(int64_t sum, bool wide, int channel) con
 
 ChannelScaling::TileFunction ChannelScaling::TileFunctionOf(const CpuKernels& cpu,
                                                             Arithmetic arithmetic) const {
-  if (arithmetic == Arithmetic::kDefault) return cpu.requantize_float;
-  return exact_rounding_ == ExactRounding::kTwice ? cpu.requantize_exact : &RequantizeOnce;
+  if (arithmetic == Arithmetic::kDefault) return cpu.requantize.in_float;
+  return exact_rounding_ == ExactRounding::kTwice ? cpu.requantize.exact : &RequantizeOnce;
 }
 
 RequantizeTile ChannelScaling::Tile(int first) const {

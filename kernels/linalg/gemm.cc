@@ -39,8 +39,8 @@ bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const Weigh
   Invalidate();
   const int groups = layout.groups, columns = layout.columns, depth = layout.depth;
   constexpr bool is_float = std::is_same_v<T, float>;
-  const int panel_columns = is_float ? cpu.f32_columns : cpu.s8_columns;
-  const int run = is_float ? 1 : cpu.s8_run;
+  const int panel_columns = is_float ? cpu.gemm_f32.columns : cpu.gemm_s8.columns;
+  const int run = is_float ? 1 : cpu.gemm_s8.run;
   const int64_t padded_depth = CeilDiv(depth, run) * run;
   const int64_t padded_columns = CeilDiv(columns, panel_columns) * panel_columns;
   if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
@@ -98,7 +98,7 @@ template class PackedWeights<int8_t>;
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
   for (int r = 0; r < tile.rows; ++r) {
     const uint8_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
-    const uint32_t sum = job.cpu->s8_left == LeftForm::kInt16
+    const uint32_t sum = job.cpu->gemm_s8.left == LeftForm::kInt16
                              ? SumLess(reinterpret_cast<const int16_t*>(a), job)
                              : SumLess(a, job);
     const uint32_t excess = sum * static_cast<uint32_t>(job.weights_zero_point);

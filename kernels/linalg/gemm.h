@@ -128,7 +128,7 @@ struct GemmF32 {
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
   const GemmPlan::Cut cut = plan.TaskCut(task);
-  const int tile_rows = job.cpu->f32_rows, panel_columns = job.cpu->f32_columns;
+  const int tile_rows = job.cpu->gemm_f32.rows, panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
   // A panel stays in the cache while all row tiles pass it; a single row tile takes many at once.
@@ -147,7 +147,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
       tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
       tile.a = block.data + row * static_cast<int64_t>(block.stride);
       tile.out = job.out + (cut.first_row + row) * static_cast<int64_t>(job.out_stride) + column;
-      job.cpu->gemm_f32(tile);
+      job.cpu->gemm_f32.tile(tile);
     }
   }
 }
@@ -172,7 +172,7 @@ template <typename GetRows, typename Finish>
 void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,
                  Finish&& finish) {
   const GemmPlan::Cut cut = plan.TaskCut(task);
-  const int tile_rows = job.cpu->s8_rows, panel_columns = job.cpu->s8_columns;
+  const int tile_rows = job.cpu->gemm_s8.rows, panel_columns = job.cpu->gemm_s8.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<uint8_t> block = get_rows(cut.first_row, static_cast<int>(rows));
   alignas(kTensorAlignment) int32_t sums[kMaxTileRows * kMaxTileColumns];
@@ -189,7 +189,7 @@ void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& 
     for (int64_t row = 0; row < rows; row += tile_rows) {
       tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
       tile.a = block.data + row * static_cast<int64_t>(block.stride);
-      job.cpu->gemm_s8(tile);
+      job.cpu->gemm_s8.tile(tile);
       if (job.weights_zero_point != 0) SubtractWeightsZeroPoint(job, tile);
       finish(cut.first_row + row, tile.rows, column, tile.columns, sums, tile.sums_stride);
     }

@@ -265,13 +265,13 @@ struct ByteRows {
 void FillInt8Row(const void* source, int64_t row, int, uint8_t* out) {
   const ByteRows& rows = *static_cast<const ByteRows*>(source);
   const auto* input = static_cast<const int8_t*>(rows.input);
-  rows.cpu->left_from_s8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
+  rows.cpu->gemm_s8.left_from_s8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
 }
 
 void FillUInt8Row(const void* source, int64_t row, int, uint8_t* out) {
   const ByteRows& rows = *static_cast<const ByteRows*>(source);
   const auto* input = static_cast<const uint8_t*>(rows.input);
-  rows.cpu->left_from_u8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
+  rows.cpu->gemm_s8.left_from_u8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
 }
 
 TfLiteStatus FastFullyConnected(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
@@ -332,7 +332,7 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
                                     data.shape.depth, params.asymmetric_quantize_inputs));
   }
   const CpuKernels& cpu = Cpu();
-  const bool plain = cpu.gemm_f32 == nullptr || output->type == kTfLiteInt16;
+  const bool plain = cpu.gemm_f32.tile == nullptr || output->type == kTfLiteInt16;
   DEPUTY_TRY(plain ? Plain(context, node) : FastFullyConnected(context, node, cpu));
   if (hybrid && params.activation > kTfLiteActRelu6) ApplyActivation(params.activation, output);
   return kTfLiteOk;

@@ -74,8 +74,9 @@ TfLiteStatus MatrixLayer::RunNarrow(TfLiteContext* context, const CpuKernels& cp
                                     const TfLiteTensor* weights, const TfLiteTensor* bias,
                                     const FloatRange& range, float* out) {
   const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,
-                                 cpu.f32_columns, row_values * sizeof(float), ThreadCount(context));
+  const GemmPlan plan =
+      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
+               row_values * sizeof(float), ThreadCount(context));
   if (rows.fill != nullptr) {
     DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
   }
@@ -114,8 +115,9 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   }
   DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, 0, &float_weights_));
   const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.f32_rows,
-                                 cpu.f32_columns, row_values * sizeof(float), ThreadCount(context));
+  const GemmPlan plan =
+      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
+               row_values * sizeof(float), ThreadCount(context));
   if (rows.fill != nullptr) {
     DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
   }

@@ -110,14 +110,14 @@ TfLiteStatus MatrixLayer::RunSums(TfLiteContext* context, const CpuKernels& cpu,
                                   const TfLiteTensor* bias, const Finish& finish) {
   DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights.tensor, weights.is_unsigned ? 0x80 : 0,
                           &int8_weights_));
-  const size_t left_bytes = cpu.left_bytes();
+  const size_t left_bytes = cpu.gemm_s8.left_bytes();
   const size_t row_bytes =
       static_cast<size_t>(std::max(int8_weights_.padded_depth(), 1)) * left_bytes;
   const size_t used_bytes = static_cast<size_t>(shape.depth) * left_bytes;
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.s8_rows,
-                                 cpu.s8_columns, row_bytes, ThreadCount(context));
+  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_s8.rows,
+                                 cpu.gemm_s8.columns, row_bytes, ThreadCount(context));
   DEPUTY_TRY(EnsureScratch(context, plan, row_bytes));
-  const int32_t left_zero_point = input_zero_point + cpu.left_offset();
+  const int32_t left_zero_point = input_zero_point + cpu.gemm_s8.left_offset();
   FoldBias(shape, left_zero_point, bias);
   for (int group = 0; group < shape.groups; ++group) {
     const int32_t* group_bias = reinterpret_cast<const int32_t*>(bias_.data()) +

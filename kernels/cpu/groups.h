@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of functions that belong together: how one of them lays out memory binds the others. Each
+// group is chosen by a CPU test of its own (cpu.h). Groups may tile and pack differently; what
+// every one of them keeps is that each result is summed in ascending order of depth, so that it
+// does not depend on how the work was cut.
+#ifndef DEPUTY_KERNELS_CPU_GROUPS_H_
+#define DEPUTY_KERNELS_CPU_GROUPS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace deputy {
+
+// ---- What they are called with ----------------------------------------------------------------
+
+// Columns that one call of a GEMM function may span; its callers' buffers are this wide.
+inline constexpr int kMaxTileColumns = 64;
+// Rows likewise.
+inline constexpr int kMaxTileRows = 8;
+
+// out[r][c] = clamp(bias[c] + sum over d of a[r][d] * b[d][c]) for r < rows, c < columns.
+// `b` starts at a panel: panels of `columns` columns follow each other, each [depth][columns].
+struct GemmTileF32 {
+  int rows, columns, depth;  // rows <= the group's, columns <= kMaxTileColumns
+  const float* a;
+  size_t a_stride;
+  const float* b;
+  const float* bias;  // padded to whole panels
+  float low, high;
+  float* out;
+  size_t out_stride;
+};
+
+// How a group wants the left side of an int8 product, whose values are those of int8.
+enum class LeftForm {
+  kInt16,        // as they are
+  kBiasedUInt8,  // 128 more: the caller takes 128 times the sum of the weights off the bias
+};
+constexpr int32_t OffsetOf(LeftForm form) { return form == LeftForm::kInt16 ? 0 : 128; }
+
+// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` is in the
+// group's LeftForm, `b` holds int8. Depth comes in runs: panels are [depth / run]
+// [columns][run] of the group's numbers, and depth is padded to a multiple of the run on both
+// sides, with zeros in `b`.
+struct GemmTileS8 {
+  int rows, columns, depth;
+  const uint8_t* a;
+  size_t a_stride;  // in bytes
+  const int8_t* b;
+  const int32_t* bias;
+  int32_t* sums;  // room for whole panels in each row
+  size_t sums_stride;
+};
+
+// Rows of sums to rows of outputs, every column with a factor of its own.
+struct RequantizeTile {
+  int rows, columns;
+  const int32_t* sums;
+  size_t sums_stride;
+  const float* factors;      // for in_float
+  const int32_t* mantissas;  // for exact: FixedMultiplier, taken apart
+  const int32_t* shifts;
+  int32_t zero_point, low, high;
+  int8_t* out;
+  size_t out_stride;
+};
+
+// One output pixel of a depthwise convolution: `taps` input pixels against as many weight rows.
+struct DepthwisePixelF32 {
+  int taps, channels;
+  const float* const* inputs;
+  const float* const* weights;
+  const float* bias;
+  float low, high;
+  float* out;
+};
+// As above with all taps present (padding points at a row of zero points).
+struct DepthwisePixelS8 {
+  int taps, channels;
+  const int8_t* const* inputs;
+  const int8_t* weights;  // [taps][channels], or what the group packed
+  const int32_t* bias;
+  int32_t* sums;
+};
+
+// ---- Groups -----------------------------------------------------------------------------------
+//
+// A null function means: take the operator's reference code.
+
+struct GemmF32Kernels {
+  const char* name = nullptr;
+  int rows = 0, columns = 0;
+  void (*tile)(const GemmTileF32& tile) = nullptr;
+};
+
+struct GemmS8Kernels {
+  const char* name = nullptr;
+  int rows = 0, columns = 0, run = 0;
+  LeftForm left = LeftForm::kInt16;
+  // int8, and uint8 less 128, in that form.
+  void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
+  void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
+  void (*tile)(const GemmTileS8& tile) = nullptr;
+
+  // Bytes of a value in that form, and how much more it is there.
+  size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
+  int32_t left_offset() const { return OffsetOf(left); }
+};
+
+struct RequantizeKernels {
+  const char* name = nullptr;
+  void (*in_float)(const RequantizeTile& tile) = nullptr;
+  void (*exact)(const RequantizeTile& tile) = nullptr;
+};
+
+struct DepthwiseF32Kernels {
+  const char* name = nullptr;
+  void (*pixel)(const DepthwisePixelF32& pixel) = nullptr;
+};
+
+struct DepthwiseS8Kernels {
+  const char* name = nullptr;
+  LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs count 128 more than they hold
+  void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
+  // Brings [taps][channels] weights into the order that `pixel` reads, and returns how many bytes
+  // that takes; `out` null only asks. Null: as they are.
+  size_t (*pack)(const int8_t* weights, int taps, int channels, int8_t* out) = nullptr;
+
+  int32_t left_offset() const { return OffsetOf(left); }
+};
+
+struct HalfKernels {
+  const char* name = nullptr;
+  void (*to_float)(const uint16_t* values, size_t count, float* out) = nullptr;
+};
+
+// ---- The candidates of every group ------------------------------------------------------------
+//
+// One may be called only where the machine has what its name says.
+
+// simd_generic.cc
+extern const GemmF32Kernels kGemmF32Generic;
+extern const GemmS8Kernels kGemmS8Generic;
+extern const RequantizeKernels kRequantizeGeneric;
+extern const DepthwiseF32Kernels kDepthwiseF32Generic;
+extern const DepthwiseS8Kernels kDepthwiseS8Generic;
+extern const HalfKernels kHalfGeneric;
+
+#if defined(__x86_64__)
+// simd_avx2.cc
+extern const GemmF32Kernels kGemmF32Avx2;
+extern const GemmS8Kernels kGemmS8Avx2;
+extern const RequantizeKernels kRequantizeAvx2;
+extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
+extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
+extern const HalfKernels kHalfAvx2;
+// simd_avx512.cc
+extern const GemmF32Kernels kGemmF32Avx512;
+extern const RequantizeKernels kRequantizeAvx512;
+extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
+extern const HalfKernels kHalfAvx512;
+// simd_avx512_vnni.cc
+extern const GemmS8Kernels kGemmS8Avx512Vnni;
+extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;
+#endif
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_CPU_GROUPS_H_

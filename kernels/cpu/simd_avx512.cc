@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The groups for x86-64 with AVX-512 (F, BW, DQ, VL). As for AVX2, this file alone is compiled for
+// them, so everything is in the unnamed namespace and no inline function of a shared header is
+// used.
+#include "kernels/cpu/groups.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+
+// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#include <immintrin.h>
+
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+constexpr int kRowsF32 = 8, kColumnsF32 = 32;
+
+// The first `count` of 16 lanes; none when it is negative.
+inline __mmask16 FirstLanes(int count) {
+  if (count >= 16) return 0xffff;
+  return count <= 0 ? __mmask16{0} : static_cast<__mmask16>((1u << count) - 1);
+}
+
+// One fused multiply-add that leaves its accumulator where it is: g++ 12 otherwise keeps copies of
+// a whole tile on the stack, at half the speed.
+inline void MultiplyAdd(__m512* sum, __m512 a, __m512 b) {
+  __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+}
+
+// ---- Float GEMM -------------------------------------------------------------------------------
+
+inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int count) {
+  // With these operand orders NaN passes, as in the plain code.
+  value = _mm512_min_ps(high, _mm512_max_ps(low, value));
+  _mm512_mask_storeu_ps(out, FirstLanes(count), value);
+}
+
+// kRows rows against kPanels panels of 32 columns, `columns` of which are stored.
+template <int kRows, int kPanels>
+inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
+  constexpr int kVectors = 2 * kPanels;
+  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsF32;
+  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
+  __m512 sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
+  }
+  for (int d = 0; d < tile.depth; ++d) {
+    __m512 weights[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      weights[v] = _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const __m512 value = _mm512_set1_ps(tile.a[static_cast<size_t>(r) * tile.a_stride + d]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
+    }
+    b += kColumnsF32;
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      StoreClamped(sums[r][v], low, high,
+                   tile.out + static_cast<size_t>(r) * tile.out_stride + first + 16 * v,
+                   columns - 16 * v);
+    }
+  }
+}
+
+template <int kRows>
+void GemmF32Rows(const GemmTileF32& tile) {
+  int first = 0;
+  if constexpr (kRows <= 2) {
+    // Few rows would wait for their own sums: two panels keep more of them in flight.
+    for (; tile.columns - first > kColumnsF32; first += 2 * kColumnsF32) {
+      GemmF32Block<kRows, 2>(tile, first, tile.columns - first);
+    }
+  }
+  for (; first < tile.columns; first += kColumnsF32) {
+    GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
+  }
+}
+
+void GemmF32(const GemmTileF32& tile) {
+  constexpr void (*kBySize[])(const GemmTileF32&) = {
+      &GemmF32Rows<1>, &GemmF32Rows<2>, &GemmF32Rows<3>, &GemmF32Rows<4>,
+      &GemmF32Rows<5>, &GemmF32Rows<6>, &GemmF32Rows<7>, &GemmF32Rows<8>};
+  kBySize[tile.rows - 1](tile);
+}
+
+// ---- Requantisation ---------------------------------------------------------------------------
+
+// 16 columns at a time; `Finish` is made for the factors of the columns and turns sums into clamped
+// steps, to which the zero point is added.
+template <typename Finish>
+inline void RequantizeColumns(const RequantizeTile& tile) {
+  const __m512i zero_point = _mm512_set1_epi32(tile.zero_point);
+  for (int c = 0; c < tile.columns; c += 16) {
+    const __mmask16 lanes = FirstLanes(tile.columns - c);
+    const Finish finish(tile, c, lanes);
+    const int32_t* sums = tile.sums + c;
+    int8_t* out = tile.out + c;
+    for (int r = 0; r < tile.rows; ++r, sums += tile.sums_stride, out += tile.out_stride) {
+      const __m512i steps = finish(_mm512_maskz_loadu_epi32(lanes, sums));
+      _mm512_mask_cvtepi32_storeu_epi8(out, lanes, _mm512_add_epi32(steps, zero_point));
+    }
+  }
+}
+
+struct FinishFloat {
+  __m512 factors, low, high;
+
+  FinishFloat(const RequantizeTile& tile, int column, __mmask16 lanes)
+      : factors(_mm512_maskz_loadu_ps(lanes, tile.factors + column)),
+        low(_mm512_set1_ps(static_cast<float>(tile.low - tile.zero_point))),
+        high(_mm512_set1_ps(static_cast<float>(tile.high - tile.zero_point))) {}
+  __m512i operator()(__m512i sums) const {
+    const __m512 steps = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factors);
+    return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(steps, low), high));
+  }
+};
+
+// (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
+inline __m512i DoublingHighMultiply(__m512i a, __m512i b) {
+  const __m512i nudge = _mm512_set1_epi64(int64_t{1} << 30);
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(a, b), nudge);
+  const __m512i odd =
+      _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32)), nudge);
+  return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
+}
+
+struct FinishExact {
+  __m512i mantissas, left, right, mask, low, high;
+
+  FinishExact(const RequantizeTile& tile, int column, __mmask16 lanes)
+      : mantissas(_mm512_maskz_loadu_epi32(lanes, tile.mantissas + column)),
+        low(_mm512_set1_epi32(tile.low - tile.zero_point)),
+        high(_mm512_set1_epi32(tile.high - tile.zero_point)) {
+    const __m512i shifts = _mm512_maskz_loadu_epi32(lanes, tile.shifts + column);
+    const __m512i one = _mm512_set1_epi32(1);
+    left = _mm512_max_epi32(shifts, _mm512_setzero_si512());
+    right = _mm512_sub_epi32(left, shifts);
+    mask = _mm512_sub_epi32(_mm512_sllv_epi32(one, right), one);
+  }
+  __m512i operator()(__m512i sums) const {
+    const __m512i product = DoublingHighMultiply(_mm512_sllv_epi32(sums, left), mantissas);
+    // Rounding shift to the right, ties away from zero.
+    const __m512i remainder = _mm512_and_si512(product, mask);
+    const __m512i negative = _mm512_srli_epi32(product, 31);
+    const __m512i threshold = _mm512_add_epi32(_mm512_srli_epi32(mask, 1), negative);
+    const __mmask16 up = _mm512_cmpgt_epi32_mask(remainder, threshold);
+    const __m512i shifted = _mm512_srav_epi32(product, right);
+    const __m512i steps = _mm512_mask_add_epi32(shifted, up, shifted, _mm512_set1_epi32(1));
+    return _mm512_min_epi32(_mm512_max_epi32(steps, low), high);
+  }
+};
+
+void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
+void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
+
+// ---- Depthwise --------------------------------------------------------------------------------
+
+template <int kVectors>
+inline void DepthwiseF32Chunk(const DepthwisePixelF32& pixel, int first) {
+  __m512 sums[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sums[v] = _mm512_loadu_ps(pixel.bias + first + 16 * v);
+  for (int tap = 0; tap < pixel.taps; ++tap) {
+    const float* in = pixel.inputs[tap] + first;
+    const float* weights = pixel.weights[tap] + first;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      MultiplyAdd(&sums[v], _mm512_loadu_ps(in + 16 * v), _mm512_loadu_ps(weights + 16 * v));
+    }
+  }
+  const __m512 low = _mm512_set1_ps(pixel.low), high = _mm512_set1_ps(pixel.high);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    StoreClamped(sums[v], low, high, pixel.out + first + 16 * v, 16);
+  }
+}
+
+void DepthwiseF32(const DepthwisePixelF32& pixel) {
+  int first = 0;
+  for (; first + 64 <= pixel.channels; first += 64) DepthwiseF32Chunk<4>(pixel, first);
+  for (; first + 16 <= pixel.channels; first += 16) DepthwiseF32Chunk<1>(pixel, first);
+  if (first == pixel.channels) return;
+  const int count = pixel.channels - first;
+  const __mmask16 lanes = FirstLanes(count);
+  __m512 sums = _mm512_maskz_loadu_ps(lanes, pixel.bias + first);
+  for (int tap = 0; tap < pixel.taps; ++tap) {
+    MultiplyAdd(&sums, _mm512_maskz_loadu_ps(lanes, pixel.inputs[tap] + first),
+                _mm512_maskz_loadu_ps(lanes, pixel.weights[tap] + first));
+  }
+  StoreClamped(sums, _mm512_set1_ps(pixel.low), _mm512_set1_ps(pixel.high), pixel.out + first,
+               count);
+}
+
+// ---- Half precision ---------------------------------------------------------------------------
+
+void HalfToFloat(const uint16_t* values, size_t count, float* out) {
+  for (size_t i = 0; i < count; i += 16) {
+    const size_t left = count - i;
+    const __mmask16 lanes = FirstLanes(left >= 16 ? 16 : static_cast<int>(left));
+    const __m256i halves = _mm256_maskz_loadu_epi16(lanes, values + i);
+    _mm512_mask_storeu_ps(out + i, lanes, _mm512_cvtph_ps(halves));
+  }
+}
+
+}  // namespace
+
+constexpr GemmF32Kernels kGemmF32Avx512 = {
+    .name = "avx512", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+constexpr RequantizeKernels kRequantizeAvx512 = {
+    .name = "avx512", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
+constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {.name = "avx512", .pixel = &DepthwiseF32};
+constexpr HalfKernels kHalfAvx512 = {.name = "avx512", .to_float = &HalfToFloat};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#endif
