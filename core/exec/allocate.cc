@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
@@ -104,21 +105,38 @@ void Subgraph::DropIdleTemporaries() {
 TfLiteStatus Subgraph::PrepareAndAllocate() {
   const AllocationPass pass(interpreter_);
   int last_prepared = next_to_prepare_ - 1;
+  pack_requests_.clear();
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;
   if (LayOut(last_prepared) != kTfLiteOk) return kTfLiteError;
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
-  return kTfLiteOk;
+  // Where memory is short, the kernel that needs it will say so.
+  interpreter_->scratch().Grow(limits());
+  return PackConstants();
 }
 
 TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
   for (; position < static_cast<int>(graph_.plan().size()); ++position) {
     bool dynamic = false;
+    const size_t requests = pack_requests_.size();
     const TfLiteStatus status = PrepareNode(graph_.plan()[position], &dynamic);
     if (status != kTfLiteOk) return status;
+    // Under Hot, nodes that a delegate has taken are prepared, too; they need not run.
+    if (graph_.node(graph_.plan()[position])->delegate != nullptr) pack_requests_.resize(requests);
     *out_last_prepared = position;
     if (dynamic) break;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PackConstants() {
+  for (const PackRequest& request : std::exchange(pack_requests_, {})) {
+    interpreter_->failure_note().Clear();
+    const TfLiteStatus status = request.pack(&context_, graph_.node(request.node_index));
+    if (status != kTfLiteOk) {
+      return ReportNodeFailure(request.node_index, status, "failed to prepare.");
+    }
   }
   return kTfLiteOk;
 }
@@ -173,8 +191,10 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   TfLiteNode& node = *graph_.node(node_index);
   const TfLiteRegistration& registration = *graph_.registration(node_index);
   const size_t tensors_before = graph_.tensors().size();
+  const int outer_node = std::exchange(preparing_node_, node_index);
   const CallResult result = CallPrepare(
       interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);
+  preparing_node_ = outer_node;
   if (result.exception != nullptr) NoteFailure(result.exception);
   const TfLiteStatus checked = CheckNodeIndices(node_index);
   delegation().NotePrepared(node_index, tensors_before);

@@ -106,6 +106,8 @@ class InterpreterState {
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
   ThreadPool& pool();
+  // For the kernels of all subgraphs.
+  ScratchArena& scratch() { return scratch_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   bool hot() const { return hot_; }
   int delegate_retry() const { return delegate_retry_; }
@@ -150,6 +152,7 @@ class InterpreterState {
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
+  ScratchArena scratch_;
   std::atomic<bool> cancel_requested_{false};
   const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
   int call_depth_ = 0;

@@ -527,6 +527,23 @@ CallableSubgraph* Subgraph::FindSubgraph(int index) {
 
 bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
 
+ScratchArena& Subgraph::scratch() { return interpreter_->scratch(); }
+
+PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
+  const std::span<const uint8_t> file = interpreter_->model().bytes();
+  const auto* const at = static_cast<const uint8_t*>(data);
+  const bool inside =
+      std::less_equal<>()(file.data(), at) && std::less<>()(at, file.data() + file.size());
+  return inside ? &interpreter_->model().packed_constants() : nullptr;
+}
+
+void Subgraph::RequestPacking(const TfLiteNode* node,
+                              TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
+  // A delegate may call a kernel's prepare with a node of its own.
+  if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
+  pack_requests_.push_back({preparing_node_, pack});
+}
+
 void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }
 
 void Subgraph::Report(const char* format, va_list args) {

@@ -208,6 +208,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool TensorIsRead(int tensor_index) const override;
   CallableSubgraph* FindSubgraph(int index) override;
   bool TakeCancellation() override;
+  ScratchArena& scratch() override;
+  PackedConstants* PackedConstantsOf(const void* data) override;
+  void RequestPacking(const TfLiteNode* node,
+                      TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
 
@@ -230,6 +234,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void DropIdleTemporaries();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  // What the kernels of the plan asked for in their prepare.
+  TfLiteStatus PackConstants();
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
@@ -270,6 +276,13 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool tensor_resized_ = false;
   std::vector<bool> read_;       // per tensor: some node of the plan, or the caller, reads it
   std::vector<NodeCost> costs_;  // by node index
+  // Of nodes that were prepared since the last PackConstants.
+  struct PackRequest {
+    int node_index = -1;
+    TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*) = nullptr;
+  };
+  std::vector<PackRequest> pack_requests_;
+  int preparing_node_ = -1;  // its prepare runs now
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

@@ -16,6 +16,8 @@
 
 #include "c_api/include/common.h"
 #include "core/base/memory.h"
+#include "core/base/packed_constants.h"
+#include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
 
 namespace deputy {
@@ -77,6 +79,19 @@ class Runtime {
 
   // True once per request to stop; then return kTfLiteCancelled. For kernels that loop.
   virtual bool TakeCancellation() = 0;
+
+  // Memory for the time of one invoke; see scratch.h.
+  virtual ScratchArena& scratch() = 0;
+
+  // Where the model keeps packed constants, if `data` is part of its file; else null. See
+  // packed_constant.h.
+  virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
+
+  // For prepare: `pack` is to be called for the node when all nodes are prepared and memory is
+  // laid out, so that the first invoke need not pack constants. It may not happen: nodes that a
+  // delegate takes never run.
+  virtual void RequestPacking(const TfLiteNode* node,
+                              TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

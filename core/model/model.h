@@ -13,11 +13,13 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/packed_constants.h"
 #include "core/model/model_desc.h"
 
 namespace deputy {
 
-// Immutable after loading and shared by any number of interpreters on any threads.
+// Immutable after loading, but for what kernels pack, and shared by any number of interpreters on
+// any threads.
 class Model {
  public:
   ~Model();
@@ -38,6 +40,8 @@ class Model {
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Descriptor of the mapped file, -1 when the model does not come from a map.
   int file_descriptor() const { return file_descriptor_; }
+  // Constants of this model as kernels read them.
+  PackedConstants& packed_constants() const { return packed_constants_; }
 
  private:
   struct Storage;
@@ -52,6 +56,7 @@ class Model {
   std::span<const uint8_t> bytes_;
   int file_descriptor_ = -1;
   ModelDesc desc_;
+  mutable PackedConstants packed_constants_;
 };
 
 }  // namespace deputy

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/scratch_arena.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace deputy {
+
+char* ScratchArena::Acquire(size_t bytes, const Limits& limits) {
+  size_t rounded;
+  if (!AddSizes(std::max<size_t>(bytes, 1), kTensorAlignment - 1, &rounded)) return nullptr;
+  rounded -= rounded % kTensorAlignment;
+  const size_t begin = pieces_.empty() ? 0 : pieces_.back().end;
+  size_t end;
+  if (!AddSizes(begin, rounded, &end)) return nullptr;
+  // What was announced may be more than there is, and this less.
+  if (pieces_.empty() && !Grow(std::max(end, announced_bytes_), limits)) Grow(end, limits);
+  if (end <= block_.size()) {
+    pieces_.push_back({end, {}});
+    return block_.data() + begin;
+  }
+  // What is in use cannot move. The next time the block is large enough.
+  Block beside;
+  if (!beside.Reserve(rounded, 0, limits)) return nullptr;
+  pieces_.push_back({begin, std::move(beside)});
+  beside_bytes_ += rounded;
+  Announce(begin + beside_bytes_);
+  return pieces_.back().beside.data();
+}
+
+void ScratchArena::Release() {
+  beside_bytes_ -= pieces_.back().beside.size();
+  pieces_.pop_back();
+}
+
+void ScratchArena::Announce(size_t bytes) { announced_bytes_ = std::max(announced_bytes_, bytes); }
+
+bool ScratchArena::Grow(const Limits& limits) { return Grow(announced_bytes_, limits); }
+
+bool ScratchArena::Grow(size_t bytes, const Limits& limits) {
+  if (!pieces_.empty() || bytes <= block_.size()) return true;
+  // Nothing in it counts, so the new block need not stand beside the old one.
+  block_.Free();
+  return block_.Reserve(bytes, 0, limits);
+}
+
+}  // namespace deputy
