@@ -60,6 +60,10 @@ TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<BiasedTransposeData>(node).conv.Pack(context, TensorsOf(context, node));
+}
+
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
   DEPUTY_TRY(CheckApart(context, node));
@@ -82,6 +86,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   }
   const int dims[] = {Dim(tensors.input, 0), static_cast<int>(height), static_cast<int>(width),
                       Dim(tensors.weights, 0)};
+  RequestPacking(context, node, &Guarded<&Pack>);
   return data.conv.SetOutput(context, tensors, data.params, dims);
 }
 

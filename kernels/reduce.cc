@@ -8,6 +8,7 @@
 // 64-bit numbers. int16 is symmetric. Reference and default arithmetic are the same here.
 #include <cmath>
 
+#include "core/kernel_api/scratch.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
@@ -201,10 +202,6 @@ struct FoldScaledProduct {
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-struct ReduceData {
-  Block scratch;  // accumulators that are wider than the output's elements
-};
-
 // The axes to reduce, as bits; a scalar has none whatever the tensor says.
 TfLiteStatus ReadAxes(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* axes,
                       uint32_t* out_reduced) {
@@ -310,14 +307,14 @@ TfLiteStatus MakePlan(TfLiteContext* context, TfLiteNode* node, ReducePlan* out_
 
 // Room for one Acc per output.
 template <typename Acc>
-TfLiteStatus Scratch(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan, Acc** out) {
+TfLiteStatus Accumulators(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                          Scratch* scratch, Acc** out) {
   size_t bytes;
-  Block& scratch = DataOf<ReduceData>(node).scratch;
   if (!MultiplySizes(static_cast<size_t>(plan.outputs), sizeof(Acc), &bytes) ||
-      !scratch.Reserve(bytes, 0, LimitsOf(context))) {
+      !scratch->Acquire(context, bytes)) {
     return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
   }
-  *out = reinterpret_cast<Acc*>(scratch.data());
+  *out = scratch->as<Acc>();
   return kTfLiteOk;
 }
 
@@ -383,7 +380,8 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
     return kTfLiteOk;
   }
   int32_t* sums = nullptr;
-  DEPUTY_TRY(Scratch(context, node, plan, &sums));
+  Scratch scratch;
+  DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &sums));
   FoldAll(plan, Data<T>(input), int32_t{0}, sums, FoldSum());
   const FixedMultiplier by = SumMultiplier(input, output, divisor);
   const int64_t zero_in = int64_t{input->params.zero_point} * plan.per_output;
@@ -417,7 +415,8 @@ TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReduceP
   return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
     int64_t* sums = nullptr;
-    DEPUTY_TRY(Scratch(context, node, plan, &sums));
+    Scratch scratch;
+    DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &sums));
     FoldAll(plan, Data<T>(input), int64_t{0}, sums, FoldSum());
     T* out = Data<T>(Output(context, node, 0));
     const int64_t divisor = std::max<int64_t>(plan.per_output, 1);
@@ -448,7 +447,8 @@ TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const Redu
   const FoldScaledProduct fold{input->params.zero_point,
                                ToFixedMultiplier(static_cast<double>(input->params.scale) / root)};
   FoldScaledProduct::Value* products = nullptr;
-  DEPUTY_TRY(Scratch(context, node, plan, &products));
+  Scratch scratch;
+  DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &products));
   FoldAll(plan, Data<T>(input), FoldScaledProduct::Value{0, false}, products, fold);
   constexpr float kMoreThanAnyStep = 1 << 17;
   T* out = Data<T>(output);
@@ -545,7 +545,7 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
                     TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
                     TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
   return WithOptions<27, TfLiteReducerParams, &FillReducer>(
-      KernelRow<ReduceData>(name, code, max_version, types, prepare, invoke));
+      KernelRow<void>(name, code, max_version, types, prepare, invoke));
 }
 
 constexpr uint32_t kMeanBits =

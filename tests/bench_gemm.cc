@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/linalg/gemm.h"
+#include "kernels/linalg/int8_product.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -45,7 +45,7 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
   const std::vector<float> bias(static_cast<size_t>(columns) + kMaxTileColumns);
   std::vector<float> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
   PackedWeights<float> packed;
-  packed.Pack(*cpu, weights.data(), 1, columns, depth, Limits());
+  packed.Pack(nullptr, *cpu, weights.data(), true, WeightsLayout::Rows(1, columns, depth));
   const GemmF32 job = {
       cpu, &packed, 0, depth, bias.data(), 0.0f, 6.0f, out.data(), static_cast<size_t>(columns)};
   const GemmPlan plan = PlanGemm(rows, columns, depth, cpu->gemm_f32.rows, cpu->gemm_f32.columns,
@@ -64,35 +64,36 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
 
 // As a convolution does it: rows of int8 are brought into the table's form for every block, sums
 // are requantised.
-void Int8Product(benchmark::State& state, const CpuKernels* cpu, int rows, int depth, int columns) {
+void MultiplyInt8(benchmark::State& state, const CpuKernels* cpu, int rows, int depth,
+                  int columns) {
   const auto a = Steps<int8_t>(static_cast<size_t>(rows) * static_cast<size_t>(depth));
   const auto weights = Steps<int8_t>(static_cast<size_t>(columns) * static_cast<size_t>(depth));
-  const std::vector<int32_t> bias(static_cast<size_t>(columns) + kMaxTileColumns);
   const std::vector<float> factors(static_cast<size_t>(columns), 0.001f);
   std::vector<int8_t> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
   PackedWeights<int8_t> packed;
-  packed.Pack(*cpu, weights.data(), 1, columns, depth, Limits());
-  RequantizeTile scaling = {};
-  scaling.factors = factors.data();
-  scaling.low = -128;
-  scaling.high = 127;
-  const GemmS8 job = {cpu,     &packed,     0,
-                      depth,   bias.data(), cpu->requantize.in_float,
-                      scaling, out.data(),  static_cast<size_t>(columns)};
-  const size_t stride = static_cast<size_t>(packed.padded_depth()) * cpu->gemm_s8.left_bytes();
-  const GemmPlan plan =
-      PlanGemm(rows, columns, depth, cpu->gemm_s8.rows, cpu->gemm_s8.columns, stride, 1);
-  std::vector<uint8_t> block(static_cast<size_t>(plan.block_rows) * stride);
+  packed.Pack(nullptr, *cpu, weights.data(), true, WeightsLayout::Rows(1, columns, depth));
+  const Int8Product product = {
+      .cpu = cpu, .weights = &packed, .rows = rows, .columns = columns, .depth = depth};
+  const auto fill = [&](int, int64_t row, uint8_t* to) {
+    cpu->gemm_s8.left_from_s8(a.data() + row * depth, static_cast<size_t>(depth), to);
+  };
+  const auto finish = [&](int, int64_t row, int count, int column, int width, const int32_t* sums,
+                          size_t stride) {
+    RequantizeTile tile = {};
+    tile.rows = count;
+    tile.columns = width;
+    tile.sums = sums;
+    tile.sums_stride = stride;
+    tile.factors = factors.data() + column;
+    tile.low = -128;
+    tile.high = 127;
+    tile.out = out.data() + row * columns + column;
+    tile.out_stride = static_cast<size_t>(columns);
+    cpu->requantize.in_float(tile);
+  };
   for (auto _ : state) {
-    for (int task = 0; task < plan.tasks; ++task) {
-      RunGemmS8(job, plan, task, [&](int64_t first, int count) -> RowBlock<uint8_t> {
-        for (int r = 0; r < count; ++r) {
-          cpu->gemm_s8.left_from_s8(a.data() + (first + r) * depth, static_cast<size_t>(depth),
-                                    block.data() + static_cast<size_t>(r) * stride);
-        }
-        return {block.data(), stride};
-      });
-    }
+    product.Run(
+        nullptr, 1, [](int) { return 0; }, fill, finish);
     benchmark::DoNotOptimize(out.data());
     benchmark::ClobberMemory();
   }
@@ -153,7 +154,7 @@ bool RegisterAll() {
           "/" + std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(columns);
       benchmark::RegisterBenchmark((std::string("gemm_f32/") + name + size).c_str(), &FloatProduct,
                                    cpu, rows, depth, columns);
-      benchmark::RegisterBenchmark((std::string("gemm_s8/") + name + size).c_str(), &Int8Product,
+      benchmark::RegisterBenchmark((std::string("gemm_s8/") + name + size).c_str(), &MultiplyInt8,
                                    cpu, rows, depth, columns);
     }
   }

@@ -526,7 +526,8 @@ class CliTest(unittest.TestCase):
         self.assertGreaterEqual(memory["resident_peak_bytes"], memory["resident_at_start_bytes"])
         self.assertGreater(memory["resident_peak_bytes"], memory["arena_bytes"])
         self.assertRegex(self.fine("bench", FLOAT, *self.QUICK),
-                         r"(?m)^memory +arena \S+ KiB, persistent 0 B, peak resident \S+ MiB \(")
+                         r"(?m)^memory +arena \S+ KiB, persistent 0 B, scratch \S+ KiB, packed constants "
+                         r"\S+ KiB\n +peak resident \S+ MiB \(")
 
     def test_bench_feeds_inputs_as_told(self):
         source, = self.bench()["inputs"]

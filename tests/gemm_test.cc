@@ -2,7 +2,7 @@
 //
 // Packed matrix products of every CPU table against brute force, over sizes around all tile edges;
 // and that a product does not change by a bit however it is cut and whoever computes the pieces.
-#include "kernels/linalg/gemm.h"
+#include "kernels/linalg/int8_product.h"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,8 @@ struct Float {
     weights = RandomSteps<float>(count(s.columns, s.depth), 2);
     bias = RandomSteps<float>(static_cast<size_t>(s.columns) + kMaxTileColumns, 3);
     out.assign(count(s.rows, s.columns), NAN);
-    EXPECT_TRUE(packed.Pack(cpu, weights.data(), 1, s.columns, s.depth, Limits()));
+    EXPECT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false,
+                            WeightsLayout::Rows(1, s.columns, s.depth)));
     job = {&cpu,    &packed,     0,
            s.depth, bias.data(), -1e30f,
            1e30f,   out.data(),  static_cast<size_t>(s.columns)};
@@ -68,51 +69,92 @@ struct Float {
   }
 };
 
+// The driver that convolutions and matrix layers use, with requantisation as they do it.
 struct Int8 {
   std::vector<int8_t> a, weights, out;
-  std::vector<uint8_t> left;                             // `a` in the table's form
-  std::vector<int32_t> bias, folded, mantissas, shifts;  // the bias as it is, and for that form
-  std::vector<float> factors;
+  std::vector<int32_t> bias, mantissas, shifts;
   PackedWeights<int8_t> packed;
-  GemmS8 job;
+  Int8Product product;
   Size size;
-  size_t stride, left_stride;
+  static constexpr int32_t kInputZero = 3;
 
   Int8(const CpuKernels& cpu, const Size& s) : size(s) {
     const auto columns = static_cast<size_t>(s.columns), rows = static_cast<size_t>(s.rows);
     weights = RandomSteps<int8_t>(columns * static_cast<size_t>(s.depth), 5);
-    bias = RandomSteps<int32_t>(columns + kMaxTileColumns, 6);
+    bias = RandomSteps<int32_t>(columns, 6);
+    a = RandomSteps<int8_t>(rows * static_cast<size_t>(s.depth), 4);
     const FixedMultiplier fixed = ToFixedMultiplier(0.0007);
     mantissas.assign(columns, fixed.mantissa);
     shifts.assign(columns, fixed.shift);
-    factors.assign(columns, 0.0007f);
     out.assign(rows * columns, 99);
-    EXPECT_TRUE(packed.Pack(cpu, weights.data(), 1, s.columns, s.depth, Limits()));
-    // Padding meets weights of zero, so what it holds would not show.
-    stride = static_cast<size_t>(packed.padded_depth());
-    a = RandomSteps<int8_t>(rows * stride, 4);
-    left.resize(a.size() * cpu.gemm_s8.left_bytes());
-    left_stride = stride * cpu.gemm_s8.left_bytes();
-    cpu.gemm_s8.left_from_s8(a.data(), a.size(), left.data());
-    folded = bias;
-    for (int c = 0; c < s.columns; ++c) {
-      folded[static_cast<size_t>(c)] -= cpu.gemm_s8.left_offset() * packed.ColumnSum(0, c);
-    }
-    RequantizeTile scaling = {};
-    scaling.factors = factors.data();
-    scaling.mantissas = mantissas.data();
-    scaling.shifts = shifts.data();
-    scaling.zero_point = 5;
-    scaling.low = -128;
-    scaling.high = 127;
-    job = {&cpu,    &packed,    0,      s.depth, folded.data(), cpu.requantize.exact,
-           scaling, out.data(), columns};
+    EXPECT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false,
+                            WeightsLayout::Rows(1, s.columns, s.depth)));
+    product = {.cpu = &cpu,
+               .weights = &packed,
+               .rows = s.rows,
+               .columns = s.columns,
+               .depth = s.depth,
+               .input_zero_point = kInputZero,
+               .bias = bias.data()};
   }
-  void RunTask(const GemmPlan& plan, int task) {
-    RunGemmS8(job, plan, task, [&](int64_t first, int) -> RowBlock<uint8_t> {
-      return {left.data() + first * static_cast<int64_t>(left_stride), left_stride};
-    });
+
+  void Run(TfLiteContext* context) {
+    const CpuKernels& cpu = *product.cpu;
+    const auto fill = [&](int, int64_t row, uint8_t* to) {
+      cpu.gemm_s8.left_from_s8(a.data() + row * size.depth, static_cast<size_t>(size.depth), to);
+    };
+    const auto finish = [&](int, int64_t row, int rows, int column, int columns,
+                            const int32_t* sums, size_t stride) {
+      const int64_t first = row * size.columns + column;
+      cpu.requantize.exact({.rows = rows,
+                            .columns = columns,
+                            .sums = sums,
+                            .sums_stride = stride,
+                            .factors = nullptr,
+                            .mantissas = mantissas.data() + column,
+                            .shifts = shifts.data() + column,
+                            .zero_point = 5,
+                            .low = -128,
+                            .high = 127,
+                            .out = out.data() + first,
+                            .out_stride = static_cast<size_t>(size.columns)});
+    };
+    EXPECT_EQ(product.Run(
+                  context, 1, [](int) { return 0; }, fill, finish),
+              kTfLiteOk);
   }
+};
+
+// A context of ours with nothing behind it but threads and scratch.
+class ThreadedContext final : public Runtime {
+ public:
+  explicit ThreadedContext(int threads) : pool_(threads) {
+    context_.impl_ = static_cast<Runtime*>(this);
+    context_.ReportError = &ReportContextError;
+  }
+  TfLiteContext* get() { return &context_; }
+
+  ThreadPool& pool() override { return pool_; }
+  Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
+  const Limits& limits() const override { return limits_; }
+  ScratchArena& scratch() override { return scratch_; }
+  bool TensorIsRead(int) const override { return true; }
+  CallableSubgraph* FindSubgraph(int) override { return nullptr; }
+  bool TakeCancellation() override { return false; }
+  PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
+  void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
+  void NoteFailure(const char*) override {}
+  void Report(const char*, va_list) override {}
+
+  void Share(PackedConstants* shared) { shared_ = shared; }
+  void Limit(size_t bytes) { limits_.max_block_bytes = bytes; }
+
+ private:
+  ThreadPool pool_;
+  ScratchArena scratch_;
+  Limits limits_;
+  PackedConstants* shared_ = nullptr;
+  TfLiteContext context_{};
 };
 
 template <typename Product>
@@ -120,18 +162,16 @@ void RunAll(Product* product, const GemmPlan& plan) {
   for (int task = 0; task < plan.tasks; ++task) product->RunTask(plan, task);
 }
 
-GemmPlan PlanFor(const CpuKernels& cpu, bool is_float, const Size& s, int threads) {
-  return is_float ? PlanGemm(s.rows, s.columns, s.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
-                             static_cast<size_t>(s.depth) * 4, threads)
-                  : PlanGemm(s.rows, s.columns, s.depth, cpu.gemm_s8.rows, cpu.gemm_s8.columns,
-                             static_cast<size_t>(s.depth) * 2, threads);
+GemmPlan PlanFor(const CpuKernels& cpu, const Size& s, int threads) {
+  return PlanGemm(s.rows, s.columns, s.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
+                  static_cast<size_t>(s.depth) * 4, threads);
 }
 
 TEST(Gemm, float_products_agree_with_brute_force) {
   for (const CpuKernels* cpu : Tables()) {
     for (const Size& s : kSizes) {
       Float product(*cpu, s);
-      RunAll(&product, PlanFor(*cpu, true, s, 1));
+      RunAll(&product, PlanFor(*cpu, s, 1));
       for (int r = 0; r < s.rows; ++r) {
         for (int c = 0; c < s.columns; ++c) {
           double sum = product.bias[static_cast<size_t>(c)];
@@ -152,13 +192,13 @@ TEST(Gemm, int8_products_equal_brute_force) {
   for (const CpuKernels* cpu : Tables()) {
     for (const Size& s : kSizes) {
       Int8 product(*cpu, s);
-      RunAll(&product, PlanFor(*cpu, false, s, 1));
+      product.Run(nullptr);
       const ExactRequantizer requantize(0.0007, 5, {-128, 127});
       for (int r = 0; r < s.rows; ++r) {
         for (int c = 0; c < s.columns; ++c) {
           int32_t sum = product.bias[static_cast<size_t>(c)];
           for (int d = 0; d < s.depth; ++d) {
-            sum += product.a[static_cast<size_t>(r) * product.stride + static_cast<size_t>(d)] *
+            sum += (product.a[static_cast<size_t>(r * s.depth + d)] - Int8::kInputZero) *
                    product.weights[static_cast<size_t>(c * s.depth + d)];
           }
           ASSERT_EQ(product.out[static_cast<size_t>(r * s.columns + c)], requantize(sum))
@@ -174,7 +214,7 @@ TEST(Gemm, int8_extremes_do_not_saturate) {
   for (const CpuKernels* cpu : Tables()) {
     const std::vector<int8_t> weights(16 * 64, -128);
     PackedWeights<int8_t> packed;
-    ASSERT_TRUE(packed.Pack(*cpu, weights.data(), 1, 16, 64, Limits()));
+    ASSERT_TRUE(packed.Pack(nullptr, *cpu, weights.data(), false, WeightsLayout::Rows(1, 16, 64)));
     EXPECT_EQ(packed.ColumnSum(0, 3), -128 * 64);
     for (int value : {-128, 127}) {
       const std::vector<int8_t> a(64, static_cast<int8_t>(value));
@@ -194,8 +234,9 @@ TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
     Float product(*cpu, {7, 33, 5});
     product.weights[5 * 4 + 2] = NAN;  // column 4
     product.a[5 * 3] = INFINITY;       // row 3
-    ASSERT_TRUE(product.packed.Pack(*cpu, product.weights.data(), 1, 33, 5, Limits()));
-    RunAll(&product, PlanFor(*cpu, true, product.size, 1));
+    ASSERT_TRUE(product.packed.Pack(nullptr, *cpu, product.weights.data(), false,
+                                    WeightsLayout::Rows(1, 33, 5)));
+    RunAll(&product, PlanFor(*cpu, product.size, 1));
     for (int r = 0; r < 7; ++r) {
       for (int c = 0; c < 33; ++c) {
         const float value = product.out[static_cast<size_t>(r * 33 + c)];
@@ -240,24 +281,23 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
     for (const Size& s : sizes) {
       Float whole(*cpu, s);
       Int8 whole_int8(*cpu, s);
-      RunAll(&whole, PlanFor(*cpu, true, s, 1));
-      RunAll(&whole_int8, PlanFor(*cpu, false, s, 1));
+      RunAll(&whole, PlanFor(*cpu, s, 1));
+      whole_int8.Run(nullptr);
       for (int threads : {2, 4}) {
         ThreadPool pool(threads);
         Float shared(*cpu, s);
-        const GemmPlan plan = PlanFor(*cpu, true, s, threads);
+        const GemmPlan plan = PlanFor(*cpu, s, threads);
         pool.ParallelFor(plan.tasks, [&](int task, int) { shared.RunTask(plan, task); });
         EXPECT_EQ(std::memcmp(whole.out.data(), shared.out.data(), whole.out.size() * 4), 0)
             << cpu->name;
         Int8 shared_int8(*cpu, s);
-        const GemmPlan plan_int8 = PlanFor(*cpu, false, s, threads);
-        pool.ParallelFor(plan_int8.tasks,
-                         [&](int task, int) { shared_int8.RunTask(plan_int8, task); });
+        ThreadedContext context(threads);
+        shared_int8.Run(context.get());
         EXPECT_EQ(whole_int8.out, shared_int8.out) << cpu->name;
       }
       // A cut of our own making: every row tile and panel by itself.
       Float pieces(*cpu, s);
-      GemmPlan plan = PlanFor(*cpu, true, s, 1);
+      GemmPlan plan = PlanFor(*cpu, s, 1);
       plan.block_rows = 1;
       plan.row_tasks = s.rows;
       plan.block_columns = cpu->gemm_f32.columns;
@@ -271,16 +311,59 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
 }
 
 TEST(PackedWeights, refuse_what_does_not_fit_the_limits) {
-  Limits limits;
-  limits.max_block_bytes = 1000;
+  const CpuKernels& cpu = *FindCpu("generic");
+  ThreadedContext context(1);
+  context.Limit(1000);
   const std::vector<float> weights(100 * 100);
   PackedWeights<float> packed;
-  EXPECT_FALSE(packed.Pack(*Tables()[0], weights.data(), 1, 100, 100, limits));
-  EXPECT_FALSE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 100, 100));
-  EXPECT_FALSE(packed.Pack(*Tables()[0], weights.data(), 1, INT32_MAX, INT32_MAX, Limits()));
-  EXPECT_TRUE(packed.Pack(*Tables()[0], weights.data(), 1, 5, 5, limits));
-  EXPECT_TRUE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 5, 5));
-  EXPECT_FALSE(packed.IsCurrent(*Tables()[0], weights.data(), 1, 5, 4));
+  const auto pack = [&](int columns, int depth) {
+    return packed.Pack(context.get(), cpu, weights.data(), true,
+                       WeightsLayout::Rows(1, columns, depth));
+  };
+  EXPECT_FALSE(pack(100, 100));
+  EXPECT_FALSE(pack(INT32_MAX, INT32_MAX));
+  EXPECT_TRUE(pack(5, 5));
+}
+
+// What one node has packed, the next one reads.
+TEST(PackedWeights, of_the_model_are_packed_once) {
+  const CpuKernels& cpu = *FindCpu("generic");
+  ThreadedContext context(1);
+  PackedConstants shared;
+  context.Share(&shared);
+  const std::vector<float> weights = RandomSteps<float>(6 * 5, 1);
+  PackedWeights<float> first, second, third, scratch;
+  const auto pack = [&](PackedWeights<float>* packed, bool fixed, const WeightsLayout& layout) {
+    EXPECT_TRUE(packed->Pack(context.get(), cpu, weights.data(), fixed, layout));
+    return packed->Panel(0, 0);
+  };
+  const WeightsLayout layout = WeightsLayout::Rows(1, 6, 5);
+  const float* const panel = pack(&first, true, layout);
+  EXPECT_EQ(panel[0], weights[0]);
+  EXPECT_EQ(panel[1], weights[5]);
+  EXPECT_EQ(pack(&second, true, layout), panel);
+  const size_t bytes = shared.bytes();
+  EXPECT_GE(bytes, 8 * 5 * sizeof(float));
+  // Another shape is another constant, and data belongs to nobody but its node.
+  EXPECT_NE(pack(&third, true, WeightsLayout::Rows(1, 5, 6)), panel);
+  EXPECT_GT(shared.bytes(), bytes);
+  EXPECT_NE(pack(&scratch, false, layout), panel);
+}
+
+// Weights that are data are packed again although they lie where they lay.
+TEST(PackedWeights, follow_weights_that_change) {
+  const CpuKernels& cpu = *FindCpu("generic");
+  std::vector<float> weights(8, 1.0f);
+  PackedWeights<float> packed;
+  const WeightsLayout layout = WeightsLayout::Rows(1, 8, 1);
+  ASSERT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false, layout));
+  weights[0] = 2.0f;
+  ASSERT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false, layout));
+  EXPECT_EQ(packed.Panel(0, 0)[0], 2.0f);
+  Scratch scratch;
+  weights[0] = 3.0f;
+  ASSERT_TRUE(packed.PackInto(nullptr, cpu, weights.data(), layout, &scratch));
+  EXPECT_EQ(packed.Panel(0, 0)[0], 3.0f);
 }
 
 TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {

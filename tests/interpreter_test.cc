@@ -468,6 +468,51 @@ TEST(Interpreter, memory_map_shows_live_tensors_apart) {
   EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteError);
 }
 
+// Two constant layers whose weights are packed for the CPU.
+std::vector<uint8_t> TwoLayers() {
+  ModelBuilder m;
+  const std::vector<float> values(8 * 8, 0.5f);
+  const int weights = m.AddConstant<float>(kTfLiteFloat32, {8, 8}, values, "weights");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 8}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 8}, "y");
+  const int z = m.AddTensor(kTfLiteFloat32, {1, 8}, "z");
+  for (const auto& [from, to] : {std::pair(x, y), std::pair(y, z)}) {
+    m.AddOp(kTfLiteBuiltinFullyConnected, {from, weights, -1}, {to},
+            schema::CreateFullyConnectedOptions(m.fbb()));
+  }
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
+  DeputyMemoryMap map{};
+  map.struct_size = sizeof map;
+  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  return map;
+}
+
+// Before the first Invoke, once for two nodes with the same weights, and once for all interpreters.
+TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
+  TestInterpreter t(TwoLayers());
+  EXPECT_EQ(MapOf(t.get()).packed_bytes, 0u);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  const DeputyMemoryMap map = MapOf(t.get());
+  EXPECT_GT(map.scratch_bytes, 0u);
+  EXPECT_GE(map.packed_bytes, 8 * 8 * sizeof(float));
+  EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // a panel of 64 at most, once
+  t.Set<float>(0, std::vector<float>(8, 1.0f));
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(t.Get<float>(0), std::vector<float>(8, 16.0f));
+  EXPECT_EQ(MapOf(t.get()).packed_bytes, map.packed_bytes);
+  EXPECT_EQ(MapOf(t.get()).scratch_bytes, map.scratch_bytes);
+
+  TfLiteInterpreter* second = TfLiteInterpreterCreate(t.model(), nullptr);
+  ASSERT_EQ(TfLiteInterpreterAllocateTensors(second), kTfLiteOk);
+  EXPECT_EQ(MapOf(second).packed_bytes, map.packed_bytes);
+  TfLiteInterpreterDelete(second);
+}
+
 // ---- Strings ------------------------------------------------------------------------------------
 
 TEST(Interpreter, strings_pass_through_a_custom_operator) {

@@ -512,6 +512,12 @@ typedef struct DeputyMemoryMap {
   size_t persistent_bytes;
   // Number of tensors in the two, for DeputyInterpreterGetTensorMemory.
   size_t tensor_count;
+  // Since the second release of the struct: size of the block in which the builtin kernels of all
+  // subgraphs of this interpreter work while they run.
+  size_t scratch_bytes;
+  // Constants of the model in the order in which builtin kernels read them. All interpreters of the
+  // model share them, and they live as long as it does.
+  size_t packed_bytes;
 } DeputyMemoryMap;
 
 // Fills `map`, whose struct_size the caller has set. All zero before AllocateTensors. kTfLiteError

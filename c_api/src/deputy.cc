@@ -256,6 +256,8 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.arena_bytes = subgraph->arena_bytes();
     full.persistent_bytes = subgraph->persistent_bytes();
     full.tensor_count = subgraph->placed_tensor_count();
+    full.scratch_bytes = subgraph->interpreter()->scratch().bytes();
+    full.packed_bytes = subgraph->interpreter()->model().packed_constants().bytes();
     return Deliver(full, map);
   });
 }

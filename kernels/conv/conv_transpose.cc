@@ -138,7 +138,17 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
   shape_.x.output = dims[2];
   DEPUTY_TRY(PlaceAxis(context, params.padding, "height", &shape_.y));
   DEPUTY_TRY(PlaceAxis(context, params.padding, "width", &shape_.x));
-  return ResizeTo(context, tensors.output, dims);
+  DEPUTY_TRY(ResizeTo(context, tensors.output, dims));
+  static constexpr const Way* kWays[] = {&kGemmFloat, &kGemmInt8, &kReference};
+  choice_.Make(context, kWays, *this, tensors);
+  return kTfLiteOk;
+}
+
+TfLiteStatus TransposeConv::QuantizeInput(TfLiteContext* context, const Tensors& tensors,
+                                          HybridRows* out) const {
+  const int64_t values = int64_t{shape_.y.input} * shape_.x.input * shape_.input_channels;
+  return out->Quantize(context, tensors.input, Data<float>(tensors.input), shape_.batches, values,
+                       true);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
@@ -187,6 +197,19 @@ void TransposeConv::PlainQuantized(TfLiteContext* context, const Tensors& tensor
         });
 }
 
+TfLiteStatus TransposeConv::PlainHybrid(TfLiteContext* context, const Tensors& tensors) const {
+  HybridRows hybrid;
+  DEPUTY_TRY(QuantizeInput(context, tensors, &hybrid));
+  float* out = Data<float>(tensors.output);
+  Plain(context, hybrid.values(), hybrid.zero_points(), 1, Data<int8_t>(tensors.weights), 0,
+        [&](int32_t sum, int64_t at, int channel, int batch) {
+          const float scale = weight_scales_[channel] * hybrid.scales()[batch];
+          const float bias = tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
+          out[at] = Clamp(static_cast<float>(sum) * scale + bias, range_);
+        });
+  return kTfLiteOk;
+}
+
 TfLiteStatus TransposeConv::RunPlain(TfLiteContext* context, const Tensors& tensors) const {
   const auto [input, weights, bias, output] = tensors;
   const auto float_bias = [bias = tensors.bias](int channel) {
@@ -200,12 +223,7 @@ TfLiteStatus TransposeConv::RunPlain(TfLiteContext* context, const Tensors& tens
             out[at] = Clamp(sum + float_bias(channel), range_);
           });
   } else if (form_ == WeightsForm::kHybrid) {
-    float* out = Data<float>(output);
-    Plain(context, hybrid_.values(), hybrid_.zero_points(), 1, Data<int8_t>(weights), 0,
-          [&](int32_t sum, int64_t at, int channel, int batch) {
-            const float scale = weight_scales_[channel] * hybrid_.scales()[batch];
-            out[at] = Clamp(static_cast<float>(sum) * scale + float_bias(channel), range_);
-          });
+    return PlainHybrid(context, tensors);
   } else if (form_ == WeightsForm::kInt16) {
     const int32_t zero = 0;
     const TfLiteTensor* int_bias = tensors.bias;
@@ -225,26 +243,34 @@ TfLiteStatus TransposeConv::RunPlain(TfLiteContext* context, const Tensors& tens
 
 // ---- Fast path --------------------------------------------------------------------------------
 
-TfLiteStatus TransposeConv::ReserveProducts(TfLiteContext* context, const TfLiteTensor* what) {
-  const int64_t pixels = int64_t{shape_.y.input} * shape_.x.input;
+MatrixShape TransposeConv::ProductShape() const {
+  return {int64_t{shape_.y.input} * shape_.x.input, 1,
+          static_cast<int>(shape_.taps() * shape_.output_channels), shape_.input_channels};
+}
+
+// 0 when they do not fit.
+size_t TransposeConv::ProductBytes() const {
+  const MatrixShape matrix = ProductShape();
   size_t bytes = 0;
-  if (!MultiplySizes(static_cast<size_t>(pixels),
-                     static_cast<size_t>(shape_.taps() * shape_.output_channels) * sizeof(int32_t),
-                     &bytes) ||
-      !products_.Reserve(bytes, 0, LimitsOf(context))) {
-    return TensorError(context, what, "out of memory for its products");
-  }
-  return kTfLiteOk;
+  return MultiplySizes(static_cast<size_t>(matrix.rows),
+                       static_cast<size_t>(matrix.columns) * sizeof(int32_t), &bytes)
+             ? bytes
+             : 0;
+}
+
+MatrixLayer::IntWeights TransposeConv::WeightsOf(const Tensors& tensors) const {
+  const bool is_unsigned = form_ == WeightsForm::kUInt8;
+  return {tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - 128 : 0};
 }
 
 // finish(sums of all channels, output position of the first channel) for the outputs of a picture.
 template <typename Sum, typename Finish>
-void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Finish& finish) const {
+void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Sum* products,
+                                  const Finish& finish) const {
   const auto& y = shape_.y;
   const auto& x = shape_.x;
   const int channels = shape_.output_channels;
   const int64_t taps = shape_.taps(), row_values = taps * channels;
-  const Sum* products = reinterpret_cast<const Sum*>(products_.data());
   ParallelFor(context, y.output, [&](int oy, int) {
     constexpr int kChunk = 64;
     int64_t out = (int64_t{batch} * y.output + oy) * x.output * channels;
@@ -267,10 +293,11 @@ void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Finis
 
 TfLiteStatus TransposeConv::FastFloat(TfLiteContext* context, const CpuKernels& cpu,
                                       const Tensors& tensors) {
-  DEPUTY_TRY(ReserveProducts(context, tensors.weights));
-  const MatrixShape matrix = {int64_t{shape_.y.input} * shape_.x.input, 1,
-                              static_cast<int>(shape_.taps() * shape_.output_channels),
-                              shape_.input_channels};
+  const MatrixShape matrix = ProductShape();
+  Scratch products;
+  if (ProductBytes() == 0 || !products.Acquire(context, ProductBytes())) {
+    return TensorError(context, tensors.weights, "out of memory for its products");
+  }
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   float* out = Data<float>(tensors.output);
   const float* bias = tensors.bias == nullptr ? nullptr : Data<float>(tensors.bias);
@@ -279,13 +306,13 @@ TfLiteStatus TransposeConv::FastFloat(TfLiteContext* context, const CpuKernels& 
     rows.direct = Data<float>(tensors.input) + b * matrix.rows * matrix.depth;
     rows.stride = static_cast<size_t>(matrix.depth);
     DEPUTY_TRY(matrix_.RunFloat(context, cpu, matrix, rows, tensors.weights, nullptr,
-                                {-kInfinity, kInfinity},
-                                reinterpret_cast<float*>(products_.data())));
-    GatherPicture<float>(context, b, [&](const float* sums, int first, int count, int64_t at) {
-      for (int o = 0; o < count; ++o) {
-        out[at + o] = Clamp(bias == nullptr ? sums[o] : sums[o] + bias[first + o], range_);
-      }
-    });
+                                {-kInfinity, kInfinity}, products.as<float>()));
+    GatherPicture(
+        context, b, products.as<float>(), [&](const float* sums, int first, int count, int64_t at) {
+          for (int o = 0; o < count; ++o) {
+            out[at + o] = Clamp(bias == nullptr ? sums[o] : sums[o] + bias[first + o], range_);
+          }
+        });
   }
   return kTfLiteOk;
 }
@@ -316,17 +343,17 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
 // int8, uint8 and hybrid.
 TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& cpu,
                                      const Tensors& tensors) {
-  DEPUTY_TRY(ReserveProducts(context, tensors.weights));
-  const MatrixShape matrix = {int64_t{shape_.y.input} * shape_.x.input, 1,
-                              static_cast<int>(shape_.taps() * shape_.output_channels),
-                              shape_.input_channels};
+  const MatrixShape matrix = ProductShape();
+  Scratch products;
+  if (ProductBytes() == 0 || !products.Acquire(context, ProductBytes())) {
+    return TensorError(context, tensors.weights, "out of memory for its products");
+  }
   const bool hybrid = form_ == WeightsForm::kHybrid, is_unsigned = form_ == WeightsForm::kUInt8;
   const int32_t offset = is_unsigned ? 128 : 0;
-  const MatrixLayer::IntWeights weights = {
-      tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - offset : 0};
-  const char* input = hybrid ? reinterpret_cast<const char*>(hybrid_.values())
+  HybridRows rows_of_input;
+  if (hybrid) DEPUTY_TRY(QuantizeInput(context, tensors, &rows_of_input));
+  const char* input = hybrid ? reinterpret_cast<const char*>(rows_of_input.values())
                              : static_cast<const char*>(tensors.input->data.data);
-  int32_t* products = reinterpret_cast<int32_t*>(products_.data());
   const Arithmetic arithmetic = ArithmeticOf(context);
   for (int b = 0; b < shape_.batches; ++b) {
     const PixelRows source = {input + b * matrix.rows * matrix.depth, matrix.depth, is_unsigned,
@@ -334,47 +361,92 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
     MatrixLayer::Rows<uint8_t> rows;
     rows.fill = &FillPixel;
     rows.source = &source;
-    const int32_t zero = hybrid ? hybrid_.zero_points()[b] : scaling_.input_zero_point() - offset;
-    DEPUTY_TRY(matrix_.RunSums(context, cpu, matrix, rows, zero, weights, nullptr,
+    const int32_t zero =
+        hybrid ? rows_of_input.zero_points()[b] : scaling_.input_zero_point() - offset;
+    DEPUTY_TRY(matrix_.RunSums(context, cpu, matrix, rows, zero, WeightsOf(tensors), nullptr,
                                [&](int, int64_t row, int count, int column, int columns,
                                    const int32_t* sums, size_t stride) {
                                  for (int r = 0; r < count; ++r, sums += stride) {
                                    std::copy_n(sums, columns,
-                                               products + (row + r) * matrix.columns + column);
+                                               products.as<int32_t>() + (row + r) * matrix.columns +
+                                                   column);
                                  }
                                }));
-    GatherPicture<int32_t>(context, b, [&](int32_t* sums, int first, int count, int64_t at) {
-      for (int o = 0; o < count; ++o) {
-        const int channel = first + o;
-        if (hybrid) {
-          const float bias = tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
-          const float scale = weight_scales_[channel] * hybrid_.scales()[b];
-          Data<float>(tensors.output)[at + o] =
-              Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
-          continue;
-        }
-        if (tensors.bias != nullptr) Accumulate(&sums[o], Data<int32_t>(tensors.bias)[channel]);
-        // int8 and uint8 are bytes alike.
-        Data<uint8_t>(tensors.output)[at + o] =
-            static_cast<uint8_t>(scaling_.Requantize(arithmetic, sums[o], channel));
-      }
-    });
+    GatherPicture(context, b, products.as<int32_t>(),
+                  [&](int32_t* sums, int first, int count, int64_t at) {
+                    for (int o = 0; o < count; ++o) {
+                      const int channel = first + o;
+                      if (hybrid) {
+                        const float bias =
+                            tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
+                        const float scale = weight_scales_[channel] * rows_of_input.scales()[b];
+                        Data<float>(tensors.output)[at + o] =
+                            Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
+                        continue;
+                      }
+                      if (tensors.bias != nullptr)
+                        Accumulate(&sums[o], Data<int32_t>(tensors.bias)[channel]);
+                      // int8 and uint8 are bytes alike.
+                      Data<uint8_t>(tensors.output)[at + o] =
+                          static_cast<uint8_t>(scaling_.Requantize(arithmetic, sums[o], channel));
+                    }
+                  });
   }
   return kTfLiteOk;
 }
 
+// ---- Implementations --------------------------------------------------------------------------
+
+constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
+    .name = "gemm_float",
+    .accepts =
+        [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
+          return conv.form_ == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr;
+        },
+    .pack =
+        [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+           const CpuKernels& cpu) {
+          return conv->matrix_.PackFloat(context, cpu, conv->ProductShape(), tensors.weights);
+        },
+    .scratch =
+        [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu, int workers) {
+          return conv.ProductBytes() + kTensorAlignment +
+                 MatrixLayer::FloatScratch(cpu, conv.ProductShape(), false, workers);
+        },
+    .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+              const CpuKernels& cpu) { return conv->FastFloat(context, cpu, tensors); }};
+
+constexpr TransposeConv::Way TransposeConv::kGemmInt8 = {
+    .name = "gemm_int8",
+    .accepts =
+        [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
+          return conv.form_ != WeightsForm::kFloat && conv.form_ != WeightsForm::kInt16 &&
+                 cpu.gemm_s8.tile != nullptr;
+        },
+    .pack =
+        [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+           const CpuKernels& cpu) {
+          return conv->matrix_.PackInt8(context, cpu, conv->ProductShape(),
+                                        conv->WeightsOf(tensors));
+        },
+    .scratch =
+        [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu, int workers) {
+          return conv.ProductBytes() + kTensorAlignment +
+                 MatrixLayer::Int8Scratch(cpu, conv.ProductShape(), workers);
+        },
+    .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+              const CpuKernels& cpu) { return conv->FastSums(context, cpu, tensors); }};
+
+constexpr TransposeConv::Way TransposeConv::kReference = {
+    .name = "reference",
+    .accepts = &AcceptsAll<TransposeConv, Tensors>,
+    .pack = nullptr,
+    .scratch = nullptr,
+    .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+              const CpuKernels&) { return conv->RunPlain(context, tensors); }};
+
 TfLiteStatus TransposeConv::Run(TfLiteContext* context, const Tensors& tensors) {
-  if (ElementCount(tensors.output) == 0) return kTfLiteOk;
-  if (form_ == WeightsForm::kHybrid) {
-    const int64_t values = int64_t{shape_.y.input} * shape_.x.input * shape_.input_channels;
-    DEPUTY_TRY(hybrid_.Quantize(context, tensors.input, Data<float>(tensors.input), shape_.batches,
-                                values, true));
-  }
-  const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32.tile == nullptr || form_ == WeightsForm::kInt16)
-    return RunPlain(context, tensors);
-  return form_ == WeightsForm::kFloat ? FastFloat(context, cpu, tensors)
-                                      : FastSums(context, cpu, tensors);
+  return ElementCount(tensors.output) == 0 ? kTfLiteOk : choice_.Run(context, this, tensors);
 }
 
 // ---- The operator -----------------------------------------------------------------------------
@@ -393,6 +465,10 @@ TfLiteStatus SetOutputFrom(TfLiteContext* context, TfLiteNode* node, const TfLit
                                                ParamsOf<TfLiteTransposeConvParams>(node), dims);
 }
 
+TfLiteStatus PackTransposeConv(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<TransposeConv>(node).Pack(context, TensorsOf(context, node));
+}
+
 TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 4, 1));
   const TfLiteTensor* shape = Input(context, node, 0);
@@ -401,7 +477,10 @@ TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckDim(context, shape, 0, 4));
   DEPUTY_TRY(DataOf<TransposeConv>(node).Prepare(context, TensorsOf(context, node),
                                                  ParamsOf<TfLiteTransposeConvParams>(node)));
-  if (IsKnown(shape)) return SetOutputFrom(context, node, shape);
+  if (IsKnown(shape)) {
+    RequestPacking(context, node, &Guarded<&PackTransposeConv>);
+    return SetOutputFrom(context, node, shape);
+  }
   MakeDynamic(Output(context, node, 0));
   return kTfLiteOk;
 }

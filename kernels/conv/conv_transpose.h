@@ -7,6 +7,7 @@
 
 #include "kernels/common/activation_range.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/implementation.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/matrix_layer.h"
@@ -48,18 +49,31 @@ class TransposeConv {
   // Checks the output's shape against the rest and gives it to the output.
   TfLiteStatus SetOutput(TfLiteContext* context, const Tensors& tensors,
                          const TfLiteTransposeConvParams& params, std::span<const int> dims);
+  // Packs constants that can be read already; for after prepare.
+  TfLiteStatus Pack(TfLiteContext* context, const Tensors& tensors) {
+    return choice_.Pack(context, this, tensors);
+  }
   TfLiteStatus Run(TfLiteContext* context, const Tensors& tensors);
 
  private:
+  using Way = Implementation<TransposeConv, Tensors>;
+  static const Way kGemmFloat, kGemmInt8, kReference;
+
   template <typename In, typename Weight, typename Zero, typename Finish>
   void Plain(TfLiteContext* context, const In* input, const Zero* zeros, int zero_stride,
              const Weight* weights, Zero weights_zero, const Finish& finish) const;
+  TfLiteStatus PlainHybrid(TfLiteContext* context, const Tensors& tensors) const;
   TfLiteStatus RunPlain(TfLiteContext* context, const Tensors& tensors) const;
   template <typename T>
   void PlainQuantized(TfLiteContext* context, const Tensors& tensors) const;
   template <typename Sum, typename Finish>
-  void GatherPicture(TfLiteContext* context, int batch, const Finish& finish) const;
-  TfLiteStatus ReserveProducts(TfLiteContext* context, const TfLiteTensor* what);
+  void GatherPicture(TfLiteContext* context, int batch, const Sum* products,
+                     const Finish& finish) const;
+  // Of one picture: every pixel with all weights.
+  MatrixShape ProductShape() const;
+  size_t ProductBytes() const;
+  MatrixLayer::IntWeights WeightsOf(const Tensors& tensors) const;
+  TfLiteStatus QuantizeInput(TfLiteContext* context, const Tensors& tensors, HybridRows* out) const;
   TfLiteStatus FastFloat(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
   TfLiteStatus FastSums(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
 
@@ -69,9 +83,8 @@ class TransposeConv {
   ChannelScaling scaling_;
   bool wide_sums_ = false;
   WeightScales weight_scales_;
-  HybridRows hybrid_;
   MatrixLayer matrix_;
-  Block products_;  // fast path: of one picture's every pixel with all weights
+  Choice<TransposeConv, Tensors> choice_;
 };
 
 }  // namespace deputy

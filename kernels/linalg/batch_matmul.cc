@@ -10,11 +10,11 @@
 #include <cstring>
 
 #include "kernels/common/kernel.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/implementation.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dot.h"
-#include "kernels/linalg/gemm.h"
 #include "kernels/linalg/hybrid.h"
+#include "kernels/linalg/int8_product.h"
 
 namespace deputy {
 namespace {
@@ -44,16 +44,36 @@ struct BatchShape {
   }
 };
 
+struct BatchTensors {
+  const TfLiteTensor* lhs;
+  const TfLiteTensor* rhs;
+  TfLiteTensor* output;
+};
+
 struct BatchMatMulData {
   BatchShape shape;
+  TfLiteBatchMatMulParams params{};
   ChannelScaling scaling;
   WeightScales weight_scales;  // hybrid
-  HybridRows hybrid;
-  Block lhs_rows, rhs_rows;  // transposed copies
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  Block bias, scratch;
+  Choice<BatchMatMulData, BatchTensors> choice;
+
+  // How the right operand lies in memory.
+  WeightsLayout RhsLayout() const {
+    WeightsLayout layout = WeightsLayout::Rows(shape.rhs_batches, shape.columns, shape.depth);
+    if (!params.adj_y) {
+      layout.column_stride = 1;
+      layout.depth_stride = shape.columns;
+    }
+    return layout;
+  }
 };
+
+// A float left operand and a right one stored as int8.
+bool IsHybrid(const BatchTensors& tensors) {
+  return tensors.lhs->type == kTfLiteFloat32 && tensors.rhs->type == kTfLiteInt8;
+}
 
 // int8 and int16 outputs.
 bool IsRequantized(const TfLiteTensor* lhs, const TfLiteTensor* output) {
@@ -134,28 +154,61 @@ void TransposeMatrices(const T* in, int64_t matrices, int64_t rows, int64_t colu
 
 // The matrices of `tensor`, each [rows][depth]: its own memory, or a copy if they lie transposed.
 TfLiteStatus MatrixRows(TfLiteContext* context, const TfLiteTensor* tensor, bool transposed,
-                        int matrices, int rows, int depth, Block* copy, const void** out) {
+                        int matrices, int rows, int depth, Scratch* copy, const void** out) {
   *out = tensor->data.data;
   if (!transposed) return kTfLiteOk;
-  if (!copy->Reserve(tensor->bytes, 0, LimitsOf(context))) {
+  if (!copy->Acquire(context, tensor->bytes)) {
     return TensorError(context, tensor, "out of memory for its transposed copy");
   }
   *out = copy->data();
   switch (tensor->type) {
     case kTfLiteFloat32:
-      TransposeMatrices(Data<float>(tensor), matrices, depth, rows,
-                        reinterpret_cast<float*>(copy->data()));
+      TransposeMatrices(Data<float>(tensor), matrices, depth, rows, copy->as<float>());
       return kTfLiteOk;
     case kTfLiteInt16:
-      TransposeMatrices(Data<int16_t>(tensor), matrices, depth, rows,
-                        reinterpret_cast<int16_t*>(copy->data()));
+      TransposeMatrices(Data<int16_t>(tensor), matrices, depth, rows, copy->as<int16_t>());
       return kTfLiteOk;
     default:
-      TransposeMatrices(Data<int8_t>(tensor), matrices, depth, rows,
-                        reinterpret_cast<int8_t*>(copy->data()));
+      TransposeMatrices(Data<int8_t>(tensor), matrices, depth, rows, copy->as<int8_t>());
       return kTfLiteOk;
   }
 }
+
+// The left operand as rows of `depth` values, quantised where the product is hybrid. For one
+// invoke.
+class LeftRows {
+ public:
+  TfLiteStatus Make(TfLiteContext* context, const BatchMatMulData& data,
+                    const BatchTensors& tensors) {
+    const BatchShape& shape = data.shape;
+    DEPUTY_TRY(MatrixRows(context, tensors.lhs, data.params.adj_x, shape.lhs_batches, shape.rows,
+                          shape.depth, &copy_, &rows_));
+    if (!IsHybrid(tensors)) return kTfLiteOk;
+    DEPUTY_TRY(hybrid_.Quantize(context, tensors.lhs, static_cast<const float*>(rows_),
+                                int64_t{shape.lhs_batches} * shape.rows, shape.depth,
+                                data.params.asymmetric_quantize_inputs));
+    rows_ = hybrid_.values();
+    return kTfLiteOk;
+  }
+  template <typename T>
+  const T* as() const {
+    return static_cast<const T*>(rows_);
+  }
+  const HybridRows& hybrid() const { return hybrid_; }
+
+  static size_t ScratchBytes(const BatchMatMulData& data, const BatchTensors& tensors) {
+    const BatchShape& shape = data.shape;
+    const int64_t rows = int64_t{shape.lhs_batches} * shape.rows;
+    const size_t copy = data.params.adj_x ? tensors.lhs->bytes : 0;
+    const size_t hybrid = IsHybrid(tensors) ? HybridRows::ScratchBytes(rows, shape.depth) : 0;
+    return copy + hybrid + 2 * kTensorAlignment;
+  }
+
+ private:
+  Scratch copy_;  // outlives what was acquired after it
+  HybridRows hybrid_;
+  const void* rows_ = nullptr;
+};
 
 // ---- Reference --------------------------------------------------------------------------------
 
@@ -189,21 +242,25 @@ void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* l
   });
 }
 
-// `lhs` is what MatrixRows gave, or the quantised rows of a hybrid product.
-TfLiteStatus PlainBatchMatMul(TfLiteContext* context, TfLiteNode* node, const void* lhs_rows) {
-  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const BatchShape& shape = data.shape;
-  const TfLiteTensor* lhs = Input(context, node, 0);
-  const TfLiteTensor* rhs = Input(context, node, 1);
-  TfLiteTensor* output = Output(context, node, 0);
+TfLiteStatus RunPlain(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                      const CpuKernels&) {
+  const TfLiteTensor* const lhs = tensors.lhs;
+  const TfLiteTensor* const rhs = tensors.rhs;
+  TfLiteTensor* const output = tensors.output;
+  const BatchShape& shape = data->shape;
+  LeftRows left;
+  DEPUTY_TRY(left.Make(context, *data, tensors));
+  const void* const lhs_rows = left.as<void>();
+  Scratch copy;
   const void* rhs_rows = nullptr;
-  DEPUTY_TRY(MatrixRows(context, rhs, !ParamsOf<TfLiteBatchMatMulParams>(node).adj_y,
-                        shape.rhs_batches, shape.columns, shape.depth, &data.rhs_rows, &rhs_rows));
+  DEPUTY_TRY(MatrixRows(context, rhs, !data->params.adj_y, shape.rhs_batches, shape.columns,
+                        shape.depth, &copy, &rhs_rows));
   const int64_t width = shape.columns;
   const int32_t no_zero = 0;
+  const HybridRows& hybrid = left.hybrid();
   if (lhs->type == kTfLiteInt16) {
     const auto finish = [&](int64_t sum, int64_t row, int c, int64_t) {
-      Data<int16_t>(output)[row * width + c] = data.scaling.RequantizeInt16(sum, true, c);
+      Data<int16_t>(output)[row * width + c] = data->scaling.RequantizeInt16(sum, true, c);
     };
     if (rhs->type == kTfLiteInt16) {
       PlainBatches<int16_t, int16_t>(context, shape, lhs_rows, &no_zero, 0, rhs_rows, 0, finish);
@@ -221,14 +278,14 @@ TfLiteStatus PlainBatchMatMul(TfLiteContext* context, TfLiteNode* node, const vo
         context, shape, lhs_rows, &lhs->params.zero_point, 0, rhs_rows, rhs->params.zero_point,
         [&](int32_t sum, int64_t row, int c, int64_t) {
           Data<int8_t>(output)[row * width + c] =
-              static_cast<int8_t>(data.scaling.Requantize(arithmetic, sum, c));
+              static_cast<int8_t>(data->scaling.Requantize(arithmetic, sum, c));
         });
   } else if (rhs->type == kTfLiteInt8) {
-    PlainBatches<int8_t, int8_t>(context, shape, lhs_rows, data.hybrid.zero_points(), 1, rhs_rows,
-                                 0, [&](int32_t sum, int64_t row, int c, int64_t lhs_row) {
+    PlainBatches<int8_t, int8_t>(context, shape, lhs_rows, hybrid.zero_points(), 1, rhs_rows, 0,
+                                 [&](int32_t sum, int64_t row, int c, int64_t lhs_row) {
                                    Data<float>(output)[row * width + c] =
                                        static_cast<float>(sum) *
-                                       (data.weight_scales[c] * data.hybrid.scales()[lhs_row]);
+                                       (data->weight_scales[c] * hybrid.scales()[lhs_row]);
                                  });
   } else {
     const float zero = 0.0f;
@@ -240,34 +297,21 @@ TfLiteStatus PlainBatchMatMul(TfLiteContext* context, TfLiteNode* node, const vo
   return kTfLiteOk;
 }
 
-// ---- Fast path --------------------------------------------------------------------------------
+// ---- Fast paths -------------------------------------------------------------------------------
 
-// Packs the right operand, all of its matrices, unless it is constant and packed already; and makes
-// room for a bias of every matrix, zeroed.
+// Packs the right operand, all of its matrices: a constant once, data into scratch.
 template <typename T>
-TfLiteStatus PackRhs(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu,
-                     PackedWeights<T>* packed) {
-  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const BatchShape& shape = data.shape;
-  const TfLiteTensor* rhs = Input(context, node, 1);
-  WeightsLayout layout = WeightsLayout::Rows(shape.rhs_batches, shape.columns, shape.depth);
-  if (!ParamsOf<TfLiteBatchMatMulParams>(node).adj_y) {
-    layout.column_stride = 1;
-    layout.depth_stride = shape.columns;
-  }
-  if (!IsConstant(rhs)) packed->Invalidate();
-  if (!packed->IsCurrent(cpu, Data<T>(rhs), layout) &&
-      !packed->Pack(cpu, Data<T>(rhs), layout, LimitsOf(context))) {
-    return TensorError(context, rhs, "out of memory for its packed copy");
-  }
-  size_t bytes = 0;
-  if (!MultiplySizes(static_cast<size_t>(packed->padded_columns()) * sizeof(int32_t),
-                     static_cast<size_t>(shape.rhs_batches), &bytes) ||
-      !data.bias.Reserve(bytes, 0, LimitsOf(context))) {
-    return TensorError(context, rhs, "out of memory for its sums");
-  }
-  std::memset(data.bias.data(), 0, bytes);
-  return kTfLiteOk;
+TfLiteStatus PackRhs(TfLiteContext* context, const BatchMatMulData& data, const TfLiteTensor* rhs,
+                     const CpuKernels& cpu, PackedWeights<T>* packed, Scratch* scratch) {
+  const bool done = IsConstant(rhs)
+                        ? packed->Pack(context, cpu, Data<T>(rhs), true, data.RhsLayout())
+                        : packed->PackInto(context, cpu, Data<T>(rhs), data.RhsLayout(), scratch);
+  return done ? kTfLiteOk : TensorError(context, rhs, "out of memory for its packed copy");
+}
+
+template <typename T>
+size_t RhsScratch(const BatchMatMulData& data, const BatchTensors& tensors, const CpuKernels& cpu) {
+  return IsConstant(tensors.rhs) ? 0 : PackedWeights<T>::Bytes(cpu, data.RhsLayout());
 }
 
 // function(batch, task of the plan, worker) for every pair of matrices and every task of its plan.
@@ -285,12 +329,38 @@ void ForEachBatchTask(TfLiteContext* context, const BatchShape& shape, const Gem
       });
 }
 
-TfLiteStatus FastFloat(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu,
-                       const float* lhs_rows) {
-  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const BatchShape& shape = data.shape;
-  DEPUTY_TRY(PackRhs(context, node, cpu, &data.packed_float));
-  float* out = Data<float>(Output(context, node, 0));
+bool IsFloat(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
+  return tensors.lhs->type == kTfLiteFloat32 && !IsHybrid(tensors) && cpu.gemm_f32.tile != nullptr;
+}
+
+size_t BiasBytes(const BatchShape& shape) {
+  return (static_cast<size_t>(shape.columns) + kMaxTileColumns) * sizeof(float);
+}
+
+size_t FloatScratch(const BatchMatMulData& data, const BatchTensors& tensors, const CpuKernels& cpu,
+                    int) {
+  return LeftRows::ScratchBytes(data, tensors) + BiasBytes(data.shape) +
+         RhsScratch<float>(data, tensors, cpu) + 2 * kTensorAlignment;
+}
+
+TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                       const CpuKernels& cpu) {
+  if (!IsReadableConstant(tensors.rhs)) return kTfLiteOk;
+  return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, nullptr);
+}
+
+TfLiteStatus RunFloat(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                      const CpuKernels& cpu) {
+  const BatchShape& shape = data->shape;
+  LeftRows lhs;
+  DEPUTY_TRY(lhs.Make(context, *data, tensors));
+  Scratch packed, no_bias;
+  DEPUTY_TRY(PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, &packed));
+  if (!no_bias.Acquire(context, BiasBytes(shape))) {
+    return TensorError(context, tensors.rhs, "out of memory for its sums");
+  }
+  std::memset(no_bias.data(), 0, BiasBytes(shape));
+  float* out = Data<float>(tensors.output);
   const auto depth = static_cast<size_t>(shape.depth);
   const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows,
                                  cpu.gemm_f32.columns, depth * sizeof(float), ThreadCount(context));
@@ -298,12 +368,12 @@ TfLiteStatus FastFloat(TfLiteContext* context, TfLiteNode* node, const CpuKernel
   ForEachBatchTask(context, shape, plan, [&](int batch, int task, int) {
     int left = 0, right = 0;
     shape.Pair(batch, &left, &right);
-    const float* rows = lhs_rows + int64_t{left} * shape.rows * shape.depth;
+    const float* rows = lhs.as<float>() + int64_t{left} * shape.rows * shape.depth;
     const GemmF32 job = {&cpu,
-                         &data.packed_float,
+                         &data->packed_float,
                          right,
                          shape.depth,
-                         reinterpret_cast<const float*>(data.bias.data()),
+                         no_bias.as<float>(),
                          -kInfinity,
                          kInfinity,
                          out + int64_t{batch} * shape.rows * shape.columns,
@@ -315,109 +385,147 @@ TfLiteStatus FastFloat(TfLiteContext* context, TfLiteNode* node, const CpuKernel
   return kTfLiteOk;
 }
 
-// finish(batch, row of the left operand's matrix `left`, ... ) see the callers: tiles of sums with
-// both zero points taken off.
-template <typename Finish>
-TfLiteStatus RunSums(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu,
-                     const int8_t* lhs_rows, int32_t lhs_zero, int32_t rhs_zero,
-                     const Finish& finish) {
-  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const BatchShape& shape = data.shape;
-  DEPUTY_TRY(PackRhs(context, node, cpu, &data.packed_int8));
-  const int padded = data.packed_int8.padded_columns();
-  const int32_t left_zero = lhs_zero + cpu.gemm_s8.left_offset();
-  int32_t* bias = reinterpret_cast<int32_t*>(data.bias.data());
-  for (int m = 0; m < shape.rhs_batches; ++m) {
-    for (int c = 0; c < shape.columns; ++c) {
-      bias[int64_t{m} * padded + c] =
-          static_cast<int32_t>(0u - static_cast<uint32_t>(left_zero) *
-                                        static_cast<uint32_t>(data.packed_int8.ColumnSum(m, c)));
-    }
-  }
-  const size_t row_bytes =
-      static_cast<size_t>(std::max(data.packed_int8.padded_depth(), 1)) * cpu.gemm_s8.left_bytes();
-  const size_t used_bytes = static_cast<size_t>(shape.depth) * cpu.gemm_s8.left_bytes();
-  const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_s8.rows,
-                                 cpu.gemm_s8.columns, row_bytes, ThreadCount(context));
-  const size_t block_bytes =
-      (static_cast<size_t>(plan.block_rows) * row_bytes / kTensorAlignment + 1) * kTensorAlignment;
-  if (!data.scratch.Reserve(block_bytes * static_cast<size_t>(ThreadCount(context)), 0,
-                            LimitsOf(context))) {
-    return TensorError(context, Input(context, node, 0), "out of memory for its rows");
-  }
-  ForEachBatchTask(context, shape, plan, [&](int batch, int task, int worker) {
-    int left = 0, right = 0;
-    shape.Pair(batch, &left, &right);
-    const int8_t* rows = lhs_rows + int64_t{left} * shape.rows * shape.depth;
-    const GemmSums job = {
-        &cpu,      &data.packed_int8, right, shape.depth, bias + int64_t{right} * padded,
-        left_zero, rhs_zero};
-    const auto fill = [&](int64_t first, int count) -> RowBlock<uint8_t> {
-      auto* block = reinterpret_cast<uint8_t*>(data.scratch.data() +
-                                               static_cast<size_t>(worker) * block_bytes);
-      for (int r = 0; r < count; ++r) {
-        uint8_t* row = block + static_cast<size_t>(r) * row_bytes;
-        cpu.gemm_s8.left_from_s8(rows + (first + r) * shape.depth, static_cast<size_t>(shape.depth),
-                                 row);
-        std::fill(row + used_bytes, row + row_bytes, uint8_t{0});
-      }
-      return {block, row_bytes};
-    };
-    RunGemmSums(
-        job, plan, task, fill,
-        [&](int64_t row, int count, int column, int columns, const int32_t* sums, size_t stride) {
-          for (int r = 0; r < count; ++r, sums += stride) {
-            finish(int64_t{batch} * shape.rows + row + r, int64_t{left} * shape.rows + row + r,
-                   right, column, columns, sums);
-          }
-        });
-  });
-  return kTfLiteOk;
+bool IsInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
+  return tensors.lhs->type == kTfLiteInt8 && cpu.gemm_s8.tile != nullptr;
 }
 
-TfLiteStatus FastInt8(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu,
-                      const int8_t* lhs_rows) {
-  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const int64_t width = data.shape.columns;
-  const TfLiteTensor* lhs = Input(context, node, 0);
-  const TfLiteTensor* rhs = Input(context, node, 1);
-  TfLiteTensor* output = Output(context, node, 0);
+bool IsHybridInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
+  return IsHybrid(tensors) && cpu.gemm_s8.tile != nullptr;
+}
+
+Int8Product ProductOf(const BatchMatMulData& data, const CpuKernels& cpu) {
+  return {.cpu = &cpu,
+          .weights = &data.packed_int8,
+          .rows = data.shape.rows,
+          .groups = data.shape.rhs_batches,
+          .columns = data.shape.columns,
+          .depth = data.shape.depth};
+}
+
+size_t IntScratch(const BatchMatMulData& data, const BatchTensors& tensors, const CpuKernels& cpu,
+                  int workers) {
+  return LeftRows::ScratchBytes(data, tensors) + RhsScratch<int8_t>(data, tensors, cpu) +
+         2 * kTensorAlignment + ProductOf(data, cpu).ScratchBytes(workers);
+}
+
+TfLiteStatus PackInt8(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                      const CpuKernels& cpu) {
+  if (!IsReadableConstant(tensors.rhs)) return kTfLiteOk;
+  return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_int8, nullptr);
+}
+
+// Of one product: where it goes.
+struct BatchRow {
+  int64_t row;      // of the output
+  int64_t lhs_row;  // of the left operand
+  int right;        // the right operand's matrix
+};
+
+// finish(BatchRow, first column, columns, sums) with sums that have both zero points taken off.
+template <typename Finish>
+TfLiteStatus RunSums(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                     const CpuKernels& cpu, const int8_t* lhs_rows, int32_t lhs_zero,
+                     int32_t rhs_zero, const Finish& finish) {
+  const BatchShape& shape = data->shape;
+  Scratch packed;
+  DEPUTY_TRY(PackRhs(context, *data, tensors.rhs, cpu, &data->packed_int8, &packed));
+  Int8Product product = ProductOf(*data, cpu);
+  product.input_zero_point = lhs_zero;
+  product.weights_zero_point = rhs_zero;
+  const auto left_of = [&](int batch) {
+    int left = 0, right = 0;
+    shape.Pair(batch, &left, &right);
+    return left;
+  };
+  const auto right_of = [&](int batch) {
+    int left = 0, right = 0;
+    shape.Pair(batch, &left, &right);
+    return right;
+  };
+  const auto fill = [&](int batch, int64_t row, uint8_t* out) {
+    const int64_t lhs_row = int64_t{left_of(batch)} * shape.rows + row;
+    cpu.gemm_s8.left_from_s8(lhs_rows + lhs_row * shape.depth, static_cast<size_t>(shape.depth),
+                             out);
+  };
+  return product.Run(context, shape.batches, right_of, fill,
+                     [&](int batch, int64_t row, int count, int column, int columns,
+                         const int32_t* sums, size_t stride) {
+                       const int left = left_of(batch), right = right_of(batch);
+                       for (int r = 0; r < count; ++r, sums += stride) {
+                         const BatchRow at = {int64_t{batch} * shape.rows + row + r,
+                                              int64_t{left} * shape.rows + row + r, right};
+                         finish(at, column, columns, sums);
+                       }
+                     });
+}
+
+TfLiteStatus RunInt8(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                     const CpuKernels& cpu) {
+  const int64_t width = data->shape.columns;
+  TfLiteTensor* const output = tensors.output;
+  LeftRows lhs;
+  DEPUTY_TRY(lhs.Make(context, *data, tensors));
   if (output->type == kTfLiteInt32) {
     // Upstream's sums are of the steps themselves: no zero points.
-    return RunSums(context, node, cpu, lhs_rows, 0, 0,
-                   [&](int64_t row, int64_t, int, int column, int columns, const int32_t* sums) {
-                     std::copy_n(sums, columns, Data<int32_t>(output) + row * width + column);
+    return RunSums(context, data, tensors, cpu, lhs.as<int8_t>(), 0, 0,
+                   [&](const BatchRow& at, int column, int columns, const int32_t* sums) {
+                     std::copy_n(sums, columns, Data<int32_t>(output) + at.row * width + column);
                    });
   }
-  const auto requantize = data.scaling.TileFunctionOf(cpu, ArithmeticOf(context));
-  return RunSums(context, node, cpu, lhs_rows, lhs->params.zero_point, rhs->params.zero_point,
-                 [&](int64_t row, int64_t, int, int column, int columns, const int32_t* sums) {
-                   RequantizeTile tile = data.scaling.Tile(column);
+  const auto requantize = data->scaling.TileFunctionOf(cpu, ArithmeticOf(context));
+  return RunSums(context, data, tensors, cpu, lhs.as<int8_t>(), tensors.lhs->params.zero_point,
+                 tensors.rhs->params.zero_point,
+                 [&](const BatchRow& at, int column, int columns, const int32_t* sums) {
+                   RequantizeTile tile = data->scaling.Tile(column);
                    tile.rows = 1;
                    tile.columns = columns;
                    tile.sums = sums;
-                   tile.out = Data<int8_t>(output) + row * width + column;
+                   tile.out = Data<int8_t>(output) + at.row * width + column;
                    requantize(tile);
                  });
 }
 
-TfLiteStatus FastHybrid(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
+TfLiteStatus RunHybrid(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                       const CpuKernels& cpu) {
+  const int64_t width = data->shape.columns;
+  float* out = Data<float>(tensors.output);
+  LeftRows lhs;
+  DEPUTY_TRY(lhs.Make(context, *data, tensors));
+  return RunSums(context, data, tensors, cpu, lhs.as<int8_t>(), 0, 0,
+                 [&](const BatchRow& at, int column, int columns, const int32_t* sums) {
+                   const float scale = lhs.hybrid().scales()[at.lhs_row];
+                   const auto zero = static_cast<uint32_t>(lhs.hybrid().zero_points()[at.lhs_row]);
+                   for (int c = 0; c < columns; ++c) {
+                     const int32_t weights = data->packed_int8.ColumnSum(at.right, column + c);
+                     const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) -
+                                                           zero * static_cast<uint32_t>(weights));
+                     out[at.row * width + column + c] =
+                         static_cast<float>(sum) * (data->weight_scales[column + c] * scale);
+                   }
+                 });
+}
+
+// ---- Implementations --------------------------------------------------------------------------
+
+using BatchImplementation = Implementation<BatchMatMulData, BatchTensors>;
+
+constexpr BatchImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
+                                            &RunFloat};
+constexpr BatchImplementation kGemmInt8 = {"gemm_int8", &IsInt8, &PackInt8, &IntScratch, &RunInt8};
+constexpr BatchImplementation kGemmHybrid = {"gemm_hybrid", &IsHybridInt8, &PackInt8, &IntScratch,
+                                             &RunHybrid};
+constexpr BatchImplementation kReference = {"reference", &AcceptsAll<BatchMatMulData, BatchTensors>,
+                                            nullptr, nullptr, &RunPlain};
+constexpr const BatchImplementation* kImplementations[] = {&kGemmFloat, &kGemmInt8, &kGemmHybrid,
+                                                           &kReference};
+
+BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
+}
+
+TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const int64_t width = data.shape.columns;
-  float* out = Data<float>(Output(context, node, 0));
-  return RunSums(
-      context, node, cpu, data.hybrid.values(), 0, 0,
-      [&](int64_t row, int64_t lhs_row, int right, int column, int columns, const int32_t* sums) {
-        const float scale = data.hybrid.scales()[lhs_row];
-        const auto zero = static_cast<uint32_t>(data.hybrid.zero_points()[lhs_row]);
-        for (int c = 0; c < columns; ++c) {
-          const auto excess =
-              zero * static_cast<uint32_t>(data.packed_int8.ColumnSum(right, column + c));
-          const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) - excess);
-          out[row * width + column + c] =
-              static_cast<float>(sum) * (data.weight_scales[column + c] * scale);
-        }
-      });
+  return data.choice.Pack(context, &data, TensorsOf(context, node));
 }
 
 }  // namespace
@@ -463,35 +571,17 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   std::copy_n(shape.batch_dims, shape.batch_rank, dims);
   dims[shape.batch_rank] = shape.rows;
   dims[shape.batch_rank + 1] = shape.columns;
-  return ResizeTo(context, output, {dims, static_cast<size_t>(shape.batch_rank) + 2});
+  DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(shape.batch_rank) + 2}));
+  data.params = params;
+  data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
+  RequestPacking(context, node, &Guarded<&Pack>);
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const BatchShape& shape = data.shape;
-  const auto& params = ParamsOf<TfLiteBatchMatMulParams>(node);
-  const TfLiteTensor* lhs = Input(context, node, 0);
-  const TfLiteTensor* rhs = Input(context, node, 1);
   if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
-  const void* lhs_rows = nullptr;
-  DEPUTY_TRY(MatrixRows(context, lhs, params.adj_x, shape.lhs_batches, shape.rows, shape.depth,
-                        &data.lhs_rows, &lhs_rows));
-  const bool hybrid = lhs->type == kTfLiteFloat32 && rhs->type == kTfLiteInt8;
-  if (hybrid) {
-    DEPUTY_TRY(data.hybrid.Quantize(context, lhs, static_cast<const float*>(lhs_rows),
-                                    int64_t{shape.lhs_batches} * shape.rows, shape.depth,
-                                    params.asymmetric_quantize_inputs));
-    lhs_rows = data.hybrid.values();
-  }
-  const CpuKernels& cpu = Cpu();
-  if (cpu.gemm_f32.tile == nullptr || lhs->type == kTfLiteInt16) {
-    return PlainBatchMatMul(context, node, lhs_rows);
-  }
-  if (hybrid) return FastHybrid(context, node, cpu);
-  if (lhs->type == kTfLiteInt8) {
-    return FastInt8(context, node, cpu, static_cast<const int8_t*>(lhs_rows));
-  }
-  return FastFloat(context, node, cpu, static_cast<const float*>(lhs_rows));
+  return data.choice.Run(context, &data, TensorsOf(context, node));
 }
 
 }  // namespace deputy

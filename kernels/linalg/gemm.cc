@@ -23,6 +23,16 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
+// The sum over depth of every column.
+template <typename Weight>
+void SumColumns(const Weight& weight, const WeightsLayout& layout, int32_t* sums) {
+  for (int c = 0; c < layout.columns; ++c) {
+    uint32_t sum = 0;
+    for (int d = 0; d < layout.depth; ++d) sum += static_cast<uint32_t>(weight(c, d));
+    sums[c] = static_cast<int32_t>(sum);
+  }
+}
+
 // The sum of a row's inputs, each less the zero point.
 template <typename T>
 uint32_t SumLess(const T* row, const GemmSums& job) {
@@ -34,26 +44,22 @@ uint32_t SumLess(const T* row, const GemmSums& job) {
 }  // namespace
 
 template <typename T>
-bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
-                            const Limits& limits, uint8_t flip) {
-  Invalidate();
-  const int groups = layout.groups, columns = layout.columns, depth = layout.depth;
+bool PackedWeights<T>::Measure(const CpuKernels& cpu, const WeightsLayout& layout,
+                               size_t* out_bytes) {
   constexpr bool is_float = std::is_same_v<T, float>;
-  const int panel_columns = is_float ? cpu.gemm_f32.columns : cpu.gemm_s8.columns;
+  const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const int run = is_float ? 1 : cpu.gemm_s8.run;
-  const int64_t padded_depth = CeilDiv(depth, run) * run;
-  const int64_t padded_columns = CeilDiv(columns, panel_columns) * panel_columns;
+  const int64_t padded_depth = CeilDiv(layout.depth, run) * run;
+  const int64_t padded_columns = CeilDiv(layout.columns, panel_columns) * panel_columns;
   if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
-
-  size_t group_values, values, bytes, sums_bytes, total;
+  const auto groups = static_cast<size_t>(layout.groups);
+  size_t group_values, values, bytes, sums_bytes;
   if (!MultiplySizes(static_cast<size_t>(padded_columns), static_cast<size_t>(padded_depth),
                      &group_values) ||
-      !MultiplySizes(group_values, static_cast<size_t>(groups), &values) ||
-      !MultiplySizes(values, sizeof(T), &bytes) ||
+      !MultiplySizes(group_values, groups, &values) || !MultiplySizes(values, sizeof(T), &bytes) ||
       !AddSizes(bytes, kTensorAlignment - bytes % kTensorAlignment, &bytes) ||
-      !MultiplySizes(static_cast<size_t>(padded_columns) * sizeof(int32_t),
-                     static_cast<size_t>(groups), &sums_bytes) ||
-      !AddSizes(bytes, is_float ? 0 : sums_bytes, &total) || !block_.Reserve(total, 0, limits)) {
+      !MultiplySizes(static_cast<size_t>(padded_columns) * sizeof(int32_t), groups, &sums_bytes) ||
+      !AddSizes(bytes, is_float ? 0 : sums_bytes, out_bytes)) {
     return false;
   }
   padded_depth_ = static_cast<int>(padded_depth);
@@ -61,9 +67,16 @@ bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const Weigh
   group_stride_ = static_cast<int64_t>(group_values);
   panel_stride_ = padded_depth * panel_columns;
   sums_offset_ = bytes;
+  return true;
+}
 
-  T* out = reinterpret_cast<T*>(block_.data());
-  for (int group = 0; group < groups; ++group) {
+template <typename T>
+void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
+                            uint8_t flip, char* out) const {
+  constexpr bool is_float = std::is_same_v<T, float>;
+  const int panel_columns = GemmKernelsOf<T>(cpu).columns;
+  const int run = is_float ? 1 : cpu.gemm_s8.run;
+  for (int group = 0; group < layout.groups; ++group) {
     const T* source = weights + group * layout.group_stride;
     const auto weight = [&](int c, int d) -> T {
       const T value = source[c * layout.column_stride + d * layout.depth_stride];
@@ -73,22 +86,43 @@ bool PackedWeights<T>::Pack(const CpuKernels& cpu, const T* weights, const Weigh
         return static_cast<T>(value ^ static_cast<T>(flip));
       }
     };
-    for (int first = 0; first < columns; first += panel_columns) {
+    T* panels = reinterpret_cast<T*>(out) + group * group_stride_;
+    for (int first = 0; first < layout.columns; first += panel_columns) {
       PackPanel(weight, layout, first, panel_columns, run,
-                out + group * group_stride_ + first / panel_columns * panel_stride_);
+                panels + first / panel_columns * panel_stride_);
     }
     if constexpr (!is_float) {
-      int32_t* sums = column_sums() + int64_t{group} * padded_columns_;
-      for (int c = 0; c < columns; ++c) {
-        uint32_t sum = 0;
-        for (int d = 0; d < depth; ++d) sum += static_cast<uint32_t>(weight(c, d));
-        sums[c] = static_cast<int32_t>(sum);
-      }
+      int32_t* sums =
+          reinterpret_cast<int32_t*>(out + sums_offset_) + int64_t{group} * padded_columns_;
+      SumColumns(weight, layout, sums);
     }
   }
-  cpu_ = &cpu;
-  source_ = weights;
-  layout_ = layout;
+}
+
+template <typename T>
+bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
+                            bool fixed, const WeightsLayout& layout, uint8_t flip) {
+  size_t bytes = 0;
+  if (!Measure(cpu, layout, &bytes)) {
+    Invalidate();
+    return false;
+  }
+  const PackedKey key = {weights,
+                         reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
+                         {layout.groups, layout.columns, layout.depth, layout.group_stride,
+                          layout.column_stride, layout.depth_stride, flip}};
+  return constant_.Ensure(context, key, fixed, bytes,
+                          [&](char* out) { Fill(cpu, weights, layout, flip, out); });
+}
+
+template <typename T>
+bool PackedWeights<T>::PackInto(const TfLiteContext* context, const CpuKernels& cpu,
+                                const T* weights, const WeightsLayout& layout, Scratch* scratch) {
+  Invalidate();
+  size_t bytes = 0;
+  if (!Measure(cpu, layout, &bytes) || !scratch->Acquire(context, bytes)) return false;
+  Fill(cpu, weights, layout, 0, scratch->data());
+  constant_.Borrow(scratch->data());
   return true;
 }
 

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
-#include "core/base/memory.h"
+#include "core/kernel_api/packed_constant.h"
+#include "core/kernel_api/scratch.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
@@ -30,38 +32,47 @@ struct WeightsLayout {
   friend bool operator==(const WeightsLayout&, const WeightsLayout&) = default;
 };
 
-// Weights [columns][depth], as the model holds them, in the panels of a CpuKernels table; several
-// groups of the same size one after the other. T is float or int8_t. Remembers what was packed,
-// so that constant weights are packed once: see IsCurrent.
+// The group of functions that multiplies by weights of type T.
+template <typename T>
+const auto& GemmKernelsOf(const CpuKernels& cpu) {
+  if constexpr (std::is_same_v<T, float>) {
+    return cpu.gemm_f32;
+  } else {
+    return cpu.gemm_s8;
+  }
+}
+
+// Weights in the panels of a group of functions; several groups of columns of the same size one
+// after the other. T is float or int8_t.
 template <typename T>
 class PackedWeights {
  public:
-  // Packs columns * groups rows of `depth` values. False when memory is refused; nothing is then
-  // packed.
-  bool Pack(const CpuKernels& cpu, const T* weights, int groups, int columns, int depth,
-            const Limits& limits) {
-    return Pack(cpu, weights, WeightsLayout::Rows(groups, columns, depth), limits);
+  // Packs the weights unless they are packed already: those at that address that are `fixed` never
+  // change. Fixed ones of the model are shared by all of its interpreters. `flip` is XORed to int8
+  // weights: 0x80 makes uint8 less 128 of them. False when memory is refused or the size does not
+  // fit; nothing is then packed. `context` may be null.
+  bool Pack(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
+            const WeightsLayout& layout, uint8_t flip = 0);
+  // Packs weights that are data into scratch; what is packed counts as long as `scratch` lives.
+  bool PackInto(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
+                const WeightsLayout& layout, Scratch* scratch);
+  // Bytes of the packed form; 0 when they do not fit.
+  static size_t Bytes(const CpuKernels& cpu, const WeightsLayout& layout) {
+    PackedWeights measured;
+    size_t bytes = 0;
+    return measured.Measure(cpu, layout, &bytes) ? bytes : 0;
   }
-  // The same from any layout. `flip` is XORed to int8 weights: 0x80 makes uint8 less 128 of them.
-  bool Pack(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
-            const Limits& limits, uint8_t flip = 0);
-  // Whether the last Pack was of these weights, by address and shape.
-  bool IsCurrent(const CpuKernels& cpu, const T* weights, int groups, int columns,
-                 int depth) const {
-    return IsCurrent(cpu, weights, WeightsLayout::Rows(groups, columns, depth));
-  }
-  bool IsCurrent(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout) const {
-    return source_ == weights && cpu_ == &cpu && layout_ == layout;
-  }
-  void Invalidate() { source_ = nullptr; }
+  // For prepare: packs at the next Pack, whatever was packed.
+  void Invalidate() { constant_.Invalidate(); }
 
   const T* Panel(int group, int panel) const {
-    return reinterpret_cast<const T*>(block_.data()) + group * group_stride_ +
+    return reinterpret_cast<const T*>(constant_.data()) + group * group_stride_ +
            panel * panel_stride_;
   }
   // Sum over depth of the weights of one column; int8 only.
   int32_t ColumnSum(int group, int column) const {
-    return column_sums()[group * padded_columns_ + column];
+    return reinterpret_cast<const int32_t*>(constant_.data() +
+                                            sums_offset_)[group * padded_columns_ + column];
   }
   // Columns of a group, padded to whole panels.
   int padded_columns() const { return padded_columns_; }
@@ -69,15 +80,15 @@ class PackedWeights {
   int padded_depth() const { return padded_depth_; }
 
  private:
-  int32_t* column_sums() const { return reinterpret_cast<int32_t*>(block_.data() + sums_offset_); }
+  // Sets the numbers below; the bytes of it all, or false when they do not fit.
+  bool Measure(const CpuKernels& cpu, const WeightsLayout& layout, size_t* out_bytes);
+  void Fill(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout, uint8_t flip,
+            char* out) const;
 
-  Block block_;
-  const CpuKernels* cpu_ = nullptr;
-  const T* source_ = nullptr;
-  WeightsLayout layout_;
+  PackedConstant constant_;
   int padded_columns_ = 0, padded_depth_ = 0;
   int64_t group_stride_ = 0, panel_stride_ = 0;  // in values
-  size_t sums_offset_ = 0;
+  size_t sums_offset_ = 0;                       // int8: where the sums of columns begin
 };
 
 extern template class PackedWeights<float>;
@@ -194,38 +205,6 @@ void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& 
       finish(cut.first_row + row, tile.rows, column, tile.columns, sums, tile.sums_stride);
     }
   }
-}
-
-struct GemmS8 {
-  const CpuKernels* cpu;
-  const PackedWeights<int8_t>* weights;
-  int group, depth;
-  const int32_t* bias;  // of the group, padded; the input's zero point is already in it
-  void (*requantize)(const RequantizeTile& tile);
-  RequantizeTile scaling;  // of the group: factors, mantissas, shifts, zero point, range
-  int8_t* out;
-  size_t out_stride;
-};
-
-// get_rows as above.
-template <typename GetRows>
-void RunGemmS8(const GemmS8& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
-  const GemmSums sums_job = {job.cpu, job.weights, job.group, job.depth, job.bias, 0, 0};
-  RunGemmSums(
-      sums_job, plan, task, get_rows,
-      [&](int64_t row, int rows, int column, int columns, const int32_t* sums, size_t stride) {
-        RequantizeTile tile = job.scaling;
-        tile.rows = rows;
-        tile.columns = columns;
-        tile.sums = sums;
-        tile.sums_stride = stride;
-        tile.factors += column;
-        tile.mantissas += column;
-        tile.shifts += column;
-        tile.out = job.out + row * static_cast<int64_t>(job.out_stride) + column;
-        tile.out_stride = job.out_stride;
-        job.requantize(tile);
-      });
 }
 
 }  // namespace deputy

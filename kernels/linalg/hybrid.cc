@@ -66,18 +66,26 @@ void QuantizeRow(const float* values, int64_t count, const RowQuantization& row,
 
 }  // namespace
 
+size_t HybridRows::ScratchBytes(int64_t rows, int64_t row_values) {
+  size_t values, numbers, bytes;
+  const bool fits =
+      MultiplySizes(static_cast<size_t>(rows), static_cast<size_t>(row_values), &values) &&
+      MultiplySizes(static_cast<size_t>(rows), sizeof(float) + sizeof(int32_t), &numbers) &&
+      AddSizes(values, numbers, &bytes) && AddSizes(bytes, 1, &bytes);
+  return fits ? bytes : 0;
+}
+
 TfLiteStatus HybridRows::Quantize(TfLiteContext* context, const TfLiteTensor* what,
                                   const float* values, int64_t rows, int64_t row_values,
                                   bool asymmetric) {
-  const Limits limits = LimitsOf(context);
-  size_t bytes = 0, numbers = 0;
-  if (!MultiplySizes(static_cast<size_t>(rows), static_cast<size_t>(row_values), &bytes) ||
-      !MultiplySizes(static_cast<size_t>(rows), sizeof(float), &numbers) ||
-      !values_.Reserve(bytes, 0, limits) || !scales_.Reserve(numbers, 0, limits) ||
-      !zero_points_.Reserve(numbers, 0, limits)) {
+  const size_t bytes = ScratchBytes(rows, row_values);
+  if (bytes == 0 || !scratch_.Acquire(context, bytes)) {
     return TensorError(context, what, "out of memory for its quantised copy");
   }
-  int8_t* out = reinterpret_cast<int8_t*>(values_.data());
+  scales_ = scratch_.as<float>();
+  zero_points_ = reinterpret_cast<int32_t*>(scales_ + rows);
+  values_ = reinterpret_cast<int8_t*>(zero_points_ + rows);
+  int8_t* out = values_;
   for (int64_t row = 0; row < rows; ++row, values += row_values, out += row_values) {
     RowQuantization quantization;
     if (row_values > 0) {
@@ -89,8 +97,8 @@ TfLiteStatus HybridRows::Quantize(TfLiteContext* context, const TfLiteTensor* wh
       quantization = asymmetric ? Asymmetric(least, greatest) : Symmetric(least, greatest);
       QuantizeRow(values, row_values, quantization, out);
     }
-    reinterpret_cast<float*>(scales_.data())[row] = quantization.scale;
-    reinterpret_cast<int32_t*>(zero_points_.data())[row] = quantization.zero_point;
+    scales_[row] = quantization.scale;
+    zero_points_[row] = quantization.zero_point;
   }
   return kTfLiteOk;
 }

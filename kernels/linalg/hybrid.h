@@ -6,26 +6,30 @@
 #ifndef DEPUTY_KERNELS_LINALG_HYBRID_H_
 #define DEPUTY_KERNELS_LINALG_HYBRID_H_
 
-#include "core/base/memory.h"
+#include "core/kernel_api/scratch.h"
 #include "kernels/common/kernel.h"
 
 namespace deputy {
 
+// For one invoke: its memory is scratch.
 class HybridRows {
  public:
-  // Quantises rows x row_values floats. `what` is the tensor that a refusal of memory names.
+  // Bytes of scratch that Quantize takes.
+  static size_t ScratchBytes(int64_t rows, int64_t row_values);
+
+  // Quantises rows x row_values floats, once. `what` is the tensor that a refusal of memory names.
   TfLiteStatus Quantize(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                         int64_t rows, int64_t row_values, bool asymmetric);
 
-  // Of the last Quantize; valid until the next.
-  const int8_t* values() const { return reinterpret_cast<const int8_t*>(values_.data()); }
-  const float* scales() const { return reinterpret_cast<const float*>(scales_.data()); }
-  const int32_t* zero_points() const {
-    return reinterpret_cast<const int32_t*>(zero_points_.data());
-  }
+  const int8_t* values() const { return values_; }
+  const float* scales() const { return scales_; }
+  const int32_t* zero_points() const { return zero_points_; }
 
  private:
-  Block values_, scales_, zero_points_;
+  Scratch scratch_;
+  int8_t* values_ = nullptr;
+  float* scales_ = nullptr;
+  int32_t* zero_points_ = nullptr;
 };
 
 }  // namespace deputy

@@ -12,7 +12,7 @@
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/implementation.h"
 #include "kernels/linalg/batch_matmul.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dot.h"
@@ -47,16 +47,26 @@ bool FillBatchMatMul(const OpOptions& options, TfLiteBatchMatMulParams* params) 
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
+// Input [rows][depth], weights [columns][depth], bias [columns] or null, output [rows][columns].
+struct LayerTensors {
+  const TfLiteTensor* input;
+  const TfLiteTensor* weights;
+  const TfLiteTensor* bias;
+  TfLiteTensor* output;
+};
+
 struct FullyConnectedData {
   MatrixShape shape;
   WeightsForm form = WeightsForm::kFloat;
   int32_t weights_zero_point = 0;
   FloatRange float_range;
   ChannelScaling scaling;
-  bool wide_sums = false;      // int16
-  WeightScales weight_scales;  // hybrid
-  HybridRows hybrid;
+  bool wide_sums = false;        // int16
+  WeightScales weight_scales;    // hybrid
+  bool asymmetric_rows = false;  // hybrid
+  TfLiteFusedActivation activation = kTfLiteActNone;
   MatrixLayer matrix;
+  Choice<FullyConnectedData, LayerTensors> choice;
 };
 
 TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
@@ -119,7 +129,7 @@ TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, Matrix
   return kTfLiteOk;
 }
 
-TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 3, 1));
   const auto& params = ParamsOf<TfLiteFullyConnectedParams>(node);
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
@@ -147,12 +157,33 @@ TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckBias(context, data.form, bias, params.quantized_bias_type, data.shape.columns));
   data.wide_sums = HasWideSums(bias, params.quantized_bias_type);
   data.float_range = ActivationRange(params.activation);
+  data.activation = params.activation;
+  data.asymmetric_rows = params.asymmetric_quantize_inputs;
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation));
   data.matrix.Reset();
   return ResizeOutput(context, input, params.keep_num_dims, data.shape, output);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
+
+// Hybrid: a scale and a zero point for every row.
+TfLiteStatus QuantizeInput(TfLiteContext* context, const FullyConnectedData& data,
+                           const LayerTensors& tensors, HybridRows* out) {
+  return out->Quantize(context, tensors.input, Data<float>(tensors.input), data.shape.rows,
+                       data.shape.depth, data.asymmetric_rows);
+}
+
+// The activations that are no ranges; only hybrid layers have them.
+void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
+  if (activation <= kTfLiteActRelu6) return;
+  float* values = Data<float>(output);
+  const int64_t count = ElementCount(output);
+  for (int64_t i = 0; i < count; ++i) {
+    if (activation == kTfLiteActTanh) values[i] = std::tanh(values[i]);
+    if (activation == kTfLiteActSigmoid) values[i] = 1.0f / (1.0f + std::exp(-values[i]));
+    if (activation == kTfLiteActSignBit) values[i] = std::signbit(values[i]) ? 1.0f : 0.0f;
+  }
+}
 
 // finish(sum over d of (input[r][d] - zero of r) * (weights[c][d] - weights_zero), r, c), on the
 // interpreter's threads. `zeros` are `zero_stride` apart.
@@ -177,84 +208,154 @@ void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* in
 
 // int8 and uint8, the latter also into int16.
 template <typename T, typename Out>
-void PlainQuantized(TfLiteContext* context, TfLiteNode* node) {
-  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  Out* out = Data<Out>(Output(context, node, 0));
+void PlainQuantized(TfLiteContext* context, const FullyConnectedData& data,
+                    const LayerTensors& tensors) {
+  const TfLiteTensor* bias = tensors.bias;
+  Out* out = Data<Out>(tensors.output);
   const Arithmetic arithmetic = ArithmeticOf(context);
   const int32_t zero = data.scaling.input_zero_point();
-  PlainProduct(context, data.shape, Data<T>(Input(context, node, 0)), &zero, 0,
-               Data<T>(Input(context, node, 1)), data.weights_zero_point,
-               [&](int32_t sum, int64_t row, int c) {
+  PlainProduct(context, data.shape, Data<T>(tensors.input), &zero, 0, Data<T>(tensors.weights),
+               data.weights_zero_point, [&](int32_t sum, int64_t row, int c) {
                  if (bias != nullptr) Accumulate(&sum, Data<int32_t>(bias)[c]);
                  out[row * data.shape.columns + c] =
                      static_cast<Out>(data.scaling.Requantize(arithmetic, sum, c));
                });
 }
 
-void PlainFloat(TfLiteContext* context, TfLiteNode* node) {
-  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  float* out = Data<float>(Output(context, node, 0));
+void PlainFloat(TfLiteContext* context, const FullyConnectedData& data,
+                const LayerTensors& tensors) {
+  const TfLiteTensor* bias = tensors.bias;
+  float* out = Data<float>(tensors.output);
   const float zero = 0.0f;
-  PlainProduct(context, data.shape, Data<float>(Input(context, node, 0)), &zero, 0,
-               Data<float>(Input(context, node, 1)), 0.0f, [&](float sum, int64_t row, int c) {
+  PlainProduct(context, data.shape, Data<float>(tensors.input), &zero, 0,
+               Data<float>(tensors.weights), 0.0f, [&](float sum, int64_t row, int c) {
                  if (bias != nullptr) sum += Data<float>(bias)[c];
                  out[row * data.shape.columns + c] = Clamp(sum, data.float_range);
                });
 }
 
-void PlainInt16(TfLiteContext* context, TfLiteNode* node) {
-  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  int16_t* out = Data<int16_t>(Output(context, node, 0));
+void PlainInt16(TfLiteContext* context, const FullyConnectedData& data,
+                const LayerTensors& tensors) {
+  const TfLiteTensor* bias = tensors.bias;
+  int16_t* out = Data<int16_t>(tensors.output);
   const int32_t zero = 0;
-  PlainProduct(context, data.shape, Data<int16_t>(Input(context, node, 0)), &zero, 0,
-               Data<int8_t>(Input(context, node, 1)), data.weights_zero_point,
+  PlainProduct(context, data.shape, Data<int16_t>(tensors.input), &zero, 0,
+               Data<int8_t>(tensors.weights), data.weights_zero_point,
                [&](int64_t sum, int64_t row, int c) {
                  out[row * data.shape.columns + c] =
                      data.scaling.RequantizeInt16(AddInt16Bias(sum, bias, c), data.wide_sums, c);
                });
 }
 
-// After the input has been quantised.
-void PlainHybrid(TfLiteContext* context, TfLiteNode* node) {
-  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  float* out = Data<float>(Output(context, node, 0));
-  PlainProduct(context, data.shape, data.hybrid.values(), data.hybrid.zero_points(), 1,
-               Data<int8_t>(Input(context, node, 1)), 0, [&](int32_t sum, int64_t row, int c) {
+TfLiteStatus PlainHybrid(TfLiteContext* context, const FullyConnectedData& data,
+                         const LayerTensors& tensors) {
+  const TfLiteTensor* bias = tensors.bias;
+  HybridRows hybrid;
+  DEPUTY_TRY(QuantizeInput(context, data, tensors, &hybrid));
+  float* out = Data<float>(tensors.output);
+  PlainProduct(context, data.shape, hybrid.values(), hybrid.zero_points(), 1,
+               Data<int8_t>(tensors.weights), 0, [&](int32_t sum, int64_t row, int c) {
                  float value =
-                     static_cast<float>(sum) * (data.weight_scales[c] * data.hybrid.scales()[row]);
+                     static_cast<float>(sum) * (data.weight_scales[c] * hybrid.scales()[row]);
                  if (bias != nullptr) value += Data<float>(bias)[c];
                  out[row * data.shape.columns + c] = Clamp(value, data.float_range);
                });
+  ApplyActivation(data.activation, tensors.output);
+  return kTfLiteOk;
 }
 
-TfLiteStatus Plain(TfLiteContext* context, TfLiteNode* node) {
-  switch (DataOf<FullyConnectedData>(node).form) {
+TfLiteStatus RunPlain(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                      const CpuKernels&) {
+  switch (data->form) {
     case WeightsForm::kFloat:
-      PlainFloat(context, node);
+      PlainFloat(context, *data, tensors);
       break;
     case WeightsForm::kInt8:
-      PlainQuantized<int8_t, int8_t>(context, node);
+      PlainQuantized<int8_t, int8_t>(context, *data, tensors);
       break;
     case WeightsForm::kUInt8:
-      Output(context, node, 0)->type == kTfLiteInt16
-          ? PlainQuantized<uint8_t, int16_t>(context, node)
-          : PlainQuantized<uint8_t, uint8_t>(context, node);
+      tensors.output->type == kTfLiteInt16
+          ? PlainQuantized<uint8_t, int16_t>(context, *data, tensors)
+          : PlainQuantized<uint8_t, uint8_t>(context, *data, tensors);
       break;
     case WeightsForm::kInt16:
-      PlainInt16(context, node);
+      PlainInt16(context, *data, tensors);
       break;
     case WeightsForm::kHybrid:
-      PlainHybrid(context, node);
-      break;
+      return PlainHybrid(context, *data, tensors);
   }
   return kTfLiteOk;
 }
 
-// ---- Eval -------------------------------------------------------------------------------------
+// ---- Fast paths -------------------------------------------------------------------------------
+
+bool IsFloat(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr;
+}
+
+bool IsFloatOfFewColumns(const FullyConnectedData& data, const LayerTensors& tensors,
+                         const CpuKernels& cpu) {
+  return IsFloat(data, tensors, cpu) && HasFewColumns(data.shape);
+}
+
+size_t FloatScratch(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu,
+                    int workers) {
+  return MatrixLayer::FloatScratch(cpu, data.shape, false, workers);
+}
+
+TfLiteStatus PackFloat(TfLiteContext* context, FullyConnectedData* data,
+                       const LayerTensors& tensors, const CpuKernels& cpu) {
+  return data->matrix.PackFloat(context, cpu, data->shape, tensors.weights);
+}
+
+MatrixLayer::Rows<float> FloatRows(const FullyConnectedData& data, const LayerTensors& tensors) {
+  MatrixLayer::Rows<float> rows;
+  rows.direct = Data<float>(tensors.input);
+  rows.stride = static_cast<size_t>(data.shape.depth);
+  return rows;
+}
+
+TfLiteStatus RunFewColumns(TfLiteContext* context, FullyConnectedData* data,
+                           const LayerTensors& tensors, const CpuKernels& cpu) {
+  return MatrixLayer::RunFewColumns(context, cpu, data->shape, FloatRows(*data, tensors),
+                                    tensors.weights, tensors.bias, data->float_range,
+                                    Data<float>(tensors.output));
+}
+
+TfLiteStatus RunFloat(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                      const CpuKernels& cpu) {
+  return data->matrix.RunFloat(context, cpu, data->shape, FloatRows(*data, tensors),
+                               tensors.weights, tensors.bias, data->float_range,
+                               Data<float>(tensors.output));
+}
+
+bool IsInt8(const FullyConnectedData& data, const LayerTensors& tensors, const CpuKernels& cpu) {
+  return (data.form == WeightsForm::kInt8 || data.form == WeightsForm::kUInt8) &&
+         tensors.output->type != kTfLiteInt16 && cpu.gemm_s8.tile != nullptr;
+}
+
+bool IsHybrid(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kHybrid && cpu.gemm_s8.tile != nullptr;
+}
+
+size_t IntScratch(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu,
+                  int workers) {
+  const size_t hybrid = data.form == WeightsForm::kHybrid
+                            ? HybridRows::ScratchBytes(data.shape.rows, data.shape.depth)
+                            : 0;
+  return hybrid + kTensorAlignment + MatrixLayer::Int8Scratch(cpu, data.shape, workers);
+}
+
+MatrixLayer::IntWeights WeightsOf(const FullyConnectedData& data, const LayerTensors& tensors) {
+  if (data.form == WeightsForm::kHybrid) return {tensors.weights, false, 0};
+  const bool is_unsigned = data.form == WeightsForm::kUInt8;
+  return {tensors.weights, is_unsigned, data.weights_zero_point - (is_unsigned ? 128 : 0)};
+}
+
+TfLiteStatus PackInt8(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                      const CpuKernels& cpu) {
+  return data->matrix.PackInt8(context, cpu, data->shape, WeightsOf(*data, tensors));
+}
 
 struct ByteRows {
   const void* input;
@@ -274,67 +375,78 @@ void FillUInt8Row(const void* source, int64_t row, int, uint8_t* out) {
   rows.cpu->gemm_s8.left_from_u8(input + row * static_cast<int64_t>(rows.depth), rows.depth, out);
 }
 
-TfLiteStatus FastFullyConnected(TfLiteContext* context, TfLiteNode* node, const CpuKernels& cpu) {
-  FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* input = Input(context, node, 0);
-  const TfLiteTensor* weights = Input(context, node, 1);
-  const TfLiteTensor* bias = Input(context, node, 2);
-  TfLiteTensor* output = Output(context, node, 0);
-  if (data.form == WeightsForm::kFloat) {
-    MatrixLayer::Rows<float> rows;
-    rows.direct = Data<float>(input);
-    rows.stride = static_cast<size_t>(data.shape.depth);
-    return data.matrix.RunFloat(context, cpu, data.shape, rows, weights, bias, data.float_range,
-                                Data<float>(output));
-  }
-  ByteRows source = {input->data.data, static_cast<size_t>(data.shape.depth), &cpu};
+TfLiteStatus RunInt8(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                     const CpuKernels& cpu) {
+  const ByteRows source = {tensors.input->data.data, static_cast<size_t>(data->shape.depth), &cpu};
+  MatrixLayer::Rows<uint8_t> rows;
+  rows.fill = data->form == WeightsForm::kUInt8 ? &FillUInt8Row : &FillInt8Row;
+  rows.source = &source;
+  return data->matrix.RunInt8(context, cpu, data->shape, rows, WeightsOf(*data, tensors),
+                              tensors.bias, data->scaling, tensors.output->data.data);
+}
+
+TfLiteStatus RunHybrid(TfLiteContext* context, FullyConnectedData* data,
+                       const LayerTensors& tensors, const CpuKernels& cpu) {
+  HybridRows hybrid;
+  DEPUTY_TRY(QuantizeInput(context, *data, tensors, &hybrid));
+  const ByteRows source = {hybrid.values(), static_cast<size_t>(data->shape.depth), &cpu};
   MatrixLayer::Rows<uint8_t> rows;
   rows.fill = &FillInt8Row;
   rows.source = &source;
-  if (data.form == WeightsForm::kHybrid) {
-    source.input = data.hybrid.values();
-    return data.matrix.RunHybrid(context, cpu, data.shape, rows, weights, bias,
-                                 {&data.hybrid, 1, &data.weight_scales, data.float_range},
-                                 Data<float>(output));
-  }
-  const bool is_unsigned = data.form == WeightsForm::kUInt8;
-  if (is_unsigned) rows.fill = &FillUInt8Row;
-  const int32_t weights_zero = data.weights_zero_point - (is_unsigned ? 128 : 0);
-  return data.matrix.RunInt8(context, cpu, data.shape, rows, {weights, is_unsigned, weights_zero},
-                             bias, data.scaling, output->data.data);
+  DEPUTY_TRY(data->matrix.RunHybrid(context, cpu, data->shape, rows, tensors.weights, tensors.bias,
+                                    {&hybrid, 1, &data->weight_scales, data->float_range},
+                                    Data<float>(tensors.output)));
+  ApplyActivation(data->activation, tensors.output);
+  return kTfLiteOk;
 }
 
-// The activations that are no ranges; only hybrid layers have them.
-void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
-  float* values = Data<float>(output);
-  const int64_t count = ElementCount(output);
-  for (int64_t i = 0; i < count; ++i) {
-    if (activation == kTfLiteActTanh) values[i] = std::tanh(values[i]);
-    if (activation == kTfLiteActSigmoid) values[i] = 1.0f / (1.0f + std::exp(-values[i]));
-    if (activation == kTfLiteActSignBit) values[i] = std::signbit(values[i]) ? 1.0f : 0.0f;
-  }
+// ---- Implementations --------------------------------------------------------------------------
+
+using LayerImplementation = Implementation<FullyConnectedData, LayerTensors>;
+
+constexpr LayerImplementation kFewColumns = {"few_columns", &IsFloatOfFewColumns, nullptr,
+                                             &FloatScratch, &RunFewColumns};
+constexpr LayerImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
+                                            &RunFloat};
+constexpr LayerImplementation kGemmInt8 = {"gemm_int8", &IsInt8, &PackInt8, &IntScratch, &RunInt8};
+constexpr LayerImplementation kGemmHybrid = {"gemm_hybrid", &IsHybrid, &PackInt8, &IntScratch,
+                                             &RunHybrid};
+constexpr LayerImplementation kReference = {
+    "reference", &AcceptsAll<FullyConnectedData, LayerTensors>, nullptr, nullptr, &RunPlain};
+constexpr const LayerImplementation* kImplementations[] = {&kFewColumns, &kGemmFloat, &kGemmInt8,
+                                                           &kGemmHybrid, &kReference};
+
+LayerTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), Input(context, node, 1), Input(context, node, 2),
+          Output(context, node, 0)};
+}
+
+bool IsEmpty(const MatrixShape& shape) {
+  return shape.rows == 0 || shape.columns == 0 || shape.depth == 0;
+}
+
+TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {
+  FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  return IsEmpty(data.shape) ? kTfLiteOk
+                             : data.choice.Pack(context, &data, TensorsOf(context, node));
+}
+
+TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(ReadFullyConnected(context, node));
+  FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
+  RequestPacking(context, node, &Guarded<&PackFullyConnected>);
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (data.shape.rows == 0 || data.shape.columns == 0) return kTfLiteOk;
-  if (data.shape.depth == 0) {
+  if (!IsEmpty(data.shape)) return data.choice.Run(context, &data, TensorsOf(context, node));
+  if (data.shape.depth == 0 && output->bytes > 0) {
     // Zeros and not the bias, also as int8: what upstream returns to an input without elements.
     std::memset(output->data.raw, 0, output->bytes);
-    return kTfLiteOk;
   }
-  const auto& params = ParamsOf<TfLiteFullyConnectedParams>(node);
-  const bool hybrid = data.form == WeightsForm::kHybrid;
-  if (hybrid) {
-    DEPUTY_TRY(data.hybrid.Quantize(context, input, Data<float>(input), data.shape.rows,
-                                    data.shape.depth, params.asymmetric_quantize_inputs));
-  }
-  const CpuKernels& cpu = Cpu();
-  const bool plain = cpu.gemm_f32.tile == nullptr || output->type == kTfLiteInt16;
-  DEPUTY_TRY(plain ? Plain(context, node) : FastFullyConnected(context, node, cpu));
-  if (hybrid && params.activation > kTfLiteActRelu6) ApplyActivation(params.activation, output);
   return kTfLiteOk;
 }
 

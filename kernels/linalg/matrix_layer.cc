@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linalg/matrix_layer.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace deputy {
@@ -15,8 +16,6 @@ void FlipSigns(const RequantizeTile& tile) {
     }
   }
 }
-
-constexpr int kNarrowColumns = 2;
 
 // In lanes that compilers turn into vector code; the order of the sums depends on `count` alone.
 float LaneDot(const float* a, const float* b, int64_t count) {
@@ -34,57 +33,103 @@ float LaneDot(const float* a, const float* b, int64_t count) {
 
 }  // namespace
 
-template <typename T>
-TfLiteStatus MatrixLayer::EnsurePacked(TfLiteContext* context, const CpuKernels& cpu,
-                                       const MatrixShape& shape, const TfLiteTensor* weights,
-                                       uint8_t flip, PackedWeights<T>* packed) {
+TfLiteStatus MatrixLayer::EnsureFloat(TfLiteContext* context, const CpuKernels& cpu,
+                                      const MatrixShape& shape, const TfLiteTensor* weights) {
   const auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
-  const T* data = Data<T>(weights);
-  if (!IsConstant(weights)) packed->Invalidate();
-  if (!packed->IsCurrent(cpu, data, layout) &&
-      !packed->Pack(cpu, data, layout, LimitsOf(context), flip)) {
-    return TensorError(context, weights, "out of memory for its packed copy");
+  if (float_weights_.Pack(context, cpu, Data<float>(weights), IsConstant(weights), layout)) {
+    return kTfLiteOk;
   }
-  const size_t bias_values =
-      static_cast<size_t>(packed->padded_columns()) * static_cast<size_t>(shape.groups);
-  if (!bias_.Reserve(bias_values * sizeof(float), 0, LimitsOf(context))) {
-    return TensorError(context, weights, "out of memory for its bias");
-  }
-  // Also the padding: what it holds is computed with, though never stored.
-  std::memset(bias_.data(), 0, bias_values * sizeof(float));
-  return kTfLiteOk;
+  return TensorError(context, weights, "out of memory for its packed copy");
 }
 
-TfLiteStatus MatrixLayer::EnsureScratch(TfLiteContext* context, const GemmPlan& plan,
-                                        size_t row_bytes) {
-  size_t block = 0, total = 0;
-  if (!MultiplySizes(static_cast<size_t>(plan.block_rows), row_bytes, &block) ||
-      !AddSizes(block, kTensorAlignment, &block) ||
-      !MultiplySizes(block, static_cast<size_t>(ThreadCount(context)), &total) ||
-      !scratch_.Reserve(total, 0, LimitsOf(context))) {
-    return KernelError(context, "out of memory for %zu bytes of input rows", row_bytes);
+TfLiteStatus MatrixLayer::EnsureInt8(TfLiteContext* context, const CpuKernels& cpu,
+                                     const MatrixShape& shape, const IntWeights& weights) {
+  const auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+  if (int8_weights_.Pack(context, cpu, Data<int8_t>(weights.tensor), IsConstant(weights.tensor),
+                         layout, weights.is_unsigned ? 0x80 : 0)) {
+    return kTfLiteOk;
   }
-  scratch_per_worker_ = block / kTensorAlignment * kTensorAlignment;
-  return kTfLiteOk;
+  return TensorError(context, weights.tensor, "out of memory for its packed copy");
 }
 
-// Every output is a product of two runs of memory; the weights are read as they are.
-TfLiteStatus MatrixLayer::RunNarrow(TfLiteContext* context, const CpuKernels& cpu,
-                                    const MatrixShape& shape, const Rows<float>& rows,
-                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
-                                    const FloatRange& range, float* out) {
-  const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
-  const GemmPlan plan =
-      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
-               row_values * sizeof(float), ThreadCount(context));
-  if (rows.fill != nullptr) {
-    DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
+TfLiteStatus MatrixLayer::PackFloat(TfLiteContext* context, const CpuKernels& cpu,
+                                    const MatrixShape& shape, const TfLiteTensor* weights) {
+  return IsReadableConstant(weights) ? EnsureFloat(context, cpu, shape, weights) : kTfLiteOk;
+}
+
+TfLiteStatus MatrixLayer::PackInt8(TfLiteContext* context, const CpuKernels& cpu,
+                                   const MatrixShape& shape, const IntWeights& weights) {
+  return IsReadableConstant(weights.tensor) ? EnsureInt8(context, cpu, shape, weights) : kTfLiteOk;
+}
+
+// ---- Scratch ----------------------------------------------------------------------------------
+
+namespace {
+
+// The scratch of a float product: the bias of all groups, padded, then a block of rows for each
+// worker.
+struct FloatLayout {
+  GemmPlan plan;
+  size_t row_values = 0, bias_bytes = 0, block_bytes = 0, total_bytes = 0;
+
+  // `filled`: rows need a place. False when the sizes do not fit.
+  bool Make(const CpuKernels& cpu, const MatrixShape& shape, bool filled, int threads) {
+    const GemmF32Kernels& kernels = cpu.gemm_f32;
+    row_values = static_cast<size_t>(std::max(shape.depth, 1));
+    const size_t row_bytes = row_values * sizeof(float);
+    plan = PlanGemm(shape.rows, shape.columns, shape.depth, kernels.rows, kernels.columns,
+                    row_bytes, threads);
+    const auto padded_columns = static_cast<size_t>(shape.columns) + kMaxTileColumns;
+    size_t rows_bytes = 0;
+    return MultiplySizes(filled ? static_cast<size_t>(plan.block_rows) : 0, row_bytes,
+                         &rows_bytes) &&
+           ScratchForWorkers(rows_bytes, threads, &block_bytes, &rows_bytes) &&
+           MultiplySizes(padded_columns * sizeof(float), static_cast<size_t>(shape.groups),
+                         &bias_bytes) &&
+           ScratchForWorkers(bias_bytes, 1, &bias_bytes, &total_bytes) &&
+           AddSizes(bias_bytes, rows_bytes, &total_bytes);
+  }
+};
+
+// [groups][padded]: what is behind the columns is computed with, though never stored.
+void PadBias(const TfLiteTensor* bias, const MatrixShape& shape, int padded, float* out) {
+  for (int group = 0; group < shape.groups; ++group, out += padded) {
+    std::fill_n(out, padded, 0.0f);
+    if (bias != nullptr) {
+      std::copy_n(Data<float>(bias) + int64_t{group} * shape.columns, shape.columns, out);
+    }
+  }
+}
+
+}  // namespace
+
+size_t MatrixLayer::FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
+                                 int threads) {
+  FloatLayout layout;
+  return layout.Make(cpu, shape, filled, threads) ? layout.total_bytes : 0;
+}
+
+size_t MatrixLayer::Int8Scratch(const CpuKernels& cpu, const MatrixShape& shape, int threads) {
+  return ProductOf(cpu, shape).ScratchBytes(threads);
+}
+
+// ---- Float ------------------------------------------------------------------------------------
+
+TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels& cpu,
+                                        const MatrixShape& shape, const Rows<float>& rows,
+                                        const TfLiteTensor* weights, const TfLiteTensor* bias,
+                                        const FloatRange& range, float* out) {
+  FloatLayout layout;
+  Scratch scratch;
+  if (!layout.Make(cpu, shape, rows.fill != nullptr, ThreadCount(context)) ||
+      !scratch.Acquire(context, layout.total_bytes)) {
+    return TensorError(context, weights, "out of memory for the rows it meets");
   }
   const int64_t out_stride = int64_t{shape.groups} * shape.columns;
-  ParallelFor(context, plan.tasks, [&](int task, int worker) {
-    const GemmPlan::Cut cut = plan.TaskCut(task);
-    float* filled = reinterpret_cast<float*>(scratch_.data() +
-                                             static_cast<size_t>(worker) * scratch_per_worker_);
+  ParallelFor(context, layout.plan.tasks, [&](int task, int worker) {
+    const GemmPlan::Cut cut = layout.plan.TaskCut(task);
+    float* filled = reinterpret_cast<float*>(scratch.data() + layout.bias_bytes +
+                                             static_cast<size_t>(worker) * layout.block_bytes);
     for (int64_t row = cut.first_row; row < cut.last_row; ++row) {
       for (int group = 0; group < shape.groups; ++group) {
         const float* values =
@@ -109,72 +154,46 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                                    const MatrixShape& shape, const Rows<float>& rows,
                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
                                    const FloatRange& range, float* out) {
-  // A panel of many columns would be read for the sake of one or two.
-  if (shape.columns <= kNarrowColumns) {
-    return RunNarrow(context, cpu, shape, rows, weights, bias, range, out);
-  }
-  DEPUTY_TRY(EnsurePacked(context, cpu, shape, weights, 0, &float_weights_));
-  const size_t row_values = static_cast<size_t>(std::max(shape.depth, 1));
-  const GemmPlan plan =
-      PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows, cpu.gemm_f32.columns,
-               row_values * sizeof(float), ThreadCount(context));
-  if (rows.fill != nullptr) {
-    DEPUTY_TRY(EnsureScratch(context, plan, row_values * sizeof(float)));
+  DEPUTY_TRY(EnsureFloat(context, cpu, shape, weights));
+  FloatLayout layout;
+  Scratch scratch;
+  if (!layout.Make(cpu, shape, rows.fill != nullptr, ThreadCount(context)) ||
+      !scratch.Acquire(context, layout.total_bytes)) {
+    return TensorError(context, weights, "out of memory for the rows it meets");
   }
   const int padded_columns = float_weights_.padded_columns();
-  float* ready_bias = reinterpret_cast<float*>(bias_.data());
+  PadBias(bias, shape, padded_columns, scratch.as<float>());
   for (int group = 0; group < shape.groups; ++group) {
-    GemmF32 job = {&cpu,
-                   &float_weights_,
-                   group,
-                   shape.depth,
-                   nullptr,
-                   range.low,
-                   range.high,
-                   out + int64_t{group} * shape.columns,
-                   static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
-    float* group_bias = ready_bias + int64_t{group} * padded_columns;
-    if (bias != nullptr) {
-      std::memcpy(group_bias, Data<float>(bias) + int64_t{group} * shape.columns,
-                  static_cast<size_t>(shape.columns) * sizeof(float));
-    }
-    job.bias = group_bias;
-    ParallelFor(context, plan.tasks, [&](int task, int worker) {
-      RunGemmF32(job, plan, task, [&](int64_t first, int count) -> RowBlock<float> {
+    const GemmF32 job = {&cpu,
+                         &float_weights_,
+                         group,
+                         shape.depth,
+                         scratch.as<float>() + int64_t{group} * padded_columns,
+                         range.low,
+                         range.high,
+                         out + int64_t{group} * shape.columns,
+                         static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
+    ParallelFor(context, layout.plan.tasks, [&](int task, int worker) {
+      RunGemmF32(job, layout.plan, task, [&](int64_t first, int count) -> RowBlock<float> {
         if (rows.fill == nullptr) {
           return {rows.direct + first * static_cast<int64_t>(rows.stride) +
                       int64_t{group} * shape.depth,
                   rows.stride};
         }
-        float* block = reinterpret_cast<float*>(scratch_.data() +
-                                                static_cast<size_t>(worker) * scratch_per_worker_);
+        float* block = reinterpret_cast<float*>(scratch.data() + layout.bias_bytes +
+                                                static_cast<size_t>(worker) * layout.block_bytes);
         for (int r = 0; r < count; ++r) {
-          rows.fill(rows.source, first + r, group, block + static_cast<size_t>(r) * row_values);
+          rows.fill(rows.source, first + r, group,
+                    block + static_cast<size_t>(r) * layout.row_values);
         }
-        return {block, row_values};
+        return {block, layout.row_values};
       });
     });
   }
   return kTfLiteOk;
 }
 
-void MatrixLayer::FoldBias(const MatrixShape& shape, int32_t input_zero_point,
-                           const TfLiteTensor* bias) {
-  for (int group = 0; group < shape.groups; ++group) {
-    int32_t* group_bias =
-        reinterpret_cast<int32_t*>(bias_.data()) + int64_t{group} * int8_weights_.padded_columns();
-    for (int c = 0; c < shape.columns; ++c) {
-      // (a - z) * w summed is a * w summed, less z times the sum of w. Wraps like the sums.
-      const uint32_t own =
-          bias == nullptr
-              ? 0
-              : static_cast<uint32_t>(Data<int32_t>(bias)[int64_t{group} * shape.columns + c]);
-      group_bias[c] =
-          static_cast<int32_t>(own - static_cast<uint32_t>(input_zero_point) *
-                                         static_cast<uint32_t>(int8_weights_.ColumnSum(group, c)));
-    }
-  }
-}
+// ---- Integers ---------------------------------------------------------------------------------
 
 TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
                                   const MatrixShape& shape, const Rows<uint8_t>& rows,
@@ -227,10 +246,5 @@ TfLiteStatus MatrixLayer::RunHybrid(TfLiteContext* context, const CpuKernels& cp
         }
       });
 }
-
-// RunSums, a template of the header, needs it elsewhere.
-template TfLiteStatus MatrixLayer::EnsurePacked(TfLiteContext*, const CpuKernels&,
-                                                const MatrixShape&, const TfLiteTensor*, uint8_t,
-                                                PackedWeights<int8_t>*);
 
 }  // namespace deputy

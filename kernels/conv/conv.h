@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the implementations of CONV_2D and DEPTHWISE_CONV_2D share: the sizes of a convolution and
+// what a node keeps. The lists of implementations are in conv.cc.
+#ifndef DEPUTY_KERNELS_CONV_CONV_H_
+#define DEPUTY_KERNELS_CONV_CONV_H_
+
+#include <algorithm>
+
+#include "kernels/common/activation_range.h"
+#include "kernels/common/padding.h"
+#include "kernels/cpu/implementation.h"
+#include "kernels/linalg/channel_scaling.h"
+#include "kernels/linalg/hybrid.h"
+#include "kernels/linalg/matrix_layer.h"
+#include "kernels/linalg/weights_form.h"
+
+namespace deputy {
+
+// The sizes of a convolution. Both operators are one: out channel c of group g sums over `depth`
+// input channels; in a depthwise convolution groups = input channels and depth = 1.
+struct ConvShape {
+  WindowAxis y, x;
+  int batches = 0;
+  int input_channels = 0, output_channels = 0;
+  int groups = 1, depth = 0;
+
+  int64_t output_pixels() const { return int64_t{batches} * y.output * x.output; }
+  const auto* Pixel(const auto* input, int64_t batch, int64_t iy, int64_t ix) const {
+    return input + ((batch * y.input + iy) * x.input + ix) * input_channels;
+  }
+};
+
+// Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter
+// height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter height][filter
+// width][out channels]; the bias [out channels].
+struct ConvTensors {
+  const TfLiteTensor* input;
+  const TfLiteTensor* filter;
+  const TfLiteTensor* bias;
+  TfLiteTensor* output;
+};
+
+struct ConvData;
+using ConvImplementation = Implementation<ConvData, ConvTensors>;
+
+struct ConvData {
+  ConvShape shape;
+  WeightsForm form = WeightsForm::kFloat;
+  FloatRange float_range;
+  ChannelScaling scaling;
+  bool wide_sums = false;       // int16
+  WeightScales weight_scales;   // hybrid
+  bool asymmetric_rows = true;  // hybrid
+  MatrixLayer matrix;
+  PackedConstant packed_filter;  // depthwise int8: in the table's order
+  Choice<ConvData, ConvTensors> choice;
+
+  // Hybrid: quantises the input, with a scale and a zero point for every batch.
+  TfLiteStatus QuantizeInput(TfLiteContext* context, const ConvTensors& tensors,
+                             HybridRows* out) const {
+    return out->Quantize(context, tensors.input, Data<float>(tensors.input), shape.batches,
+                         InputValues(), asymmetric_rows);
+  }
+  size_t HybridScratch() const {
+    return form == WeightsForm::kHybrid ? HybridRows::ScratchBytes(shape.batches, InputValues())
+                                        : 0;
+  }
+
+ private:
+  int64_t InputValues() const {
+    return int64_t{shape.y.input} * shape.x.input * shape.input_channels;
+  }
+};
+
+// Rows of output are handed out in portions: a hand-over must not cost more than the work.
+// function(row of all batches, worker).
+template <typename Function>
+void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
+  const int64_t rows = int64_t{shape.batches} * shape.y.output;
+  const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
+                            shape.depth * shape.y.filter * shape.x.filter;
+  const int64_t portion =
+      std::max<int64_t>({1, static_cast<int64_t>(50e3 / std::max(operations, 1.0)), rows >> 20});
+  const int tasks = static_cast<int>((rows + portion - 1) / portion);
+  ParallelFor(context, tasks, [&](int task, int worker) {
+    const int64_t last = std::min(rows, (task + 1) * portion);
+    for (int64_t row = task * portion; row < last; ++row) function(row, worker);
+  });
+}
+
+// conv_reference.cc: plain loops for every form.
+extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
+// conv_gemm.cc: products of the patches under the filter with packed weights.
+extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
+// depthwise.cc: pixel by pixel, all channels at once.
+extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8;
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_CONV_CONV_H_

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CONV_2D as a matrix product whose rows are the input patches under the filter; a float 1x1
+// convolution with stride 1 needs no patches, its rows lie in the input already.
+#include <cstring>
+
+#include "kernels/conv/conv.h"
+
+namespace deputy {
+namespace {
+
+// ---- Patches ----------------------------------------------------------------------------------
+
+struct PatchSource {
+  const ConvShape* shape;
+  const void* input;
+  const int32_t* zero_points;  // of the batches, `zero_stride` apart, as int8
+  int zero_stride;
+  const CpuKernels* cpu;
+
+  void Copy(const float* from, int64_t count, float* to) const {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+  }
+  void Copy(const int8_t* from, int64_t count, void* to) const {
+    cpu->gemm_s8.left_from_s8(from, static_cast<size_t>(count), to);
+  }
+  void Copy(const uint8_t* from, int64_t count, void* to) const {
+    cpu->gemm_s8.left_from_u8(from, static_cast<size_t>(count), to);
+  }
+};
+
+// The patch under the filter at one output pixel, taps outside the input as zero points.
+template <typename T, typename Out>
+void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
+  const PatchSource& source = *static_cast<const PatchSource*>(source_pointer);
+  const ConvShape& shape = *source.shape;
+  const T* input = static_cast<const T*>(source.input);
+  const int ox = static_cast<int>(row % shape.x.output);
+  const int oy = static_cast<int>(row / shape.x.output % shape.y.output);
+  const int64_t b = row / shape.x.output / shape.y.output;
+  const int64_t depth = shape.depth;
+  const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
+  const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
+  int32_t zero_point = source.zero_points[b * source.zero_stride];
+  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->gemm_s8.left_offset();
+  const Out outside = static_cast<Out>(zero_point);
+  // Taps side by side in memory are copied as one run.
+  const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
+  for (int ky = 0; ky < shape.y.filter; ++ky, out += shape.x.filter * depth) {
+    if (ky < first_y || ky >= last_y || first_x == last_x) {
+      std::fill_n(out, shape.x.filter * depth, outside);
+      continue;
+    }
+    const int64_t iy = shape.y.Start(oy) + int64_t{ky} * shape.y.dilation;
+    const auto pixel = [&](int kx) {
+      const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
+      return shape.Pixel(input, b, iy, ix) + group * depth;
+    };
+    std::fill_n(out, first_x * depth, outside);
+    if (one_run) {
+      source.Copy(pixel(first_x), (last_x - first_x) * depth, out + first_x * depth);
+    } else {
+      for (int kx = first_x; kx < last_x; ++kx) source.Copy(pixel(kx), depth, out + kx * depth);
+    }
+    std::fill_n(out + last_x * depth, (shape.x.filter - last_x) * depth, outside);
+  }
+}
+
+// The same as bytes, for integers.
+template <typename T, typename Out>
+void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
+  FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
+}
+
+template <typename T>
+MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const CpuKernels& cpu) {
+  return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
+                                              : &FillLeftPatch<T, uint8_t>;
+}
+
+bool IsPointwise(const ConvShape& shape) {
+  return shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1;
+}
+
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), shape.groups, shape.output_channels / shape.groups,
+          shape.y.filter * shape.x.filter * shape.depth};
+}
+
+bool IsUnsigned(const ConvData& data) { return data.form == WeightsForm::kUInt8; }
+
+// ---- Float ------------------------------------------------------------------------------------
+
+bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr;
+}
+
+bool HasFewColumns(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return IsFloat(data, tensors, cpu) && HasFewColumns(MatrixOf(data.shape));
+}
+
+size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  return MatrixLayer::FloatScratch(cpu, MatrixOf(data.shape), !IsPointwise(data.shape), workers);
+}
+
+// `source` is what the rows point to.
+MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
+  MatrixLayer::Rows<float> rows;
+  if (IsPointwise(*source->shape)) {
+    rows.direct = static_cast<const float*>(source->input);
+    rows.stride = static_cast<size_t>(source->shape->input_channels);
+  } else {
+    rows.fill = &FillPatch<float, float>;
+    rows.source = source;
+  }
+  return rows;
+}
+
+TfLiteStatus RunFewColumns(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                           const CpuKernels& cpu) {
+  const int32_t zero = 0;
+  const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
+  return MatrixLayer::RunFewColumns(context, cpu, MatrixOf(data->shape), FloatRows(&source),
+                                    tensors.filter, tensors.bias, data->float_range,
+                                    Data<float>(tensors.output));
+}
+
+TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                       const CpuKernels& cpu) {
+  return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
+}
+
+TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                      const CpuKernels& cpu) {
+  const int32_t zero = 0;
+  const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
+  return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), FloatRows(&source),
+                               tensors.filter, tensors.bias, data->float_range,
+                               Data<float>(tensors.output));
+}
+
+// ---- Integers ---------------------------------------------------------------------------------
+
+bool IsInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return (data.form == WeightsForm::kInt8 || IsUnsigned(data)) && cpu.gemm_s8.tile != nullptr;
+}
+
+bool IsHybrid(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kHybrid && cpu.gemm_s8.tile != nullptr;
+}
+
+MatrixLayer::IntWeights WeightsOf(const ConvData& data, const ConvTensors& tensors) {
+  const bool is_unsigned = IsUnsigned(data);
+  return {tensors.filter, is_unsigned, is_unsigned ? tensors.filter->params.zero_point - 128 : 0};
+}
+
+size_t IntScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  return data.HybridScratch() + kTensorAlignment +
+         MatrixLayer::Int8Scratch(cpu, MatrixOf(data.shape), workers);
+}
+
+TfLiteStatus PackInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                      const CpuKernels& cpu) {
+  return data->matrix.PackInt8(context, cpu, MatrixOf(data->shape), WeightsOf(*data, tensors));
+}
+
+TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                     const CpuKernels& cpu) {
+  const int32_t zero_point = data->scaling.input_zero_point() - data->scaling.output_offset();
+  const PatchSource source = {&data->shape, tensors.input->data.data, &zero_point, 0, &cpu};
+  MatrixLayer::Rows<uint8_t> rows;
+  rows.source = &source;
+  rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(cpu) : LeftPatchFunction<int8_t>(cpu);
+  return data->matrix.RunInt8(context, cpu, MatrixOf(data->shape), rows, WeightsOf(*data, tensors),
+                              tensors.bias, data->scaling, tensors.output->data.data);
+}
+
+TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                       const CpuKernels& cpu) {
+  HybridRows hybrid;
+  DEPUTY_TRY(data->QuantizeInput(context, tensors, &hybrid));
+  const PatchSource source = {&data->shape, hybrid.values(), hybrid.zero_points(), 1, &cpu};
+  MatrixLayer::Rows<uint8_t> rows;
+  rows.source = &source;
+  rows.fill = LeftPatchFunction<int8_t>(cpu);
+  const int64_t rows_per_scale = int64_t{data->shape.y.output} * data->shape.x.output;
+  return data->matrix.RunHybrid(context, cpu, MatrixOf(data->shape), rows, tensors.filter,
+                                tensors.bias,
+                                {&hybrid, rows_per_scale, &data->weight_scales, data->float_range},
+                                Data<float>(tensors.output));
+}
+
+}  // namespace
+
+constexpr ConvImplementation kFewColumnsConv = {.name = "few_columns",
+                                                .accepts = &HasFewColumns,
+                                                .pack = nullptr,
+                                                .scratch = &FloatScratch,
+                                                .run = &RunFewColumns};
+constexpr ConvImplementation kGemmFloatConv = {.name = "gemm_float",
+                                               .accepts = &IsFloat,
+                                               .pack = &PackFloat,
+                                               .scratch = &FloatScratch,
+                                               .run = &RunFloat};
+constexpr ConvImplementation kGemmInt8Conv = {.name = "gemm_int8",
+                                              .accepts = &IsInt8,
+                                              .pack = &PackInt8,
+                                              .scratch = &IntScratch,
+                                              .run = &RunInt8};
+constexpr ConvImplementation kGemmHybridConv = {.name = "gemm_hybrid",
+                                                .accepts = &IsHybrid,
+                                                .pack = &PackInt8,
+                                                .scratch = &IntScratch,
+                                                .run = &RunHybrid};
+
+}  // namespace deputy
