@@ -726,7 +726,7 @@ class CliTest(unittest.TestCase):
                 self.assertGreaterEqual(row["bytes"], tensors[row["tensor"]]["bytes"])
                 self.assertLessEqual(row["offset"] + row["bytes"], memory["arena_bytes"])
                 for other in rows:
-                    if (other is not row and other["first_use"] <= row["last_use"]
+                    if (other["owner"] != row["owner"] and other["first_use"] <= row["last_use"]
                             and row["first_use"] <= other["last_use"]):
                         self.assertTrue(row["offset"] + row["bytes"] <= other["offset"]
                                         or other["offset"] + other["bytes"] <= row["offset"])

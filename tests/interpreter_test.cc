@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -466,6 +467,49 @@ TEST(Interpreter, memory_map_shows_live_tensors_apart) {
   }
   map.struct_size = 4;
   EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteError);
+}
+
+// x -> RELU -> a -> NEG -> b -> ABS -> c -> ADD with x: all of a, b and c in one place.
+std::vector<uint8_t> InPlaceChain() {
+  ModelBuilder m;
+  std::vector<int> tensors;
+  for (const char* name : {"x", "a", "b", "c", "out"}) {
+    tensors.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}, name));
+  }
+  m.AddOp(kTfLiteBuiltinRelu, {tensors[0]}, {tensors[1]});
+  m.AddOp(kTfLiteBuiltinNeg, {tensors[1]}, {tensors[2]});
+  m.AddOp(kTfLiteBuiltinAbs, {tensors[2]}, {tensors[3]});
+  m.AddOp(kTfLiteBuiltinAdd, {tensors[3], tensors[0]}, {tensors[4]},
+          schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({tensors[0]});
+  m.SetOutputs({tensors[4]});
+  return m.Finish();
+}
+
+// Inputs and outputs of the graph are the caller's, and never shared.
+TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
+  TestInterpreter t(InPlaceChain());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  std::map<int, DeputyTensorMemory> places;
+  for (size_t entry = 0; entry < 5; ++entry) {
+    DeputyTensorMemory memory{};
+    memory.struct_size = sizeof memory;
+    ASSERT_EQ(DeputyInterpreterGetTensorMemory(t.get(), 0, entry, &memory), kTfLiteOk);
+    places[memory.tensor_index] = memory;
+  }
+  ASSERT_EQ(places.size(), 5u);
+  EXPECT_EQ(places[0].owner, 0);
+  EXPECT_EQ(places[1].owner, 1);
+  EXPECT_EQ(places[2].owner, 1);
+  EXPECT_EQ(places[3].owner, 1);
+  EXPECT_EQ(places[4].owner, 4);
+  EXPECT_EQ(places[3].offset, places[1].offset);
+  EXPECT_EQ(t.Tensor(3)->data.data, t.Tensor(1)->data.data);
+  for (int run = 0; run < 2; ++run) {
+    t.Set<float>(0, {1, -2, 3, -4});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    EXPECT_EQ(t.Get<float>(0), (std::vector<float>{2, -2, 6, -4}));
+  }
 }
 
 // Two constant layers whose weights are packed for the CPU.

@@ -122,6 +122,7 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
     if (memory.persistent == 0) unshared += memory.bytes;
     tensors.push_back({{"tensor", memory.tensor_index},
                        {"persistent", memory.persistent != 0},
+                       {"owner", memory.owner},
                        {"offset", memory.offset},
                        {"bytes", memory.bytes},
                        {"first_use", memory.first_use},
@@ -238,6 +239,12 @@ void PrintTensors(const Json& subgraph) {
   table.Print();
 }
 
+std::string BlockText(const Json& row) {
+  if (row["persistent"].get<bool>()) return "persistent";
+  const bool in_place = row["owner"] != row["tensor"];
+  return in_place ? "place of " + row["owner"].dump() : "arena";
+}
+
 void PrintMemory(const Json& subgraph) {
   const Json& memory = subgraph["memory"];
   if (memory.is_null()) return;
@@ -253,8 +260,7 @@ void PrintMemory(const Json& subgraph) {
   for (const Json& row : memory["tensors"]) {
     const size_t tensor = row["tensor"];
     const bool known = tensor < subgraph["tensors"].size();
-    table.Add({row["offset"].dump(), row["bytes"].dump(), row["tensor"].dump(),
-               row["persistent"].get<bool>() ? "persistent" : "arena",
+    table.Add({row["offset"].dump(), row["bytes"].dump(), row["tensor"].dump(), BlockText(row),
                LifeText(row["first_use"], row["last_use"], steps),
                known ? Shorten(subgraph["tensors"][tensor]["name"], 30) : "added later"});
   }

@@ -541,6 +541,10 @@ typedef struct DeputyTensorMemory {
   // The first and last position of the execution order at which its bytes matter.
   int32_t first_use;
   int32_t last_use;
+  // Since the second release of the struct: the tensor whose place this one takes over, because the
+  // operator that makes it works in place; tensor_index itself where the place is its own.
+  int32_t owner;
+  int32_t reserved;
 } DeputyTensorMemory;
 
 // Fills `memory`, whose struct_size the caller has set, with the n-th entry of a subgraph's map.

@@ -277,6 +277,7 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
     full.bytes = entry.bytes;
     full.first_use = entry.lifetime.first;
     full.last_use = entry.lifetime.last;
+    full.owner = entry.owner;
     return Deliver(full, memory);
   });
 }

@@ -28,7 +28,7 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
     Slot& slot = slots[tensor];
     slot.offset = kNoOffset;
-    if (slot.bytes == 0 || !slot.lifetime.used()) continue;
+    if (slot.bytes == 0 || !slot.lifetime.used() || slot.owner >= 0) continue;
     const bool placed = tensor < slots_.size() && slots_[tensor].offset != kNoOffset &&
                         slots_[tensor].bytes >= slot.bytes;
     if (placed) slot.bytes = slots_[tensor].bytes;
@@ -53,8 +53,13 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   for (size_t i = 0; i < owners.size(); ++i) {
     slots[static_cast<size_t>(owners[i])].offset = plan.offsets[i] + guard_bytes_;
   }
+  placed_.clear();
+  for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
+    Slot& slot = slots[tensor];
+    if (slot.owner >= 0) slot.offset = slots[static_cast<size_t>(slot.owner)].offset;
+    if (slot.offset != kNoOffset) placed_.push_back(static_cast<int>(tensor));
+  }
   slots_ = std::move(slots);
-  placed_ = std::move(owners);
   planned_bytes_ = total;
   return true;
 }

@@ -34,6 +34,9 @@ class Arena {
     size_t offset = kNoOffset;  // kNoOffset: the tensor has no memory here
     size_t bytes = 0;
     Lifetime lifetime;
+    // The tensor whose place it takes, which has none itself, is as large, and lives at least as
+    // long; -1: a place of its own.
+    int owner = -1;
   };
 
   // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that are

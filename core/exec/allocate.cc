@@ -108,7 +108,7 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   pack_requests_.clear();
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;
-  if (LayOut(last_prepared) != kTfLiteOk) return kTfLiteError;
+  if (LayOut(next_to_prepare_, last_prepared) != kTfLiteOk) return kTfLiteError;
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
   // Where memory is short, the kernel that needs it will say so.
@@ -276,14 +276,59 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   return lifetimes;
 }
 
-TfLiteStatus Subgraph::LayOut(int last_prepared) {
+std::vector<InPlaceTensor> Subgraph::InPlaceTensors(const std::vector<Lifetime>& lifetimes) const {
+  const std::vector<Arena::Slot>& placed = arena_.slots();
+  std::vector<InPlaceTensor> tensors(graph_.tensors().size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    tensors[i] = {graph_.tensors()[i].bytes, IsArena(graph_.tensors()[i]), lifetimes[i], -1};
+  }
+  // A delegate may keep the address of what it reads or writes, and compute it again.
+  for (int node_index : graph_.plan()) {
+    const TfLiteNode& node = *graph_.node(node_index);
+    if (node.delegate == nullptr) continue;
+    for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+      for (int index : IndicesOf(indices)) {
+        if (index >= 0) tensors[static_cast<size_t>(index)].may_share = false;
+      }
+    }
+  }
+  for (size_t i = 0; i < std::min(placed.size(), tensors.size()); ++i) {
+    const int owner = placed[i].owner;
+    if (owner < 0 || tensors[i].bytes > tensors[static_cast<size_t>(owner)].bytes) continue;
+    tensors[i].owner = owner;
+    tensors[static_cast<size_t>(owner)].lifetime.Include(lifetimes[i].last);
+  }
+  return tensors;
+}
+
+std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
+                                              const std::vector<Lifetime>& lifetimes) const {
+  std::vector<InPlaceTensor> tensors = InPlaceTensors(lifetimes);
+  std::vector<InPlaceNode> nodes;
+  // Under validation every tensor stands between guards of its own.
+  for (int position = first_new; arena_.guard_bytes() == 0 && position <= last_prepared;
+       ++position) {
+    const int node_index = graph_.plan()[static_cast<size_t>(position)];
+    const TfLiteNode& node = *graph_.node(node_index);
+    if (node.delegate != nullptr) continue;
+    nodes.push_back({position, IndicesOf(node.inputs), IndicesOf(node.outputs),
+                     graph_.registration(node_index)->inplace_operator});
+  }
+  ShareInPlace(nodes, &tensors);
+  std::vector<Arena::Slot> slots(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!IsArena(graph_.tensors()[i])) continue;
+    slots[i] = {kNoOffset, tensors[i].bytes, tensors[i].lifetime, tensors[i].owner};
+  }
+  return slots;
+}
+
+TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {
   const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
-  std::vector<Arena::Slot> shared(graph_.tensors().size());
+  const std::vector<Arena::Slot> shared = ArenaSlots(first_new, last_prepared, lifetimes);
   std::vector<Arena::Slot> lasting(graph_.tensors().size());
   for (size_t i = 0; i < graph_.tensors().size(); ++i) {
-    if (IsArena(graph_.tensors()[i])) {
-      shared[i] = {kNoOffset, graph_.tensors()[i].bytes, lifetimes[i]};
-    } else if (IsPersistent(graph_.tensors()[i]) && lifetimes[i].used()) {
+    if (IsPersistent(graph_.tensors()[i]) && lifetimes[i].used()) {
       lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
     }
   }
@@ -311,7 +356,8 @@ TensorMemory Subgraph::placed_tensor(size_t entry) const {
   const Arena& arena = lasting ? persistent_ : arena_;
   const int tensor = arena.placed()[lasting ? entry - arena_.placed().size() : entry];
   const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
-  return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime};
+  const int owner = slot.owner < 0 ? tensor : slot.owner;
+  return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime, owner};
 }
 
 TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,

@@ -22,6 +22,7 @@
 #include "core/base/saved_contents.h"
 #include "core/exec/call_shapes.h"
 #include "core/exec/delegate_layer.h"
+#include "core/exec/in_place.h"
 #include "core/exec/shared_shapes.h"
 #include "core/graph/graph.h"
 #include "core/graph/graph_index.h"
@@ -39,6 +40,7 @@ struct TensorMemory {
   size_t offset = 0;
   size_t bytes = 0;
   Lifetime lifetime;
+  int owner = 0;  // the tensor whose place it takes; itself
 };
 
 // How long a node has taken so far, as far as it was measured.
@@ -239,8 +241,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
-  TfLiteStatus LayOut(int last_prepared);
+  // Nodes below `first_new` keep what they have.
+  TfLiteStatus LayOut(int first_new, int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
+  // What the arena shall hold: nodes from `first_new` on are laid out for the first time.
+  std::vector<Arena::Slot> ArenaSlots(int first_new, int last_prepared,
+                                      const std::vector<Lifetime>& lifetimes) const;
+  // The tensors as the in-place pass sees them, with the owners of the present layout.
+  std::vector<InPlaceTensor> InPlaceTensors(const std::vector<Lifetime>& lifetimes) const;
   void PointTensorsIntoArenas();
   TfLiteStatus VerifyCustomAllocations();
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;

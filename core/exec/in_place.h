@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which outputs take over the memory of an input: a pure pass over the plan, before memory is laid
+// out. A kernel says in its TfLiteInPlaceOp mask what it can do; here is decided what may be done.
+#ifndef DEPUTY_CORE_EXEC_IN_PLACE_H_
+#define DEPUTY_CORE_EXEC_IN_PLACE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/arena.h"
+
+namespace deputy {
+
+// A node of the plan at `position`; indices of tensors, negative where one is absent.
+struct InPlaceNode {
+  int position = 0;
+  std::span<const int> inputs, outputs;
+  uint64_t mask = 0;  // TfLiteInPlaceOp
+};
+
+// What counts of a tensor.
+struct InPlaceTensor {
+  size_t bytes = 0;
+  bool may_share = false;  // in the arena, and nobody but kernels of ours sees it
+  Lifetime lifetime;
+  int owner = -1;  // the tensor whose memory it uses; -1: its own
+};
+
+// Whether output number `output` of a node may use the memory of input number `input`, which ends
+// its life there, as far as the mask goes.
+bool MaskAllows(uint64_t mask, int input, int output);
+
+// Sets the owner of outputs that take over an input's memory. An owner has none itself, and its
+// lifetime becomes that of all who use its memory. Owners set before are kept.
+//
+// An output takes over an input of the same size if the input's memory is used by nobody after the
+// node. Where the node leaves the bytes as they are (kTfLiteInplaceOpDataUnmodified), the input may
+// live on.
+void ShareInPlace(std::span<const InPlaceNode> nodes, std::vector<InPlaceTensor>* tensors);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_IN_PLACE_H_
