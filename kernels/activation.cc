@@ -198,17 +198,19 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
   switch (input->type) {
     case kTfLiteFloat32:
       if (high == 0) {
-        return MapElements<float>(input, output, [](float x) { return x < 0.0f ? 0.0f : x; });
+        return MapElements<float>(context, input, output,
+                                  [](float x) { return x < 0.0f ? 0.0f : x; });
       }
-      return MapElements<float>(
-          input, output, [&](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
+      return MapElements<float>(context, input, output, [&](float x) {
+        return std::min(std::max(x, bounds.low), bounds.high);
+      });
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
-      return MapElements<int16_t>(input, output,
+      return MapElements<int16_t>(context, input, output,
                                   [&](int16_t x) { return static_cast<int16_t>(relu(x)); });
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -233,14 +235,15 @@ TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   const float alpha = ParamsOf<TfLiteLeakyReluParams>(node).alpha;
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, [=](float x) { return x > 0.0f ? x : x * alpha; });
+      return MapElements<float>(context, input, output,
+                                [=](float x) { return x > 0.0f ? x : x * alpha; });
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
-      return MapElements<int16_t>(input, output,
+      return MapElements<int16_t>(context, input, output,
                                   [&](int16_t x) { return static_cast<int16_t>(relu(x)); });
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -274,7 +277,7 @@ TfLiteStatus PreparePrelu(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T, typename Alpha, typename Function>
 TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Function& function) {
-  DataOf<PreluData>(node).plan.Run(Data<T>(Input(context, node, 0)),
+  DataOf<PreluData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                    Data<Alpha>(Input(context, node, 1)),
                                    Data<T>(Output(context, node, 0)), function);
   return kTfLiteOk;
@@ -380,9 +383,11 @@ TfLiteStatus PrepareHardSwish(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type != kTfLiteFloat32) return DataOf<TableData>(node).bytes.Map(input, output);
-  return MapElements<float>(
-      input, output, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
+  if (input->type != kTfLiteFloat32)
+    return DataOf<TableData>(node).bytes.Map(context, input, output);
+  return MapElements<float>(context, input, output, [](float x) {
+    return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f;
+  });
 }
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
@@ -484,16 +489,16 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, [](float x) { return FastLogistic(x); });
+      return MapElements<float>(context, input, output, [](float x) { return FastLogistic(x); });
     case kTfLiteFloat16:
-      return MapHalves(input, output, [](float x) { return FastLogistic(x); });
+      return MapHalves(context, input, output, [](float x) { return FastLogistic(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 0);
-      return MapElements<int16_t>(input, output,
+      return MapElements<int16_t>(context, input, output,
                                   [&](int16_t x) { return LogisticInt16(x, scaling); });
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -517,15 +522,16 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, [](float x) { return FastTanh(x); });
+      return MapElements<float>(context, input, output, [](float x) { return FastTanh(x); });
     case kTfLiteFloat16:
-      return MapHalves(input, output, [](float x) { return FastTanh(x); });
+      return MapHalves(context, input, output, [](float x) { return FastTanh(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 1);
-      return MapElements<int16_t>(input, output, [&](int16_t x) { return TanhInt16(x, scaling); });
+      return MapElements<int16_t>(context, input, output,
+                                  [&](int16_t x) { return TanhInt16(x, scaling); });
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -543,8 +549,8 @@ TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(input, output);
-  return MapElements<float>(input, output, [](float x) { return Elu(x); });
+  if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(context, input, output);
+  return MapElements<float>(context, input, output, [](float x) { return Elu(x); });
 }
 
 // erfc instead of 1 + erf: the sum would cancel for large negative numbers.
@@ -583,17 +589,18 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   const bool approximate = ParamsOf<TfLiteGeluParams>(node).approximate;
   switch (input->type) {
     case kTfLiteFloat32:
-      return approximate ? MapElements<float>(input, output,
-                                              [](float x) { return GeluByTanh<&FastTanh>(x); })
-                         : MapElements<float>(input, output, [](float x) { return Gelu(x); });
-    case kTfLiteFloat16:
       return approximate
-                 ? MapHalves(input, output, [](float x) { return GeluByTanh<&FastTanh>(x); })
-                 : MapHalves(input, output, [](float x) { return Gelu(x); });
+                 ? MapElements<float>(context, input, output,
+                                      [](float x) { return GeluByTanh<&FastTanh>(x); })
+                 : MapElements<float>(context, input, output, [](float x) { return Gelu(x); });
+    case kTfLiteFloat16:
+      return approximate ? MapHalves(context, input, output,
+                                     [](float x) { return GeluByTanh<&FastTanh>(x); })
+                         : MapHalves(context, input, output, [](float x) { return Gelu(x); });
     case kTfLiteInt16:
-      return MapElements<int16_t>(input, output, *data.shorts);
+      return MapElements<int16_t>(context, input, output, *data.shorts);
     default:
-      return data.bytes.Map(input, output);
+      return data.bytes.Map(context, input, output);
   }
 }
 

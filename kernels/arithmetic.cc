@@ -355,7 +355,7 @@ class ScaledQuotient {
 // output[i] = function(a[..], b[..]) on the elements of one type.
 template <typename T, typename Function>
 TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& function) {
-  DataOf<ArithmeticData>(node).plan.Run(Data<T>(Input(context, node, 0)),
+  DataOf<ArithmeticData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                         Data<T>(Input(context, node, 1)),
                                         Data<T>(Output(context, node, 0)), function);
   return kTfLiteOk;

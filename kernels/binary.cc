@@ -118,7 +118,7 @@ class SquaredDifferenceInt8 {
 
 template <typename T, typename Function>
 TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& function) {
-  DataOf<BinaryData>(node).plan.Run(Data<T>(Input(context, node, 0)),
+  DataOf<BinaryData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                     Data<T>(Input(context, node, 1)),
                                     Data<T>(Output(context, node, 0)), function);
   return kTfLiteOk;

@@ -100,12 +100,12 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
   if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
     if (data.quantised) {
       const FixedValue<T> value_a(a), value_b(b);
-      data.plan.Run(Data<T>(a), Data<T>(b), out,
+      data.plan.Run(context, Data<T>(a), Data<T>(b), out,
                     [&](T x, T y) { return comparison(value_a(x), value_b(y)); });
       return kTfLiteOk;
     }
   }
-  data.plan.Run(Data<T>(a), Data<T>(b), out, [&](T x, T y) { return comparison(x, y); });
+  data.plan.Run(context, Data<T>(a), Data<T>(b), out, [&](T x, T y) { return comparison(x, y); });
   return kTfLiteOk;
 }
 
@@ -113,7 +113,7 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
 template <typename Comparison>
 TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& comparison) {
   DataOf<CompareData>(node).plan.Run(
-      Data<uint8_t>(Input(context, node, 0)), Data<uint8_t>(Input(context, node, 1)),
+      context, Data<uint8_t>(Input(context, node, 0)), Data<uint8_t>(Input(context, node, 1)),
       Data<uint8_t>(Output(context, node, 0)),
       [&](uint8_t a, uint8_t b) { return comparison(a != 0, b != 0); });
   return kTfLiteOk;
@@ -126,7 +126,8 @@ TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node,
   const std::string_view *a = nullptr, *b = nullptr;
   DEPUTY_TRY(access.Read(Input(context, node, 0), &a));
   DEPUTY_TRY(access.Read(Input(context, node, 1), &b));
-  DataOf<CompareData>(node).plan.Run(a, b, Data<uint8_t>(Output(context, node, 0)), comparison);
+  DataOf<CompareData>(node).plan.Run(context, a, b, Data<uint8_t>(Output(context, node, 0)),
+                                     comparison);
   return kTfLiteOk;
 }
 

@@ -148,6 +148,14 @@ void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Valu
   }
 }
 
+template <typename Pool>
+void PoolRow(const PoolData& data, const Pool& pool, const typename Pool::Value* image, int oy,
+             typename Pool::Value* out) {
+  for (int ox = 0; ox < data.x.output; ++ox, out += data.channels) {
+    PoolPixel(data, pool, image, oy, ox, out);
+  }
+}
+
 // ---- Eval -------------------------------------------------------------------------------------
 
 template <typename Pool>
@@ -158,13 +166,18 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
   const Value* input = Data<Value>(Input(context, node, 0));
   Value* out = Data<Value>(Output(context, node, 0));
   if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
-  for (int b = 0; b < data.batches; ++b) {
-    for (int oy = 0; oy < data.y.output; ++oy) {
-      for (int ox = 0; ox < data.x.output; ++ox, out += data.channels) {
-        PoolPixel(data, pool, input + b * image_values, oy, ox, out);
-      }
-    }
-  }
+  const int64_t row_values = int64_t{data.x.output} * data.channels;
+  const double row_inputs =
+      static_cast<double>(row_values) * data.y.filter * static_cast<double>(data.x.filter);
+  const int64_t rows = int64_t{data.batches} * data.y.output;
+  ParallelRanges(
+      context, rows, static_cast<int64_t>(kElementsPerTask / std::max(row_inputs, 1.0)) + 1,
+      [&](int64_t first, int64_t last) {
+        for (int64_t row = first; row < last; ++row) {
+          const Value* image = input + row / data.y.output * image_values;
+          PoolRow(data, pool, image, static_cast<int>(row % data.y.output), out + row * row_values);
+        }
+      });
   return kTfLiteOk;
 }
 

@@ -275,20 +275,28 @@ void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16
 
 // row(in, depth, out) for every row.
 template <typename T, typename Out, typename Row>
-TfLiteStatus ForEachRow(const TfLiteTensor* input, TfLiteTensor* output, const Row& row) {
+TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                        const Row& row) {
   const int depth = LastDim(input);
-  const int64_t values = ElementCount(input);
-  for (int64_t i = 0; i < values; i += depth) {
-    row(Data<T>(input) + i, depth, Data<Out>(output) + i);
-  }
+  if (ElementCount(input) == 0) return kTfLiteOk;
+  // An exponential costs more than the little that kElementsPerTask is made for.
+  const int64_t rows_per_task = kElementsPerTask / 8 / depth + 1;
+  ParallelRanges(context, ElementCount(input) / depth, rows_per_task,
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t i = first * depth; i < last * depth; i += depth) {
+                     row(Data<T>(input) + i, depth, Data<Out>(output) + i);
+                   }
+                 });
   return kTfLiteOk;
 }
 
 // The rows of the types T and Out with what they need to know: beta or the tables.
 template <typename T, typename Out, typename Extra>
-TfLiteStatus SoftmaxRows(const TfLiteTensor* input, TfLiteTensor* output, const Extra& extra) {
-  return ForEachRow<T, Out>(
-      input, output, [&](const T* in, int depth, Out* out) { SoftmaxRow(in, depth, extra, out); });
+TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                         const Extra& extra) {
+  return ForEachRow<T, Out>(context, input, output, [&](const T* in, int depth, Out* out) {
+    SoftmaxRow(in, depth, extra, out);
+  });
 }
 
 TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
@@ -299,17 +307,17 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const bool shorts = output->type == kTfLiteInt16;
   switch (input->type) {
     case kTfLiteFloat32:
-      return SoftmaxRows<float, float>(input, output, beta);
+      return SoftmaxRows<float, float>(context, input, output, beta);
     case kTfLiteFloat16:
-      return SoftmaxRows<uint16_t, uint16_t>(input, output, beta);
+      return SoftmaxRows<uint16_t, uint16_t>(context, input, output, beta);
     case kTfLiteInt8:
-      return shorts ? SoftmaxRows<int8_t, int16_t>(input, output, data)
-                    : SoftmaxRows<int8_t, int8_t>(input, output, data);
+      return shorts ? SoftmaxRows<int8_t, int16_t>(context, input, output, data)
+                    : SoftmaxRows<int8_t, int8_t>(context, input, output, data);
     case kTfLiteUInt8:
-      return shorts ? SoftmaxRows<uint8_t, int16_t>(input, output, data)
-                    : SoftmaxRows<uint8_t, uint8_t>(input, output, data);
+      return shorts ? SoftmaxRows<uint8_t, int16_t>(context, input, output, data)
+                    : SoftmaxRows<uint8_t, uint8_t>(context, input, output, data);
     case kTfLiteInt16:
-      return SoftmaxRows<int16_t, int16_t>(input, output, data);
+      return SoftmaxRows<int16_t, int16_t>(context, input, output, data);
     default:
       return UnexpectedType(context, input);
   }
@@ -321,16 +329,16 @@ TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const SoftmaxData& data = DataOf<SoftmaxData>(node);
   switch (input->type) {
     case kTfLiteFloat32:
-      return ForEachRow<float, float>(input, output, [](const float* in, int depth, float* out) {
-        LogSoftmaxRow(in, depth, out);
-      });
+      return ForEachRow<float, float>(
+          context, input, output,
+          [](const float* in, int depth, float* out) { LogSoftmaxRow(in, depth, out); });
     case kTfLiteInt8:
       return ForEachRow<int8_t, int8_t>(
-          input, output,
+          context, input, output,
           [&](const int8_t* in, int depth, int8_t* out) { LogSoftmaxRow(in, depth, data, out); });
     case kTfLiteUInt8:
       return ForEachRow<uint8_t, uint8_t>(
-          input, output,
+          context, input, output,
           [&](const uint8_t* in, int depth, uint8_t* out) { LogSoftmaxRow(in, depth, data, out); });
     default:
       return UnexpectedType(context, input);

@@ -77,8 +77,9 @@ TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const UnaryData& data = DataOf<UnaryData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return data.bytes.Map(input, output);
-  if (input->type == kTfLiteInt16) return MapElements<int16_t>(input, output, *data.shorts);
+  if (input->type == kTfLiteInt8) return data.bytes.Map(context, input, output);
+  if (input->type == kTfLiteInt16)
+    return MapElements<int16_t>(context, input, output, *data.shorts);
   return UnexpectedType(context, input);
 }
 
@@ -95,8 +96,8 @@ template <float (*function)(float)>
 TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  return input->type == kTfLiteFloat16 ? MapHalves(input, output, function)
-                                       : MapElements<float>(input, output, function);
+  return input->type == kTfLiteFloat16 ? MapHalves(context, input, output, function)
+                                       : MapElements<float>(context, input, output, function);
 }
 
 // ---- ABS and NEG ------------------------------------------------------------------------------
@@ -157,16 +158,17 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(input, output, [](float x) { return std::fabs(x); });
+      return MapElements<float>(context, input, output, [](float x) { return std::fabs(x); });
     case kTfLiteInt32:
-      return MapElements<int32_t>(input, output, [](int32_t x) { return x < 0 ? Negative(x) : x; });
+      return MapElements<int32_t>(context, input, output,
+                                  [](int32_t x) { return x < 0 ? Negative(x) : x; });
     case kTfLiteInt16: {
       if (!IsQuantized(input)) {
-        return MapElements<int16_t>(input, output,
+        return MapElements<int16_t>(context, input, output,
                                     [](int16_t x) { return x < 0 ? Negative(x) : x; });
       }
       const QuantizedAbs abs(input, output);
-      return MapElements<int16_t>(input, output,
+      return MapElements<int16_t>(context, input, output,
                                   [&](int16_t x) { return static_cast<int16_t>(abs(x)); });
     }
     default:
@@ -178,7 +180,7 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kNegBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(input, Output(context, node, 0), &Negative<T>);
+    return MapElements<T>(context, input, Output(context, node, 0), &Negative<T>);
   });
 }
 
@@ -198,7 +200,7 @@ TfLiteStatus EvalSign(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kSignBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(input, Output(context, node, 0), &Sign<T>);
+    return MapElements<T>(context, input, Output(context, node, 0), &Sign<T>);
   });
 }
 
@@ -215,7 +217,7 @@ TfLiteStatus PrepareExp(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
-  return MapElements<float>(Input(context, node, 0), Output(context, node, 0),
+  return MapElements<float>(context, Input(context, node, 0), Output(context, node, 0),
                             [](float x) { return FastExp(x); });
 }
 
@@ -234,7 +236,7 @@ TfLiteStatus PrepareLog(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalLog(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
-  return MapElements<float>(Input(context, node, 0), Output(context, node, 0),
+  return MapElements<float>(context, Input(context, node, 0), Output(context, node, 0),
                             [](float x) { return std::log(x); });
 }
 
@@ -295,12 +297,12 @@ TfLiteStatus EvalSqrt(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat32) {
-    return MapElements<float>(input, output, [](float x) { return std::sqrt(x); });
+    return MapElements<float>(context, input, output, [](float x) { return std::sqrt(x); });
   }
   DEPUTY_TRY(CheckNotNegative(context, input));
   if (input->type == kTfLiteInt8) return RunTables(context, node);
   const QuantizedSqrt sqrt(input, output);
-  return MapElements<int16_t>(input, output,
+  return MapElements<int16_t>(context, input, output,
                               [&](int16_t x) { return static_cast<int16_t>(sqrt(x)); });
 }
 
@@ -350,7 +352,7 @@ TfLiteStatus EvalRsqrt(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckNotNegative(context, input));
     return RunTables(context, node);
   }
-  return MapElements<float>(input, Output(context, node, 0),
+  return MapElements<float>(context, input, Output(context, node, 0),
                             [](float x) { return 1.0f / std::sqrt(x); });
 }
 

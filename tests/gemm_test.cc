@@ -13,6 +13,7 @@
 
 #include "core/base/thread_pool.h"
 #include "kernels/common/requantize.h"
+#include "tests/threaded_context.h"
 
 namespace deputy {
 namespace {
@@ -123,38 +124,6 @@ struct Int8 {
                   context, 1, [](int) { return 0; }, fill, finish),
               kTfLiteOk);
   }
-};
-
-// A context of ours with nothing behind it but threads and scratch.
-class ThreadedContext final : public Runtime {
- public:
-  explicit ThreadedContext(int threads) : pool_(threads) {
-    context_.impl_ = static_cast<Runtime*>(this);
-    context_.ReportError = &ReportContextError;
-  }
-  TfLiteContext* get() { return &context_; }
-
-  ThreadPool& pool() override { return pool_; }
-  Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
-  const Limits& limits() const override { return limits_; }
-  ScratchArena& scratch() override { return scratch_; }
-  bool TensorIsRead(int) const override { return true; }
-  CallableSubgraph* FindSubgraph(int) override { return nullptr; }
-  bool TakeCancellation() override { return false; }
-  PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
-  void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
-  void NoteFailure(const char*) override {}
-  void Report(const char*, va_list) override {}
-
-  void Share(PackedConstants* shared) { shared_ = shared; }
-  void Limit(size_t bytes) { limits_.max_block_bytes = bytes; }
-
- private:
-  ThreadPool pool_;
-  ScratchArena scratch_;
-  Limits limits_;
-  PackedConstants* shared_ = nullptr;
-  TfLiteContext context_{};
 };
 
 template <typename Product>

@@ -10,7 +10,9 @@
 #ifndef DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 #define DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 
+#include <algorithm>
 #include <cstdarg>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -133,6 +135,24 @@ void ParallelFor(TfLiteContext* context, int tiles, Function&& function) {
   } else {
     for (int tile = 0; tile < tiles; ++tile) function(tile, 0);
   }
+}
+
+// function(first, last) for ranges that together are [0, count), on the interpreter's threads:
+// tasks of `grain` or more each, because a hand-over must not cost more than the work.
+template <typename Function>
+void ParallelRanges(TfLiteContext* context, int64_t count, int64_t grain, Function&& function) {
+  const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
+  const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
+  if (tasks == 1) {
+    function(int64_t{0}, count);
+    return;
+  }
+  ParallelFor(context, static_cast<int>(tasks), [&](int task, int) {
+    // Written so that nothing overflows.
+    const int64_t portion = count / tasks, rest = count % tasks;
+    const int64_t first = task * portion + std::min<int64_t>(task, rest);
+    function(first, first + portion + (task < rest ? 1 : 0));
+  });
 }
 
 // A kernel's failure: the reason as "tensor T 'name': expected X, found Y" or the like. Under our

@@ -6,6 +6,7 @@
 #ifndef DEPUTY_KERNELS_COMMON_BROADCAST_H_
 #define DEPUTY_KERNELS_COMMON_BROADCAST_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -19,11 +20,17 @@ class BroadcastPlan {
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* a, const TfLiteTensor* b,
                        TfLiteTensor* output);
 
-  // out[i] = function(a[..], b[..]) for every element of the output.
+  // out[i] = function(a[..], b[..]) for every element of the output, on all threads.
   template <typename A, typename B, typename Out, typename Function>
-  void Run(const A* a, const B* b, Out* out, const Function& function) const {
+  void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
+           const Function& function) const {
     if (count_ == 0) return;
-    Level(0, a, b, out, function);
+    const Axis& outer = axes_[0];
+    const int64_t grain = kElementsPerTask / std::max<int64_t>(1, count_ / outer.extent) + 1;
+    ParallelRanges(context, outer.extent, grain, [&](int64_t first, int64_t last) {
+      Level(0, last - first, a + first * outer.step_a, b + first * outer.step_b,
+            out + first * outer.step_out, function);
+    });
   }
 
  private:
@@ -36,21 +43,22 @@ class BroadcastPlan {
   };
 
   template <typename A, typename B, typename Out, typename Function>
-  void Level(int level, const A* a, const B* b, Out* out, const Function& function) const {
+  void Level(int level, int64_t extent, const A* a, const B* b, Out* out,
+             const Function& function) const {
     const Axis& axis = axes_[level];
     if (level + 1 < rank_) {
-      for (int64_t i = 0; i < axis.extent; ++i) {
-        Level(level + 1, a + i * axis.step_a, b + i * axis.step_b, out + i * axis.step_out,
-              function);
+      for (int64_t i = 0; i < extent; ++i) {
+        Level(level + 1, axes_[level + 1].extent, a + i * axis.step_a, b + i * axis.step_b,
+              out + i * axis.step_out, function);
       }
     } else if (axis.step_a == 0) {
       const A left = *a;  // an axis longer than 1 moves along b by neighbours
-      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(left, b[i]);
+      for (int64_t i = 0; i < extent; ++i) out[i] = function(left, b[i]);
     } else if (axis.step_b == 0) {
       const B right = *b;
-      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(a[i], right);
+      for (int64_t i = 0; i < extent; ++i) out[i] = function(a[i], right);
     } else {
-      for (int64_t i = 0; i < axis.extent; ++i) out[i] = function(a[i], b[i]);
+      for (int64_t i = 0; i < extent; ++i) out[i] = function(a[i], b[i]);
     }
   }
 

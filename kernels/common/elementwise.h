@@ -17,22 +17,25 @@
 
 namespace deputy {
 
-// output[i] = function(input[i]).
+// output[i] = function(input[i]), on all threads. The two may be the same memory.
 template <typename T, typename Function>
-TfLiteStatus MapElements(const TfLiteTensor* input, TfLiteTensor* output,
+TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Function& function) {
   const T* values = Data<T>(input);
   T* out = Data<T>(output);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; ++i) out[i] = function(values[i]);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) out[i] = function(values[i]);
+  });
   return kTfLiteOk;
 }
 
 // The same on float16 with a function on float.
 template <typename Function>
-TfLiteStatus MapHalves(const TfLiteTensor* input, TfLiteTensor* output, const Function& function) {
-  return MapElements<uint16_t>(
-      input, output, [&](uint16_t half) { return FloatToHalf(function(HalfToFloat(half))); });
+TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                       const Function& function) {
+  return MapElements<uint16_t>(context, input, output, [&](uint16_t half) {
+    return FloatToHalf(function(HalfToFloat(half)));
+  });
 }
 
 // A real number as a step of T, saturating. Upstream converts to int32 first, where numbers that
@@ -65,8 +68,8 @@ class ByteTable {
     });
   }
 
-  TfLiteStatus Map(const TfLiteTensor* input, TfLiteTensor* output) const {
-    return MapElements<uint8_t>(input, output, [this](uint8_t x) { return bytes_[x]; });
+  TfLiteStatus Map(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) const {
+    return MapElements<uint8_t>(context, input, output, [this](uint8_t x) { return bytes_[x]; });
   }
 
  private:

@@ -178,6 +178,9 @@ inline bool IsDynamic(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteDynamic;
 }
 
+// Elements of a task of an operator that does little with each: see ParallelRanges.
+inline constexpr int64_t kElementsPerTask = 16384;
+
 // ---- Options ----------------------------------------------------------------------------------
 
 // OpDef::parse for operators whose options are the union member `member`: a model without them, or
