@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind the opaque handles of the C API, and the guard that every function of the API
-// runs in: no exception crosses into C.
+// What stands behind the opaque handles of the C API. Its functions run in Guard: no exception
+// crosses into C.
 #ifndef DEPUTY_C_API_SRC_OBJECTS_H_
 #define DEPUTY_C_API_SRC_OBJECTS_H_
 
@@ -14,6 +14,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/src/resolver.h"
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/hot_fallback.h"
 #include "core/delegation/placement.h"
@@ -80,26 +81,6 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
 // The validation layer, null where nobody asked for it. No other kind of observer is ever made.
 inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
   return static_cast<Validation*>(interpreter->impl->observer());
-}
-
-// Runs `body` and returns `on_failure` when it throws, which in this library means that memory was
-// refused.
-template <typename Result, typename Body>
-Result Guard(Result on_failure, Body&& body) noexcept {
-  try {
-    return body();
-  } catch (...) {
-    ErrorReporter().Report("out of memory");
-    return on_failure;
-  }
-}
-
-template <typename Body>
-void GuardVoid(Body&& body) noexcept {
-  Guard(0, [&] {
-    body();
-    return 0;
-  });
 }
 
 }  // namespace deputy

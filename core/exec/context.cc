@@ -4,6 +4,7 @@
 // functions for delegates are separate stubs, so that calling one from a kernel says so.
 #include "core/exec/context.h"
 
+#include "core/base/guard.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
@@ -14,13 +15,13 @@ Subgraph* SubgraphOf(const TfLiteContext* context) {
   return static_cast<Subgraph*>(static_cast<Runtime*>(context->impl_));
 }
 
-template <typename Call>
-TfLiteStatus Contain(const TfLiteContext* context, Call&& call) {
-  try {
-    return call(SubgraphOf(context));
-  } catch (...) {
-    return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError, "out of memory");
-  }
+template <typename Method>
+TfLiteStatus CallSubgraph(const TfLiteContext* context, Method&& method) {
+  Subgraph* const subgraph = SubgraphOf(context);
+  const auto out_of_memory = [&] {
+    return Fail(subgraph->interpreter()->reporter(), kTfLiteError, "out of memory");
+  };
+  return Guard(out_of_memory, [&] { return method(subgraph); });
 }
 
 // The observer, if there is one and if the call of the function is right as such.
@@ -34,7 +35,7 @@ Observer* Enter(const TfLiteContext* context, const char* function) {
 TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
   Observer* const observer = Enter(context, "ResizeTensor");
   if (observer != nullptr) observer->BeforeResize(SubgraphOf(context), tensor, new_dims);
-  const TfLiteStatus status = Contain(
+  const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
   if (observer != nullptr) observer->AfterResize(SubgraphOf(context), tensor);
   return status;
@@ -44,7 +45,7 @@ TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index)
   Observer* const observer = Enter(context, "AddTensors");
   const int first = SubgraphOf(context)->tensor_count();
   if (observer != nullptr) observer->BeforeAddTensors(SubgraphOf(context), count);
-  const TfLiteStatus status = Contain(
+  const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
   if (observer != nullptr) observer->AfterAddTensors(SubgraphOf(context), first);
   return status;
@@ -110,7 +111,7 @@ TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
 
 TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
   Enter(context, "GetExecutionPlan");
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetExecutionPlan(out_plan);
   });
 }
@@ -120,7 +121,7 @@ TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLi
   if (Observer* observer = Enter(context, "GetNodeAndRegistration")) {
     observer->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
   });
 }
@@ -131,7 +132,7 @@ TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration regis
   if (observer != nullptr) {
     observer->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
   }
-  const TfLiteStatus status = Contain(context, [&](Subgraph* subgraph) {
+  const TfLiteStatus status = CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Replace(registration, nodes, delegate);
   });
   if (observer != nullptr) observer->AfterReplace(SubgraphOf(context), status);
@@ -143,7 +144,7 @@ TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteInt
   if (Observer* observer = Enter(context, "PreviewDelegatePartitioning")) {
     observer->BeforePreview(SubgraphOf(context), nodes);
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Preview(nodes, out_params, out_count);
   });
 }
@@ -153,7 +154,7 @@ TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
   if (Observer* observer = Enter(context, "AcquireSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return AcquireContext(subgraph->interpreter(), index, out_context);
   });
 }
@@ -162,7 +163,7 @@ TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
   if (Observer* observer = Enter(context, "ReleaseSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
   }
-  return Contain(
+  return CallSubgraph(
       context, [&](Subgraph* subgraph) { return ReleaseContext(subgraph->interpreter(), index); });
 }
 

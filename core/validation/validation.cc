@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/base/delegate_call.h"
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
@@ -100,15 +101,14 @@ void Validation::Begin(const ForeignCall& foreign) try {
       call->outer->subject.callback == Callback::kDelegatePrepare) {
     subject.delegate = call->outer->replacing;
   }
-  try {
-    const bool expected = CheckOrder(*call);
-    const bool watched = expected && subject.delegate != nullptr &&
-                         subject.callback != Callback::kFree &&
-                         subject.callback != Callback::kFreeHandle;
-    if (watched) TakeBefore(call);
-  } catch (...) {
-    call->before.reset();
-  }
+  Guard([&] { call->before.reset(); },
+        [&] {
+          const bool expected = CheckOrder(*call);
+          const bool compared = expected && subject.delegate != nullptr &&
+                                subject.callback != Callback::kFree &&
+                                subject.callback != Callback::kFreeHandle;
+          if (compared) TakeBefore(call);
+        });
   call->begin = std::chrono::steady_clock::now();
 } catch (...) {
   // The call is not in the list; End sees that by its depth.
@@ -119,12 +119,9 @@ void Validation::End(const ForeignCall&, const CallResult& result) {
   const int depth = depth_--;
   Call* const call = Current();
   if (call == nullptr || call->depth != depth) return;
-  try {
-    CheckEnd(call, result,
-             std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin).count());
-  } catch (...) {
-    // Out of memory: the rest of the checks is left out.
-  }
+  const auto taken = std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin);
+  // Without memory the rest of the checks is left out.
+  Guard(Ignore, [&] { CheckEnd(call, result, taken.count()); });
   const std::lock_guard<std::mutex> lock(mutex_);
   calls_.pop_back();
 }
@@ -308,7 +305,8 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  try {
+  // A finding that there is no memory for is lost.
+  Guard(Ignore, [&] {
     Finding finding;
     finding.rule = rule;
     finding.tensor = tensor;
@@ -329,9 +327,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
     if (InfoOf(rule).severity == Severity::kSuspicion) finding.text += " (suspicion)";
     if (InfoOf(rule).severity == Severity::kPortability) finding.text += " (portability)";
     Add(finding);
-  } catch (...) {
-    // A finding that there is no memory for is lost.
-  }
+  });
 }
 
 void Validation::Add(const Finding& finding) {

@@ -3,6 +3,7 @@
 // The validation layer's view of the context's functions: who calls them when, and with what.
 #include <optional>
 
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
@@ -218,12 +219,11 @@ void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {
   call->replacing = nullptr;
   if (status != kTfLiteOk) call->replace_failed = true;
   if (call->before == nullptr || call->subgraph != subgraph) return;
-  try {
-    call->before->fields.Refresh();
-    call->before->roles = Roles(*call);
-  } catch (...) {
-    call->before.reset();
-  }
+  Guard([&] { call->before.reset(); },
+        [&] {
+          call->before->fields.Refresh();
+          call->before->roles = Roles(*call);
+        });
 }
 
 }  // namespace deputy
