@@ -184,7 +184,8 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   uint64_t digest = 0;
   for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
     const deputy::Subgraph* subgraph = interpreter->impl->subgraph(i);
-    digest = digest * 31 + deputy::GraphDigest(*subgraph, deputy::DelegationOf(subgraph).applied());
+    const auto& delegates = deputy::DelegationOf(subgraph).delegates();
+    digest = digest * 31 + deputy::GraphDigest(*subgraph, delegates.applied());
   }
   return digest;
 }

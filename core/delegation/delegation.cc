@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/delegation/support_query.h"
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
-#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 
@@ -20,11 +20,6 @@ constexpr char kNotApplied[] = "removed with all others when a delegate could no
 constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
 
 }  // namespace
-
-int64_t DelegateFlags(const TfLiteDelegate* delegate) {
-  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
-  return builder != nullptr ? builder->flags : delegate->flags;
-}
 
 Delegation::~Delegation() {
   FreePreviews();
@@ -38,26 +33,22 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->fallback().Invalidate();
-  KeepLibrary(delegate);
-  records_.Begin(delegate);
-  applying_ = true;
+  const AppliedDelegates::Application application(&delegates_, delegate);
+  const AppliedDelegate& offered = *delegates_.current();
   TfLiteStatus status = kTfLiteError;
   try {
-    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
-    records_.End(IsApplied(delegate));
+    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(offered) : ApplySteps(offered);
+    delegates_.ConcludeCurrent(reporter->last_error());
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
-  records_.Abandon();
-  applying_ = false;
   return status;
 }
 
-TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
+TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   if (!subgraph_->consistent()) return ApplyToInconsistent(delegate);
-  const int64_t flags = DelegateFlags(delegate);
-  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  const bool hint = delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   const bool was_immutable = subgraph_->immutable();
   const bool was_invokable = subgraph_->ready() && !subgraph_->immutable();
   if (was_immutable) {
@@ -65,18 +56,17 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
-  if (applied_.empty()) {
+  if (!any_applied()) {
     fp16_weights_ = Fp16Weights(subgraph_);
     original_plan_ = subgraph_->plan();
   }
 
-  applied_.reserve(applied_.size() + 1);
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
   if (hint) {
     if (const TfLiteStatus status = CheckFullyDelegated(); status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
-  if (status == kTfLiteOk) applied_.push_back(delegate);
+  if (status == kTfLiteOk) delegates_.AddCurrent();
   return status;
 } catch (...) {
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
@@ -85,10 +75,10 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
 
 // Nodes of an inconsistent subgraph may be wrong or left out, and it will never run: no delegate
 // sees it. Upstream finds out when it plans memory, at once for a static delegate only.
-TfLiteStatus Delegation::ApplyToInconsistent(TfLiteDelegate* delegate) {
-  const bool dynamic = (DelegateFlags(delegate) & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   if (!dynamic) return subgraph_->Reallocate();  // refuses, in words
-  applied_.push_back(delegate);
+  delegates_.AddCurrent();
   return kTfLiteOk;
 }
 
@@ -105,14 +95,14 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
 
 // ---- Applying under the policy Hot --------------------------------------------------------------
 
-// A delegate that was asked and failed is a delegate's error, whatever it failed with.
-TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
+// A delegate that was called and failed is a delegate's error, whatever it failed with.
+TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
   if (status == kTfLiteOk) return kTfLiteOk;
-  const bool asked = transaction_->asked;
+  const bool called = transaction_->called;
   TakeBack();
-  if (!asked) return status;
+  if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "subgraph %d: the delegate could not be applied; the graph is as it was before",
               subgraph_->index());
@@ -120,7 +110,7 @@ TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
 
 Delegation::Transaction::Transaction(Subgraph* subgraph)
     : before(subgraph),
-      applied(DelegationOf(subgraph).applied_),
+      applied(DelegationOf(subgraph).delegates_.applied()),
       original_plan(DelegationOf(subgraph).original_plan_),
       undone(DelegationOf(subgraph).undone_),
       was_immutable(subgraph->immutable()) {
@@ -138,10 +128,10 @@ void Delegation::TakeBack() {
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   transaction->before.Restore();
   operators_.ForgetNodesFrom(subgraph_->node_count());
-  applied_.swap(transaction->applied);
+  delegates_.SetApplied(std::move(transaction->applied));
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
-  records_.Revise(applied_, kTakenBack);
+  delegates_.Revise(kTakenBack);
   subgraph_->fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->SetImmutable();
@@ -166,14 +156,15 @@ TfLiteStatus Delegation::CheckStaticShapes() {
   return kTfLiteApplicationError;
 }
 
-TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
-  if (transaction_ != nullptr) transaction_->asked = true;
+TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
+  if (transaction_ != nullptr) transaction_->called = true;
+  CallObserver* const observer = subgraph_->interpreter()->call_observer();
   Enter();
-  AskForSupport(subgraph_, delegate, records_.current());
+  QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
-                            .delegate = delegate};
-  TfLiteStatus status = CallDelegatePrepare(subgraph_->interpreter()->call_observer(), call).status;
+                            .delegate = delegate.handle};
+  TfLiteStatus status = CallDelegatePrepare(observer, call).status;
   Leave();
   // Also what a delegate that failed has written stays in the nodes.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
@@ -185,11 +176,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
 
 // Steps 8 to 11 of abi.md 5.3: when memory is planned depends on the delegate's flags and on what
 // the graph was before.
-TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immutable,
+TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                                        bool was_invokable) {
-  const int64_t flags = DelegateFlags(delegate);
-  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  const bool hint = delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!dynamic) {
     if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
     subgraph_->SetImmutable();
@@ -222,21 +212,11 @@ TfLiteStatus Delegation::Restore() {
               "Restored original execution plan after delegate application failure.");
 }
 
-// A client that deletes a delegate from a library before the interpreter must not find the
-// library's code gone when the interpreter frees its kernels.
-void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
-  std::shared_ptr<const PluginLibrary> library = LibraryOf(delegate);
-  if (library == nullptr) return;
-  if (std::find(libraries_.begin(), libraries_.end(), library) == libraries_.end()) {
-    libraries_.push_back(std::move(library));
-  }
-}
-
 // ---- Undo, redo, remove -------------------------------------------------------------------------
 
 void Delegation::Undo(const char* why) {
   RestorePlan();
-  records_.Revise(applied_, why);
+  delegates_.Revise(why);
 }
 
 void Delegation::RestorePlan() {
@@ -272,14 +252,14 @@ void Delegation::ForgetTensors() {
 TfLiteStatus Delegation::Redo() {
   if (!undone_) return kTfLiteOk;
   undone_ = false;
-  const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
-  applied_.clear();
-  for (TfLiteDelegate* delegate : delegates) {
-    const TfLiteStatus status = Apply(delegate);
+  const std::vector<TfLiteDelegate*> handles = delegates_.applied_handles();
+  delegates_.ClearApplied();
+  for (TfLiteDelegate* handle : handles) {
+    const TfLiteStatus status = Apply(handle);
     Commit();
     if (status == kTfLiteOk) continue;
     if (!subgraph_->interpreter()->hot()) {
-      records_.Revise(applied_, kNotApplied);  // those behind it
+      delegates_.Revise(kNotApplied);  // those behind it
       return status;
     }
     subgraph_->interpreter()->NoteDelegateLeftOut();
@@ -289,20 +269,16 @@ TfLiteStatus Delegation::Redo() {
 
 TfLiteStatus Delegation::Remove(const char* why) {
   RestorePlan();
-  applied_.clear();
+  delegates_.ClearApplied();
   undone_ = false;
-  records_.Revise(applied_, why);
+  delegates_.Revise(why);
   return subgraph_->Reallocate();
 }
 
-bool Delegation::IsApplied(const TfLiteDelegate* delegate) const {
-  return std::find(applied_.begin(), applied_.end(), delegate) != applied_.end();
-}
-
 bool Delegation::requires_propagated_shapes() const {
-  return std::any_of(applied_.begin(), applied_.end(), [](const TfLiteDelegate* delegate) {
-    const int64_t flags = DelegateFlags(delegate);
-    return (flags & kTfLiteDelegateFlagsRequirePropagatedShapes) != 0;
+  const AppliedDelegates::Order& applied = delegates_.applied();
+  return std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
+    return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
   });
 }
 

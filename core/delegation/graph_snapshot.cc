@@ -208,7 +208,7 @@ void AddNode(const TfLiteNode& node, const TfLiteRegistration& registration, Has
 
 }  // namespace
 
-uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied) {
+uint64_t GraphDigest(const Subgraph& subgraph, const AppliedDelegates::Order& applied) {
   Subgraph& graph =
       const_cast<Subgraph&>(subgraph);  // its accessors are not const; nothing changes
   Hash hash;
@@ -217,7 +217,7 @@ uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> 
     AddNode(*graph.node(i), graph.registration(i), &hash);
   }
   for (int i = 0; i < graph.tensor_count(); ++i) AddTensor(*graph.tensor(i), &hash);
-  for (const TfLiteDelegate* delegate : applied) hash.Add(delegate);
+  for (const AppliedDelegate* delegate : applied) hash.Add(delegate->handle);
   return hash.value();
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "core/delegation/applied_delegates.h"
 
 namespace deputy {
 
@@ -59,7 +60,7 @@ class GraphSnapshot {
 // A number that is equal for equal structures: the plan; per node its tensors, registration,
 // builtin data and user data; per tensor type, shape, bytes, quantisation, allocation, delegate,
 // handle and stale bit; the delegates `applied`.
-uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied);
+uint64_t GraphDigest(const Subgraph& subgraph, const AppliedDelegates::Order& applied);
 
 }  // namespace deputy
 

@@ -216,24 +216,10 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter) {
   delete wrapper;
 }
 
-const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate) {
+PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? nullptr : wrapper->library->plugin();
-}
-
-TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? delegate : wrapper->inner;
-}
-
-std::string DelegateName(const TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? "" : wrapper->library->name();
-}
-
-std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? nullptr : wrapper->library;
+  if (wrapper == nullptr) return {delegate, nullptr};
+  return {wrapper->inner, wrapper->library};
 }
 
 }  // namespace deputy

@@ -8,7 +8,6 @@
 #define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 
 #include <memory>
-#include <string>
 
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_options.h"
@@ -27,16 +26,13 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
 // Null is fine; anything that is no wrapper is reported and left alone.
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter);
 
-// The functions below take any delegate. One that is no wrapper is its own inner delegate, has no
-// description, no library and no name.
-
-// What the plug-in says of itself; its functions want the inner delegate.
-const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate);
-TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate);
-// The plug-in's name, else that of its file, else "".
-std::string DelegateName(const TfLiteDelegate* delegate);
-// The library that the delegate comes from.
-std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate);
+// What is behind any delegate. One that is no wrapper is its own inner delegate and comes from no
+// library.
+struct PluginDelegate {
+  TfLiteDelegate* inner = nullptr;
+  std::shared_ptr<const PluginLibrary> library;
+};
+PluginDelegate Unwrap(TfLiteDelegate* delegate);
 
 }  // namespace deputy
 

@@ -16,7 +16,6 @@
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
-#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 namespace {
@@ -48,14 +47,14 @@ const char* NameOfTensor(Subgraph* subgraph, int tensor) {
   return found == nullptr || found->name == nullptr ? "" : found->name;
 }
 
-// What is left of a text when it is asked whether the same thing has happened before.
+// Key for finding what happened before: the text without its numbers.
 std::string WithoutNumbers(std::string text) {
   std::erase_if(text, [](unsigned char c) { return isdigit(c) != 0; });
   return text;
 }
 
-// A plain delegate says its name only with the nodes it replaces; until then that of the file that
-// its code is in has to do.
+// A plain delegate has no name until it replaces nodes; until then the name of the file that its
+// code is in stands in for it.
 std::string FileOf(const TfLiteDelegate* delegate) {
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
   const void* code = builder != nullptr ? reinterpret_cast<const void*>(builder->Prepare)
@@ -84,6 +83,18 @@ Validation::Call::Call(const ForeignCall& call)
       thread(std::this_thread::get_id()),
       begin(std::chrono::steady_clock::now()) {}
 
+void Validation::Call::LookUpDelegate() {
+  if (subject.delegate == nullptr) return;
+  if (const AppliedDelegate* known = DelegationOf(subgraph).delegates().Find(subject.delegate)) {
+    inner = known->inner;
+    flags = known->flags;
+  } else {
+    const AppliedDelegate stranger(subject.delegate);
+    inner = stranger.inner;
+    flags = stranger.flags;
+  }
+}
+
 // The layer must not fail a call: without memory it looks at less.
 void Validation::Begin(const ForeignCall& foreign) try {
   ++depth_;
@@ -103,6 +114,7 @@ void Validation::Begin(const ForeignCall& foreign) try {
   }
   Guard([&] { call->before.reset(); },
         [&] {
+          call->LookUpDelegate();
           const bool expected = CheckOrder(*call);
           const bool compared = expected && subject.delegate != nullptr &&
                                 subject.callback != Callback::kFree &&
@@ -185,7 +197,7 @@ bool Validation::CheckOrder(const Call& call) {
   // A delegate that promised to take the whole graph is never asked to prepare.
   const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
   if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
-      (DelegateFlags(subject.delegate) & promise) == 0) {
+      (call.flags & promise) == 0) {
     Report(Rule::kCallOrder, &call, -1, "the node has not been prepared");
   }
   return true;
@@ -279,16 +291,18 @@ void Validation::CheckHandleFreed(const Call& call) {
 
 // ---- Findings -----------------------------------------------------------------------------------
 
-std::string Validation::NameOf(const TfLiteDelegate* delegate) const {
-  const auto known = names_.find(delegate);
-  if (known != names_.end()) return known->second;
-  const std::string own = DelegateName(delegate);
-  return own.empty() ? FileOf(delegate) : own;
+std::string Validation::NameOf(const Call& call) const {
+  TfLiteDelegate* const delegate = call.subject.delegate;
+  const auto replaced = names_.find(delegate);
+  if (replaced != names_.end()) return replaced->second;
+  const AppliedDelegate* known = DelegationOf(call.subgraph).delegates().Find(delegate);
+  const std::string name = known != nullptr ? known->name : AppliedDelegate(delegate).name;
+  return name.empty() ? FileOf(delegate) : name;
 }
 
 std::string Validation::Describe(const Call& call) const {
   const ForeignCall& subject = call.subject;
-  std::string text = "delegate '" + NameOf(subject.delegate) + "', ";
+  std::string text = "delegate '" + NameOf(call) + "', ";
   text += NameOfCallback(subject.callback);
   text += subject.node >= 0 ? " of subgraph " : " on subgraph ";
   text += std::to_string(call.subgraph->index());
@@ -316,7 +330,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
       finding.subgraph = call->subgraph->index();
       finding.node = subject.node;
       finding.delegate = subject.delegate;
-      finding.delegate_name = NameOf(subject.delegate);
+      finding.delegate_name = NameOf(*call);
       finding.text += Describe(*call) + ": ";
       if (tensor >= 0) {
         finding.text += "tensor " + std::to_string(tensor) + " '" +

@@ -101,9 +101,16 @@ class Validation final : public Observer {
   // A call that has begun.
   struct Call {
     explicit Call(const ForeignCall& call);
+    // Finds out about the delegate that is called.
+    void LookUpDelegate();
+    bool IsDelegate(const TfLiteDelegate* other) const {
+      return other == subject.delegate || other == inner;
+    }
 
     ForeignCall subject;
     Subgraph* subgraph;
+    const TfLiteDelegate* inner = nullptr;  // as nodes and tensors carry it
+    int64_t flags = 0;                      // the delegate's
     Call* outer = nullptr;
     int depth = 0;
     std::thread::id thread;
@@ -137,13 +144,12 @@ class Validation final : public Observer {
   void CheckSubgraphsReleased(const Call& call);
   void CheckHandleFreed(const Call& call);
   void CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, const char* function);
-  bool IsSelf(const Call& call, const TfLiteDelegate* delegate) const;
   bool IsOwnAddedTensor(const Call& call, int tensor) const;
   std::vector<Role> Roles(const Call& call) const;
   void MarkReplaced(const Call& call, int node, std::vector<Role>* roles) const;
   int ModelTensorCount(const Subgraph* subgraph) const;
   Call* Current() const;
-  std::string NameOf(const TfLiteDelegate* delegate) const;
+  std::string NameOf(const Call& call) const;
   std::string Describe(const Call& call) const;
 
   // Makes a finding; `call` may be null. `tensor` is named in the text when it is one.
@@ -159,7 +165,7 @@ class Validation final : public Observer {
   int depth_ = 0;                             // counts calls that there was no memory for, too
   std::map<NodeKey, Kernel> kernels_;
   std::map<const TfLiteDelegate*, std::string> names_;
-  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;  // by whom
+  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;  // inner ones
   std::map<const Subgraph*, ConstantSums> constants_;
   std::set<std::pair<const TfLiteDelegate*, TfLiteBufferHandle>> freed_handles_;
 };

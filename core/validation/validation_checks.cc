@@ -8,7 +8,6 @@
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
-#include "core/plugin/plugin_delegate.h"
 #include "core/validation/validation.h"
 
 namespace deputy {
@@ -30,11 +29,6 @@ void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
 
 // ---- Whose is what ------------------------------------------------------------------------------
 
-bool Validation::IsSelf(const Call& call, const TfLiteDelegate* delegate) const {
-  TfLiteDelegate* self = call.subject.delegate;
-  return delegate == self || (self != nullptr && delegate == InnerDelegate(self));
-}
-
 int Validation::ModelTensorCount(const Subgraph* subgraph) const {
   const auto& subgraphs = interpreter_->model().desc().subgraphs;
   return static_cast<int>(subgraphs[static_cast<size_t>(subgraph->index())].tensors.size());
@@ -44,9 +38,7 @@ bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {
   const auto added = added_tensors_.find(call.subgraph);
   if (added == added_tensors_.end()) return false;
   const auto owner = added->second.find(tensor);
-  if (owner == added->second.end() || owner->second == nullptr) return false;
-  return IsSelf(call, owner->second) ||
-         InnerDelegate(const_cast<TfLiteDelegate*>(owner->second)) == call.subject.delegate;
+  return owner != added->second.end() && owner->second != nullptr && owner->second == call.inner;
 }
 
 std::vector<Role> Validation::Roles(const Call& call) const {
@@ -181,8 +173,8 @@ void Validation::JudgeHandle(Call* call, const FieldChange& change) {
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
   const Role role = call->before->roles[static_cast<size_t>(index)];
-  const bool free_to_take = before.delegate == nullptr || IsSelf(*call, before.delegate);
-  const bool keeps_to_itself = now.delegate == nullptr || IsSelf(*call, now.delegate);
+  const bool free_to_take = before.delegate == nullptr || call->IsDelegate(before.delegate);
+  const bool keeps_to_itself = now.delegate == nullptr || call->IsDelegate(now.delegate);
   if (!free_to_take || (Is(change, "delegate") && !keeps_to_itself)) {
     Report(Rule::kForeignHandle, call, index, "changes %s, which is another delegate's",
            change.name);
