@@ -29,6 +29,7 @@ class HandGraph {
   // Frees the nodes from `count` on; the plan has those of `plan`.
   void RemoveNodesFrom(int count, const std::vector<int>& plan);
 
+  TfLiteContext* context() { return &context_; }
   Graph* operator->() { return &graph_; }
   Graph& operator*() { return graph_; }
 

@@ -184,8 +184,7 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   uint64_t digest = 0;
   for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
     const deputy::Subgraph* subgraph = interpreter->impl->subgraph(i);
-    const auto& delegates = deputy::DelegationOf(subgraph).delegates();
-    digest = digest * 31 + deputy::GraphDigest(*subgraph, delegates.applied());
+    digest = digest * 31 + deputy::DelegationOf(subgraph).Digest();
   }
   return digest;
 }

@@ -9,6 +9,7 @@
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
+#include "core/graph/graph_digest.h"
 #include "core/model/op_names.h"
 
 namespace deputy {
@@ -109,10 +110,11 @@ TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
 }
 
 Delegation::Transaction::Transaction(Subgraph* subgraph)
-    : before(subgraph),
+    : before(&subgraph->graph()),
       applied(DelegationOf(subgraph).delegates_.applied()),
       original_plan(DelegationOf(subgraph).original_plan_),
       undone(DelegationOf(subgraph).undone_),
+      skippable_count(subgraph->interpreter()->skippable_count()),
       was_immutable(subgraph->immutable()) {
   was_ready = subgraph->ready();
   if (!was_ready) return;
@@ -126,8 +128,11 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
 void Delegation::TakeBack() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
-  transaction->before.Restore();
-  operators_.ForgetNodesFrom(subgraph_->node_count());
+  RemoveNodesFrom(transaction->before.node_count());
+  transaction->before.Restore([this](int tensor) { subgraph_->FreeBufferHandle(tensor); });
+  subgraph_->PlanHasChanged();
+  subgraph_->interpreter()->KeepSkippable(transaction->skippable_count);
+  subgraph_->SetUninvokable();
   delegates_.SetApplied(std::move(transaction->applied));
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
@@ -280,6 +285,14 @@ bool Delegation::requires_propagated_shapes() const {
   return std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
     return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
   });
+}
+
+uint64_t Delegation::Digest() const {
+  uint64_t digest = GraphDigest(subgraph_->graph());
+  for (const AppliedDelegate* delegate : delegates_.applied()) {
+    digest = digest * 31 + reinterpret_cast<uintptr_t>(delegate->handle);
+  }
+  return digest;
 }
 
 // ---- Delegate mode ------------------------------------------------------------------------------

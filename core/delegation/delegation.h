@@ -12,6 +12,7 @@
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Delegation final : public DelegateLayer {
   int mode_depth() const { return mode_depth_; }
   // The delegates that were offered, and what came of each.
   const AppliedDelegates& delegates() const { return delegates_; }
+  // A number that is equal as long as the graph's structure and the applied delegates are.
+  uint64_t Digest() const;
   // What the nodes of the original plan read in the model.
   const Fp16Weights& fp16_weights() const { return fp16_weights_; }
   // By node index: where the caller wants nodes to run; empty if nothing was said.
@@ -78,6 +81,7 @@ class Delegation final : public DelegateLayer {
     std::vector<int> original_plan;
     bool undone;
     SavedContents contents;  // what the caller wrote, and variables
+    size_t skippable_count;  // marks of the interpreter's subgraphs
     bool was_ready = false;  // memory was planned
     bool was_immutable = false;
     bool called = false;  // the delegate has been called

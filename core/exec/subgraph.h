@@ -159,12 +159,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // The plan is this from now on.
   void SetPlan(std::vector<int> plan) noexcept {
     graph_.SetPlan(std::move(plan));
-    graph_index_.reset();
+    PlanHasChanged();
   }
   void AppendToPlan(int node) {
     graph_.AppendToPlan(node);
-    graph_index_.reset();
+    PlanHasChanged();
   }
+  // To be called when the graph's plan was set by another way.
+  void PlanHasChanged() noexcept { graph_index_.reset(); }
   // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
   void ReserveNodes();
   // Frees the nodes from `count` on, those of the plan first. The plan is the caller's to mend.

@@ -83,6 +83,9 @@ Validation::Call::Call(const ForeignCall& call)
       thread(std::this_thread::get_id()),
       begin(std::chrono::steady_clock::now()) {}
 
+Validation::Before::Before(Subgraph* subgraph)
+    : fields(&subgraph->graph(), subgraph->context()), contents(subgraph) {}
+
 void Validation::Call::LookUpDelegate() {
   if (subject.delegate == nullptr) return;
   if (const AppliedDelegate* known = DelegationOf(subgraph).delegates().Find(subject.delegate)) {

@@ -91,8 +91,8 @@ class Validation final : public Observer {
  private:
   // What a delegate's call is held against; absent for kernels on the CPU.
   struct Before {
-    explicit Before(Subgraph* subgraph) : fields(subgraph), contents(subgraph) {}
-    GraphFields fields;
+    explicit Before(Subgraph* subgraph);
+    SavedFields fields;
     GuardedContents contents;
     std::vector<Role> roles;
     std::vector<int> mode_depths;  // per subgraph

@@ -206,13 +206,12 @@ void Validation::JudgeNode(Call* call, const FieldChange& change) {
   const ForeignCall& subject = call->subject;
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
-    const std::vector<int>& before = call->before->fields.inputs(change.index);
+    const TfLiteIntArray* before = call->before->fields.inputs(change.index);
     const TfLiteIntArray* now = call->subgraph->node(change.index)->inputs;
     const Fp16Weights& weights = DelegationOf(call->subgraph).fp16_weights();
-    bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
+    bool allowed = now != nullptr && before != nullptr && now->size == before->size;
     for (int i = 0; allowed && i < now->size; ++i) {
-      allowed = now->data[i] == before[static_cast<size_t>(i)] ||
-                weights.MayRead(change.index, i, now->data[i]);
+      allowed = now->data[i] == before->data[i] || weights.MayRead(change.index, i, now->data[i]);
     }
     if (allowed) return;
   }
