@@ -87,7 +87,8 @@ void Change(TfLitePtrUnion& data) { data.raw = &elsewhere; }
 void Change(TfLiteQuantizationParams& params) { params.zero_point += 1; }
 void Change(TfLiteQuantization& quantization) { quantization.type = kTfLiteBlockwiseQuantization; }
 template <typename Value>
-requires(std::is_scalar_v<Value> && !kIsArray<Value>) void Change(Value& value) {
+void Change(Value& value) {
+  static_assert(std::is_scalar_v<Value>);
   if constexpr (std::is_pointer_v<Value>) {
     value = reinterpret_cast<Value>(&elsewhere);
   } else if constexpr (std::is_same_v<Value, bool>) {

@@ -189,6 +189,38 @@ TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
   const Handle in_destroy = External("throwing", {{"in", "destroy"}});
 }
 
+// Writes down the calls of plug-ins, with what they threw.
+class Notebook final : public CallObserver {
+ public:
+  virtual ~Notebook() = default;
+  void Begin(const ForeignCall& call) override {
+    lines.emplace_back(call.callback == Callback::kCreate    ? "create"
+                       : call.callback == Callback::kDestroy ? "destroy"
+                                                             : "another");
+  }
+  void End(const ForeignCall&, const CallResult& result) override {
+    lines.emplace_back(result.exception == nullptr ? "done" : result.exception);
+  }
+
+  std::vector<std::string> lines;
+};
+
+TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
+  ErrorReporter reporter;
+  const auto library = PluginLibrary::Load(Library("throwing").c_str(), false, &reporter);
+  ASSERT_NE(library, nullptr);
+  Notebook notebook;
+  const char* key = "in";
+  for (const char* place : {"create", "destroy", "prepare"}) {
+    TfLiteDelegate* delegate =
+        CreatePluginDelegate(library, {&key, &place, 1}, &reporter, &notebook);
+    DeletePluginDelegate(delegate, &reporter, &notebook);
+  }
+  EXPECT_THAT(notebook.lines,
+              ElementsAre("create", "create threw an exception", "create", "done", "destroy",
+                          "destroy threw an exception", "create", "done", "destroy", "done"));
+}
+
 TEST_F(PluginWrapper, refuses_to_delete_what_it_did_not_make) {
   TfLiteDelegate stranger = TfLiteDelegateCreate();
   TfLiteExternalDelegateDelete(&stranger);

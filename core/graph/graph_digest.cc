@@ -2,6 +2,7 @@
 #include "core/graph/graph_digest.h"
 
 #include <cstddef>
+#include <type_traits>
 
 #include "core/graph/graph.h"
 #include "core/graph/graph_fields.h"
@@ -13,8 +14,10 @@ namespace {
 class Hash {
  public:
   template <typename Value>
-  requires std::is_scalar_v<Value>
-  void Add(const Value& value) { AddBytes(&value, sizeof value); }
+  void Add(const Value& value) {
+    static_assert(std::is_scalar_v<Value>, "it has padding, or is no value");
+    AddBytes(&value, sizeof value);
+  }
   void Add(const TfLiteIntArray* array) {
     Add(array == nullptr ? -1 : array->size);
     if (array != nullptr && array->size > 0) AddBytes(array->data, sizeof(int) * Size(*array));

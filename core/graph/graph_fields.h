@@ -93,8 +93,13 @@ template <typename Value>
 inline constexpr bool kIsArray =
     std::is_same_v<Value, TfLiteIntArray*> || std::is_same_v<Value, const TfLiteIntArray*>;
 
-inline bool SameField(const TfLiteIntArray* a, const TfLiteIntArray* b) {
-  return TfLiteIntArrayEqual(a, b) != 0;
+template <typename Value>
+bool SameField(const Value& a, const Value& b) {
+  if constexpr (kIsArray<Value>) {
+    return TfLiteIntArrayEqual(a, b) != 0;
+  } else {
+    return a == b;
+  }
 }
 inline bool SameField(const TfLitePtrUnion& a, const TfLitePtrUnion& b) { return a.raw == b.raw; }
 inline bool SameField(const TfLiteQuantizationParams& a, const TfLiteQuantizationParams& b) {
@@ -102,11 +107,6 @@ inline bool SameField(const TfLiteQuantizationParams& a, const TfLiteQuantizatio
 }
 inline bool SameField(const TfLiteQuantization& a, const TfLiteQuantization& b) {
   return a.type == b.type && a.params == b.params;
-}
-template <typename Value>
-requires(std::is_scalar_v<Value> && !kIsArray<Value>) bool SameField(const Value& a,
-                                                                     const Value& b) {
-  return a == b;
 }
 
 // ---- Copies -------------------------------------------------------------------------------------
@@ -117,18 +117,18 @@ template <typename Struct>
 class StructCopy {
  public:
   // Throws when memory is refused.
-  explicit StructCopy(const Struct& now) : fields_(now) {
-    ForEachArray([](auto& array) { array = nullptr; });
-    try {
-      FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
-        if constexpr (IsArray<decltype(member)>()) fields_.*member = Copy(now.*member);
-      });
-    } catch (...) {
-      Free();
-      throw;
-    }
+  explicit StructCopy(const Struct& now) : StructCopy() {
+    FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
+      if constexpr (IsArray<decltype(member)>()) {
+        fields_.*member = Copy(now.*member);
+      } else {
+        fields_.*member = now.*member;
+      }
+    });
   }
-  ~StructCopy() { Free(); }
+  ~StructCopy() {
+    ForEachArray([](auto& array) { TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(array)); });
+  }
   StructCopy(StructCopy&& other) noexcept : fields_(other.fields_) {
     other.ForEachArray([](auto& array) { array = nullptr; });
   }
@@ -172,6 +172,8 @@ class StructCopy {
   }
 
  private:
+  StructCopy() = default;
+
   template <typename Member>
   static constexpr bool IsArray() {
     return kIsArray<std::decay_t<decltype(std::declval<Struct&>().*std::declval<Member>())>>;
@@ -190,11 +192,8 @@ class StructCopy {
       if constexpr (IsArray<decltype(member)>()) visit(fields_.*member);
     });
   }
-  void Free() {
-    ForEachArray([](auto& array) { TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(array)); });
-  }
 
-  Struct fields_;
+  Struct fields_{};
 };
 
 }  // namespace deputy

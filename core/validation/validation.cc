@@ -22,6 +22,14 @@ namespace {
 
 const char* NameOfCallback(Callback callback) {
   switch (callback) {
+    case Callback::kLoad:
+      return "loading";
+    case Callback::kDescribe:
+      return "deputy_plugin";
+    case Callback::kCreate:
+      return "create";
+    case Callback::kDestroy:
+      return "destroy";
     case Callback::kSupport:
       return "get_support";
     case Callback::kDelegatePrepare:
@@ -36,6 +44,8 @@ const char* NameOfCallback(Callback callback) {
       return "free";
     case Callback::kCopyFrom:
       return "CopyFromBufferHandle";
+    case Callback::kCopyTo:
+      return "CopyToBufferHandle";
     case Callback::kFreeHandle:
       return "FreeBufferHandle";
   }
