@@ -58,7 +58,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
   if (!any_applied()) {
-    fp16_weights_ = Fp16Weights(subgraph_);
+    fp16_weights_ = Fp16Weights(subgraph_->graph());
     original_plan_ = subgraph_->plan();
   }
 
@@ -229,7 +229,7 @@ void Delegation::RestorePlan() {
   const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
   RemoveNodesFrom(kept);
   subgraph_->SetPlan(std::move(original_plan_));
-  fp16_weights_.Widen(subgraph_);
+  fp16_weights_.Widen(&subgraph_->graph());
   ForgetTensors();
   subgraph_->interpreter()->KeepSkippable(0);
   original_plan_.clear();
