@@ -352,7 +352,7 @@ TEST_F(PluginRegistry, stable_delegates_take_settings) {
   EXPECT_THAT(DeputyLastError(),
               HasSubstr("(expected a delegate that takes options, found a stable delegate)"));
   EXPECT_EQ(DeputyPluginCreateStableDelegate(plugin, ""), nullptr);
-  EXPECT_THAT(DeputyLastError(), HasSubstr("(the plug-in answered NULL and gave no reason)"));
+  EXPECT_THAT(DeputyLastError(), HasSubstr("(the plug-in returned NULL and gave no reason)"));
   for (const char* settings : {"some", static_cast<const char*>(nullptr)}) {
     TfLiteDelegate* delegate = DeputyPluginCreateStableDelegate(plugin, settings);
     ASSERT_NE(delegate, nullptr) << DeputyLastError();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs what, and why; and the caller's word on it. Delegates are numbered over all subgraphs,
-// in the order in which the first subgraph that was asked met them.
+// Who runs what, and why; and user constraints on it. Delegates are numbered over all subgraphs,
+// in the order in which they were offered to the first subgraph that knows them.
 #include <list>
 #include <string>
 
@@ -73,7 +73,7 @@ std::string WhyLeft(Subgraph* subgraph, int node_index) {
     return delegate->name + ": " + deputy::ReasonName(answer.reason) +
            (answer.text.empty() ? "" : ", " + answer.text);
   }
-  return "no delegate was asked";
+  return "no delegate was offered it";
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
 }  // namespace
 
 void TfLiteInterpreter::UpdateListening() {
-  const bool anybody = profile_callback != nullptr || telemetry != nullptr;
-  impl->SetOpListener(anybody ? this : nullptr);
+  const bool any = profile_callback != nullptr || telemetry != nullptr;
+  impl->SetOpListener(any ? this : nullptr);
 }
 
 void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {

@@ -30,7 +30,7 @@ struct TfLiteModel {
 
 struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
-  // The environment may choose the arithmetic as long as nobody called for one.
+  // The environment may choose the arithmetic as long as no call has.
   bool arithmetic_set = false;
   // Likewise the delegate policy.
   bool policy_set = false;
@@ -63,7 +63,7 @@ struct TfLiteInterpreter final : deputy::OpListener {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;
   DeputyProfileCallback profile_callback = nullptr;
   void* profile_user_data = nullptr;
-  // What the telemetry answered for the operators that are running, the innermost last.
+  // What the telemetry returned for the operators that are running, the innermost last.
   std::vector<uint32_t> open_ops;
 };
 
@@ -78,7 +78,7 @@ namespace deputy {
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
 
-// The validation layer, null where nobody asked for it. No other kind of observer is ever made.
+// The validation layer, null where it was not requested. No other kind of observer is ever made.
 inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
   return static_cast<Validation*>(interpreter->impl->observer());
 }

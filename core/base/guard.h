@@ -35,7 +35,7 @@ void Guard(Body&& body) noexcept {
   Guard([] { ErrorReporter().Report("out of memory"); }, std::forward<Body>(body));
 }
 
-// As the failure of a guard: nothing is reported, since nobody is there to be told.
+// As the failure of a guard: nothing is reported, where no reporter is at hand.
 inline void Ignore() noexcept {}
 
 }  // namespace deputy

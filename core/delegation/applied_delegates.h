@@ -25,7 +25,7 @@ class Graph;
 class PluginLibrary;
 
 struct AppliedDelegate {
-  // Looks at the delegate; nobody else needs to.
+  // Looks at the delegate, once for all.
   explicit AppliedDelegate(TfLiteDelegate* delegate);
 
   bool Is(const TfLiteDelegate* other) const { return other == handle || other == inner; }

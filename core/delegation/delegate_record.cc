@@ -138,7 +138,7 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
   } else if (answer->previewed) {
     answer->reason = kDeputyReasonPartitionTooSmall;
     answer->text = "the delegate looked at the partition it would be in, and let it be";
-  } else if (!answer->asked) {
+  } else if (!answer->looked_at) {
     answer->reason = kDeputyReasonNotAsked;
     answer->text = "the delegate did not look at it";
   } else {
@@ -149,8 +149,8 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
 // Marks the nodes behind a node of the plan, if that is the delegate's or holds one of its own.
 void MarkRun(const Graph& graph, int node_index, const TfLiteDelegate* delegate, bool within,
              std::vector<bool>* runs) {
-  const bool answered = static_cast<size_t>(node_index) < runs->size();
-  if (within && answered) {
+  const bool known = static_cast<size_t>(node_index) < runs->size();
+  if (within && known) {
     (*runs)[static_cast<size_t>(node_index)] = true;
     return;
   }

@@ -16,7 +16,7 @@ namespace deputy {
 class Graph;
 
 struct NodeAnswer {
-  bool asked = false;                           // the delegate looked at the node
+  bool looked_at = false;                       // the delegate looked at the node
   bool previewed = false;                       // and at a partition with it
   bool claimed = false;                         // it wanted to replace it
   bool taken = false;                           // it runs it

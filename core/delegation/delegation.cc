@@ -78,7 +78,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
 // sees it. Upstream finds out when it plans memory, at once for a static delegate only.
 TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
   const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
-  if (!dynamic) return subgraph_->Reallocate();  // refuses, in words
+  if (!dynamic) return subgraph_->Reallocate();  // reports what is wrong
   delegates_.AddCurrent();
   return kTfLiteOk;
 }
@@ -164,13 +164,13 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   if (transaction_ != nullptr) transaction_->called = true;
   CallObserver* const observer = subgraph_->interpreter()->call_observer();
-  Enter();
+  EnterDelegateMode();
   QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
                             .delegate = delegate.handle};
   TfLiteStatus status = CallDelegatePrepare(observer, call).status;
-  Leave();
+  LeaveDelegateMode();
   // Also what a delegate that failed has written stays in the nodes.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
     const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
@@ -297,11 +297,11 @@ uint64_t Delegation::Digest() const {
 
 // ---- Delegate mode ------------------------------------------------------------------------------
 
-void Delegation::Enter() {
+void Delegation::EnterDelegateMode() {
   if (mode_depth_++ == 0) SetContextMode(true);
 }
 
-void Delegation::Leave() {
+void Delegation::LeaveDelegateMode() {
   if (mode_depth_ == 0) {
     if (Observer* observer = subgraph_->interpreter()->observer()) {
       observer->ReleasedTooOften(subgraph_);

@@ -48,8 +48,8 @@ class Delegation final : public DelegateLayer {
   void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
-  void Enter() override;
-  void Leave() override;
+  void EnterDelegateMode() override;
+  void LeaveDelegateMode() override;
   TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) override;
   TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
                                       TfLiteRegistration** out_registration) override;

@@ -29,7 +29,7 @@ class GraphSnapshot {
 
   // Has a tensor's delegate free the tensor's buffer handle; the tensor has both.
   using FreeHandle = std::function<void(int tensor)>;
-  // Frees the tensors added since, gives back handles taken since, and puts plan, nodes and tensors
+  // Frees the tensors added since, frees handles taken since, and puts plan, nodes and tensors
   // back. A tensor below one that stays is emptied instead. Nodes added since have to be gone
   // already. Allocates nothing. Memory has to be planned anew.
   void Restore(const FreeHandle& free_handle) noexcept;

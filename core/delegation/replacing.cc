@@ -45,7 +45,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
-  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) answer->asked = true;
+  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) answer->looked_at = true;
   subgraph_->ReserveNodes();
   TfLiteNode& node = *subgraph_->node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
@@ -201,7 +201,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
   for (int i = 0; i < nodes->size; ++i) {
     NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->asked = answer->claimed = true;
+    if (answer != nullptr) answer->looked_at = answer->claimed = true;
   }
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
@@ -282,7 +282,7 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < nodes->size; ++i) {
     NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->asked = answer->previewed = true;
+    if (answer != nullptr) answer->looked_at = answer->previewed = true;
   }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());

@@ -55,7 +55,7 @@ void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vec
   if (result.status != kTfLiteOk) return;
   for (size_t i = 0; i < query.nodes.size(); ++i) {
     NodeAnswer& node = delegate->record.nodes[static_cast<size_t>(query.nodes[i])];
-    node.asked = true;
+    node.looked_at = true;
     node.group = query.groups[i];
     node.cost_ns = query.costs[i];
     if (query.supported[i] != 0) {

@@ -25,7 +25,7 @@ TfLiteStatus CallSubgraph(const TfLiteContext* context, Method&& method) {
 }
 
 // The observer, if there is one and if the call of the function is right as such.
-Observer* Enter(const TfLiteContext* context, const char* function) {
+Observer* NotifyObserver(const TfLiteContext* context, const char* function) {
   Subgraph* subgraph = SubgraphOf(context);
   Observer* const observer = subgraph->interpreter()->observer();
   if (observer == nullptr || !observer->EnterFunction(subgraph, function)) return nullptr;
@@ -33,7 +33,7 @@ Observer* Enter(const TfLiteContext* context, const char* function) {
 }
 
 TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
-  Observer* const observer = Enter(context, "ResizeTensor");
+  Observer* const observer = NotifyObserver(context, "ResizeTensor");
   if (observer != nullptr) observer->BeforeResize(SubgraphOf(context), tensor, new_dims);
   const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
@@ -42,7 +42,7 @@ TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIn
 }
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
-  Observer* const observer = Enter(context, "AddTensors");
+  Observer* const observer = NotifyObserver(context, "AddTensors");
   const int first = SubgraphOf(context)->tensor_count();
   if (observer != nullptr) observer->BeforeAddTensors(SubgraphOf(context), count);
   const TfLiteStatus status = CallSubgraph(
@@ -52,19 +52,19 @@ TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index)
 }
 
 TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
-  Enter(context, "GetExternalContext");
+  NotifyObserver(context, "GetExternalContext");
   return SubgraphOf(context)->interpreter()->external_context(type);
 }
 
 void SetExternalContext(TfLiteContext* context, TfLiteExternalContextType type,
                         TfLiteExternalContext* external) {
-  Enter(context, "SetExternalContext");
+  NotifyObserver(context, "SetExternalContext");
   SubgraphOf(context)->interpreter()->set_external_context(type, external);
 }
 
 TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, const char** out_data,
                               size_t* out_bytes) {
-  Enter(context, "GetModelMetadata");
+  NotifyObserver(context, "GetModelMetadata");
   if (name == nullptr || out_data == nullptr || out_bytes == nullptr) return kTfLiteError;
   *out_data = nullptr;
   *out_bytes = 0;
@@ -110,7 +110,7 @@ TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
 // ---- Functions of delegate mode, as delegates meet them -----------------------------------------
 
 TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
-  Enter(context, "GetExecutionPlan");
+  NotifyObserver(context, "GetExecutionPlan");
   return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetExecutionPlan(out_plan);
   });
@@ -118,7 +118,7 @@ TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan)
 
 TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
                                     TfLiteRegistration** out_registration) {
-  if (Observer* observer = Enter(context, "GetNodeAndRegistration")) {
+  if (Observer* observer = NotifyObserver(context, "GetNodeAndRegistration")) {
     observer->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
   }
   return CallSubgraph(context, [&](Subgraph* subgraph) {
@@ -128,7 +128,7 @@ TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLi
 
 TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
                                 const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
-  Observer* const observer = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
+  Observer* const observer = NotifyObserver(context, "ReplaceNodeSubsetsWithDelegateKernels");
   if (observer != nullptr) {
     observer->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
   }
@@ -141,7 +141,7 @@ TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration regis
 
 TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
                                          TfLiteDelegateParams** out_params, int* out_count) {
-  if (Observer* observer = Enter(context, "PreviewDelegatePartitioning")) {
+  if (Observer* observer = NotifyObserver(context, "PreviewDelegatePartitioning")) {
     observer->BeforePreview(SubgraphOf(context), nodes);
   }
   return CallSubgraph(context, [&](Subgraph* subgraph) {
@@ -151,7 +151,7 @@ TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteInt
 
 TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
                                     TfLiteContext** out_context) {
-  if (Observer* observer = Enter(context, "AcquireSubgraphContext")) {
+  if (Observer* observer = NotifyObserver(context, "AcquireSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
   }
   return CallSubgraph(context, [&](Subgraph* subgraph) {
@@ -160,7 +160,7 @@ TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
 }
 
 TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
-  if (Observer* observer = Enter(context, "ReleaseSubgraphContext")) {
+  if (Observer* observer = NotifyObserver(context, "ReleaseSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
   }
   return CallSubgraph(
@@ -200,14 +200,14 @@ TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteCont
   if (index < 0 || index >= interpreter->subgraph_count() || out_context == nullptr) {
     return kTfLiteError;
   }
-  interpreter->subgraph(index)->delegation().Enter();
+  interpreter->subgraph(index)->delegation().EnterDelegateMode();
   *out_context = interpreter->subgraph(index)->context();
   return kTfLiteOk;
 }
 
 TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index) {
   if (index < 0 || index >= interpreter->subgraph_count()) return kTfLiteError;
-  interpreter->subgraph(index)->delegation().Leave();
+  interpreter->subgraph(index)->delegation().LeaveDelegateMode();
   return kTfLiteOk;
 }
 

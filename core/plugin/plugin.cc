@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two flavours are opened as upstream opens them: external delegates with functions bound when
-// they are first called, so that one may lack functions that nobody calls; stable ones with all
+// they are first called, so that one may lack functions that are never called; stable ones with all
 // functions bound, and after an environment variable says where they were found.
 #include "core/plugin/plugin.h"
 
@@ -37,7 +37,7 @@ constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
 
 std::string Quoted(const char* text) { return std::string("'") + text + "'"; }
 
-// Initialisers of a library are foreign code and may throw. Nobody observes them: there is no
+// Initialisers of a library are foreign code and may throw. There is no observer: there is no
 // interpreter yet.
 void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) {
   void* handle = nullptr;

@@ -30,8 +30,8 @@ TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ForwardDelegatePrepare(context, Inner(delegate));
 }
 
-// Upstream's wrapper passes itself where the plug-in expects its own delegate; nobody can have use
-// for that.
+// Upstream's wrapper passes itself where the plug-in expects its own delegate, which is of
+// no use.
 TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle handle, TfLiteTensor* tensor) {
   TfLiteDelegate* inner = Inner(delegate);
@@ -140,7 +140,7 @@ TfLiteDelegate* CallCreate(CallObserver* observer, Create&& create, std::string*
   creation_report = outer;
   if (delegate == nullptr) {
     *out_problem = result.exception != nullptr ? "the plug-in threw an exception"
-                                               : "the plug-in answered NULL";
+                                               : "the plug-in returned NULL";
     *out_problem += report.empty() ? " and gave no reason" : ": " + report;
   }
   return delegate;

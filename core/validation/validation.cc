@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls, findings and the order of things. What the context's functions are asked is judged in
+// Calls, findings and the order of things. How the context's functions are called is checked in
 // validation_functions.cc, what a call leaves behind in validation_checks.cc.
 #include "core/validation/validation.h"
 
@@ -207,7 +207,7 @@ bool Validation::CheckOrder(const Call& call) {
     return false;
   }
   if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
-  // A delegate that promised to take the whole graph is never asked to prepare.
+  // A delegate that promised to take the whole graph is never prepared.
   const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
   if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
       (call.flags & promise) == 0) {
@@ -218,11 +218,11 @@ bool Validation::CheckOrder(const Call& call) {
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const ForeignCall& subject = call.subject;
-  // An exception has become the same answer by now.
+  // An exception has become the same result by now.
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
-           "answers (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
+           "returns (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
     return;
   }
   for (const auto& [key, other] : kernels_) {
@@ -230,7 +230,7 @@ void Validation::CheckInit(const Call& call, void* user_data) {
     if (user_data == nullptr || other.user_data != user_data) continue;
     if (registration.free == nullptr && registration.registration_external == nullptr) continue;
     Report(Rule::kSharedUserData, &call, -1,
-           "answers the same pointer as for node %d, which will be freed for each of them",
+           "returns the same pointer as for node %d, which will be freed for each of them",
            key.second);
     break;
   }
@@ -274,7 +274,7 @@ void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistratio
                    .node = node,
                    .delegate = const_cast<TfLiteDelegate*>(freed.delegate)});
   Report(Rule::kKernelNeverFreed, &call, -1,
-         "init answered user data, but the registration has no free");
+         "init returned user data, but the registration has no free");
 }
 
 void Validation::HandleNotFreed(Subgraph* subgraph, int tensor) {

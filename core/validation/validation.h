@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: watches delegates at work and tells where they break the contract. One per
-// interpreter, and only where it was asked for: every place that consults it tests a pointer and is
+// The validation layer: the observer that reports where delegates break the contract. One per
+// interpreter, and only where it was requested: every place that consults it tests a pointer and is
 // done when there is none. It changes no status and no result.
 //
 // It observes each call into foreign code. What that must not touch is copied when it begins and
-// compared when it ends; in between, the functions of the context say what they
-// are asked and which changes are the runtime's own.
+// compared when it ends; in between, the functions of the context say how they
+// are called and which changes are the runtime's own.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_H_
 
@@ -49,7 +49,7 @@ struct Finding {
 struct ValidationConfig {
   bool enabled = false;
   int64_t invoke_budget_ns = 0;  // 0: none
-  // Hears of every finding when it is made first.
+  // Called with every finding when it is made first.
   std::function<void(const Finding&)> on_finding;
 };
 
@@ -135,9 +135,9 @@ class Validation final : public Observer {
   void CheckAfter(Call* call, TfLiteStatus status);
   void CheckInit(const Call& call, void* user_data);
   void CheckFields(Call* call);
-  void JudgeTensor(Call* call, const FieldChange& change);
-  void JudgeNode(Call* call, const FieldChange& change);
-  void JudgeHandle(Call* call, const FieldChange& change);
+  void CheckTensorChange(Call* call, const FieldChange& change);
+  void CheckNodeChange(Call* call, const FieldChange& change);
+  void CheckHandleChange(Call* call, const FieldChange& change);
   void CheckContents(Call* call, TfLiteStatus status);
   void CheckConstants(const Call& call);
   void CheckTemporaries(const Call& call);

@@ -63,7 +63,7 @@ std::vector<Role> Validation::Roles(const Call& call) const {
   return roles;
 }
 
-// Tensors that live inside the partition are nobody else's.
+// Tensors inside the partition belong to it alone.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
   const TfLiteNode& node = *call.subgraph->node(node_index);
   const TfLiteDelegate* delegate =
@@ -92,7 +92,7 @@ void Validation::CheckAfter(Call* call, TfLiteStatus status) {
   if (subject.callback == Callback::kDelegatePrepare && call->replace_failed &&
       status == kTfLiteOk) {
     Report(Rule::kSwallowsReplaceFailure, call, -1,
-           "answers Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
+           "returns Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
   }
   CheckSubgraphsReleased(*call);
   if (subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke) {
@@ -136,16 +136,16 @@ void Validation::CheckFields(Call* call) {
         Report(Rule::kContextField, call, -1, "changes %s of the context", change.name);
         break;
       case StructOf::kTensor:
-        JudgeTensor(call, change);
+        CheckTensorChange(call, change);
         break;
       case StructOf::kNode:
-        JudgeNode(call, change);
+        CheckNodeChange(call, change);
         break;
     }
   });
 }
 
-void Validation::JudgeTensor(Call* call, const FieldChange& change) {
+void Validation::CheckTensorChange(Call* call, const FieldChange& change) {
   const int index = change.index;
   const Role role = call->before->roles[static_cast<size_t>(index)];
   const bool own = role == Role::kOutput || role == Role::kOwn;
@@ -153,7 +153,7 @@ void Validation::JudgeTensor(Call* call, const FieldChange& change) {
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
   if (Is(change, "delegate") || Is(change, "buffer_handle") || Is(change, "data_is_stale")) {
-    JudgeHandle(call, change);
+    CheckHandleChange(call, change);
     return;
   }
   const bool target =
@@ -168,7 +168,7 @@ void Validation::JudgeTensor(Call* call, const FieldChange& change) {
   Report(Rule::kTensorField, call, index, "changes its field %s%s", change.name, hint);
 }
 
-void Validation::JudgeHandle(Call* call, const FieldChange& change) {
+void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   const int index = change.index;
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
@@ -202,7 +202,7 @@ void Validation::JudgeHandle(Call* call, const FieldChange& change) {
   }
 }
 
-void Validation::JudgeNode(Call* call, const FieldChange& change) {
+void Validation::CheckNodeChange(Call* call, const FieldChange& change) {
   const ForeignCall& subject = call->subject;
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
@@ -250,9 +250,9 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
   for (int tensor : call->before->contents.TakeUntouched()) {
     if (status != kTfLiteOk) continue;
     if (call->subject.callback == Callback::kCopyFrom) {
-      Report(Rule::kCopyWritesNothing, call, tensor, "answers Ok and writes nothing");
+      Report(Rule::kCopyWritesNothing, call, tensor, "returns Ok and writes nothing");
     } else if (!call->subgraph->tensor(tensor)->data_is_stale) {
-      Report(Rule::kOutputNotWritten, call, tensor, "answers Ok and writes nothing to its output");
+      Report(Rule::kOutputNotWritten, call, tensor, "returns Ok and writes nothing to its output");
     }
   }
 }
