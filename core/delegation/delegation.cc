@@ -101,7 +101,8 @@ TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
   if (status == kTfLiteOk) return kTfLiteOk;
-  const bool called = transaction_->called;
+  // A delegate that has applied another one meanwhile has ended the transaction.
+  const bool called = transaction_ != nullptr && transaction_->called;
   TakeBack();
   if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,

@@ -16,7 +16,11 @@ class Hash {
   template <typename Value>
   void Add(const Value& value) {
     static_assert(std::is_scalar_v<Value>, "it has padding, or is no value");
-    AddBytes(&value, sizeof value);
+    if constexpr (std::is_pointer_v<Value>) {
+      Add(reinterpret_cast<uintptr_t>(value));
+    } else {
+      AddBytes(&value, sizeof value);
+    }
   }
   void Add(const TfLiteIntArray* array) {
     Add(array == nullptr ? -1 : array->size);
