@@ -286,6 +286,22 @@ TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
   EXPECT_EQ(bad->nodes_computed, 2);
 }
 
+// The contract forbids to call the interpreter from Prepare (rule V02); it must not crash either.
+TEST(Hot, a_delegate_that_applies_another_and_fails_ends_no_process) {
+  const std::vector<uint8_t> model = Chain(4);
+  Scripted inner({1});
+  TfLiteInterpreter* interpreter = nullptr;
+  Programmed outer([&](TfLiteContext*, TfLiteDelegate*) {
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(interpreter, inner.get()), kTfLiteOk);
+    return kTfLiteError;
+  });
+  HotInterpreter t(model);
+  interpreter = t.get();
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &outer.base), kTfLiteDelegateError);
+  t.InferAndWatch({1, 2, 3, 4});
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
+}
+
 TEST(Hot, what_the_caller_wrote_survives_a_failed_apply) {
   const std::vector<uint8_t> model = Chain(4);
   Scripted bad({1});

@@ -53,6 +53,10 @@ TEST(ForeignCall, needs_no_observer) {
 
 TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name) {
   const std::pair<Callback, const char*> rows[] = {
+      {Callback::kLoad, "loading threw an exception"},
+      {Callback::kDescribe, "deputy_plugin threw an exception"},
+      {Callback::kCreate, "create threw an exception"},
+      {Callback::kDestroy, "destroy threw an exception"},
       {Callback::kSupport, "get_support threw an exception"},
       {Callback::kDelegatePrepare, "Prepare threw an exception"},
       {Callback::kInit, "init threw an exception"},
@@ -60,6 +64,7 @@ TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name) {
       {Callback::kInvoke, "invoke threw an exception"},
       {Callback::kFree, "free threw an exception"},
       {Callback::kCopyFrom, "CopyFromBufferHandle threw an exception"},
+      {Callback::kCopyTo, "CopyToBufferHandle threw an exception"},
       {Callback::kFreeHandle, "FreeBufferHandle threw an exception"},
   };
   for (const auto& [callback, text] : rows) {

@@ -245,7 +245,7 @@ TEST(GoldenCompare, wants_refusals_refused_no_later_than_tflite) {
 }
 
 TEST(GoldenFiles, refuses_damaged_files) {
-  const std::string path = testing::TempDir() + "/damaged.golden";
+  const std::string path = BuildPath("tests/damaged.golden");
   std::vector<Row> rows;
   std::string error;
   EXPECT_FALSE(ReadGolden(path + ".absent", &rows, &error));

@@ -84,7 +84,7 @@ TEST_F(PluginFiles, a_name_without_a_slash_is_searched_for) {
 }
 
 TEST_F(PluginFiles, functions_that_nobody_calls_may_be_missing) {
-  EXPECT_EQ(WhyNot(Library("undefined_function")), "the plug-in answered NULL and gave no reason)");
+  EXPECT_EQ(WhyNot(Library("undefined_function")), "the plug-in returned NULL and gave no reason)");
 }
 
 // A process without the sanitizer would be ended by its runtime; one with it may load the library.
@@ -98,7 +98,7 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
   for (const auto& [symbol, name] : kCases) {
     const std::string text = WhyNot(Library(std::string("undefined") + symbol));
     if (dlsym(RTLD_DEFAULT, symbol) != nullptr) {
-      EXPECT_EQ(text, "the plug-in answered NULL and gave no reason)");
+      EXPECT_EQ(text, "the plug-in returned NULL and gave no reason)");
       continue;
     }
     // In a build with another sanitizer, that one's symbols are there, too, and fine.
@@ -108,9 +108,9 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
 }
 
 TEST_F(PluginFiles, a_null_result_tells_what_the_plug_in_reported) {
-  EXPECT_EQ(WhyNot(Library("null_result")), "the plug-in answered NULL and gave no reason)");
+  EXPECT_EQ(WhyNot(Library("null_result")), "the plug-in returned NULL and gave no reason)");
   EXPECT_EQ(WhyNot(Library("elementwise"), {{"colour", "red"}}),
-            "the plug-in answered NULL: elementwise knows the options 'ops' and 'log' only; "
+            "the plug-in returned NULL: elementwise knows the options 'ops' and 'log' only; "
             "colour)");
 }
 

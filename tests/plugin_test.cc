@@ -101,7 +101,7 @@ TEST_F(PluginWrapper, nodes_and_tensors_carry_the_inner_delegate) {
   const Handle delegate = External("elementwise");
   TestInterpreter t(Model());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-  TfLiteDelegate* inner = InnerDelegate(delegate.get());
+  TfLiteDelegate* inner = Unwrap(delegate.get()).inner;
   EXPECT_NE(inner, delegate.get());
   EXPECT_EQ(t.Tensor(3)->delegate, inner);
   EXPECT_EQ(inner->Prepare == delegate->Prepare, false);
@@ -148,7 +148,7 @@ TEST_F(PluginWrapper, opaque_delegates_work_as_well) {
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
       << t.log();
   EXPECT_EQ(RunModel(&t), RunOnCpu());
-  EXPECT_EQ(t.Tensor(2)->delegate, InnerDelegate(delegate.get()));
+  EXPECT_EQ(t.Tensor(2)->delegate, Unwrap(delegate.get()).inner);
   int taken = 0;
   for (int i = 0; i < DeputyInterpreterGetNodeCount(t.get(), 0); ++i) {
     DeputyNodeInfo info{};
@@ -162,20 +162,20 @@ TEST_F(PluginWrapper, opaque_delegates_work_as_well) {
 TEST_F(PluginWrapper, knows_its_own_and_no_other_delegate) {
   const Handle plain = External("elementwise"), described = External("described0"),
                opaque = External("opaque");
-  TfLiteDelegate stranger = TfLiteDelegateCreate();
-  EXPECT_EQ(PluginOf(plain.get()), nullptr);
-  ASSERT_NE(PluginOf(described.get()), nullptr);
-  EXPECT_STREQ(PluginOf(described.get())->vendor, "Deputy's tests");
-  EXPECT_EQ(PluginOf(&stranger), nullptr);
-  EXPECT_EQ(PluginOf(InnerDelegate(described.get())), nullptr);
-  EXPECT_EQ(DelegateName(plain.get()), "libelementwise.so");
-  EXPECT_EQ(DelegateName(described.get()), "elementwise");
-  EXPECT_EQ(DelegateName(opaque.get()), "libopaque.so");
-  EXPECT_EQ(DelegateName(&stranger), "");
-  EXPECT_EQ(DelegateName(nullptr), "");
-  EXPECT_EQ(InnerDelegate(&stranger), &stranger);
-  EXPECT_EQ(LibraryOf(&stranger), nullptr);
-  EXPECT_EQ(LibraryOf(opaque.get())->path(), Library("opaque"));
+  TfLiteDelegate plain_delegate = TfLiteDelegateCreate();
+  EXPECT_EQ(Unwrap(plain.get()).library->plugin(), nullptr);
+  ASSERT_NE(Unwrap(described.get()).library->plugin(), nullptr);
+  EXPECT_STREQ(Unwrap(described.get()).library->plugin()->vendor, "Deputy's tests");
+  EXPECT_EQ(Unwrap(plain.get()).library->name(), "libelementwise.so");
+  EXPECT_EQ(Unwrap(described.get()).library->name(), "elementwise");
+  EXPECT_EQ(Unwrap(opaque.get()).library->name(), "libopaque.so");
+  EXPECT_EQ(Unwrap(opaque.get()).library->path(), Library("opaque"));
+  for (TfLiteDelegate* stranger : {&plain_delegate, Unwrap(described.get()).inner}) {
+    EXPECT_EQ(Unwrap(stranger).inner, stranger);
+    EXPECT_EQ(Unwrap(stranger).library, nullptr);
+  }
+  EXPECT_EQ(Unwrap(nullptr).inner, nullptr);
+  EXPECT_EQ(Unwrap(nullptr).library, nullptr);
 }
 
 TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
@@ -187,6 +187,38 @@ TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
             kTfLiteDelegateError);
   EXPECT_EQ(RunModel(&t), RunOnCpu());
   const Handle in_destroy = External("throwing", {{"in", "destroy"}});
+}
+
+// Writes down the calls of plug-ins, with what they threw.
+class Notebook final : public CallObserver {
+ public:
+  virtual ~Notebook() = default;
+  void Begin(const ForeignCall& call) override {
+    lines.emplace_back(call.callback == Callback::kCreate    ? "create"
+                       : call.callback == Callback::kDestroy ? "destroy"
+                                                             : "another");
+  }
+  void End(const ForeignCall&, const CallResult& result) override {
+    lines.emplace_back(result.exception == nullptr ? "done" : result.exception);
+  }
+
+  std::vector<std::string> lines;
+};
+
+TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
+  ErrorReporter reporter;
+  const auto library = PluginLibrary::Load(Library("throwing").c_str(), false, &reporter);
+  ASSERT_NE(library, nullptr);
+  Notebook notebook;
+  const char* key = "in";
+  for (const char* place : {"create", "destroy", "prepare"}) {
+    TfLiteDelegate* delegate =
+        CreatePluginDelegate(library, {&key, &place, 1}, &reporter, &notebook);
+    DeletePluginDelegate(delegate, &reporter, &notebook);
+  }
+  EXPECT_THAT(notebook.lines,
+              ElementsAre("create", "create threw an exception", "create", "done", "destroy",
+                          "destroy threw an exception", "create", "done", "destroy", "done"));
 }
 
 TEST_F(PluginWrapper, refuses_to_delete_what_it_did_not_make) {
@@ -212,7 +244,7 @@ TEST_F(PluginWrapper, options_are_256_at_most) {
 TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
   for (const char* name : {"described-8", "described0", "described8", "described_newer_minor"}) {
     const Handle delegate = External(name);
-    const DeputyDelegatePlugin* plugin = PluginOf(delegate.get());
+    const DeputyDelegatePlugin* plugin = Unwrap(delegate.get()).library->plugin();
     ASSERT_NE(plugin, nullptr) << name;
     EXPECT_STREQ(plugin->name, "elementwise");
     EXPECT_STREQ(plugin->version, "1.2.3");
@@ -225,7 +257,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
       EXPECT_EQ(plugin->device_bytes, nullptr) << "read behind the end of the plug-in's struct";
     } else {
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin));
-      EXPECT_EQ(plugin->device_bytes(InnerDelegate(delegate.get())), 3u) << name;
+      EXPECT_EQ(plugin->device_bytes(Unwrap(delegate.get()).inner), 3u) << name;
     }
   }
 }
@@ -320,7 +352,7 @@ TEST_F(PluginRegistry, stable_delegates_take_settings) {
   EXPECT_THAT(DeputyLastError(),
               HasSubstr("(expected a delegate that takes options, found a stable delegate)"));
   EXPECT_EQ(DeputyPluginCreateStableDelegate(plugin, ""), nullptr);
-  EXPECT_THAT(DeputyLastError(), HasSubstr("(the plug-in answered NULL and gave no reason)"));
+  EXPECT_THAT(DeputyLastError(), HasSubstr("(the plug-in returned NULL and gave no reason)"));
   for (const char* settings : {"some", static_cast<const char*>(nullptr)}) {
     TfLiteDelegate* delegate = DeputyPluginCreateStableDelegate(plugin, settings);
     ASSERT_NE(delegate, nullptr) << DeputyLastError();
@@ -421,7 +453,7 @@ TEST_F(PluginLife, the_library_is_loaded_once_and_stays) {
   DeputyPlugin* plugin = DeputyPluginLoad(library.c_str());
   TfLiteDelegate* first = DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0);
   TfLiteDelegate* second = CreateExternal(library);
-  EXPECT_EQ(InnerDelegate(first)->Prepare, InnerDelegate(second)->Prepare);
+  EXPECT_EQ(Unwrap(first).inner->Prepare, Unwrap(second).inner->Prepare);
   DeputyPluginRelease(plugin);
   EXPECT_EQ(RunWith(first), RunOnCpu());
   DeputyPluginDeleteDelegate(second);

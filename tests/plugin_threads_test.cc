@@ -50,7 +50,8 @@ TEST_F(PluginThreads, interpreters_share_a_library) {
         t.Set<float>(0, input);
         right[n] = ran && t.Invoke() == kTfLiteOk && t.Get<float>(0) == expected && right[n];
       }
-      computed[n] = PluginOf(delegate.get())->device_bytes(InnerDelegate(delegate.get()));
+      const PluginDelegate parts = Unwrap(delegate.get());
+      computed[n] = parts.library->plugin()->device_bytes(parts.inner);
     });
   }
   for (std::thread& thread : threads) thread.join();

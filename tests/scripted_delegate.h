@@ -21,10 +21,10 @@ typedef enum ScriptedFailure {
   kScriptedNoFailure = 0,
   kScriptedErrorStatus,   // the callback answers an error
   kScriptedNullInit,      // init answers NULL, which is no failure for the runtime
-  kScriptedInitSentinel,  // init answers (void*)-1
+  kScriptedInitSentinel,  // init returns (void*)-1
   kScriptedBadIndex,      // Replace is called with a node that does not exist
   kScriptedWrongShape,    // prepare gives its outputs another shape
-  kScriptedNoOutput,      // invoke, or a copy from a handle, answers Ok and writes nothing
+  kScriptedNoOutput,      // invoke, or a copy from a handle, returns Ok and writes nothing
   kScriptedBadTemporary,  // prepare gives its node a temporary that does not exist
   kScriptedLateError,     // invoke does its work, then answers an error
   kScriptedThrow,         // the callback lets a C++ exception out, by way of throw_now
@@ -49,7 +49,7 @@ typedef struct ScriptedDelegate {
   // The script.
   bool claim_all;
   bool claims[kScriptedMaxNodes];
-  bool swallow_replace_error;  // Prepare answers Ok although Replace failed
+  bool swallow_replace_error;  // Prepare returns Ok although Replace failed
   bool outputs_on_device;      // outputs stay behind buffer handles, CPU bytes go stale
   ScriptedCallback failing_callback;
   int failing_call;  // counts from 0 over the delegate's life

@@ -62,7 +62,7 @@ class Copy {
 };
 
 TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
-  const std::string second_file = testing::TempDir() + "/libtensorflowlite_c_second.so";
+  const std::string second_file = BuildPath("tests/libtensorflowlite_c_second.so");
   std::filesystem::copy_file(DropInPath(), second_file,
                              std::filesystem::copy_options::overwrite_existing);
   const Copy ours(LibraryPath()), drop_in(DropInPath()), second(second_file);

@@ -191,9 +191,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
     const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
 
 // A number that is equal as long as the graph's structure is: the plans; per node its tensors,
-// operator and data; per tensor type, shape, bytes, quantisation, allocation, delegate, buffer
-// handle and stale bit; the delegates applied. It means something within one process only. 0 for
-// NULL.
+// operator and data; per tensor all fields but the address of its bytes; the delegates applied. It
+// means something within one process only. 0 for NULL.
 TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
 
 // ------------------------------------------------------------------------------------------------

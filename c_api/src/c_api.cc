@@ -14,7 +14,6 @@
 using deputy::ErrorReporter;
 using deputy::Fail;
 using deputy::Guard;
-using deputy::GuardVoid;
 
 namespace {
 
@@ -28,14 +27,14 @@ TfLiteModel* WrapModel(std::shared_ptr<const deputy::Model> model) {
 }
 
 TfLiteModel* CreateFromBuffer(const void* data, size_t size, Reporter function, void* user_data) {
-  return Guard<TfLiteModel*>(nullptr, [&] {
+  return Guard(nullptr, [&] {
     ErrorReporter reporter(function, user_data);
     return WrapModel(deputy::Model::FromBuffer(data, size, &reporter));
   });
 }
 
 TfLiteModel* CreateFromFile(const char* path, Reporter function, void* user_data) {
-  return Guard<TfLiteModel*>(nullptr, [&] {
+  return Guard(nullptr, [&] {
     ErrorReporter reporter(function, user_data);
     return WrapModel(deputy::Model::FromFile(path, &reporter));
   });
@@ -76,7 +75,7 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
     ErrorReporter().Report("Cannot create an interpreter: expected a model, found NULL");
     return nullptr;
   }
-  return Guard<TfLiteInterpreter*>(nullptr, [&]() -> TfLiteInterpreter* {
+  return Guard(nullptr, [&]() -> TfLiteInterpreter* {
     const deputy::OperatorSet none;
     deputy::ClientResolver resolver(options == nullptr ? none : options->operators, with_builtins);
     auto interpreter = std::make_unique<TfLiteInterpreter>();
@@ -137,13 +136,12 @@ void TfLiteModelDelete(TfLiteModel* model) { delete model; }
 // ---- Options ------------------------------------------------------------------------------------
 
 TfLiteInterpreterOptions* TfLiteInterpreterOptionsCreate(void) {
-  return Guard<TfLiteInterpreterOptions*>(nullptr, [] { return new TfLiteInterpreterOptions; });
+  return Guard(nullptr, [] { return new TfLiteInterpreterOptions; });
 }
 
 TfLiteInterpreterOptions* TfLiteInterpreterOptionsCopy(const TfLiteInterpreterOptions* from) {
   if (from == nullptr) return nullptr;
-  return Guard<TfLiteInterpreterOptions*>(nullptr,
-                                          [&] { return new TfLiteInterpreterOptions(*from); });
+  return Guard(nullptr, [&] { return new TfLiteInterpreterOptions(*from); });
 }
 
 void TfLiteInterpreterOptionsDelete(TfLiteInterpreterOptions* options) { delete options; }
@@ -155,7 +153,7 @@ void TfLiteInterpreterOptionsSetNumThreads(TfLiteInterpreterOptions* options, in
 void TfLiteInterpreterOptionsAddDelegate(TfLiteInterpreterOptions* options,
                                          TfLiteOpaqueDelegate* delegate) {
   if (options == nullptr) return;
-  GuardVoid([&] { options->delegates.push_back(reinterpret_cast<TfLiteDelegate*>(delegate)); });
+  Guard([&] { options->delegates.push_back(reinterpret_cast<TfLiteDelegate*>(delegate)); });
 }
 
 void TfLiteInterpreterOptionsSetErrorReporter(TfLiteInterpreterOptions* options, Reporter reporter,
@@ -166,7 +164,7 @@ void TfLiteInterpreterOptionsSetErrorReporter(TfLiteInterpreterOptions* options,
 void TfLiteInterpreterOptionsAddOperator(TfLiteInterpreterOptions* options,
                                          TfLiteOperator* registration) {
   if (options == nullptr) return;
-  GuardVoid([&] { options->operators.AddOperator(registration); });
+  Guard([&] { options->operators.AddOperator(registration); });
 }
 
 TfLiteStatus TfLiteInterpreterOptionsEnableCancellation(TfLiteInterpreterOptions* options,
@@ -304,7 +302,7 @@ const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpreter* interprete
 TfLiteSignatureRunner* TfLiteInterpreterGetSignatureRunner(const TfLiteInterpreter* interpreter,
                                                            const char* signature_key) {
   if (interpreter == nullptr) return nullptr;
-  return Guard<TfLiteSignatureRunner*>(nullptr, [&]() -> TfLiteSignatureRunner* {
+  return Guard(nullptr, [&]() -> TfLiteSignatureRunner* {
     deputy::SignatureRunner* runner = interpreter->impl->GetSignatureRunner(signature_key);
     return runner == nullptr ? nullptr : new TfLiteSignatureRunner{runner, interpreter};
   });

@@ -11,7 +11,6 @@
 
 using deputy::Fail;
 using deputy::Guard;
-using deputy::GuardVoid;
 using deputy::ResolverCallbacks;
 
 // ---- Variables ----------------------------------------------------------------------------------
@@ -44,14 +43,14 @@ void TfLiteInterpreterOptionsAddBuiltinOp(TfLiteInterpreterOptions* options,
                                           const TfLiteRegistration* registration,
                                           int32_t min_version, int32_t max_version) {
   if (options == nullptr || registration == nullptr) return;
-  GuardVoid([&] { options->operators.AddBuiltin(op, *registration, min_version, max_version); });
+  Guard([&] { options->operators.AddBuiltin(op, *registration, min_version, max_version); });
 }
 
 void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions* options, const char* name,
                                          const TfLiteRegistration* registration,
                                          int32_t min_version, int32_t max_version) {
   if (options == nullptr || registration == nullptr || name == nullptr) return;
-  GuardVoid([&] { options->operators.AddCustom(name, *registration, min_version, max_version); });
+  Guard([&] { options->operators.AddCustom(name, *registration, min_version, max_version); });
 }
 
 // Each of the setters replaces all callbacks, so it starts from an empty struct.

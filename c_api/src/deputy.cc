@@ -45,7 +45,7 @@ bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
 // What `load` makes, with the default reporter and these limits.
 template <typename Load>
 TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
-  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+  return Guard(nullptr, [&]() -> TfLiteModel* {
     ErrorReporter reporter;
     deputy::Limits limits;
     if (!ReadLimits(given, &limits)) {
@@ -82,7 +82,7 @@ void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* form
 // ---- Models and options -------------------------------------------------------------------------
 
 TfLiteModel* DeputyModelCreateFromFileByCopy(const char* model_path) {
-  return Guard<TfLiteModel*>(nullptr, [&]() -> TfLiteModel* {
+  return Guard(nullptr, [&]() -> TfLiteModel* {
     ErrorReporter reporter;
     auto model = deputy::Model::FromFileByCopy(model_path, &reporter);
     return model == nullptr ? nullptr : new TfLiteModel{std::move(model)};
@@ -137,7 +137,7 @@ TfLiteStatus DeputyInterpreterOptionsSetDelegateRetry(TfLiteInterpreterOptions* 
 }
 
 DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads) {
-  return Guard<DeputyThreadPool*>(nullptr, [&] {
+  return Guard(nullptr, [&] {
     return new DeputyThreadPool{std::make_shared<deputy::ThreadPool>(std::max(threads, 1))};
   });
 }
@@ -184,7 +184,7 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   uint64_t digest = 0;
   for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
     const deputy::Subgraph* subgraph = interpreter->impl->subgraph(i);
-    digest = digest * 31 + deputy::GraphDigest(*subgraph, deputy::DelegationOf(subgraph).applied());
+    digest = digest * 31 + deputy::DelegationOf(subgraph).Digest();
   }
   return digest;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs what, and why; and the caller's word on it. Delegates are numbered over all subgraphs,
-// in the order in which the first subgraph that was asked met them.
-#include <map>
+// Who runs what, and why; and user constraints on it. Delegates are numbered over all subgraphs,
+// in the order in which they were offered to the first subgraph that knows them.
+#include <list>
 #include <string>
 
 #include "c_api/include/deputy.h"
@@ -10,7 +10,7 @@
 #include "core/base/delegate_params.h"
 #include "core/model/op_names.h"
 
-using deputy::DelegateRecord;
+using deputy::AppliedDelegate;
 using deputy::Deliver;
 using deputy::FindSubgraph;
 using deputy::Guard;
@@ -18,40 +18,38 @@ using deputy::Subgraph;
 
 namespace {
 
-using Records = std::vector<const DelegateRecord*>;
+using Delegates = std::vector<const AppliedDelegate*>;
 
-// The first record of each delegate.
-Records Delegates(const TfLiteInterpreter* interpreter) {
-  Records delegates;
+const std::list<AppliedDelegate>& DelegatesOf(const Subgraph* subgraph) {
+  return deputy::DelegationOf(subgraph).delegates().all();
+}
+
+// Each delegate as the first subgraph knows it that was offered to it.
+Delegates AllDelegates(const TfLiteInterpreter* interpreter) {
+  Delegates delegates;
   for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
-    for (const DelegateRecord& record :
-         deputy::DelegationOf(interpreter->impl->subgraph(i)).records()) {
+    for (const AppliedDelegate& delegate : DelegatesOf(interpreter->impl->subgraph(i))) {
       const bool known = std::any_of(delegates.begin(), delegates.end(), [&](const auto* other) {
-        return other->delegate == record.delegate;
+        return other->handle == delegate.handle;
       });
-      if (!known) delegates.push_back(&record);
+      if (!known) delegates.push_back(&delegate);
     }
   }
   return delegates;
 }
 
-const DelegateRecord* FindRecord(Subgraph* subgraph, const TfLiteDelegate* delegate) {
-  for (const DelegateRecord& record : deputy::DelegationOf(subgraph).records()) {
-    if (record.delegate == delegate) return &record;
+// The delegates themselves may be deleted: handles are compared, never followed.
+const AppliedDelegate* FindDelegate(const Subgraph* subgraph, const TfLiteDelegate* handle) {
+  for (const AppliedDelegate& delegate : DelegatesOf(subgraph)) {
+    if (delegate.handle == handle) return &delegate;
   }
   return nullptr;
 }
 
-// A node carries the delegate as its kernels know it. The delegates themselves may be deleted: only
-// what is on record counts.
-bool Owns(const DelegateRecord& known, const TfLiteDelegate* of_node) {
-  return known.delegate == of_node || known.inner == of_node;
-}
-
 int DelegateIndexOf(const TfLiteInterpreter* interpreter, const TfLiteDelegate* of_node) {
-  const Records delegates = Delegates(interpreter);
+  const Delegates delegates = AllDelegates(interpreter);
   for (size_t i = 0; i < delegates.size(); ++i) {
-    if (Owns(*delegates[i], of_node)) return static_cast<int>(i);
+    if (delegates[i]->Is(of_node)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -68,14 +66,14 @@ int CountNodes(Subgraph* subgraph, int node_index) {
 
 // Why the CPU runs a node: the last delegate's reason.
 std::string WhyLeft(Subgraph* subgraph, int node_index) {
-  for (auto record = deputy::DelegationOf(subgraph).records().rbegin();
-       record != deputy::DelegationOf(subgraph).records().rend(); ++record) {
-    if (static_cast<size_t>(node_index) >= record->nodes.size()) continue;
-    const deputy::NodeAnswer& answer = record->nodes[static_cast<size_t>(node_index)];
-    return record->name + ": " + deputy::ReasonName(answer.reason) +
+  const std::list<AppliedDelegate>& delegates = DelegatesOf(subgraph);
+  for (auto delegate = delegates.rbegin(); delegate != delegates.rend(); ++delegate) {
+    if (static_cast<size_t>(node_index) >= delegate->record.nodes.size()) continue;
+    const deputy::NodeAnswer& answer = delegate->record.nodes[static_cast<size_t>(node_index)];
+    return delegate->name + ": " + deputy::ReasonName(answer.reason) +
            (answer.text.empty() ? "" : ", " + answer.text);
   }
-  return "no delegate was asked";
+  return "no delegate was offered it";
 }
 
 }  // namespace
@@ -119,33 +117,33 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
 // ---- Who runs what, and why ---------------------------------------------------------------------
 
 int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter) {
-  return Guard(0, [&] { return static_cast<int32_t>(Delegates(interpreter).size()); });
+  return Guard(0, [&] { return static_cast<int32_t>(AllDelegates(interpreter).size()); });
 }
 
 TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpreter,
                                               int32_t delegate_index, DeputyDelegateInfo* info) {
   return Guard(kTfLiteError, [&] {
-    const Records delegates = Delegates(interpreter);
+    const Delegates delegates = AllDelegates(interpreter);
     if (delegate_index < 0 || static_cast<size_t>(delegate_index) >= delegates.size()) {
       return kTfLiteError;
     }
     DeputyDelegateInfo full{};
-    const DelegateRecord* known = delegates[static_cast<size_t>(delegate_index)];
-    full.delegate = known->delegate;
+    const AppliedDelegate* known = delegates[static_cast<size_t>(delegate_index)];
+    full.delegate = known->handle;
     full.name = full.failure = "";
     full.applied = 1;
     for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
       Subgraph* subgraph = interpreter->impl->subgraph(i);
-      if (const DelegateRecord* record = FindRecord(subgraph, full.delegate)) {
-        if (!record->name.empty()) full.name = record->name.c_str();
-        if (!record->applied) {
+      if (const AppliedDelegate* here = FindDelegate(subgraph, full.delegate)) {
+        if (!here->name.empty()) full.name = here->name.c_str();
+        if (!here->record.applied) {
           full.applied = 0;
-          full.failure = record->failure.c_str();
+          full.failure = here->record.failure.c_str();
         }
       }
       for (int node : subgraph->plan()) {
         const TfLiteDelegate* owner = subgraph->node(node)->delegate;
-        if (owner == nullptr || !Owns(*known, owner)) continue;
+        if (owner == nullptr || !known->Is(owner)) continue;
         ++full.partition_count;
         full.node_count += CountNodes(subgraph, node);
       }
@@ -159,18 +157,18 @@ TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter
                                             int32_t delegate_index, DeputyNodeAnswer* answer) {
   return Guard(kTfLiteError, [&] {
     Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-    const Records delegates = Delegates(interpreter);
+    const Delegates delegates = AllDelegates(interpreter);
     if (subgraph == nullptr || delegate_index < 0 ||
         static_cast<size_t>(delegate_index) >= delegates.size()) {
       return kTfLiteError;
     }
-    const DelegateRecord* record =
-        FindRecord(subgraph, delegates[static_cast<size_t>(delegate_index)]->delegate);
-    if (record == nullptr || node_index < 0 ||
-        static_cast<size_t>(node_index) >= record->nodes.size()) {
+    const AppliedDelegate* delegate =
+        FindDelegate(subgraph, delegates[static_cast<size_t>(delegate_index)]->handle);
+    if (delegate == nullptr || node_index < 0 ||
+        static_cast<size_t>(node_index) >= delegate->record.nodes.size()) {
       return kTfLiteError;
     }
-    const deputy::NodeAnswer& found = record->nodes[static_cast<size_t>(node_index)];
+    const deputy::NodeAnswer& found = delegate->record.nodes[static_cast<size_t>(node_index)];
     DeputyNodeAnswer full{};
     full.taken = found.taken;
     full.reason = found.reason;

@@ -29,7 +29,7 @@ TfLiteExternalDelegateOptions TfLiteExternalDelegateOptionsDefault(const char* l
 }
 
 TfLiteDelegate* TfLiteExternalDelegateCreate(const TfLiteExternalDelegateOptions* options) {
-  return deputy::Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+  return deputy::Guard(nullptr, [&]() -> TfLiteDelegate* {
     deputy::ErrorReporter reporter;
     if (options == nullptr || options->lib_path == nullptr) {
       reporter.Report("Unable to load external delegate from : (expected a path, found NULL)");

@@ -11,21 +11,15 @@
 #include "c_api/src/objects.h"
 #include "c_api/src/telemetry.h"
 
+using deputy::Guard;
+using deputy::Ignore;
+
 namespace {
 
 using Telemetry = TfLiteTelemetryProfilerStruct;
 
 // The interpreter itself as the source of an event; delegates would have other numbers.
 constexpr uint32_t kSourceInterpreter = 0;
-
-template <typename Body>
-void Contained(Body&& body) {
-  try {
-    body();
-  } catch (...) {
-    // There is nobody to tell.
-  }
-}
 
 // The objects behind the getters of telemetry_setting.h, for one subgraph.
 struct SubgraphSettings {
@@ -66,13 +60,13 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
 }  // namespace
 
 void TfLiteInterpreter::UpdateListening() {
-  const bool anybody = profile_callback != nullptr || telemetry != nullptr;
-  impl->SetOpListener(anybody ? this : nullptr);
+  const bool any = profile_callback != nullptr || telemetry != nullptr;
+  impl->SetOpListener(any ? this : nullptr);
 }
 
 void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
   if (telemetry == nullptr) return;
-  Contained([&] {
+  Guard(Ignore, [&] {
     open_ops.push_back(UINT32_MAX);
     if (telemetry->ReportBeginOpInvokeEvent == nullptr) return;
     open_ops.back() = telemetry->ReportBeginOpInvokeEvent(telemetry, op_name, node, subgraph);
@@ -84,7 +78,7 @@ void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
     const uint32_t handle = open_ops.back();
     open_ops.pop_back();
     if (handle != UINT32_MAX && telemetry->ReportEndOpInvokeEvent != nullptr) {
-      Contained([&] { telemetry->ReportEndOpInvokeEvent(telemetry, handle); });
+      Guard(Ignore, [&] { telemetry->ReportEndOpInvokeEvent(telemetry, handle); });
     }
   }
   if (profile_callback == nullptr) return;
@@ -96,17 +90,17 @@ void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
   out.begin_ns = event.begin_ns;
   out.duration_ns = event.end_ns - event.begin_ns;
   out.status = event.status;
-  Contained([&] { profile_callback(profile_user_data, &out); });
+  Guard(Ignore, [&] { profile_callback(profile_user_data, &out); });
 }
 
 void TfLiteInterpreter::ReportEvent(const char* name, TfLiteStatus status) const {
   if (telemetry == nullptr || telemetry->ReportTelemetryEvent == nullptr) return;
   const uint64_t code =
       static_cast<uint64_t>(kSourceInterpreter) << 32 | static_cast<uint32_t>(status);
-  Contained([&] { telemetry->ReportTelemetryEvent(telemetry, name, code); });
+  Guard(Ignore, [&] { telemetry->ReportTelemetryEvent(telemetry, name, code); });
 }
 
 void TfLiteInterpreter::ReportSettings() const {
   if (telemetry == nullptr || telemetry->ReportSettings == nullptr) return;
-  Contained([&] { Report(telemetry, impl.get()); });
+  Guard(Ignore, [&] { Report(telemetry, impl.get()); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind the opaque handles of the C API, and the guard that every function of the API
-// runs in: no exception crosses into C.
+// What stands behind the opaque handles of the C API. Its functions run in Guard: no exception
+// crosses into C.
 #ifndef DEPUTY_C_API_SRC_OBJECTS_H_
 #define DEPUTY_C_API_SRC_OBJECTS_H_
 
@@ -14,6 +14,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/src/resolver.h"
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/hot_fallback.h"
 #include "core/delegation/placement.h"
@@ -29,7 +30,7 @@ struct TfLiteModel {
 
 struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
-  // The environment may choose the arithmetic as long as nobody called for one.
+  // The environment may choose the arithmetic as long as no call has.
   bool arithmetic_set = false;
   // Likewise the delegate policy.
   bool policy_set = false;
@@ -62,7 +63,7 @@ struct TfLiteInterpreter final : deputy::OpListener {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;
   DeputyProfileCallback profile_callback = nullptr;
   void* profile_user_data = nullptr;
-  // What the telemetry answered for the operators that are running, the innermost last.
+  // What the telemetry returned for the operators that are running, the innermost last.
   std::vector<uint32_t> open_ops;
 };
 
@@ -77,29 +78,9 @@ namespace deputy {
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
 
-// The validation layer, null where nobody asked for it. No other kind of observer is ever made.
+// The validation layer, null where it was not requested. No other kind of observer is ever made.
 inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
   return static_cast<Validation*>(interpreter->impl->observer());
-}
-
-// Runs `body` and returns `on_failure` when it throws, which in this library means that memory was
-// refused.
-template <typename Result, typename Body>
-Result Guard(Result on_failure, Body&& body) noexcept {
-  try {
-    return body();
-  } catch (...) {
-    ErrorReporter().Report("out of memory");
-    return on_failure;
-  }
-}
-
-template <typename Body>
-void GuardVoid(Body&& body) noexcept {
-  Guard(0, [&] {
-    body();
-    return 0;
-  });
 }
 
 }  // namespace deputy

@@ -3,7 +3,7 @@
 // Contexts behind the opaque type.
 //
 // Most functions go through the context's own function pointers, so they work on any runtime's
-// context. A few ask for what no function pointer offers (inputs, names, node counts, the model's
+// context. A few need what no function pointer offers (inputs, names, node counts, the model's
 // file); they know our contexts and answer the failure value for others.
 //
 // No exception leaves a function here: what may allocate goes through the context's callbacks,

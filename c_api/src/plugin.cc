@@ -153,7 +153,7 @@ bool ExpectKind(const DeputyPlugin* plugin, bool stable) {
 // ---- Plug-ins -----------------------------------------------------------------------------------
 
 DeputyPlugin* DeputyPluginLoad(const char* path) {
-  return Guard<DeputyPlugin*>(nullptr, [&] {
+  return Guard(nullptr, [&] {
     ErrorReporter reporter;
     return Load(path, &reporter);
   });
@@ -177,7 +177,7 @@ TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin, DeputyPluginInfo* 
 // ---- Lists --------------------------------------------------------------------------------------
 
 DeputyPluginList* DeputyPluginListCreate(const char* paths) {
-  return Guard<DeputyPluginList*>(nullptr, [&] {
+  return Guard(nullptr, [&] {
     auto list = std::make_unique<DeputyPluginList>();
     Search search(list.get());
     const std::string_view all = OrEmpty(paths == nullptr ? getenv("DEPUTY_PLUGIN_PATH") : paths);
@@ -215,7 +215,7 @@ const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index)
 
 TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin, const char* const* keys,
                                            const char* const* values, size_t count) {
-  return Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+  return Guard(nullptr, [&]() -> TfLiteDelegate* {
     if (!ExpectKind(plugin, false)) return nullptr;
     ErrorReporter reporter;
     return deputy::CreatePluginDelegate(plugin->library, {keys, values, count}, &reporter);
@@ -223,7 +223,7 @@ TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin, const char* con
 }
 
 TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin, const void* settings) {
-  return Guard<TfLiteDelegate*>(nullptr, [&]() -> TfLiteDelegate* {
+  return Guard(nullptr, [&]() -> TfLiteDelegate* {
     if (!ExpectKind(plugin, true)) return nullptr;
     ErrorReporter reporter;
     return deputy::CreateStableDelegate(plugin->library, settings, &reporter);

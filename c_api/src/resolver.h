@@ -14,7 +14,7 @@
 namespace deputy {
 
 // A client's resolver callbacks. Each setter of the API fills one or two pairs and clears the rest;
-// asked in the order of the members.
+// queried in the order of the members.
 struct ResolverCallbacks {
   void* user_data = nullptr;
   const TfLiteOperator* (*find_builtin_external)(void*, int, int) = nullptr;
@@ -32,8 +32,8 @@ struct ResolverCallbacks {
   bool any() const;
 };
 
-// The operators a client added to its options. Ranges of versions stay ranges: nobody pays for
-// "all versions".
+// The operators a client added to its options. Version ranges are stored as ranges, not expanded
+// per version.
 class OperatorSet {
  public:
   void AddBuiltin(TfLiteBuiltinOperator code, const TfLiteRegistration& registration,
@@ -73,7 +73,7 @@ class ClientResolver final : public OpResolver {
 
   const OperatorSet& operators_;
   const bool with_builtins_;
-  TfLiteRegistration found_{};  // what the last Find answered, where it is not the client's own
+  TfLiteRegistration found_{};  // what the last Find returned, where it is not the client's own
 };
 
 }  // namespace deputy

@@ -15,7 +15,7 @@ struct TfLiteTelemetryConversionMetadata {
 
 struct TfLiteTelemetrySubgraphInfo {
   std::span<const TfLiteQuantization> quantizations;
-  // Asked for by TensorFlow 2.12 only.
+  // Needed by TensorFlow 2.12 only.
   std::span<const int32_t> op_types;
   std::span<const char*> custom_op_names;
 };

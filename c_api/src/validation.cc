@@ -42,10 +42,10 @@ TfLiteStatus DeputyInterpreterOptionsSetValidation(TfLiteInterpreterOptions* opt
     deputy::ValidationConfig config;
     config.enabled = given.enabled != 0;
     config.invoke_budget_ns = given.invoke_budget_ns;
-    if (auto* heard = given.on_finding) {
-      config.on_finding = [heard, user_data = given.user_data](const Finding& finding) {
+    if (auto* on_finding = given.on_finding) {
+      config.on_finding = [on_finding, user_data = given.user_data](const Finding& finding) {
         const DeputyFinding out = Convert(finding);
-        heard(user_data, &out);
+        on_finding(user_data, &out);
       };
     }
     options->validation = std::move(config);

@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-// Between guards: a value that stands out where somebody reads what nobody wrote.
+// Fill pattern for fresh memory under validation, so that uninitialised reads show.
 constexpr int kFreshByte = 0xC9;
 
 }  // namespace
@@ -46,7 +46,7 @@ bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
   const size_t total = std::max(plan.total_bytes, kept_bytes);
   const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
   if (!block_.Reserve(total, kept, limits)) return false;
-  // Tensors are compared before anybody has written them.
+  // Tensors are compared before they are written.
   if (guard_bytes_ > 0 && block_.size() > old_size) {
     memset(block_.data() + kept, kFreshByte, block_.size() - kept);
   }

@@ -39,8 +39,8 @@ class Arena {
     int owner = -1;
   };
 
-  // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that are
-  // nobody's as long as the tensor lives. For the validation layer; 0 otherwise. Set before Plan.
+  // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that
+  // belong to none during its lifetime. For the validation layer; 0 otherwise. Set before Plan.
   void SetGuard(size_t bytes) { guard_bytes_ = bytes; }
   size_t guard_bytes() const { return guard_bytes_; }
 

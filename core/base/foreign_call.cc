@@ -5,10 +5,24 @@ namespace deputy {
 
 const char* ExceptionText(Callback callback) {
   switch (callback) {
+    case Callback::kLoad:
+      return "loading threw an exception";
+    case Callback::kDescribe:
+      return "deputy_plugin threw an exception";
+    case Callback::kCreate:
+      return "create threw an exception";
+    case Callback::kDestroy:
+      return "destroy threw an exception";
     case Callback::kSupport:
       return "get_support threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
+    case Callback::kCopyFrom:
+      return "CopyFromBufferHandle threw an exception";
+    case Callback::kCopyTo:
+      return "CopyToBufferHandle threw an exception";
+    case Callback::kFreeHandle:
+      return "FreeBufferHandle threw an exception";
     case Callback::kInit:
       return "init threw an exception";
     case Callback::kPrepare:
@@ -17,10 +31,6 @@ const char* ExceptionText(Callback callback) {
       return "invoke threw an exception";
     case Callback::kFree:
       return "free threw an exception";
-    case Callback::kCopyFrom:
-      return "CopyFromBufferHandle threw an exception";
-    case Callback::kFreeHandle:
-      return "FreeBufferHandle threw an exception";
   }
   return "threw an exception";
 }

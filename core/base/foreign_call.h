@@ -14,20 +14,28 @@ namespace deputy {
 
 // What foreign code is called for.
 enum class Callback {
-  kSupport,  // a plug-in's get_support
+  // Of plug-ins. The first four belong to no subgraph: the call has no context.
+  kLoad,      // the initialisers of a library
+  kDescribe,  // deputy_plugin
+  kCreate,
+  kDestroy,
+  kSupport,  // get_support
+  // Of delegates.
   kDelegatePrepare,
+  kCopyFrom,
+  kCopyTo,
+  kFreeHandle,
+  // Of kernels.
   kInit,
   kPrepare,
   kInvoke,
   kFree,
-  kCopyFrom,
-  kFreeHandle,
 };
 
 // Who is called for what.
 struct ForeignCall {
   Callback callback = Callback::kInvoke;
-  TfLiteContext* context = nullptr;    // that of the subgraph
+  TfLiteContext* context = nullptr;    // that of the subgraph, if there is one
   int node = -1;                       // of kernels
   TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
   int tensor = -1;                     // of buffer handles

@@ -10,7 +10,7 @@
 
 namespace deputy {
 
-// True for the placeholder of a custom operator that nobody provides.
+// True for the placeholder of a custom operator that is not provided.
 bool IsUnresolvedCustomOp(const TfLiteRegistration& registration);
 // That placeholder; its prepare and invoke never succeed. `name` is borrowed.
 TfLiteRegistration UnresolvedCustomOp(const char* name, int version);

@@ -24,7 +24,7 @@ struct PartitionGraph {
   int tensor_count = 0;
   std::vector<Node> nodes;   // the whole node table
   std::vector<int> plan;     // node indices in execution order
-  std::vector<int> outputs;  // tensors that the graph gives out
+  std::vector<int> outputs;  // outputs of the graph
   std::vector<ControlEdge> control_edges;
 };
 

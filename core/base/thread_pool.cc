@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pool is one 64-bit word: the job's number in the upper half, the tiles nobody has claimed yet
+// The pool is one 64-bit word: the job's number in the upper half, the tiles not claimed yet
 // in the lower. One store publishes a job, one compare-and-swap claims a tile, and a successful
 // claim proves that the job's fields are valid: its caller cannot return before the tile is done.
 // Idle workers sleep on a futex that is the upper half of that very word, so "a job came" and "the

@@ -26,8 +26,8 @@ class DelegateOperators {
   // Says of what a node runs. The object is good as long as the node is in the table.
   TfLiteOperator* Describe(const TfLiteRegistration& registration, int node_index);
 
-  // Takes `op` over and gives back the one that the nodes to come shall carry: `op`, or an earlier
-  // one. `node_count` is the size of the node table before they are added.
+  // Owns `op` from here on and returns the one that the nodes to come shall carry: `op`, or an
+  // earlier one. `node_count` is the size of the node table before they are added.
   TfLiteOperator* Adopt(const TfLiteDelegate* delegate, std::unique_ptr<TfLiteOperator> op,
                         int node_count);
   // Whether the delegate handed it in and it is still here.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate was asked about a subgraph, what it answered, and what came of it: kept for
-// reports, and for the groups of nodes that only go together.
+// What a delegate was told of a subgraph's nodes, what it said of them, and what came of it: kept
+// for reports, and for the groups of nodes that only go together.
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATE_RECORD_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATE_RECORD_H_
 
@@ -13,10 +13,10 @@
 
 namespace deputy {
 
-class Subgraph;
+class Graph;
 
 struct NodeAnswer {
-  bool asked = false;                           // the delegate looked at the node
+  bool looked_at = false;                       // the delegate looked at the node
   bool previewed = false;                       // and at a partition with it
   bool claimed = false;                         // it wanted to replace it
   bool taken = false;                           // it runs it
@@ -27,25 +27,21 @@ struct NodeAnswer {
 };
 
 struct DelegateRecord {
-  const TfLiteDelegate* delegate = nullptr;  // as the client knows it; it may be deleted by now
-  const TfLiteDelegate* inner = nullptr;     // as its nodes carry it
-  std::string name;
-  bool applied = false;
+  bool applied = false;           // or waiting to be applied again
   std::string failure;            // why it is not
   std::vector<NodeAnswer> nodes;  // by node index; nodes that came later have none
 };
 
-// Asks the delegate's plug-in, if it has one that answers, about the nodes of the plan. The context
-// is in delegate mode.
-void AskForSupport(Subgraph* subgraph, TfLiteDelegate* delegate, DelegateRecord* record);
-
-// By node index, as far as there are answers: whether the delegate runs the node, or took it before
-// another delegate took that.
-std::vector<bool> NodesRunBy(Subgraph* subgraph, const DelegateRecord& record);
+// The nodes of the delegates that are meant below carry `inner`.
 
 // Once the delegate has been applied, or has failed: sets `taken` and gives every node that it does
 // not run a reason and a text.
-void Conclude(Subgraph* subgraph, DelegateRecord* record);
+void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* record);
+
+// When nodes of delegates have come or gone: corrects `taken`. `why` is the text of nodes that the
+// delegate runs no more.
+void ReviseNodes(const Graph& graph, const TfLiteDelegate* inner, const char* why,
+                 DelegateRecord* record);
 
 // "NOT_CLAIMED" for kDeputyReasonNotClaimed, and so on. Static strings.
 const char* ReasonName(int reason);

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/delegation/support_query.h"
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
+#include "core/graph/graph_digest.h"
 #include "core/model/op_names.h"
-#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 
@@ -20,11 +21,6 @@ constexpr char kNotApplied[] = "removed with all others when a delegate could no
 constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
 
 }  // namespace
-
-int64_t DelegateFlags(const TfLiteDelegate* delegate) {
-  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
-  return builder != nullptr ? builder->flags : delegate->flags;
-}
 
 Delegation::~Delegation() {
   FreePreviews();
@@ -38,26 +34,22 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->fallback().Invalidate();
-  KeepLibrary(delegate);
-  records_.Begin(delegate);
-  applying_ = true;
+  const AppliedDelegates::Application application(&delegates_, delegate);
+  const AppliedDelegate& offered = *delegates_.current();
   TfLiteStatus status = kTfLiteError;
   try {
-    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(delegate) : ApplySteps(delegate);
-    records_.End(IsApplied(delegate));
+    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(offered) : ApplySteps(offered);
+    delegates_.ConcludeCurrent(reporter->last_error());
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
-  records_.Abandon();
-  applying_ = false;
   return status;
 }
 
-TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
+TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   if (!subgraph_->consistent()) return ApplyToInconsistent(delegate);
-  const int64_t flags = DelegateFlags(delegate);
-  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  const bool hint = delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   const bool was_immutable = subgraph_->immutable();
   const bool was_invokable = subgraph_->ready() && !subgraph_->immutable();
   if (was_immutable) {
@@ -65,18 +57,17 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   }
-  if (applied_.empty()) {
-    fp16_weights_ = Fp16Weights(subgraph_);
+  if (!any_applied()) {
+    fp16_weights_ = Fp16Weights(subgraph_->graph());
     original_plan_ = subgraph_->plan();
   }
 
-  applied_.reserve(applied_.size() + 1);
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
   if (hint) {
     if (const TfLiteStatus status = CheckFullyDelegated(); status != kTfLiteOk) return status;
   }
   const TfLiteStatus status = AllocateAfter(delegate, was_immutable, was_invokable);
-  if (status == kTfLiteOk) applied_.push_back(delegate);
+  if (status == kTfLiteOk) delegates_.AddCurrent();
   return status;
 } catch (...) {
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
@@ -85,10 +76,10 @@ TfLiteStatus Delegation::ApplySteps(TfLiteDelegate* delegate) try {
 
 // Nodes of an inconsistent subgraph may be wrong or left out, and it will never run: no delegate
 // sees it. Upstream finds out when it plans memory, at once for a static delegate only.
-TfLiteStatus Delegation::ApplyToInconsistent(TfLiteDelegate* delegate) {
-  const bool dynamic = (DelegateFlags(delegate) & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-  if (!dynamic) return subgraph_->Reallocate();  // refuses, in words
-  applied_.push_back(delegate);
+TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  if (!dynamic) return subgraph_->Reallocate();  // reports what is wrong
+  delegates_.AddCurrent();
   return kTfLiteOk;
 }
 
@@ -105,24 +96,26 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
 
 // ---- Applying under the policy Hot --------------------------------------------------------------
 
-// A delegate that was asked and failed is a delegate's error, whatever it failed with.
-TfLiteStatus Delegation::ApplyOrTakeBack(TfLiteDelegate* delegate) {
+// A delegate that was called and failed is a delegate's error, whatever it failed with.
+TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
   if (status == kTfLiteOk) return kTfLiteOk;
-  const bool asked = transaction_->asked;
+  // A delegate that has applied another one meanwhile has ended the transaction.
+  const bool called = transaction_ != nullptr && transaction_->called;
   TakeBack();
-  if (!asked) return status;
+  if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "subgraph %d: the delegate could not be applied; the graph is as it was before",
               subgraph_->index());
 }
 
 Delegation::Transaction::Transaction(Subgraph* subgraph)
-    : before(subgraph),
-      applied(DelegationOf(subgraph).applied_),
+    : before(&subgraph->graph()),
+      applied(DelegationOf(subgraph).delegates_.applied()),
       original_plan(DelegationOf(subgraph).original_plan_),
       undone(DelegationOf(subgraph).undone_),
+      skippable_count(subgraph->interpreter()->skippable_count()),
       was_immutable(subgraph->immutable()) {
   was_ready = subgraph->ready();
   if (!was_ready) return;
@@ -136,12 +129,15 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
 void Delegation::TakeBack() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
-  transaction->before.Restore();
-  operators_.ForgetNodesFrom(subgraph_->node_count());
-  applied_.swap(transaction->applied);
+  RemoveNodesFrom(transaction->before.node_count());
+  transaction->before.Restore([this](int tensor) { subgraph_->FreeBufferHandle(tensor); });
+  subgraph_->PlanHasChanged();
+  subgraph_->interpreter()->KeepSkippable(transaction->skippable_count);
+  subgraph_->SetUninvokable();
+  delegates_.SetApplied(std::move(transaction->applied));
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
-  records_.Revise(applied_, kTakenBack);
+  delegates_.Revise(kTakenBack);
   subgraph_->fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->SetImmutable();
@@ -166,15 +162,16 @@ TfLiteStatus Delegation::CheckStaticShapes() {
   return kTfLiteApplicationError;
 }
 
-TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
-  if (transaction_ != nullptr) transaction_->asked = true;
-  Enter();
-  AskForSupport(subgraph_, delegate, records_.current());
+TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
+  if (transaction_ != nullptr) transaction_->called = true;
+  CallObserver* const observer = subgraph_->interpreter()->call_observer();
+  EnterDelegateMode();
+  QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
-                            .delegate = delegate};
-  TfLiteStatus status = CallDelegatePrepare(subgraph_->interpreter()->call_observer(), call).status;
-  Leave();
+                            .delegate = delegate.handle};
+  TfLiteStatus status = CallDelegatePrepare(observer, call).status;
+  LeaveDelegateMode();
   // Also what a delegate that failed has written stays in the nodes.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
     const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
@@ -185,11 +182,10 @@ TfLiteStatus Delegation::CallPrepare(TfLiteDelegate* delegate) {
 
 // Steps 8 to 11 of abi.md 5.3: when memory is planned depends on the delegate's flags and on what
 // the graph was before.
-TfLiteStatus Delegation::AllocateAfter(TfLiteDelegate* delegate, bool was_immutable,
+TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                                        bool was_invokable) {
-  const int64_t flags = DelegateFlags(delegate);
-  const bool dynamic = (flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-  const bool hint = (flags & kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) != 0;
+  const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  const bool hint = delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!dynamic) {
     if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
     subgraph_->SetImmutable();
@@ -222,21 +218,11 @@ TfLiteStatus Delegation::Restore() {
               "Restored original execution plan after delegate application failure.");
 }
 
-// A client that deletes a delegate from a library before the interpreter must not find the
-// library's code gone when the interpreter frees its kernels.
-void Delegation::KeepLibrary(const TfLiteDelegate* delegate) {
-  std::shared_ptr<const PluginLibrary> library = LibraryOf(delegate);
-  if (library == nullptr) return;
-  if (std::find(libraries_.begin(), libraries_.end(), library) == libraries_.end()) {
-    libraries_.push_back(std::move(library));
-  }
-}
-
 // ---- Undo, redo, remove -------------------------------------------------------------------------
 
 void Delegation::Undo(const char* why) {
   RestorePlan();
-  records_.Revise(applied_, why);
+  delegates_.Revise(why);
 }
 
 void Delegation::RestorePlan() {
@@ -244,7 +230,7 @@ void Delegation::RestorePlan() {
   const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
   RemoveNodesFrom(kept);
   subgraph_->SetPlan(std::move(original_plan_));
-  fp16_weights_.Widen(subgraph_);
+  fp16_weights_.Widen(&subgraph_->graph());
   ForgetTensors();
   subgraph_->interpreter()->KeepSkippable(0);
   original_plan_.clear();
@@ -272,14 +258,14 @@ void Delegation::ForgetTensors() {
 TfLiteStatus Delegation::Redo() {
   if (!undone_) return kTfLiteOk;
   undone_ = false;
-  const std::vector<TfLiteDelegate*> delegates = std::move(applied_);
-  applied_.clear();
-  for (TfLiteDelegate* delegate : delegates) {
-    const TfLiteStatus status = Apply(delegate);
+  const std::vector<TfLiteDelegate*> handles = delegates_.applied_handles();
+  delegates_.ClearApplied();
+  for (TfLiteDelegate* handle : handles) {
+    const TfLiteStatus status = Apply(handle);
     Commit();
     if (status == kTfLiteOk) continue;
     if (!subgraph_->interpreter()->hot()) {
-      records_.Revise(applied_, kNotApplied);  // those behind it
+      delegates_.Revise(kNotApplied);  // those behind it
       return status;
     }
     subgraph_->interpreter()->NoteDelegateLeftOut();
@@ -289,30 +275,34 @@ TfLiteStatus Delegation::Redo() {
 
 TfLiteStatus Delegation::Remove(const char* why) {
   RestorePlan();
-  applied_.clear();
+  delegates_.ClearApplied();
   undone_ = false;
-  records_.Revise(applied_, why);
+  delegates_.Revise(why);
   return subgraph_->Reallocate();
 }
 
-bool Delegation::IsApplied(const TfLiteDelegate* delegate) const {
-  return std::find(applied_.begin(), applied_.end(), delegate) != applied_.end();
+bool Delegation::requires_propagated_shapes() const {
+  const AppliedDelegates::Order& applied = delegates_.applied();
+  return std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
+    return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
+  });
 }
 
-bool Delegation::requires_propagated_shapes() const {
-  return std::any_of(applied_.begin(), applied_.end(), [](const TfLiteDelegate* delegate) {
-    const int64_t flags = DelegateFlags(delegate);
-    return (flags & kTfLiteDelegateFlagsRequirePropagatedShapes) != 0;
-  });
+uint64_t Delegation::Digest() const {
+  uint64_t digest = GraphDigest(subgraph_->graph());
+  for (const AppliedDelegate* delegate : delegates_.applied()) {
+    digest = digest * 31 + reinterpret_cast<uintptr_t>(delegate->handle);
+  }
+  return digest;
 }
 
 // ---- Delegate mode ------------------------------------------------------------------------------
 
-void Delegation::Enter() {
+void Delegation::EnterDelegateMode() {
   if (mode_depth_++ == 0) SetContextMode(true);
 }
 
-void Delegation::Leave() {
+void Delegation::LeaveDelegateMode() {
   if (mode_depth_ == 0) {
     if (Observer* observer = subgraph_->interpreter()->observer()) {
       observer->ReleasedTooOften(subgraph_);

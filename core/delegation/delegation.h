@@ -12,14 +12,15 @@
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "c_api/include/common.h"
 #include "core/base/partition.h"
 #include "core/base/saved_contents.h"
+#include "core/delegation/applied_delegates.h"
 #include "core/delegation/delegate_operators.h"
-#include "core/delegation/delegate_records.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/graph_snapshot.h"
 #include "core/delegation/placed_node.h"
@@ -27,14 +28,9 @@
 
 namespace deputy {
 
-class PluginLibrary;
-
-// Flags of a plain or opaque delegate (TfLiteDelegateFlags).
-int64_t DelegateFlags(const TfLiteDelegate* delegate);
-
 class Delegation final : public DelegateLayer {
  public:
-  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph), records_(subgraph) {}
+  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph), delegates_(&subgraph->graph()) {}
   ~Delegation() override;
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
@@ -46,14 +42,14 @@ class Delegation final : public DelegateLayer {
   void Undo(const char* why) override;
   TfLiteStatus Redo() override;
   TfLiteStatus Remove(const char* why) override;
-  bool any_applied() const override { return !applied_.empty(); }
+  bool any_applied() const override { return !delegates_.applied().empty(); }
   const std::vector<int>& original_plan() const override { return original_plan_; }
   bool requires_propagated_shapes() const override;
   void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
-  void Enter() override;
-  void Leave() override;
+  void EnterDelegateMode() override;
+  void LeaveDelegateMode() override;
   TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) override;
   TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
                                       TfLiteRegistration** out_registration) override;
@@ -63,14 +59,15 @@ class Delegation final : public DelegateLayer {
                        int* out_count) override;
 
   // A delegate is being applied: what its kernels do now decides whether it stays.
-  bool applying() const { return applying_; }
+  bool applying() const { return delegates_.current() != nullptr; }
   // How often delegate mode has been entered and not left.
   int mode_depth() const { return mode_depth_; }
-  const std::vector<TfLiteDelegate*>& applied() const { return applied_; }
+  // The delegates that were offered, and what came of each.
+  const AppliedDelegates& delegates() const { return delegates_; }
+  // A number that is equal as long as the graph's structure and the applied delegates are.
+  uint64_t Digest() const;
   // What the nodes of the original plan read in the model.
   const Fp16Weights& fp16_weights() const { return fp16_weights_; }
-  // What came of the delegates that were asked.
-  const std::vector<DelegateRecord>& records() const { return records_.all(); }
   // By node index: where the caller wants nodes to run; empty if nothing was said.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
@@ -80,56 +77,58 @@ class Delegation final : public DelegateLayer {
     explicit Transaction(Subgraph* subgraph);
 
     GraphSnapshot before;
-    std::vector<TfLiteDelegate*> applied;
+    AppliedDelegates::Order applied;
     std::vector<int> original_plan;
     bool undone;
     SavedContents contents;  // what the caller wrote, and variables
+    size_t skippable_count;  // marks of the interpreter's subgraphs
     bool was_ready = false;  // memory was planned
     bool was_immutable = false;
-    bool asked = false;  // the delegate has been called
+    bool called = false;  // the delegate has been called
   };
 
-  TfLiteStatus ApplySteps(TfLiteDelegate* delegate);
-  TfLiteStatus ApplyToInconsistent(TfLiteDelegate* delegate);
-  TfLiteStatus ApplyOrTakeBack(TfLiteDelegate* delegate);
-  TfLiteStatus CallPrepare(TfLiteDelegate* delegate);
+  TfLiteStatus ApplySteps(const AppliedDelegate& delegate);
+  TfLiteStatus ApplyToInconsistent(const AppliedDelegate& delegate);
+  TfLiteStatus ApplyOrTakeBack(const AppliedDelegate& delegate);
+  TfLiteStatus CallPrepare(const AppliedDelegate& delegate);
   TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
-  TfLiteStatus AllocateAfter(TfLiteDelegate* delegate, bool was_immutable, bool was_invokable);
+  TfLiteStatus AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
+                             bool was_invokable);
   TfLiteStatus Restore();
   TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
-  void KeepLibrary(const TfLiteDelegate* delegate);
+  // Who replaces nodes; the builder is null for a plain delegate.
+  struct Replacer {
+    TfLiteDelegate* delegate;
+    const TfLiteOpaqueDelegateBuilder* builder;
+  };
   TfLiteStatus AddDelegateNode(const NodeSubset& subset, const TfLiteRegistration& registration,
-                               TfLiteDelegate* delegate);
-  TfLiteStatus AdoptRegistration(TfLiteDelegate* delegate, TfLiteRegistration* registration);
-  TfLiteStatus AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration);
+                               const Replacer& replacer);
+  TfLiteStatus AdoptRegistration(const Replacer& replacer, TfLiteRegistration* registration);
+  TfLiteStatus AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration);
   bool IsOperatorOfANode(const TfLiteOperator* op) const;
   TfLiteStatus RefuseOperatorOfANode();
   // Frees the nodes from `count` on.
   void RemoveNodesFrom(int count) noexcept;
-  bool IsApplied(const TfLiteDelegate* delegate) const;
   void RestorePlan();
   void ForgetTensors();
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
 
   Subgraph* const subgraph_;
-  std::vector<TfLiteDelegate*> applied_;
   std::vector<int> original_plan_;
   Fp16Weights fp16_weights_;
   bool undone_ = false;
-  bool applying_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   DelegateOperators operators_;
-  std::vector<std::shared_ptr<const PluginLibrary>> libraries_;
-  DelegateRecords records_;
+  AppliedDelegates delegates_;
   std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
 };

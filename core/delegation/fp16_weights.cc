@@ -5,19 +5,20 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/exec/subgraph.h"
+#include "c_api/include/builtin_ops.h"
+#include "core/graph/graph.h"
 
 namespace deputy {
 namespace {
 
 // By widened tensor: the float16 tensor behind it.
-std::unordered_map<int, int> Dequantized(Subgraph* subgraph) {
+std::unordered_map<int, int> Dequantized(const Graph& graph) {
   std::unordered_map<int, int> fp16_of;
-  for (int index = 0; index < subgraph->node_count(); ++index) {
-    if (subgraph->registration(index).builtin_code != kTfLiteBuiltinDequantize) continue;
-    const TfLiteNode& node = *subgraph->node(index);
+  for (int index = 0; index < graph.node_count(); ++index) {
+    if (graph.registration(index)->builtin_code != kTfLiteBuiltinDequantize) continue;
+    const TfLiteNode& node = *graph.node(index);
     if (node.inputs->size < 1 || node.outputs->size < 1) continue;
-    const TfLiteTensor* input = subgraph->tensor(node.inputs->data[0]);
+    const TfLiteTensor* input = graph.tensor(node.inputs->data[0]);
     if (input == nullptr || input->type != kTfLiteFloat16) continue;
     fp16_of[node.outputs->data[0]] = node.inputs->data[0];
   }
@@ -25,8 +26,8 @@ std::unordered_map<int, int> Dequantized(Subgraph* subgraph) {
 }
 
 // The input of a use where it is the float16 now, else null. The array may be another by now.
-int* Fp16Input(Subgraph* subgraph, const Fp16Weights::Use& use) {
-  TfLiteIntArray* inputs = subgraph->node(use.node)->inputs;
+int* Fp16Input(Graph* graph, const Fp16Weights::Use& use) {
+  TfLiteIntArray* inputs = graph->node(use.node)->inputs;
   if (inputs == nullptr || use.position >= inputs->size) return nullptr;
   int* input = &inputs->data[use.position];
   return *input == use.fp16 ? input : nullptr;
@@ -34,11 +35,11 @@ int* Fp16Input(Subgraph* subgraph, const Fp16Weights::Use& use) {
 
 }  // namespace
 
-Fp16Weights::Fp16Weights(Subgraph* subgraph) {
-  const std::unordered_map<int, int> fp16_of = Dequantized(subgraph);
+Fp16Weights::Fp16Weights(const Graph& graph) {
+  const std::unordered_map<int, int> fp16_of = Dequantized(graph);
   if (fp16_of.empty()) return;
-  for (int index = 0; index < subgraph->node_count(); ++index) {
-    const TfLiteIntArray* inputs = subgraph->node(index)->inputs;
+  for (int index = 0; index < graph.node_count(); ++index) {
+    const TfLiteIntArray* inputs = graph.node(index)->inputs;
     for (int i = 0; i < inputs->size; ++i) {
       const auto found = fp16_of.find(inputs->data[i]);
       if (found != fp16_of.end()) uses_.push_back({index, i, found->first, found->second});
@@ -54,20 +55,20 @@ bool Fp16Weights::MayRead(int node, int position, int tensor) const {
          (tensor == use->widened || tensor == use->fp16);
 }
 
-void Fp16Weights::Widen(Subgraph* subgraph) const {
+void Fp16Weights::Widen(Graph* graph) const {
   for (const Use& use : uses_) {
-    if (int* input = Fp16Input(subgraph, use)) *input = use.widened;
+    if (int* input = Fp16Input(graph, use)) *input = use.widened;
   }
 }
 
-WidenedInputs::WidenedInputs(Subgraph* subgraph, const Fp16Weights& weights,
+WidenedInputs::WidenedInputs(Graph* graph, const Fp16Weights& weights,
                              const std::vector<int>& nodes) {
   const std::vector<Fp16Weights::Use>& uses = weights.uses_;
   for (int node : nodes) {
     auto use = std::lower_bound(uses.begin(), uses.end(), node,
                                 [](const auto& a, int b) { return a.node < b; });
     for (; use != uses.end() && use->node == node; ++use) {
-      if (int* input = Fp16Input(subgraph, *use)) {
+      if (int* input = Fp16Input(graph, *use)) {
         changed_.emplace_back(input, *input);
         *input = use->widened;
       }

@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-class Subgraph;
+class Graph;
 
 // Which inputs of which nodes are widened float16.
 class Fp16Weights {
@@ -25,12 +25,12 @@ class Fp16Weights {
 
   Fp16Weights() = default;
   // Of a graph as it is in the model, before the first delegate.
-  explicit Fp16Weights(Subgraph* subgraph);
+  explicit Fp16Weights(const Graph& graph);
 
   // Whether a node may read `tensor` there: the widened tensor of the model, or its float16.
   bool MayRead(int node, int position, int tensor) const;
   // Points inputs that are float16 by now back at the widened tensors.
-  void Widen(Subgraph* subgraph) const;
+  void Widen(Graph* graph) const;
 
  private:
   friend class WidenedInputs;
@@ -38,10 +38,10 @@ class Fp16Weights {
   std::vector<Use> uses_;  // in the order of nodes and positions
 };
 
-// Some nodes read widened tensors for as long as this lives.
+// RAII guard: some nodes read widened tensors until it is destroyed.
 class WidenedInputs {
  public:
-  WidenedInputs(Subgraph* subgraph, const Fp16Weights& weights, const std::vector<int>& nodes);
+  WidenedInputs(Graph* graph, const Fp16Weights& weights, const std::vector<int>& nodes);
   ~WidenedInputs();
   WidenedInputs(const WidenedInputs&) = delete;
   WidenedInputs& operator=(const WidenedInputs&) = delete;

@@ -1,224 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegation/graph_snapshot.h"
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <type_traits>
 #include <utility>
 
-#include "core/exec/interpreter_state.h"
-#include "core/exec/subgraph.h"
+#include "core/graph/graph.h"
 
 namespace deputy {
 namespace {
-
-TfLiteIntArray* Copy(const TfLiteIntArray* array) {
-  if (array == nullptr) return nullptr;
-  TfLiteIntArray* copy = TfLiteIntArrayCopy(array);
-  if (copy == nullptr) throw std::bad_alloc();
-  return copy;
-}
-
-bool SameArray(const TfLiteIntArray* a, const TfLiteIntArray* b) {
-  return a == nullptr || b == nullptr ? a == b : TfLiteIntArrayEqual(a, b) != 0;
-}
 
 // The tensor's data is a heap block of its own.
 bool OwnsData(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteDynamic || tensor.allocation_type == kTfLitePersistentRo;
 }
 
+void RestoreMemory(const TfLiteTensor& before, TfLiteTensor* now) {
+  if (now->allocation_type == before.allocation_type && now->bytes == before.bytes) return;
+  if (OwnsData(*now)) TfLiteTensorDataFree(now);
+  // Fixed memory comes back with the fields, planned memory with the next plan.
+  const bool fixed =
+      before.allocation_type == kTfLiteMmapRo || before.allocation_type == kTfLiteCustom;
+  now->data.raw = fixed ? before.data.raw : nullptr;
+  now->allocation_type = before.allocation_type;
+  now->bytes = before.bytes;
+}
+
 }  // namespace
 
-GraphSnapshot::GraphSnapshot(Subgraph* subgraph)
-    : subgraph_(subgraph),
-      plan_(subgraph->plan()),
-      skippable_count_(subgraph->interpreter()->skippable_count()) {
-  nodes_.resize(static_cast<size_t>(subgraph->node_count()));
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const TfLiteNode& node = *subgraph->node(static_cast<int>(i));
-    nodes_[i].inputs.reset(Copy(node.inputs));
-    nodes_[i].outputs.reset(Copy(node.outputs));
-    nodes_[i].temporaries.reset(Copy(node.temporaries));
+GraphSnapshot::GraphSnapshot(Graph* graph) : graph_(graph), plan_(graph->plan()) {
+  nodes_.reserve(static_cast<size_t>(graph->node_count()));
+  for (int i = 0; i < graph->node_count(); ++i) {
+    nodes_.emplace_back(*graph->node(i), *graph->registration(i));
   }
-  tensors_.resize(subgraph->graph().tensors().size());
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    tensors_[i].fields = subgraph->graph().tensors()[i];
-    tensors_[i].dims.reset(Copy(subgraph->graph().tensors()[i].dims));
-  }
+  tensors_.reserve(graph->tensors().size());
+  for (const TfLiteTensor& tensor : graph->tensors()) tensors_.emplace_back(tensor);
 }
 
 void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
-  if (static_cast<size_t>(node_index) >= nodes_.size()) return;  // of the delegate being applied
-  for (size_t i = first_added; i < subgraph_->graph().tensors().size(); ++i) {
-    kept_tensors_.push_back(i);
-  }
-  const TfLiteIntArray* temporaries = subgraph_->node(node_index)->temporaries;
-  IntArray& saved = nodes_[static_cast<size_t>(node_index)].temporaries;
-  if (!SameArray(saved.get(), temporaries)) saved.reset(Copy(temporaries));
+  if (node_index >= node_count()) return;  // of the delegate being applied
+  for (size_t i = first_added; i < graph_->tensors().size(); ++i) kept_tensors_.push_back(i);
+  nodes_[static_cast<size_t>(node_index)].node.RefreshArray(*graph_->node(node_index),
+                                                            &TfLiteNode::temporaries);
 }
 
-void GraphSnapshot::Restore() noexcept {
-  RestoreNodes();
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    RestoreTensor(tensors_[i], std::move(tensors_[i].dims), &subgraph_->graph().tensors()[i]);
+void GraphSnapshot::Restore(const FreeHandle& free_handle) noexcept {
+  for (int i = 0; i < node_count(); ++i) {
+    nodes_[static_cast<size_t>(i)].node.PutBack(graph_->node(i));
+    nodes_[static_cast<size_t>(i)].registration.PutBack(graph_->registration(i));
   }
-  RemoveAddedTensors();
-  subgraph_->SetPlan(std::move(plan_));
-  subgraph_->interpreter()->KeepSkippable(skippable_count_);
-  subgraph_->SetUninvokable();
+  for (size_t i = 0; i < tensors_.size(); ++i) RestoreTensor(static_cast<int>(i), free_handle);
+  RemoveAddedTensors(free_handle);
+  graph_->SetPlan(std::move(plan_));
 }
 
-void GraphSnapshot::RemoveAddedTensors() {
-  Graph& graph = subgraph_->graph();
+void GraphSnapshot::RemoveAddedTensors(const FreeHandle& free_handle) {
   auto kept = kept_tensors_.begin();
-  for (size_t i = tensors_.size(); i < graph.tensors().size(); ++i) {
+  for (size_t i = tensors_.size(); i < graph_->tensors().size(); ++i) {
     if (kept != kept_tensors_.end() && *kept == i) {
       ++kept;
       continue;
     }
-    TfLiteTensor& added = graph.tensors()[i];
+    TfLiteTensor& added = graph_->tensors()[i];
     if (added.buffer_handle != kTfLiteNullBufferHandle && added.delegate != nullptr) {
-      subgraph_->FreeBufferHandle(static_cast<int>(i));
+      free_handle(static_cast<int>(i));
     }
     TfLiteTensorFree(&added);
     added = TfLiteTensor{};
     added.buffer_handle = kTfLiteNullBufferHandle;
   }
   const size_t count = kept_tensors_.empty() ? tensors_.size() : kept_tensors_.back() + 1;
-  graph.RemoveTensorsFrom(static_cast<int>(count));
+  graph_->RemoveTensorsFrom(static_cast<int>(count));
 }
 
-void GraphSnapshot::RestoreNodes() {
-  subgraph_->RemoveNodesFrom(static_cast<int>(nodes_.size()));
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    TfLiteNode& node = *subgraph_->node(static_cast<int>(i));
-    const std::pair<TfLiteIntArray**, IntArray*> arrays[] = {
-        {&node.inputs, &nodes_[i].inputs},
-        {&node.outputs, &nodes_[i].outputs},
-        {&node.temporaries, &nodes_[i].temporaries}};
-    for (const auto& [current, saved] : arrays) {
-      // Kernels may keep pointers to arrays that did not change.
-      if (SameArray(*current, saved->get())) continue;
-      TfLiteIntArrayFree(*current);
-      *current = saved->release();
-    }
+void GraphSnapshot::RestoreTensor(int index, const FreeHandle& free_handle) {
+  Tensor& before = tensors_[static_cast<size_t>(index)];
+  TfLiteTensor* const now = graph_->tensor(index);
+  if (now->buffer_handle != before.fields().buffer_handle && now->delegate != nullptr &&
+      now->buffer_handle != kTfLiteNullBufferHandle) {
+    free_handle(index);
   }
-}
-
-void GraphSnapshot::RestoreTensor(const TensorState& state, IntArray dims, TfLiteTensor* tensor) {
-  const TfLiteTensor& saved = state.fields;
-  if (tensor->buffer_handle != saved.buffer_handle && tensor->delegate != nullptr &&
-      tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    subgraph_->FreeBufferHandle(subgraph_->IndexOf(tensor));
-  }
-  tensor->delegate = saved.delegate;
-  tensor->buffer_handle = saved.buffer_handle;
-  tensor->data_is_stale = saved.data_is_stale;
-  tensor->type = saved.type;
-  tensor->params = saved.params;
-  if (tensor->allocation_type != saved.allocation_type || tensor->bytes != saved.bytes) {
-    if (OwnsData(*tensor)) TfLiteTensorDataFree(tensor);
-    // Fixed memory comes back with the fields, planned memory with the next plan.
-    const bool fixed =
-        saved.allocation_type == kTfLiteMmapRo || saved.allocation_type == kTfLiteCustom;
-    tensor->data.raw = fixed ? saved.data.raw : nullptr;
-    tensor->allocation_type = saved.allocation_type;
-    tensor->bytes = saved.bytes;
-  }
-  if (!SameArray(tensor->dims, dims.get())) {
-    TfLiteIntArrayFree(tensor->dims);
-    tensor->dims = dims.release();
-  }
-}
-
-// ---- Digest -------------------------------------------------------------------------------------
-
-namespace {
-
-// FNV-1a over the bytes of what it is fed.
-class Hash {
- public:
-  template <typename T>
-  void Add(const T& value) {
-    static_assert(std::is_scalar_v<T>);
-    if constexpr (std::is_pointer_v<T>) {
-      const auto address = reinterpret_cast<uintptr_t>(value);
-      AddBytes(&address, sizeof address);
-    } else {
-      AddBytes(&value, sizeof value);
-    }
-  }
-  void AddArray(const TfLiteIntArray* array) {
-    Add(array == nullptr ? -1 : array->size);
-    if (array != nullptr) AddBytes(array->data, sizeof(int) * static_cast<size_t>(array->size));
-  }
-  void AddArray(const TfLiteFloatArray* array) {
-    Add(array == nullptr ? -1 : array->size);
-    if (array != nullptr) AddBytes(array->data, sizeof(float) * static_cast<size_t>(array->size));
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  void AddBytes(const void* bytes, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      value_ = (value_ ^ static_cast<const unsigned char*>(bytes)[i]) * 1099511628211u;
-    }
-  }
-
-  uint64_t value_ = 14695981039346656037u;
-};
-
-void AddTensor(const TfLiteTensor& tensor, Hash* hash) {
-  hash->Add(tensor.type);
-  hash->AddArray(tensor.dims);
-  hash->Add(tensor.bytes);
-  hash->Add(tensor.params.scale);
-  hash->Add(tensor.params.zero_point);
-  hash->Add(tensor.quantization.type);
-  if (tensor.quantization.type == kTfLiteAffineQuantization &&
-      tensor.quantization.params != nullptr) {
-    const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
-    hash->AddArray(affine->scale);
-    hash->AddArray(affine->zero_point);
-    hash->Add(affine->quantized_dimension);
-  }
-  hash->Add(tensor.allocation_type);
-  hash->Add(tensor.delegate);
-  hash->Add(tensor.buffer_handle);
-  hash->Add(tensor.data_is_stale);
-}
-
-void AddNode(const TfLiteNode& node, const TfLiteRegistration& registration, Hash* hash) {
-  hash->AddArray(node.inputs);
-  hash->AddArray(node.outputs);
-  hash->AddArray(node.temporaries);
-  hash->Add(node.builtin_data);
-  hash->Add(node.user_data);
-  hash->Add(node.delegate);
-  hash->Add(registration.init);
-  hash->Add(registration.free);
-  hash->Add(registration.prepare);
-  hash->Add(registration.invoke);
-  hash->Add(registration.builtin_code);
-  hash->Add(registration.custom_name);
-  hash->Add(registration.version);
-}
-
-}  // namespace
-
-uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied) {
-  Subgraph& graph =
-      const_cast<Subgraph&>(subgraph);  // its accessors are not const; nothing changes
-  Hash hash;
-  for (int node : graph.plan()) hash.Add(node);
-  for (int i = 0; i < graph.node_count(); ++i) {
-    AddNode(*graph.node(i), graph.registration(i), &hash);
-  }
-  for (int i = 0; i < graph.tensor_count(); ++i) AddTensor(*graph.tensor(i), &hash);
-  for (const TfLiteDelegate* delegate : applied) hash.Add(delegate);
-  return hash.value();
+  RestoreMemory(before.fields(), now);
+  before.PutBack(now);
 }
 
 }  // namespace deputy

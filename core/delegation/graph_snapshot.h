@@ -1,65 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structure of a subgraph at one moment: what a delegate that fails to apply must not have
+// The structure of a graph at one moment: what a delegate that fails to apply must not have
 // changed. Contents of tensors, addresses and the question whether memory is planned are not part
 // of it.
 #ifndef DEPUTY_CORE_DELEGATION_GRAPH_SNAPSHOT_H_
 #define DEPUTY_CORE_DELEGATION_GRAPH_SNAPSHOT_H_
 
-#include <cstdint>
-#include <memory>
-#include <span>
+#include <functional>
 #include <vector>
 
-#include "c_api/include/common.h"
+#include "core/graph/graph_fields.h"
 
 namespace deputy {
 
-class Subgraph;
+class Graph;
 
 class GraphSnapshot {
  public:
-  explicit GraphSnapshot(Subgraph* subgraph);
+  // The graph outlives it. Throws when memory is refused.
+  explicit GraphSnapshot(Graph* graph);
 
   // To be called when a node has been prepared. If it was there before, the tensors from
   // `first_added` on are its own: its kernel may know their indices, so they stay on Restore, and
   // so do its temporaries.
   void NotePrepared(int node_index, size_t first_added);
 
-  // Frees the nodes and tensors added since, gives back handles taken since, and puts plan, nodes
-  // and tensors back. A tensor below one that stays is emptied instead.
-  // Allocates nothing. Memory has to be planned anew.
-  void Restore() noexcept;
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+
+  // Has a tensor's delegate free the tensor's buffer handle; the tensor has both.
+  using FreeHandle = std::function<void(int tensor)>;
+  // Frees the tensors added since, frees handles taken since, and puts plan, nodes and tensors
+  // back. A tensor below one that stays is emptied instead. Nodes added since have to be gone
+  // already. Allocates nothing. Memory has to be planned anew.
+  void Restore(const FreeHandle& free_handle) noexcept;
 
  private:
-  struct FreeArray {
-    void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
+  struct Node {
+    explicit Node(const TfLiteNode& now, const TfLiteRegistration& registration_now)
+        : node(now), registration(registration_now) {}
+    StructCopy<TfLiteNode> node;
+    StructCopy<TfLiteRegistration> registration;
   };
-  using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
-  struct NodeState {
-    IntArray inputs, outputs, temporaries;
-  };
-  struct TensorState {
-    TfLiteTensor fields;  // pointers in it are compared, never followed
-    IntArray dims;
-  };
+  using Tensor = StructCopy<TfLiteTensor>;
 
-  void RestoreNodes();
-  void RemoveAddedTensors();
-  void RestoreTensor(const TensorState& state, IntArray dims, TfLiteTensor* tensor);
+  void RemoveAddedTensors(const FreeHandle& free_handle);
+  void RestoreTensor(int index, const FreeHandle& free_handle);
 
-  Subgraph* const subgraph_;
-  std::vector<NodeState> nodes_;
-  std::vector<TensorState> tensors_;
+  Graph* const graph_;
+  std::vector<Node> nodes_;
+  std::vector<Tensor> tensors_;
   std::vector<size_t> kept_tensors_;  // of those added since, in ascending order
   std::vector<int> plan_;
-  size_t skippable_count_ = 0;  // marks of the interpreter's subgraphs
 };
-
-// A number that is equal for equal structures: the plan; per node its tensors, registration,
-// builtin data and user data; per tensor type, shape, bytes, quantisation, allocation, delegate,
-// handle and stale bit; the delegates `applied`.
-uint64_t GraphDigest(const Subgraph& subgraph, std::span<TfLiteDelegate* const> applied);
 
 }  // namespace deputy
 

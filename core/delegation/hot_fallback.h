@@ -19,12 +19,12 @@
 #define DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
 
 #include <cstdint>
-#include <map>
-#include <vector>
 
 #include "c_api/include/common.h"
-#include "core/base/arena.h"
 #include "core/base/saved_contents.h"
+#include "core/delegation/fallback_partitions.h"
+#include "core/delegation/fallback_scratch.h"
+#include "core/delegation/known_shapes.h"
 #include "core/exec/saved_variables.h"
 #include "core/exec/subgraph.h"
 
@@ -40,7 +40,11 @@ struct FallbackStatistics {
 
 class HotFallback final : public NodeFallback {
  public:
-  explicit HotFallback(Subgraph* subgraph) : subgraph_(subgraph) {}
+  explicit HotFallback(Subgraph* subgraph)
+      : subgraph_(subgraph),
+        partitions_(&subgraph->graph()),
+        known_shapes_(&subgraph->graph()),
+        scratch_(&subgraph->graph(), &subgraph->arena(), &subgraph->persistent()) {}
 
   // ---- NodeFallback ----------------------------------------------------------------------------
   TfLiteStatus InferReplacedShapes(int node_index) override;
@@ -61,36 +65,18 @@ class HotFallback final : public NodeFallback {
   int64_t RecomputedCount(int node_index) const;
 
  private:
-  struct Partition {
-    std::vector<int> nodes;  // on the CPU, in the order of the original plan
-    bool prepared = true;    // false: the delegate's prepare failed
-    int64_t retry_at = 0;    // the number of an inference
-    int64_t recomputed = 0;
-  };
-
-  Partition& PartitionOf(int node_index);
-  void Flatten(int node_index, std::vector<int>* out_nodes) const;
   bool OutputsKeptTheirShapes(int node_index) const;
   TfLiteStatus GiveOutputsKnownShapes(int node_index);
-  void LeaveUnknownShapesOpen(int node_index);
   TfLiteStatus Recompute(int node_index);
-  TfLiteStatus RunReplaced(const Partition& partition);
-  TfLiteStatus PrepareSome(const Partition& partition, size_t begin, size_t* out_end);
-  size_t ComputedConstants(const Partition& partition) const;
-  bool PlanScratch(const Partition& partition, size_t end);
-  // Whether it has no memory in the subgraph's own arenas but wants some.
-  bool NeedsScratch(int tensor_index) const;
-  void ForgetScratchAddresses();
-  void ResetScratch();
-  bool BackingOff(const Partition& partition) const;
-  void BackOff(Partition* partition);
+  TfLiteStatus RunReplaced(const FallbackPartition& partition);
+  TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);
+  size_t ComputedConstants(const FallbackPartition& partition) const;
 
   Subgraph* const subgraph_;
-  std::map<NodeId, Partition> partitions_;        // by the delegate's node
-  std::map<int, std::vector<int>> known_shapes_;  // of tensors that delegates write
-  Arena scratch_;                                 // of one partition at a time
-  std::map<int, int> scratch_slots_;              // by tensor: its number in scratch_
-  SavedVariables variables_at_start_;             // of this subgraph and those that it called since
+  FallbackPartitions partitions_;
+  KnownShapes known_shapes_;  // of tensors that delegates write
+  FallbackScratch scratch_;
+  SavedVariables variables_at_start_;  // of this subgraph and those that it called since
   SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
   int64_t degraded_in_ = 0;  // the number of an inference; 0: none

@@ -11,7 +11,7 @@
 namespace deputy {
 namespace {
 
-bool GivesOut(Subgraph* subgraph, int node_index, const std::string& tensor_name) {
+bool Produces(Subgraph* subgraph, int node_index, const std::string& tensor_name) {
   const TfLiteIntArray* outputs = subgraph->node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
     const TfLiteTensor* tensor = subgraph->tensor(outputs->data[i]);
@@ -26,7 +26,7 @@ bool Selects(const Placement& placement, Subgraph* subgraph, int node_index) {
     case Placement::Selector::kIndex:
       return placement.node == node_index;
     case Placement::Selector::kOutputTensor:
-      return GivesOut(subgraph, node_index, placement.name);
+      return Produces(subgraph, node_index, placement.name);
     case Placement::Selector::kOperator:
       return placement.name == OperatorName(subgraph->registration(node_index));
   }
@@ -38,7 +38,7 @@ std::string Describe(const Placement& placement) {
     case Placement::Selector::kIndex:
       return "node " + std::to_string(placement.node);
     case Placement::Selector::kOutputTensor:
-      return "the node that gives out tensor '" + placement.name + "'";
+      return "the node that produces tensor '" + placement.name + "'";
     case Placement::Selector::kOperator:
       return "operator " + placement.name;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The caller's word on who may run which nodes: pinned to one delegate, or excluded from all.
+// User constraints on node placement: pin a node to one delegate, or exclude it from delegation.
 #ifndef DEPUTY_CORE_DELEGATION_PLACEMENT_H_
 #define DEPUTY_CORE_DELEGATION_PLACEMENT_H_
 

@@ -45,7 +45,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
-  if (NodeAnswer* answer = records_.AnswerOf(node_index)) answer->asked = true;
+  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) answer->looked_at = true;
   subgraph_->ReserveNodes();
   TfLiteNode& node = *subgraph_->node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
@@ -100,9 +100,9 @@ TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
 bool Delegation::MayTake(int node_index) {
   if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
   const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
-  const DelegateRecord* record = records_.current();
-  if (record == nullptr || placed.Allows(record->delegate)) return true;
-  if (NodeAnswer* answer = records_.AnswerOf(node_index)) {
+  const AppliedDelegate* current = delegates_.current();
+  if (current == nullptr || placed.Allows(current->handle)) return true;
+  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) {
     const bool excluded = placed.delegate == nullptr;
     answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
     answer->text =
@@ -114,12 +114,12 @@ bool Delegation::MayTake(int node_index) {
 // A group stays whole where all its nodes of the plan are in one partition. True when `nodes` has
 // lost some that are not.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
-  if (records_.current() == nullptr) return false;
+  if (delegates_.current() == nullptr) return false;
   const int kNowhere = -1, kTornApart = -2;
   std::map<int, int> place;  // group -> number of the partition that has it
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
-      const NodeAnswer* answer = records_.AnswerOf(node);
+      const NodeAnswer* answer = delegates_.AnswerOf(node);
       if (answer == nullptr || answer->group < 0) continue;
       const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
       const auto [entry, fresh] = place.try_emplace(answer->group, here);
@@ -127,7 +127,7 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
     }
   }
   const auto broken = [&](int node) {
-    NodeAnswer* answer = records_.AnswerOf(node);
+    NodeAnswer* answer = delegates_.AnswerOf(node);
     if (answer == nullptr || answer->group < 0 || place[answer->group] != kTornApart) return false;
     answer->reason = kDeputyReasonGroup;
     answer->text = "group " + std::to_string(answer->group) + " cannot stay in one partition";
@@ -137,10 +137,10 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
 }
 
 // Brings a registration that came by value, perhaps from a shorter struct, to what nodes keep.
-TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
+TfLiteStatus Delegation::AdoptRegistration(const Replacer& replacer,
                                            TfLiteRegistration* registration) {
   registration->builtin_code = kTfLiteBuiltinDelegate;
-  if (BuilderOf(delegate) != nullptr) return AdoptOperator(delegate, registration);
+  if (replacer.builder != nullptr) return AdoptOperator(replacer, registration);
   // Behind the shorter structs of old headers lies whatever was on the caller's stack. An operator
   // counts only where no function of the registration itself does.
   registration->async_kernel = nullptr;
@@ -156,18 +156,18 @@ TfLiteStatus Delegation::AdoptRegistration(TfLiteDelegate* delegate,
 }
 
 // The operator is the subgraph's from here on, whatever becomes of the replacement.
-TfLiteStatus Delegation::AdoptOperator(TfLiteDelegate* delegate, TfLiteRegistration* registration) {
+TfLiteStatus Delegation::AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration) {
   TfLiteOperator* op = registration->registration_external;
   if (op == nullptr) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
                 "subgraph %d: an opaque delegate must replace nodes with an operator",
                 subgraph_->index());
   }
-  if (operators_.HasAdopted(delegate, op)) return kTfLiteOk;
+  if (operators_.HasAdopted(replacer.delegate, op)) return kTfLiteOk;
   if (IsOperatorOfANode(op)) return RefuseOperatorOfANode();
   op->builtin_code = kTfLiteBuiltinDelegate;
-  registration->registration_external =
-      operators_.Adopt(delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->node_count());
+  registration->registration_external = operators_.Adopt(
+      replacer.delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->node_count());
   return kTfLiteOk;
 }
 
@@ -194,19 +194,21 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
                 "subgraph %d: expected nodes to replace and their delegate", subgraph_->index());
   }
   TfLiteRegistration registration = foreign;
-  const TfLiteStatus adopted = AdoptRegistration(delegate, &registration);
+  AppliedDelegate* const current = delegates_.current();
+  const bool for_itself = current != nullptr && current->inner == delegate;
+  const Replacer replacer = {delegate, for_itself ? current->builder : BuilderOf(delegate)};
+  const TfLiteStatus adopted = AdoptRegistration(replacer, &registration);
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
   for (int i = 0; i < nodes->size; ++i) {
-    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->asked = answer->claimed = true;
+    NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->looked_at = answer->claimed = true;
   }
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.taken; })) {
     return kTfLiteOk;
   }
-  DelegateRecord* record = records_.current();
-  if (record != nullptr && record->name.empty()) record->name = OperatorName(registration);
+  if (current != nullptr && current->name.empty()) current->name = OperatorName(registration);
 
   const std::vector<int> old_plan = subgraph_->plan();
   const int old_nodes = subgraph_->node_count();
@@ -219,14 +221,14 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {
     if (subset.taken) {
-      status = AddDelegateNode(subset, registration, delegate);
+      status = AddDelegateNode(subset, registration, replacer);
       if (status != kTfLiteOk) break;
     } else {
       for (const int node : subset.nodes) subgraph_->AppendToPlan(node);
     }
   }
   if (status != kTfLiteOk) {
-    // Upstream leaves the plan half built; a delegate that swallows the error would lose nodes.
+    // Upstream leaves the plan half built; a delegate that ignores the error would lose nodes.
     RemoveNodesFrom(old_nodes);
     subgraph_->SetPlan(old_plan);
     for (size_t i = 0; i < old_owners.size(); ++i) {
@@ -239,7 +241,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
 
 TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
                                          const TfLiteRegistration& registration,
-                                         TfLiteDelegate* delegate) {
+                                         const Replacer& replacer) {
+  TfLiteDelegate* const delegate = replacer.delegate;
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
   if (Overlap(subset.inputs, subset.outputs)) {
     return Fail(reporter, kTfLiteError,
@@ -250,7 +253,7 @@ TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
   node.inputs = subset.inputs;
   node.outputs = subset.outputs;
   node.registration = registration;
-  node.builtin_data = MakeDelegateParams(delegate, BuilderOf(delegate), subset);
+  node.builtin_data = MakeDelegateParams(delegate, replacer.builder, subset);
   if (node.builtin_data == nullptr) return Fail(reporter, kTfLiteError, "out of memory");
   if (subgraph_->AddNode(node) != kTfLiteOk) return kTfLiteError;
   for (int index : subset.outputs) {
@@ -278,8 +281,8 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < nodes->size; ++i) {
-    NodeAnswer* answer = records_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->asked = answer->previewed = true;
+    NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
+    if (answer != nullptr) answer->looked_at = answer->previewed = true;
   }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());

@@ -246,8 +246,8 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
       if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
     }
   };
-  // Reading keeps a tensor alive, but does not bring it to life: what nobody makes has no memory,
-  // and invoke refuses its reader.
+  // Reading keeps a tensor alive, but does not bring it to life: what has no producer has no
+  // memory, and invoke refuses its reader.
   const auto keep_alive = [&](const TfLiteIntArray* inputs, int position) {
     for (int i = 0; i < inputs->size; ++i) {
       const int index = inputs->data[i];

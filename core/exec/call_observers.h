@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All who are told of an interpreter's calls of foreign code, as one observer.
+// All observers of an interpreter's calls of foreign code, as one observer.
 #ifndef DEPUTY_CORE_EXEC_CALL_OBSERVERS_H_
 #define DEPUTY_CORE_EXEC_CALL_OBSERVERS_H_
 
@@ -16,7 +16,7 @@ class CallObservers final : public CallObserver {
   void SetObserver(Observer* observer) { observer_ = observer; }
   OpTimer* timer() { return &timer_; }
 
-  // Itself, or null while nobody wants to be told.
+  // Itself, or null while there is no observer.
   CallObserver* active() { return observer_ != nullptr || timer_.has_listener() ? this : nullptr; }
 
   // The timer is the innermost: it measures the call and no other observer.

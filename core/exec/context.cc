@@ -4,6 +4,7 @@
 // functions for delegates are separate stubs, so that calling one from a kernel says so.
 #include "core/exec/context.h"
 
+#include "core/base/guard.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
@@ -14,17 +15,17 @@ Subgraph* SubgraphOf(const TfLiteContext* context) {
   return static_cast<Subgraph*>(static_cast<Runtime*>(context->impl_));
 }
 
-template <typename Call>
-TfLiteStatus Contain(const TfLiteContext* context, Call&& call) {
-  try {
-    return call(SubgraphOf(context));
-  } catch (...) {
-    return Fail(SubgraphOf(context)->interpreter()->reporter(), kTfLiteError, "out of memory");
-  }
+template <typename Method>
+TfLiteStatus CallSubgraph(const TfLiteContext* context, Method&& method) {
+  Subgraph* const subgraph = SubgraphOf(context);
+  const auto out_of_memory = [&] {
+    return Fail(subgraph->interpreter()->reporter(), kTfLiteError, "out of memory");
+  };
+  return Guard(out_of_memory, [&] { return method(subgraph); });
 }
 
 // The observer, if there is one and if the call of the function is right as such.
-Observer* Enter(const TfLiteContext* context, const char* function) {
+Observer* NotifyObserver(const TfLiteContext* context, const char* function) {
   Subgraph* subgraph = SubgraphOf(context);
   Observer* const observer = subgraph->interpreter()->observer();
   if (observer == nullptr || !observer->EnterFunction(subgraph, function)) return nullptr;
@@ -32,38 +33,38 @@ Observer* Enter(const TfLiteContext* context, const char* function) {
 }
 
 TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
-  Observer* const observer = Enter(context, "ResizeTensor");
+  Observer* const observer = NotifyObserver(context, "ResizeTensor");
   if (observer != nullptr) observer->BeforeResize(SubgraphOf(context), tensor, new_dims);
-  const TfLiteStatus status = Contain(
+  const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->ResizeTensor(tensor, new_dims); });
   if (observer != nullptr) observer->AfterResize(SubgraphOf(context), tensor);
   return status;
 }
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
-  Observer* const observer = Enter(context, "AddTensors");
+  Observer* const observer = NotifyObserver(context, "AddTensors");
   const int first = SubgraphOf(context)->tensor_count();
   if (observer != nullptr) observer->BeforeAddTensors(SubgraphOf(context), count);
-  const TfLiteStatus status = Contain(
+  const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
   if (observer != nullptr) observer->AfterAddTensors(SubgraphOf(context), first);
   return status;
 }
 
 TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
-  Enter(context, "GetExternalContext");
+  NotifyObserver(context, "GetExternalContext");
   return SubgraphOf(context)->interpreter()->external_context(type);
 }
 
 void SetExternalContext(TfLiteContext* context, TfLiteExternalContextType type,
                         TfLiteExternalContext* external) {
-  Enter(context, "SetExternalContext");
+  NotifyObserver(context, "SetExternalContext");
   SubgraphOf(context)->interpreter()->set_external_context(type, external);
 }
 
 TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, const char** out_data,
                               size_t* out_bytes) {
-  Enter(context, "GetModelMetadata");
+  NotifyObserver(context, "GetModelMetadata");
   if (name == nullptr || out_data == nullptr || out_bytes == nullptr) return kTfLiteError;
   *out_data = nullptr;
   *out_bytes = 0;
@@ -109,29 +110,29 @@ TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
 // ---- Functions of delegate mode, as delegates meet them -----------------------------------------
 
 TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
-  Enter(context, "GetExecutionPlan");
-  return Contain(context, [&](Subgraph* subgraph) {
+  NotifyObserver(context, "GetExecutionPlan");
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetExecutionPlan(out_plan);
   });
 }
 
 TfLiteStatus GetNodeAndRegistration(TfLiteContext* context, int node_index, TfLiteNode** out_node,
                                     TfLiteRegistration** out_registration) {
-  if (Observer* observer = Enter(context, "GetNodeAndRegistration")) {
+  if (Observer* observer = NotifyObserver(context, "GetNodeAndRegistration")) {
     observer->CheckNodeIndex(SubgraphOf(context), node_index, "GetNodeAndRegistration");
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().GetNodeAndRegistration(node_index, out_node, out_registration);
   });
 }
 
 TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration registration,
                                 const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
-  Observer* const observer = Enter(context, "ReplaceNodeSubsetsWithDelegateKernels");
+  Observer* const observer = NotifyObserver(context, "ReplaceNodeSubsetsWithDelegateKernels");
   if (observer != nullptr) {
     observer->BeforeReplace(SubgraphOf(context), registration, nodes, delegate);
   }
-  const TfLiteStatus status = Contain(context, [&](Subgraph* subgraph) {
+  const TfLiteStatus status = CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Replace(registration, nodes, delegate);
   });
   if (observer != nullptr) observer->AfterReplace(SubgraphOf(context), status);
@@ -140,29 +141,29 @@ TfLiteStatus ReplaceNodeSubsets(TfLiteContext* context, TfLiteRegistration regis
 
 TfLiteStatus PreviewDelegatePartitioning(TfLiteContext* context, const TfLiteIntArray* nodes,
                                          TfLiteDelegateParams** out_params, int* out_count) {
-  if (Observer* observer = Enter(context, "PreviewDelegatePartitioning")) {
+  if (Observer* observer = NotifyObserver(context, "PreviewDelegatePartitioning")) {
     observer->BeforePreview(SubgraphOf(context), nodes);
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return subgraph->delegation().Preview(nodes, out_params, out_count);
   });
 }
 
 TfLiteStatus AcquireSubgraphContext(TfLiteContext* context, int index,
                                     TfLiteContext** out_context) {
-  if (Observer* observer = Enter(context, "AcquireSubgraphContext")) {
+  if (Observer* observer = NotifyObserver(context, "AcquireSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "AcquireSubgraphContext");
   }
-  return Contain(context, [&](Subgraph* subgraph) {
+  return CallSubgraph(context, [&](Subgraph* subgraph) {
     return AcquireContext(subgraph->interpreter(), index, out_context);
   });
 }
 
 TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
-  if (Observer* observer = Enter(context, "ReleaseSubgraphContext")) {
+  if (Observer* observer = NotifyObserver(context, "ReleaseSubgraphContext")) {
     observer->CheckSubgraphIndex(SubgraphOf(context), index, "ReleaseSubgraphContext");
   }
-  return Contain(
+  return CallSubgraph(
       context, [&](Subgraph* subgraph) { return ReleaseContext(subgraph->interpreter(), index); });
 }
 
@@ -199,14 +200,14 @@ TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteCont
   if (index < 0 || index >= interpreter->subgraph_count() || out_context == nullptr) {
     return kTfLiteError;
   }
-  interpreter->subgraph(index)->delegation().Enter();
+  interpreter->subgraph(index)->delegation().EnterDelegateMode();
   *out_context = interpreter->subgraph(index)->context();
   return kTfLiteOk;
 }
 
 TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index) {
   if (index < 0 || index >= interpreter->subgraph_count()) return kTfLiteError;
-  interpreter->subgraph(index)->delegation().Leave();
+  interpreter->subgraph(index)->delegation().LeaveDelegateMode();
   return kTfLiteOk;
 }
 

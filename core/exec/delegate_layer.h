@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subgraph and its interpreter ask of the layer that applies delegates. It stands above them
-// (core/delegation) and is handed in when an interpreter is made.
+// What a subgraph and its interpreter need of the layer that applies delegates. It stands above
+// them (core/delegation) and is handed in when an interpreter is made.
 #ifndef DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 #define DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 
@@ -45,8 +45,8 @@ class DelegateLayer {
   virtual void NotePrepared(int node_index, size_t first_added) = 0;
 
   // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
-  virtual void Enter() = 0;
-  virtual void Leave() = 0;
+  virtual void EnterDelegateMode() = 0;
+  virtual void LeaveDelegateMode() = 0;
 
   // The context's functions in delegate mode. Arrays belong to this object until the next call of
   // the same function, previews until the mode ends.

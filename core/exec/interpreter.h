@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model at work: its subgraphs, delegates over all of them, and signatures. One thread at a time
-// may use it, except for Cancel.
+// A model that runs: its subgraphs, delegates over all of them, and signatures. One thread at a
+// time may use it, except for Cancel.
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_H_
 
@@ -43,7 +43,7 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus RemoveAllDelegates(const char* why);
   bool HasDelegates() const;
   // After a failed Invoke of subgraph 0: removes every delegate and runs on the CPU from the same
-  // inputs. Success is kTfLiteDelegateError, since the result is right but not what was asked for.
+  // inputs. Success is kTfLiteDelegateError, since the result is right but not what was requested.
   TfLiteStatus FallBackToCpu();
 
   // Null for an unknown key. A null key means the signature over subgraph 0, or a placeholder

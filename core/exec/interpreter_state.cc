@@ -77,7 +77,7 @@ void InterpreterState::SaveVariablesOf(Subgraph* subgraph) {
 }
 
 bool InterpreterState::EnterSubgraph() {
-  // The first one is at work without having been called.
+  // The first one runs without having been called.
   if (call_depth_ > limits_.max_call_depth) {
     reporter_.Report("Subgraphs call each other too deeply: expected at most %d calls",
                      limits_.max_call_depth);

@@ -39,7 +39,7 @@ struct InterpreterConfig {
   int delegate_retry = 0;
   // Makes the layer that applies delegates, for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;
-  // Makes what watches the interpreter at work; empty: nothing does. Called before it is built.
+  // Makes the observer of the interpreter; empty: there is none. Called before it is built.
   std::function<std::unique_ptr<Observer>(InterpreterState*)> make_observer;
 };
 
@@ -65,7 +65,7 @@ class InterpreterState {
   int64_t delegates_left_out() const { return delegates_left_out_; }
   void NoteDelegateLeftOut() { ++delegates_left_out_; }
 
-  // Subgraphs that a delegate has absorbed with their caller: no delegate is asked about them. The
+  // Subgraphs that a delegate has absorbed with their caller: no delegate is offered them. The
   // marks are kept in the order in which they were made, so that the newest can be taken back.
   void MarkSkippable(int subgraph);
   bool skippable(int subgraph) const;
@@ -120,7 +120,7 @@ class InterpreterState {
 
   // What the config has made, null where it made nothing.
   Observer* observer() const { return observer_.get(); }
-  // For calls of foreign code; null while nobody observes them.
+  // For calls of foreign code; null while there is no observer.
   virtual CallObserver* call_observer() = 0;
 
  protected:

@@ -3,6 +3,7 @@
 // The walk over the plan.
 #include "core/base/delegate_call.h"
 #include "core/base/float_mode.h"
+#include "core/base/guard.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
@@ -88,13 +89,14 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
-void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept try {
-  const auto nodes = static_cast<size_t>(graph_.node_count());
-  if (costs_.size() < nodes) costs_.resize(nodes);
-  ++costs_[node_index].runs;
-  costs_[node_index].total_ns += taken_ns;
-} catch (...) {
-  // A cost that there is no memory for is lost.
+// A cost that there is no memory for is lost.
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept {
+  Guard(Ignore, [&] {
+    const auto nodes = static_cast<size_t>(graph_.node_count());
+    if (costs_.size() < nodes) costs_.resize(nodes);
+    ++costs_[node_index].runs;
+    costs_[node_index].total_ns += taken_ns;
+  });
 }
 
 // A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches an interpreter at work: every call of foreign code, which functions of its contexts are
-// called meanwhile and with what, and what becomes of nodes and buffer handles. An observer changes
-// no status and no result. Its functions are called on the thread of the call that they are about,
-// and throw nothing.
+// Observes an interpreter while it works: every call of foreign code, which functions of its
+// contexts are called meanwhile and with what, and what becomes of nodes and buffer handles. An
+// observer changes no status and no result. Its functions are called on the thread of the call that
+// they are about, and throw nothing.
 #ifndef DEPUTY_CORE_EXEC_OBSERVER_H_
 #define DEPUTY_CORE_EXEC_OBSERVER_H_
 
@@ -19,7 +19,8 @@ class Observer : public CallObserver {
  public:
   virtual ~Observer() = default;
 
-  // How many bytes before and behind every tensor of the arenas are nobody's, see Arena::SetGuard.
+  // How many bytes before and behind every tensor of the arenas belong to none, see
+  // Arena::SetGuard.
   virtual size_t guard_bytes() const = 0;
 
   // ---- The functions of the context ------------------------------------------------------------

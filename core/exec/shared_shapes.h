@@ -2,7 +2,7 @@
 //
 // Some tensors are written by a node although an earlier one works with them, too: variables, which
 // are read before they are made, and what a custom operator works on in place. Each node is
-// prepared for the type and shape it finds; this watches that no later node's prepare takes them
+// prepared for the type and shape it finds; this checks that no later node's prepare takes them
 // back. (For all other tensors core/model/tensor_makers.h has made sure of it when the model was
 // loaded.)
 #ifndef DEPUTY_CORE_EXEC_SHARED_SHAPES_H_

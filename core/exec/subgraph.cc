@@ -166,7 +166,7 @@ TfLiteStatus Subgraph::BuildTensors() {
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
   // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
-  // then and never runs, but callers may ask for its inputs.
+  // then and never runs, but callers may query its inputs.
   if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
   if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
   for (size_t i = 0; i < desc_->tensors.size(); ++i) {
@@ -241,7 +241,7 @@ TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
       status = Fail(interpreter_->reporter(), kTfLiteError,
                     "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
                     what, index_, node_index, tensor_count());
-      index = kTfLiteOptionalTensor;  // nobody can follow it any more
+      index = kTfLiteOptionalTensor;  // it can no longer be followed
     }
   }
   return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One subgraph of a model at work: its tensors, its nodes, the plan that Invoke walks, and the
+// One subgraph of a model that runs: its tensors, its nodes, the plan that Invoke walks, and the
 // memory under them. The C context that kernels and delegates see is part of it;
 // core/exec/context.cc is the only bridge from that context's callbacks to these methods.
 //
@@ -66,12 +66,12 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   InterpreterState* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
-  // Upstream's mark of subgraphs that no delegate is asked about.
+  // Upstream's mark of subgraphs that no delegate is offered.
   bool is_for_validation() const;
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
 
-  // What is most often asked of the graph.
+  // What is most often needed of the graph.
   const std::vector<int>& inputs() const { return graph_.inputs(); }
   const std::vector<int>& outputs() const { return graph_.outputs(); }
   const std::vector<int>& variables() const { return graph_.variables(); }
@@ -90,8 +90,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
   TfLiteStatus BuildTensors();
 
-  // Appends a node and calls its init. `builtin_data` (malloc) is taken over in every case. The
-  // node joins the plan.
+  // Appends a node and calls its init. `builtin_data` (malloc) is owned from here on in every case.
+  // The node joins the plan.
   struct NewNode {
     std::span<const int32_t> inputs, outputs, intermediates;
     void* builtin_data = nullptr;
@@ -124,7 +124,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // has no function for that.
   bool FreeBufferHandle(int tensor_index);
 
-  // abi.md 4.5: `new_dims` is always taken over.
+  // abi.md 4.5: `new_dims` is owned from here on, also on failure.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
 
   DelegateLayer& delegation() const { return *delegate_parts_.layer; }
@@ -161,12 +161,14 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // The plan is this from now on.
   void SetPlan(std::vector<int> plan) noexcept {
     graph_.SetPlan(std::move(plan));
-    graph_index_.reset();
+    PlanHasChanged();
   }
   void AppendToPlan(int node) {
     graph_.AppendToPlan(node);
-    graph_index_.reset();
+    PlanHasChanged();
   }
+  // To be called when the graph's plan was set by another way.
+  void PlanHasChanged() noexcept { graph_index_.reset(); }
   // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
   void ReserveNodes();
   // Frees the nodes from `count` on, those of the plan first. The plan is the caller's to mend.
@@ -203,7 +205,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Gives the inputs types and shapes. Where they had others, the subgraph needs allocation.
   TfLiteStatus ShapeInputs(std::span<const CallInput> inputs);
 
-  // ---- Runtime: what builtin kernels may ask ---------------------------------------------------
+  // ---- Runtime: what builtin kernels may use ---------------------------------------------------
   ThreadPool& pool() override;
   Arithmetic arithmetic() const override;
   const Limits& limits() const override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of one subgraph at work: tensors, nodes, and the plan, which is the order in which
+// The graph of one subgraph: tensors, nodes, and the plan, which is the order in which
 // nodes run. Plain data with its invariants: it prepares nothing, runs nothing and calls no foreign
 // code.
 //
@@ -39,7 +39,7 @@ class Graph {
     return index >= 0 && index < tensor_count() ? &tensors_[static_cast<size_t>(index)] : nullptr;
   }
   const TfLiteTensor* tensor(int index) const { return const_cast<Graph*>(this)->tensor(index); }
-  // -1 when the tensor is none of this graph's; any pointer may be asked about.
+  // -1 when the tensor is none of this graph's; any pointer is fine.
   int IndexOf(const TfLiteTensor* tensor) const;
   // Whether all are tensors of this graph, or "absent".
   bool IndicesExist(std::span<const int32_t> indices) const;

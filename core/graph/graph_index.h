@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where each node runs, looked up by its number: made in one walk over the graph, for reports that
-// ask about every node.
+// need every node.
 #ifndef DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
 #define DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
 

@@ -442,7 +442,7 @@ TfLiteStatus Decoder::DecodeSignatureTensors(
 TfLiteStatus Decoder::DecodeMetadata(const schema::Metadata& metadata, ModelDesc* out) {
   std::span<const uint8_t> data;
   TF_LITE_ENSURE_STATUS(FindBuffer(metadata.buffer(), &data));
-  // Nobody can ask for metadata without a name.
+  // Metadata without a name cannot be requested.
   if (metadata.name() != nullptr) out->metadata.push_back({metadata.name()->c_str(), data});
   return kTfLiteOk;
 }

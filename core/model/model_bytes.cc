@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files are opened without blocking: a path may name a pipe that nobody writes to.
+// Files are opened without blocking: a path may name a pipe that has no writer.
 #include "core/model/model_bytes.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace deputy {
 namespace {
 
-// An open regular file and its size. A descriptor that nobody takes is closed.
+// An open regular file and its size. A descriptor that is not taken is closed.
 struct File {
   int descriptor = -1;
   size_t size = 0;
@@ -60,7 +60,7 @@ bool ReadAll(int descriptor, char* data, size_t size) {
     const ssize_t count = read(descriptor, data + done, size - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      if (count == 0) errno = EIO;  // The file shrank since its size was asked for.
+      if (count == 0) errno = EIO;  // The file shrank since its size was read.
       return false;
     }
     done += static_cast<size_t>(count);

@@ -16,7 +16,7 @@ namespace deputy {
 
 inline constexpr size_t kModelAlignment = 16;
 
-// Immutable once one of the three loaders has answered true; each is called at most once and
+// Immutable once one of the three loaders has returned true; each is called at most once and
 // returns false after one report.
 class ModelBytes {
  public:

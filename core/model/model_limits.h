@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// The first limit that the counts exceed, in words; empty when they are within all.
+// The first limit that the counts exceed, as text; empty when they are within all.
 std::string FindExceededLimit(const ModelCounts& counts, const Limits& limits);
 
 }  // namespace deputy

@@ -47,7 +47,7 @@ class MakerCheck {
     return true;
   }
 
-  // Notes node n as the maker of what it gives out.
+  // Notes node n as the producer of its outputs.
   bool CheckOutputs(int32_t n) {
     const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
     const bool custom = model_.operator_codes[op.code_index].custom_name != nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 // What a relocation is, whatever the machine calls it.
 enum class Kind {
-  kOther,     // dlopen knows it, or refuses it in words
+  kOther,     // dlopen knows it, or refuses it with a message
   kNone,      // nothing is written
   kAddress,   // a symbol's address
   kFunction,  // a symbol's address, perhaps only when it is first called
@@ -174,7 +174,7 @@ bool RelocationReader::IsSound(const Elf64_Rela& relocation, Kind kind) const {
     return false;
   }
   if (symbol == 0) return true;
-  // A symbol that nobody else sees has to be there.
+  // A symbol that is not visible elsewhere has to be there.
   const Elf64_Sym named = symbols_.symbol(symbol);
   return named.st_shndx != SHN_UNDEF || ELF64_ST_BIND(named.st_info) != STB_LOCAL;
 }

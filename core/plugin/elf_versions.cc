@@ -17,7 +17,7 @@ constexpr const char* kOutside = "is damaged: the symbols' versions lie outside 
 // The bits of a version's number; the uppermost of 16 says that the symbol is hidden.
 constexpr unsigned kNumberMask = 0x7fff;
 
-// Whether a library is in this process already: then one that nobody says he needs is there, too.
+// Whether a library is in this process already: then one that no file names is there, too.
 bool IsInProcess(std::string_view library) {
   void* handle = dlopen(std::string(library).c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);

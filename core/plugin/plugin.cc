@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two flavours are opened as upstream opens them: external delegates with functions bound when
-// they are first called, so that one may lack functions that nobody calls; stable ones with all
+// they are first called, so that one may lack functions that are never called; stable ones with all
 // functions bound, and after an environment variable says where they were found.
 #include "core/plugin/plugin.h"
 
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/foreign_call.h"
 #include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_probe.h"
 
@@ -36,16 +37,20 @@ constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
 
 std::string Quoted(const char* text) { return std::string("'") + text + "'"; }
 
-// Initialisers of a library are foreign code and may throw.
+// Initialisers of a library are foreign code and may throw. There is no observer: there is no
+// interpreter yet.
 void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) {
-  try {
+  void* handle = nullptr;
+  const CallResult result = CallForeign(nullptr, {.callback = Callback::kLoad}, [&](CallResult*) {
     dlerror();
-    void* handle = dlopen(path.c_str(), flags);
-    if (handle != nullptr) return handle;
+    handle = dlopen(path.c_str(), flags);
+  });
+  if (handle != nullptr) return handle;
+  if (result.exception != nullptr) {
+    *out_problem = "threw an exception while it was loaded";
+  } else {
     const char* text = dlerror();
     *out_problem = text == nullptr ? "dlopen gave no reason" : text;
-  } catch (...) {
-    *out_problem = "threw an exception while it was loaded";
   }
   return nullptr;
 }
@@ -141,11 +146,9 @@ std::string PluginLibrary::FindFunctions(bool stable_too) {
 
 std::string PluginLibrary::AdoptPlugin(DeputyPluginFunction function) {
   const DeputyDelegatePlugin* theirs = nullptr;
-  try {
-    theirs = function();
-  } catch (...) {
-    return Quoted(kPlugin) + " threw an exception";
-  }
+  const CallResult result = CallForeign(nullptr, {.callback = Callback::kDescribe},
+                                        [&](CallResult*) { theirs = function(); });
+  if (result.exception != nullptr) return Quoted(kPlugin) + " threw an exception";
   if (theirs == nullptr) return "";
   const size_t size = theirs->struct_size;
   if (size >= kVersionedSize && theirs->abi_version >> 16 != kMajor) {

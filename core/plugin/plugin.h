@@ -4,8 +4,8 @@
 // that can be wrong with its tables has a message of its own and does not end the process.
 //
 // A library is never unloaded: threads of its own or of a driver that it brought along may still
-// run its code, and so may destructors of thread-local data, and nobody can tell. A file that is
-// loaded again is the same library to the system, and takes no memory again.
+// run its code, and so may destructors of thread-local data, and that cannot be seen. A file that
+// is loaded again is the same library to the system, and takes no memory again.
 //
 // The object that describes a library is shared: by whoever loaded it and by every delegate made
 // from it.

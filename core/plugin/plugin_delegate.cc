@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/base/guard.h"
 
 namespace deputy {
 namespace {
@@ -19,7 +20,7 @@ struct Wrapper {
 };
 
 // ---- Forwarding ---------------------------------------------------------------------------------
-// The runtime guards its calls of these; only CopyTo is called by clients.
+// The runtime calls these through the funnel; only CopyTo is called by clients.
 
 TfLiteDelegate* Inner(TfLiteDelegate* delegate) {
   return static_cast<Wrapper*>(delegate->data_)->inner;
@@ -29,8 +30,8 @@ TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ForwardDelegatePrepare(context, Inner(delegate));
 }
 
-// Upstream's wrapper passes itself where the plug-in expects its own delegate; nobody can have use
-// for that.
+// Upstream's wrapper passes itself where the plug-in expects its own delegate, which is of
+// no use.
 TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle handle, TfLiteTensor* tensor) {
   TfLiteDelegate* inner = Inner(delegate);
@@ -40,11 +41,12 @@ TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
 TfLiteStatus ForwardCopyTo(TfLiteContext* context, TfLiteDelegate* delegate,
                            TfLiteBufferHandle handle, TfLiteTensor* tensor) {
   TfLiteDelegate* inner = Inner(delegate);
-  try {
-    return inner->CopyToBufferHandle(context, inner, handle, tensor);
-  } catch (...) {
-    return kTfLiteError;
-  }
+  const ForeignCall call = {.callback = Callback::kCopyTo, .context = context, .delegate = inner};
+  return CallForeign(nullptr, call,
+                     [&](CallResult* out) {
+                       out->status = inner->CopyToBufferHandle(context, inner, handle, tensor);
+                     })
+      .status;
 }
 
 void ForwardFree(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
@@ -74,11 +76,15 @@ TfLiteStatus ForwardOpaqueCopyTo(TfLiteOpaqueContext* context, TfLiteOpaqueDeleg
                                  TfLiteBufferHandle handle, TfLiteOpaqueTensor* tensor) {
   TfLiteDelegate* inner = InnerOf(wrapper);
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
-  try {
-    return builder->CopyToBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
-  } catch (...) {
-    return kTfLiteError;
-  }
+  const ForeignCall call = {.callback = Callback::kCopyTo,
+                            .context = reinterpret_cast<TfLiteContext*>(context),
+                            .delegate = inner};
+  return CallForeign(nullptr, call,
+                     [&](CallResult* out) {
+                       out->status = builder->CopyToBufferHandle(context, Opaque(inner),
+                                                                 builder->data, handle, tensor);
+                     })
+      .status;
 }
 
 void ForwardOpaqueFree(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
@@ -115,48 +121,48 @@ constexpr size_t kMaxReport = 600;
 
 void CollectReport(const char* text) {
   if (creation_report == nullptr || text == nullptr) return;
-  try {
+  // Without memory there is less to read.
+  Guard(Ignore, [&] {
     if (!creation_report->empty()) *creation_report += "; ";
     creation_report->append(text);
     if (creation_report->size() > kMaxReport) creation_report->resize(kMaxReport);
-  } catch (...) {
-    // Without memory there is less to read.
-  }
+  });
 }
 
 // Calls the plug-in, with `*out_problem` saying why when it gives no delegate.
 template <typename Create>
-TfLiteDelegate* CallCreate(Create&& create, std::string* out_problem) {
+TfLiteDelegate* CallCreate(CallObserver* observer, Create&& create, std::string* out_problem) {
   std::string report;
   std::string* outer = std::exchange(creation_report, &report);
   TfLiteDelegate* delegate = nullptr;
-  const char* verdict = "the plug-in answered NULL";
-  try {
-    delegate = create();
-  } catch (...) {
-    verdict = "the plug-in threw an exception";
-  }
+  const CallResult result = CallForeign(observer, {.callback = Callback::kCreate},
+                                        [&](CallResult*) { delegate = create(); });
   creation_report = outer;
   if (delegate == nullptr) {
-    *out_problem = verdict;
+    *out_problem = result.exception != nullptr ? "the plug-in threw an exception"
+                                               : "the plug-in returned NULL";
     *out_problem += report.empty() ? " and gave no reason" : ": " + report;
   }
   return delegate;
 }
 
+TfLiteDelegate* Refuse(const PluginLibrary& library, const std::string& problem,
+                       ErrorReporter* reporter) {
+  reporter->Report("Unable to create external delegate from : %s (%s)", library.path().c_str(),
+                   problem.c_str());
+  return nullptr;
+}
+
 // The wrapper is made first, so that a lack of memory leaves nothing of the plug-in's behind.
 template <typename Create>
-TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library, std::string problem,
-                            Create&& create, ErrorReporter* reporter) {
+TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library, Create&& create,
+                            ErrorReporter* reporter, CallObserver* observer) {
   auto wrapper = std::make_unique<Wrapper>();
   wrapper->base.data_ = wrapper.get();
   wrapper->library = std::move(library);
-  if (problem.empty()) wrapper->inner = CallCreate(create, &problem);
-  if (wrapper->inner == nullptr) {
-    reporter->Report("Unable to create external delegate from : %s (%s)",
-                     wrapper->library->path().c_str(), problem.c_str());
-    return nullptr;
-  }
+  std::string problem;
+  wrapper->inner = CallCreate(observer, create, &problem);
+  if (wrapper->inner == nullptr) return Refuse(*wrapper->library, problem, reporter);
   if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(wrapper->inner)) {
     WrapOpaque(*builder, wrapper.get());
   } else {
@@ -173,67 +179,56 @@ const Wrapper* WrapperOf(const TfLiteDelegate* delegate) {
   return is_ours ? static_cast<const Wrapper*>(builder->data) : nullptr;
 }
 
-void CallDestroy(const Wrapper& wrapper) {
-  try {
+// The delegate is gone for us even if this throws.
+void CallDestroy(CallObserver* observer, const Wrapper& wrapper) {
+  const ForeignCall call = {.callback = Callback::kDestroy, .delegate = wrapper.inner};
+  CallForeign(observer, call, [&](CallResult*) {
     if (const TfLiteStableDelegate* stable = wrapper.library->stable()) {
       stable->delegate_plugin->destroy(Opaque(wrapper.inner));
     } else {
       wrapper.library->destroy()(wrapper.inner);
     }
-  } catch (...) {
-    // The delegate is gone for us either way.
-  }
+  });
 }
 
 }  // namespace
 
 TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
-                                     const PluginOptions& options, ErrorReporter* reporter) {
-  const PluginLibrary::CreateFunction create = library->create();
-  std::string problem = CheckPluginOptions(library->plugin(), options);
-  return MakeWrapper(
-      std::move(library), std::move(problem),
-      [&] { return create(options.keys, options.values, options.count, &CollectReport); },
-      reporter);
+                                     const PluginOptions& options, ErrorReporter* reporter,
+                                     CallObserver* observer) {
+  const std::string problem = CheckPluginOptions(library->plugin(), options);
+  if (!problem.empty()) return Refuse(*library, problem, reporter);
+  const PluginLibrary::CreateFunction function = library->create();
+  const auto create = [&] {
+    return function(options.keys, options.values, options.count, &CollectReport);
+  };
+  return MakeWrapper(std::move(library), create, reporter, observer);
 }
 
 TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
-                                     const void* settings, ErrorReporter* reporter) {
-  const auto create = library->stable()->delegate_plugin->create;
-  return MakeWrapper(
-      std::move(library), "", [&] { return reinterpret_cast<TfLiteDelegate*>(create(settings)); },
-      reporter);
+                                     const void* settings, ErrorReporter* reporter,
+                                     CallObserver* observer) {
+  const auto function = library->stable()->delegate_plugin->create;
+  const auto create = [&] { return reinterpret_cast<TfLiteDelegate*>(function(settings)); };
+  return MakeWrapper(std::move(library), create, reporter, observer);
 }
 
-void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter) {
+void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
+                          CallObserver* observer) {
   if (delegate == nullptr) return;
   const Wrapper* wrapper = WrapperOf(delegate);
   if (wrapper == nullptr) {
     reporter->Report("Cannot delete a delegate that was not made from a plug-in by this library.");
     return;
   }
-  CallDestroy(*wrapper);
+  CallDestroy(observer, *wrapper);
   delete wrapper;
 }
 
-const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate) {
+PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? nullptr : wrapper->library->plugin();
-}
-
-TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? delegate : wrapper->inner;
-}
-
-std::string DelegateName(const TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? "" : wrapper->library->name();
-}
-
-std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  return wrapper == nullptr ? nullptr : wrapper->library;
+  if (wrapper == nullptr) return {delegate, nullptr};
+  return {wrapper->inner, wrapper->library};
 }
 
 }  // namespace deputy

@@ -8,35 +8,37 @@
 #define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 
 #include <memory>
-#include <string>
 
+#include "core/base/foreign_call.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_options.h"
 
 namespace deputy {
 
-// Asks the library for a delegate; options are held against those that it declares. Null on
+// Each calls the plug-in through the funnel; `observer`, which may be null, is told.
+
+// Has the library create a delegate; options are checked against those that it declares. Null on
 // failure, with the reason reported; may throw bad_alloc. To be deleted with DeletePluginDelegate.
 TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
-                                     const PluginOptions& options, ErrorReporter* reporter);
+                                     const PluginOptions& options, ErrorReporter* reporter,
+                                     CallObserver* observer = nullptr);
 
 // The same for a library of kind kStable; `settings` may be null if the library can do without.
 TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
-                                     const void* settings, ErrorReporter* reporter);
+                                     const void* settings, ErrorReporter* reporter,
+                                     CallObserver* observer = nullptr);
 
 // Null is fine; anything that is no wrapper is reported and left alone.
-void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter);
+void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
+                          CallObserver* observer = nullptr);
 
-// The functions below take any delegate. One that is no wrapper is its own inner delegate, has no
-// description, no library and no name.
-
-// What the plug-in says of itself; its functions want the inner delegate.
-const DeputyDelegatePlugin* PluginOf(const TfLiteDelegate* delegate);
-TfLiteDelegate* InnerDelegate(TfLiteDelegate* delegate);
-// The plug-in's name, else that of its file, else "".
-std::string DelegateName(const TfLiteDelegate* delegate);
-// The library that the delegate comes from.
-std::shared_ptr<const PluginLibrary> LibraryOf(const TfLiteDelegate* delegate);
+// What is behind any delegate. One that is no wrapper is its own inner delegate and comes from no
+// library.
+struct PluginDelegate {
+  TfLiteDelegate* inner = nullptr;
+  std::shared_ptr<const PluginLibrary> library;
+};
+PluginDelegate Unwrap(TfLiteDelegate* delegate);
 
 }  // namespace deputy
 

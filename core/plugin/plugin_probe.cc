@@ -19,6 +19,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/base/guard.h"
+
 namespace deputy {
 namespace {
 
@@ -39,11 +41,7 @@ void LeaveTheProgram() {
 
 [[noreturn]] void RunChild(const std::function<void()>& load, int done) noexcept {
   LeaveTheProgram();
-  try {
-    load();
-  } catch (...) {
-    // The program would have caught it.
-  }
+  Guard(Ignore, load);  // the program would have caught it
   const char byte = 1;
   _exit(write(done, &byte, 1) == 1 ? 0 : 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls, findings and the order of things. What the context's functions are asked is judged in
+// Calls, findings and the order of things. How the context's functions are called is checked in
 // validation_functions.cc, what a call leaves behind in validation_checks.cc.
 #include "core/validation/validation.h"
 
@@ -12,16 +12,24 @@
 #include <cstring>
 
 #include "core/base/delegate_call.h"
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
-#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 namespace {
 
 const char* NameOfCallback(Callback callback) {
   switch (callback) {
+    case Callback::kLoad:
+      return "loading";
+    case Callback::kDescribe:
+      return "deputy_plugin";
+    case Callback::kCreate:
+      return "create";
+    case Callback::kDestroy:
+      return "destroy";
     case Callback::kSupport:
       return "get_support";
     case Callback::kDelegatePrepare:
@@ -36,6 +44,8 @@ const char* NameOfCallback(Callback callback) {
       return "free";
     case Callback::kCopyFrom:
       return "CopyFromBufferHandle";
+    case Callback::kCopyTo:
+      return "CopyToBufferHandle";
     case Callback::kFreeHandle:
       return "FreeBufferHandle";
   }
@@ -47,14 +57,14 @@ const char* NameOfTensor(Subgraph* subgraph, int tensor) {
   return found == nullptr || found->name == nullptr ? "" : found->name;
 }
 
-// What is left of a text when it is asked whether the same thing has happened before.
+// Key for finding what happened before: the text without its numbers.
 std::string WithoutNumbers(std::string text) {
   std::erase_if(text, [](unsigned char c) { return isdigit(c) != 0; });
   return text;
 }
 
-// A plain delegate says its name only with the nodes it replaces; until then that of the file that
-// its code is in has to do.
+// A plain delegate has no name until it replaces nodes; until then the name of the file that its
+// code is in stands in for it.
 std::string FileOf(const TfLiteDelegate* delegate) {
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
   const void* code = builder != nullptr ? reinterpret_cast<const void*>(builder->Prepare)
@@ -83,6 +93,21 @@ Validation::Call::Call(const ForeignCall& call)
       thread(std::this_thread::get_id()),
       begin(std::chrono::steady_clock::now()) {}
 
+Validation::Before::Before(Subgraph* subgraph)
+    : fields(&subgraph->graph(), subgraph->context()), contents(subgraph) {}
+
+void Validation::Call::LookUpDelegate() {
+  if (subject.delegate == nullptr) return;
+  if (const AppliedDelegate* known = DelegationOf(subgraph).delegates().Find(subject.delegate)) {
+    inner = known->inner;
+    flags = known->flags;
+  } else {
+    const AppliedDelegate stranger(subject.delegate);
+    inner = stranger.inner;
+    flags = stranger.flags;
+  }
+}
+
 // The layer must not fail a call: without memory it looks at less.
 void Validation::Begin(const ForeignCall& foreign) try {
   ++depth_;
@@ -100,15 +125,15 @@ void Validation::Begin(const ForeignCall& foreign) try {
       call->outer->subject.callback == Callback::kDelegatePrepare) {
     subject.delegate = call->outer->replacing;
   }
-  try {
-    const bool expected = CheckOrder(*call);
-    const bool watched = expected && subject.delegate != nullptr &&
-                         subject.callback != Callback::kFree &&
-                         subject.callback != Callback::kFreeHandle;
-    if (watched) TakeBefore(call);
-  } catch (...) {
-    call->before.reset();
-  }
+  Guard([&] { call->before.reset(); },
+        [&] {
+          call->LookUpDelegate();
+          const bool expected = CheckOrder(*call);
+          const bool compared = expected && subject.delegate != nullptr &&
+                                subject.callback != Callback::kFree &&
+                                subject.callback != Callback::kFreeHandle;
+          if (compared) TakeBefore(call);
+        });
   call->begin = std::chrono::steady_clock::now();
 } catch (...) {
   // The call is not in the list; End sees that by its depth.
@@ -119,12 +144,9 @@ void Validation::End(const ForeignCall&, const CallResult& result) {
   const int depth = depth_--;
   Call* const call = Current();
   if (call == nullptr || call->depth != depth) return;
-  try {
-    CheckEnd(call, result,
-             std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin).count());
-  } catch (...) {
-    // Out of memory: the rest of the checks is left out.
-  }
+  const auto taken = std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin);
+  // Without memory the rest of the checks is left out.
+  Guard(Ignore, [&] { CheckEnd(call, result, taken.count()); });
   const std::lock_guard<std::mutex> lock(mutex_);
   calls_.pop_back();
 }
@@ -185,10 +207,10 @@ bool Validation::CheckOrder(const Call& call) {
     return false;
   }
   if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
-  // A delegate that promised to take the whole graph is never asked to prepare.
+  // A delegate that promised to take the whole graph is never prepared.
   const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
   if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
-      (DelegateFlags(subject.delegate) & promise) == 0) {
+      (call.flags & promise) == 0) {
     Report(Rule::kCallOrder, &call, -1, "the node has not been prepared");
   }
   return true;
@@ -196,11 +218,11 @@ bool Validation::CheckOrder(const Call& call) {
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const ForeignCall& subject = call.subject;
-  // An exception has become the same answer by now.
+  // An exception has become the same result by now.
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
-           "answers (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
+           "returns (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
     return;
   }
   for (const auto& [key, other] : kernels_) {
@@ -208,7 +230,7 @@ void Validation::CheckInit(const Call& call, void* user_data) {
     if (user_data == nullptr || other.user_data != user_data) continue;
     if (registration.free == nullptr && registration.registration_external == nullptr) continue;
     Report(Rule::kSharedUserData, &call, -1,
-           "answers the same pointer as for node %d, which will be freed for each of them",
+           "returns the same pointer as for node %d, which will be freed for each of them",
            key.second);
     break;
   }
@@ -252,7 +274,7 @@ void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistratio
                    .node = node,
                    .delegate = const_cast<TfLiteDelegate*>(freed.delegate)});
   Report(Rule::kKernelNeverFreed, &call, -1,
-         "init answered user data, but the registration has no free");
+         "init returned user data, but the registration has no free");
 }
 
 void Validation::HandleNotFreed(Subgraph* subgraph, int tensor) {
@@ -282,16 +304,18 @@ void Validation::CheckHandleFreed(const Call& call) {
 
 // ---- Findings -----------------------------------------------------------------------------------
 
-std::string Validation::NameOf(const TfLiteDelegate* delegate) const {
-  const auto known = names_.find(delegate);
-  if (known != names_.end()) return known->second;
-  const std::string own = DelegateName(delegate);
-  return own.empty() ? FileOf(delegate) : own;
+std::string Validation::NameOf(const Call& call) const {
+  TfLiteDelegate* const delegate = call.subject.delegate;
+  const auto replaced = names_.find(delegate);
+  if (replaced != names_.end()) return replaced->second;
+  const AppliedDelegate* known = DelegationOf(call.subgraph).delegates().Find(delegate);
+  const std::string name = known != nullptr ? known->name : AppliedDelegate(delegate).name;
+  return name.empty() ? FileOf(delegate) : name;
 }
 
 std::string Validation::Describe(const Call& call) const {
   const ForeignCall& subject = call.subject;
-  std::string text = "delegate '" + NameOf(subject.delegate) + "', ";
+  std::string text = "delegate '" + NameOf(call) + "', ";
   text += NameOfCallback(subject.callback);
   text += subject.node >= 0 ? " of subgraph " : " on subgraph ";
   text += std::to_string(call.subgraph->index());
@@ -308,7 +332,8 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  try {
+  // A finding that there is no memory for is lost.
+  Guard(Ignore, [&] {
     Finding finding;
     finding.rule = rule;
     finding.tensor = tensor;
@@ -318,7 +343,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
       finding.subgraph = call->subgraph->index();
       finding.node = subject.node;
       finding.delegate = subject.delegate;
-      finding.delegate_name = NameOf(subject.delegate);
+      finding.delegate_name = NameOf(*call);
       finding.text += Describe(*call) + ": ";
       if (tensor >= 0) {
         finding.text += "tensor " + std::to_string(tensor) + " '" +
@@ -329,9 +354,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
     if (InfoOf(rule).severity == Severity::kSuspicion) finding.text += " (suspicion)";
     if (InfoOf(rule).severity == Severity::kPortability) finding.text += " (portability)";
     Add(finding);
-  } catch (...) {
-    // A finding that there is no memory for is lost.
-  }
+  });
 }
 
 void Validation::Add(const Finding& finding) {

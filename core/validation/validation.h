@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: watches delegates at work and tells where they break the contract. One per
-// interpreter, and only where it was asked for: every place that consults it tests a pointer and is
+// The validation layer: the observer that reports where delegates break the contract. One per
+// interpreter, and only where it was requested: every place that consults it tests a pointer and is
 // done when there is none. It changes no status and no result.
 //
 // It observes each call into foreign code. What that must not touch is copied when it begins and
-// compared when it ends; in between, the functions of the context say what they
-// are asked and which changes are the runtime's own.
+// compared when it ends; in between, the functions of the context say how they
+// are called and which changes are the runtime's own.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_H_
 
@@ -49,7 +49,7 @@ struct Finding {
 struct ValidationConfig {
   bool enabled = false;
   int64_t invoke_budget_ns = 0;  // 0: none
-  // Hears of every finding when it is made first.
+  // Called with every finding when it is made first.
   std::function<void(const Finding&)> on_finding;
 };
 
@@ -91,8 +91,8 @@ class Validation final : public Observer {
  private:
   // What a delegate's call is held against; absent for kernels on the CPU.
   struct Before {
-    explicit Before(Subgraph* subgraph) : fields(subgraph), contents(subgraph) {}
-    GraphFields fields;
+    explicit Before(Subgraph* subgraph);
+    SavedFields fields;
     GuardedContents contents;
     std::vector<Role> roles;
     std::vector<int> mode_depths;  // per subgraph
@@ -101,9 +101,16 @@ class Validation final : public Observer {
   // A call that has begun.
   struct Call {
     explicit Call(const ForeignCall& call);
+    // Finds out about the delegate that is called.
+    void LookUpDelegate();
+    bool IsDelegate(const TfLiteDelegate* other) const {
+      return other == subject.delegate || other == inner;
+    }
 
     ForeignCall subject;
     Subgraph* subgraph;
+    const TfLiteDelegate* inner = nullptr;  // as nodes and tensors carry it
+    int64_t flags = 0;                      // the delegate's
     Call* outer = nullptr;
     int depth = 0;
     std::thread::id thread;
@@ -128,22 +135,21 @@ class Validation final : public Observer {
   void CheckAfter(Call* call, TfLiteStatus status);
   void CheckInit(const Call& call, void* user_data);
   void CheckFields(Call* call);
-  void JudgeTensor(Call* call, const FieldChange& change);
-  void JudgeNode(Call* call, const FieldChange& change);
-  void JudgeHandle(Call* call, const FieldChange& change);
+  void CheckTensorChange(Call* call, const FieldChange& change);
+  void CheckNodeChange(Call* call, const FieldChange& change);
+  void CheckHandleChange(Call* call, const FieldChange& change);
   void CheckContents(Call* call, TfLiteStatus status);
   void CheckConstants(const Call& call);
   void CheckTemporaries(const Call& call);
   void CheckSubgraphsReleased(const Call& call);
   void CheckHandleFreed(const Call& call);
   void CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, const char* function);
-  bool IsSelf(const Call& call, const TfLiteDelegate* delegate) const;
   bool IsOwnAddedTensor(const Call& call, int tensor) const;
   std::vector<Role> Roles(const Call& call) const;
   void MarkReplaced(const Call& call, int node, std::vector<Role>* roles) const;
   int ModelTensorCount(const Subgraph* subgraph) const;
   Call* Current() const;
-  std::string NameOf(const TfLiteDelegate* delegate) const;
+  std::string NameOf(const Call& call) const;
   std::string Describe(const Call& call) const;
 
   // Makes a finding; `call` may be null. `tensor` is named in the text when it is one.
@@ -159,7 +165,7 @@ class Validation final : public Observer {
   int depth_ = 0;                             // counts calls that there was no memory for, too
   std::map<NodeKey, Kernel> kernels_;
   std::map<const TfLiteDelegate*, std::string> names_;
-  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;  // by whom
+  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;  // inner ones
   std::map<const Subgraph*, ConstantSums> constants_;
   std::set<std::pair<const TfLiteDelegate*, TfLiteBufferHandle>> freed_handles_;
 };

@@ -8,7 +8,6 @@
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
-#include "core/plugin/plugin_delegate.h"
 #include "core/validation/validation.h"
 
 namespace deputy {
@@ -30,11 +29,6 @@ void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
 
 // ---- Whose is what ------------------------------------------------------------------------------
 
-bool Validation::IsSelf(const Call& call, const TfLiteDelegate* delegate) const {
-  TfLiteDelegate* self = call.subject.delegate;
-  return delegate == self || (self != nullptr && delegate == InnerDelegate(self));
-}
-
 int Validation::ModelTensorCount(const Subgraph* subgraph) const {
   const auto& subgraphs = interpreter_->model().desc().subgraphs;
   return static_cast<int>(subgraphs[static_cast<size_t>(subgraph->index())].tensors.size());
@@ -44,9 +38,7 @@ bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {
   const auto added = added_tensors_.find(call.subgraph);
   if (added == added_tensors_.end()) return false;
   const auto owner = added->second.find(tensor);
-  if (owner == added->second.end() || owner->second == nullptr) return false;
-  return IsSelf(call, owner->second) ||
-         InnerDelegate(const_cast<TfLiteDelegate*>(owner->second)) == call.subject.delegate;
+  return owner != added->second.end() && owner->second != nullptr && owner->second == call.inner;
 }
 
 std::vector<Role> Validation::Roles(const Call& call) const {
@@ -71,7 +63,7 @@ std::vector<Role> Validation::Roles(const Call& call) const {
   return roles;
 }
 
-// Tensors that live inside the partition are nobody else's.
+// Tensors inside the partition belong to it alone.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
   const TfLiteNode& node = *call.subgraph->node(node_index);
   const TfLiteDelegate* delegate =
@@ -100,7 +92,7 @@ void Validation::CheckAfter(Call* call, TfLiteStatus status) {
   if (subject.callback == Callback::kDelegatePrepare && call->replace_failed &&
       status == kTfLiteOk) {
     Report(Rule::kSwallowsReplaceFailure, call, -1,
-           "answers Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
+           "returns Ok although ReplaceNodeSubsetsWithDelegateKernels failed");
   }
   CheckSubgraphsReleased(*call);
   if (subject.callback == Callback::kPrepare || subject.callback == Callback::kInvoke) {
@@ -144,16 +136,16 @@ void Validation::CheckFields(Call* call) {
         Report(Rule::kContextField, call, -1, "changes %s of the context", change.name);
         break;
       case StructOf::kTensor:
-        JudgeTensor(call, change);
+        CheckTensorChange(call, change);
         break;
       case StructOf::kNode:
-        JudgeNode(call, change);
+        CheckNodeChange(call, change);
         break;
     }
   });
 }
 
-void Validation::JudgeTensor(Call* call, const FieldChange& change) {
+void Validation::CheckTensorChange(Call* call, const FieldChange& change) {
   const int index = change.index;
   const Role role = call->before->roles[static_cast<size_t>(index)];
   const bool own = role == Role::kOutput || role == Role::kOwn;
@@ -161,7 +153,7 @@ void Validation::JudgeTensor(Call* call, const FieldChange& change) {
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
   if (Is(change, "delegate") || Is(change, "buffer_handle") || Is(change, "data_is_stale")) {
-    JudgeHandle(call, change);
+    CheckHandleChange(call, change);
     return;
   }
   const bool target =
@@ -176,13 +168,13 @@ void Validation::JudgeTensor(Call* call, const FieldChange& change) {
   Report(Rule::kTensorField, call, index, "changes its field %s%s", change.name, hint);
 }
 
-void Validation::JudgeHandle(Call* call, const FieldChange& change) {
+void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   const int index = change.index;
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
   const Role role = call->before->roles[static_cast<size_t>(index)];
-  const bool free_to_take = before.delegate == nullptr || IsSelf(*call, before.delegate);
-  const bool keeps_to_itself = now.delegate == nullptr || IsSelf(*call, now.delegate);
+  const bool free_to_take = before.delegate == nullptr || call->IsDelegate(before.delegate);
+  const bool keeps_to_itself = now.delegate == nullptr || call->IsDelegate(now.delegate);
   if (!free_to_take || (Is(change, "delegate") && !keeps_to_itself)) {
     Report(Rule::kForeignHandle, call, index, "changes %s, which is another delegate's",
            change.name);
@@ -210,17 +202,16 @@ void Validation::JudgeHandle(Call* call, const FieldChange& change) {
   }
 }
 
-void Validation::JudgeNode(Call* call, const FieldChange& change) {
+void Validation::CheckNodeChange(Call* call, const FieldChange& change) {
   const ForeignCall& subject = call->subject;
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
-    const std::vector<int>& before = call->before->fields.inputs(change.index);
+    const TfLiteIntArray* before = call->before->fields.inputs(change.index);
     const TfLiteIntArray* now = call->subgraph->node(change.index)->inputs;
     const Fp16Weights& weights = DelegationOf(call->subgraph).fp16_weights();
-    bool allowed = now != nullptr && now->size == static_cast<int>(before.size());
+    bool allowed = now != nullptr && before != nullptr && now->size == before->size;
     for (int i = 0; allowed && i < now->size; ++i) {
-      allowed = now->data[i] == before[static_cast<size_t>(i)] ||
-                weights.MayRead(change.index, i, now->data[i]);
+      allowed = now->data[i] == before->data[i] || weights.MayRead(change.index, i, now->data[i]);
     }
     if (allowed) return;
   }
@@ -259,9 +250,9 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
   for (int tensor : call->before->contents.TakeUntouched()) {
     if (status != kTfLiteOk) continue;
     if (call->subject.callback == Callback::kCopyFrom) {
-      Report(Rule::kCopyWritesNothing, call, tensor, "answers Ok and writes nothing");
+      Report(Rule::kCopyWritesNothing, call, tensor, "returns Ok and writes nothing");
     } else if (!call->subgraph->tensor(tensor)->data_is_stale) {
-      Report(Rule::kOutputNotWritten, call, tensor, "answers Ok and writes nothing to its output");
+      Report(Rule::kOutputNotWritten, call, tensor, "returns Ok and writes nothing to its output");
     }
   }
 }

@@ -94,7 +94,7 @@ void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate*
     if (!IsAlive(tensor)) continue;
     const TfLiteTensor& now = *subgraph_->tensor(tensor);
     if (roles[i] != Role::kOther && roles[i] != Role::kInput) continue;
-    // The CPU bytes of what is on the delegate's device are anybody's guess.
+    // The CPU copy of a tensor that is stale on this delegate is undefined.
     if (now.data_is_stale && now.delegate == self) continue;
     Copy(tensor, &kept_.emplace_back());
   }

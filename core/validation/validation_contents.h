@@ -77,7 +77,7 @@ class GuardedContents {
 // Checksums of the constants of one subgraph.
 class ConstantSums {
  public:
-  // Answers the constants that have changed since the last time; the first time none have.
+  // Returns the constants that have changed since the last time; the first time none have.
   std::vector<int> Update(Subgraph* subgraph);
 
  private:

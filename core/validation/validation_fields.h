@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "core/graph/graph_fields.h"
 
 namespace deputy {
 
-class Subgraph;
+class Graph;
 
 enum class StructOf { kContext, kTensor, kNode };
 
@@ -23,9 +24,13 @@ struct FieldChange {
   const char* name;
 };
 
-class GraphFields {
+class SavedFields {
  public:
-  explicit GraphFields(Subgraph* subgraph) : subgraph_(subgraph) { Refresh(); }
+  // Both outlive it. Throws when memory is refused, as do the functions that take copies.
+  SavedFields(const Graph* graph, const TfLiteContext* context)
+      : graph_(graph), now_(context), context_(*context) {
+    Refresh();
+  }
 
   // Takes what is there now: the runtime has changed it itself.
   void Refresh();
@@ -36,38 +41,30 @@ class GraphFields {
   // Calls `found` for every difference between then and now.
   void Compare(const std::function<void(const FieldChange&)>& found) const;
 
-  // A tensor as it was. Pointers in it are to be compared, never followed.
+  // A tensor as it was, and the inputs of a node. Only arrays in it may be followed.
   const TfLiteTensor& tensor(int index) const {
-    return tensors_[static_cast<size_t>(index)].fields;
+    return tensors_[static_cast<size_t>(index)].fields();
   }
-  const std::vector<int>& dims(int index) const {
-    return tensors_[static_cast<size_t>(index)].dims;
+  const TfLiteIntArray* inputs(int node) const {
+    return nodes_[static_cast<size_t>(node)].node.fields().inputs;
   }
-  // Inputs of a node as they were.
-  const std::vector<int>& inputs(int node) const {
-    return nodes_[static_cast<size_t>(node)].inputs;
-  }
-  int tensor_count() const { return static_cast<int>(tensors_.size()); }
 
  private:
   using Found = std::function<void(const FieldChange&)>;
-  struct Tensor {
-    TfLiteTensor fields;
-    std::vector<int> dims, signature;
-  };
   struct Node {
-    TfLiteNode fields;
-    TfLiteRegistration registration;
-    std::vector<int> inputs, outputs, intermediates, temporaries;
+    Node(const TfLiteNode& now, const TfLiteRegistration& registration_now)
+        : node(now), registration(registration_now) {}
+    StructCopy<TfLiteNode> node;
+    StructCopy<TfLiteRegistration> registration;
   };
 
   void CompareContext(const Found& found) const;
-  void CompareTensor(int index, const Found& found) const;
   void CompareNode(int index, const Found& found) const;
 
-  Subgraph* const subgraph_;
-  TfLiteContext context_{};
-  std::vector<Tensor> tensors_;
+  const Graph* const graph_;
+  const TfLiteContext* const now_;
+  TfLiteContext context_;
+  std::vector<StructCopy<TfLiteTensor>> tensors_;
   std::vector<Node> nodes_;
 };
 

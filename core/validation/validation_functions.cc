@@ -3,19 +3,19 @@
 // The validation layer's view of the context's functions: who calls them when, and with what.
 #include <optional>
 
+#include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
-#include "core/plugin/plugin_delegate.h"
 #include "core/validation/validation.h"
 
 namespace deputy {
 namespace {
 
-bool IsStatic(const TfLiteDelegate* delegate) {
+bool IsStatic(int64_t flags) {
   const int64_t open = kTfLiteDelegateFlagsAllowDynamicTensors |
                        kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
-  return (DelegateFlags(delegate) & open) == 0;
+  return (flags & open) == 0;
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
   if (call->subject.callback == Callback::kInvoke) {
     Report(Rule::kShapeInInvoke, call, index,
            "gets another shape than was prepared, and is no dynamic tensor");
-  } else if (DelegationOf(subgraph).applying() && IsStatic(call->subject.delegate)) {
+  } else if (DelegationOf(subgraph).applying() && IsStatic(call->flags)) {
     Report(Rule::kShapeInPrepare, call, index,
            "gets another shape than the nodes give it that the delegate replaced");
   }
@@ -113,7 +113,7 @@ void Validation::AfterAddTensors(Subgraph* subgraph, int first) try {
   Call* call = Current();
   if (call == nullptr) return;
   for (int i = first; i < subgraph->tensor_count(); ++i) {
-    added_tensors_[subgraph][i] = call->subject.delegate;
+    added_tensors_[subgraph][i] = call->inner;
   }
   if (call->before == nullptr || call->subgraph != subgraph) return;
   call->before->fields.RefreshAddedTensors();
@@ -194,7 +194,7 @@ void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& reg
   }
   if (call->before != nullptr) CheckFields(call);
   CheckClaim(subgraph, nodes, kReplace);
-  if (delegate != nullptr && !IsSelf(*call, delegate)) {
+  if (delegate != nullptr && !call->IsDelegate(delegate)) {
     Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
   }
   const bool has_operator = registration.registration_external != nullptr;
@@ -218,12 +218,11 @@ void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {
   call->replacing = nullptr;
   if (status != kTfLiteOk) call->replace_failed = true;
   if (call->before == nullptr || call->subgraph != subgraph) return;
-  try {
-    call->before->fields.Refresh();
-    call->before->roles = Roles(*call);
-  } catch (...) {
-    call->before.reset();
-  }
+  Guard([&] { call->before.reset(); },
+        [&] {
+          call->before->fields.Refresh();
+          call->before->roles = Roles(*call);
+        });
 }
 
 }  // namespace deputy

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation/applied_delegates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/delegate_call.h"
+#include "core/graph/graph.h"
+#include "core/plugin/plugin_delegate.h"
+
+namespace deputy {
+
+AppliedDelegate::AppliedDelegate(TfLiteDelegate* delegate) : handle(delegate) {
+  PluginDelegate parts = Unwrap(delegate);
+  inner = parts.inner;
+  library = std::move(parts.library);
+  if (library != nullptr) name = library->name();
+  builder = BuilderOf(inner);
+  const TfLiteOpaqueDelegateBuilder* own = BuilderOf(handle);
+  flags = own != nullptr ? own->flags : handle->flags;
+}
+
+const AppliedDelegate* AppliedDelegates::Find(const TfLiteDelegate* delegate) const {
+  if (current_ != nullptr && current_->Is(delegate)) return current_;
+  const auto found = std::find_if(all_.rbegin(), all_.rend(),
+                                  [&](const auto& known) { return known.Is(delegate); });
+  return found == all_.rend() ? nullptr : &*found;
+}
+
+std::vector<TfLiteDelegate*> AppliedDelegates::applied_handles() const {
+  std::vector<TfLiteDelegate*> handles;
+  for (const AppliedDelegate* delegate : applied_) handles.push_back(delegate->handle);
+  return handles;
+}
+
+bool AppliedDelegates::IsApplied(const AppliedDelegate& delegate) const {
+  return std::find(applied_.begin(), applied_.end(), &delegate) != applied_.end();
+}
+
+// ---- While a delegate is applied ----------------------------------------------------------------
+
+AppliedDelegate* AppliedDelegates::Offer(TfLiteDelegate* handle) {
+  applied_.reserve(applied_.size() + 1);
+  AppliedDelegate offered(handle);
+  offered.record.nodes.resize(static_cast<size_t>(graph_->node_count()));
+  ForgetOthers(offered);
+  const auto known = std::find_if(all_.begin(), all_.end(),
+                                  [&](const auto& other) { return other.handle == handle; });
+  if (known == all_.end()) return &all_.emplace_back(std::move(offered));
+  *known = std::move(offered);
+  return &*known;
+}
+
+bool AppliedDelegates::MayForget(const AppliedDelegate& delegate) const {
+  return !delegate.record.applied && &delegate != current_ && !IsApplied(delegate);
+}
+
+// Drops delegates that can no longer be told from the offered one, since they were deleted and the
+// address is in use again, and the oldest of those that are too many.
+void AppliedDelegates::ForgetOthers(const AppliedDelegate& offered) {
+  std::erase_if(all_, [&](const AppliedDelegate& other) {
+    const bool same_address = other.Is(offered.handle) || other.Is(offered.inner);
+    return same_address && other.handle != offered.handle && MayForget(other);
+  });
+  const auto may_forget = [&](const AppliedDelegate& other) { return MayForget(other); };
+  auto others = std::count_if(all_.begin(), all_.end(), may_forget);
+  for (; others >= kMaxOthers; --others) {
+    all_.erase(std::find_if(all_.begin(), all_.end(), may_forget));
+  }
+}
+
+void AppliedDelegates::ConcludeCurrent(const char* failure) {
+  DelegateRecord& record = current_->record;
+  record.applied = IsApplied(*current_);
+  if (!record.applied) record.failure = failure;
+  Conclude(*graph_, current_->inner, &record);
+}
+
+NodeAnswer* AppliedDelegates::AnswerOf(int node_index) {
+  if (current_ == nullptr || node_index < 0) return nullptr;
+  std::vector<NodeAnswer>& answers = current_->record.nodes;
+  const size_t index = static_cast<size_t>(node_index);
+  return index < answers.size() ? &answers[index] : nullptr;
+}
+
+// ---- When nodes of delegates have come or gone --------------------------------------------------
+
+void AppliedDelegates::Revise(const char* why) noexcept try {
+  for (AppliedDelegate& delegate : all_) {
+    DelegateRecord& record = delegate.record;
+    ReviseNodes(*graph_, delegate.inner, why, &record);
+    if (!record.applied || IsApplied(delegate)) continue;
+    record.applied = false;
+    record.failure = why;
+  }
+} catch (...) {
+  // Reports are not worth failing for.
+}
+
+}  // namespace deputy

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation/fallback_partitions.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/delegate_params.h"
+
+namespace deputy {
+namespace {
+
+// A later delegate may have taken an earlier one's node: what counts is the nodes of the CPU.
+void Flatten(const Graph& graph, int node_index, std::vector<int>* out_nodes) {
+  const TfLiteNode& node = *graph.node(node_index);
+  if (node.delegate == nullptr) {
+    out_nodes->push_back(node_index);
+    return;
+  }
+  for (const int replaced : IndicesOf(ReplacedNodes(node))) Flatten(graph, replaced, out_nodes);
+}
+
+}  // namespace
+
+void FallbackPartition::BackOff(int64_t inference, int retry) {
+  retry_at = retry < 0 ? std::numeric_limits<int64_t>::max() : inference + 1 + retry;
+}
+
+FallbackPartition& FallbackPartitions::Of(int node_index) {
+  const auto [entry, fresh] = partitions_.try_emplace(graph_->id(node_index));
+  if (fresh) {
+    std::vector<int>& nodes = entry->second.nodes;
+    Flatten(*graph_, node_index, &nodes);
+    // The model's nodes are numbered in the order of its plan.
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  }
+  return entry->second;
+}
+
+const FallbackPartition* FallbackPartitions::Find(int node_index) const {
+  const auto entry = partitions_.find(graph_->id(node_index));
+  return entry == partitions_.end() ? nullptr : &entry->second;
+}
+
+bool FallbackPartitions::BackOff(const TfLiteDelegate* delegate, int64_t inference, int retry) {
+  bool changed = false;
+  for (const int node_index : graph_->plan()) {
+    if (graph_->node(node_index)->delegate != delegate) continue;
+    FallbackPartition& partition = Of(node_index);
+    if (partition.BackingOff(inference)) continue;
+    partition.BackOff(inference, retry);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace deputy

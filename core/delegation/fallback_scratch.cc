@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/delegation/fallback_scratch.h"
+
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace deputy {
+
+bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits& limits) {
+  std::vector<Arena::Slot> slots(slots_.size());
+  const auto include = [&](const TfLiteIntArray* indices, size_t step, bool comes_to_life) {
+    for (const int index : IndicesOf(indices)) {
+      if (!Wants(index)) continue;
+      auto entry = slots_.find(index);
+      if (entry == slots_.end()) {
+        if (!comes_to_life) continue;
+        entry = slots_.emplace(index, static_cast<int>(slots.size())).first;
+        slots.emplace_back();
+      }
+      Arena::Slot& slot = slots[static_cast<size_t>(entry->second)];
+      if (!comes_to_life && !slot.lifetime.used()) continue;
+      slot.bytes = graph_->tensor(index)->bytes;
+      slot.lifetime.Include(static_cast<int>(step));
+    }
+  };
+  for (size_t step = 0; step < nodes.size(); ++step) {
+    const TfLiteNode& node = *graph_->node(nodes[step]);
+    include(node.inputs, step, false);
+    if (step >= end) continue;
+    include(node.outputs, step, true);
+    include(node.temporaries, step, true);
+  }
+  return scratch_.Plan(slots, limits);
+}
+
+void FallbackScratch::PointTensors() {
+  for (const auto& [tensor, slot] : slots_) {
+    char* const address = scratch_.Address(slot);
+    if (address != nullptr) graph_->tensor(tensor)->data.raw = address;
+  }
+}
+
+void FallbackScratch::ForgetAddresses() {
+  for (const auto& [tensor, slot] : slots_) {
+    if (scratch_.Address(slot) != nullptr) graph_->tensor(tensor)->data.raw = nullptr;
+  }
+  Reset();
+}
+
+void FallbackScratch::Reset() {
+  scratch_.Reset();
+  slots_.clear();
+}
+
+// Whether it is in no arena of the subgraph but belongs into one.
+bool FallbackScratch::Wants(int tensor) const {
+  if (tensor < 0) return false;
+  const TfLiteAllocationType type = graph_->tensor(tensor)->allocation_type;
+  return (type == kTfLiteArenaRw || type == kTfLiteArenaRwPersistent) &&
+         arena_->Address(tensor) == nullptr && persistent_->Address(tensor) == nullptr;
+}
+
+}  // namespace deputy

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a plug-in says of nodes before its delegate's Prepare runs.
+#ifndef DEPUTY_CORE_DELEGATION_SUPPORT_QUERY_H_
+#define DEPUTY_CORE_DELEGATION_SUPPORT_QUERY_H_
+
+#include <vector>
+
+#include "core/base/foreign_call.h"
+
+namespace deputy {
+
+struct AppliedDelegate;
+
+// Calls the get_support of the delegate's plug-in, if it has one, for the nodes of the plan, and
+// notes in the delegate's record what it returned. `observer` may be null; the context is in
+// delegate mode.
+void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
+                  AppliedDelegate* delegate);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_SUPPORT_QUERY_H_

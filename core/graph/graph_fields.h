@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields of a graph's structs, named once: for copies of them, for comparing them, for putting
+// them back, and for a number that stands for them. A struct that grows gets a row here.
+#ifndef DEPUTY_CORE_GRAPH_GRAPH_FIELDS_H_
+#define DEPUTY_CORE_GRAPH_GRAPH_FIELDS_H_
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+// What to do about a field that has changed. Arrays of the C ABI are owned, compared by their
+// contents and put back, whatever kind they have.
+enum class FieldKind {
+  kValue,    // a number, or a pointer to what the struct does not own: can be put back
+  kMemory,   // says where a tensor's bytes are: is put back together with the others of its kind
+  kOwned,    // a block that goes with the field: what was there before may be gone
+  kRuntime,  // the runtime itself changes it at any time: nothing
+};
+
+// Visit(visit) calls visit(name, pointer to member, kind) for each field.
+template <typename Struct>
+struct FieldsOf;
+
+template <>
+struct FieldsOf<TfLiteTensor> {
+  template <typename Visitor>
+  static constexpr void Visit(Visitor&& visit) {
+    visit("type", &TfLiteTensor::type, FieldKind::kValue);
+    visit("data", &TfLiteTensor::data, FieldKind::kMemory);
+    visit("dims", &TfLiteTensor::dims, FieldKind::kValue);
+    visit("params", &TfLiteTensor::params, FieldKind::kValue);
+    visit("allocation_type", &TfLiteTensor::allocation_type, FieldKind::kMemory);
+    visit("bytes", &TfLiteTensor::bytes, FieldKind::kMemory);
+    visit("allocation", &TfLiteTensor::allocation, FieldKind::kValue);
+    visit("name", &TfLiteTensor::name, FieldKind::kValue);
+    visit("delegate", &TfLiteTensor::delegate, FieldKind::kValue);
+    visit("buffer_handle", &TfLiteTensor::buffer_handle, FieldKind::kValue);
+    visit("data_is_stale", &TfLiteTensor::data_is_stale, FieldKind::kValue);
+    visit("is_variable", &TfLiteTensor::is_variable, FieldKind::kValue);
+    visit("quantization", &TfLiteTensor::quantization, FieldKind::kOwned);
+    visit("sparsity", &TfLiteTensor::sparsity, FieldKind::kOwned);
+    visit("dims_signature", &TfLiteTensor::dims_signature, FieldKind::kValue);
+  }
+};
+static_assert(sizeof(TfLiteTensor) == 112, "a field that is new needs a row above");
+
+template <>
+struct FieldsOf<TfLiteNode> {
+  template <typename Visitor>
+  static constexpr void Visit(Visitor&& visit) {
+    visit("inputs", &TfLiteNode::inputs, FieldKind::kValue);
+    visit("outputs", &TfLiteNode::outputs, FieldKind::kValue);
+    visit("intermediates", &TfLiteNode::intermediates, FieldKind::kValue);
+    visit("temporaries", &TfLiteNode::temporaries, FieldKind::kValue);
+    visit("user_data", &TfLiteNode::user_data, FieldKind::kOwned);
+    visit("builtin_data", &TfLiteNode::builtin_data, FieldKind::kOwned);
+    visit("custom_initial_data", &TfLiteNode::custom_initial_data, FieldKind::kValue);
+    visit("custom_initial_data_size", &TfLiteNode::custom_initial_data_size, FieldKind::kValue);
+    visit("delegate", &TfLiteNode::delegate, FieldKind::kValue);
+    visit("might_have_side_effect", &TfLiteNode::might_have_side_effect, FieldKind::kValue);
+  }
+};
+static_assert(sizeof(TfLiteNode) == 80, "a field that is new needs a row above");
+
+template <>
+struct FieldsOf<TfLiteRegistration> {
+  template <typename Visitor>
+  static constexpr void Visit(Visitor&& visit) {
+    visit("init", &TfLiteRegistration::init, FieldKind::kValue);
+    visit("free", &TfLiteRegistration::free, FieldKind::kValue);
+    visit("prepare", &TfLiteRegistration::prepare, FieldKind::kValue);
+    visit("invoke", &TfLiteRegistration::invoke, FieldKind::kValue);
+    visit("profiling_string", &TfLiteRegistration::profiling_string, FieldKind::kValue);
+    visit("builtin_code", &TfLiteRegistration::builtin_code, FieldKind::kValue);
+    visit("custom_name", &TfLiteRegistration::custom_name, FieldKind::kValue);
+    visit("version", &TfLiteRegistration::version, FieldKind::kValue);
+    // A node that a delegate looks at gets a description.
+    visit("registration_external", &TfLiteRegistration::registration_external, FieldKind::kRuntime);
+    visit("async_kernel", &TfLiteRegistration::async_kernel, FieldKind::kValue);
+    visit("inplace_operator", &TfLiteRegistration::inplace_operator, FieldKind::kValue);
+  }
+};
+static_assert(sizeof(TfLiteRegistration) == 88, "a field that is new needs a row above");
+
+// ---- One field ----------------------------------------------------------------------------------
+
+template <typename Value>
+inline constexpr bool kIsArray =
+    std::is_same_v<Value, TfLiteIntArray*> || std::is_same_v<Value, const TfLiteIntArray*>;
+
+template <typename Value>
+bool SameField(const Value& a, const Value& b) {
+  if constexpr (kIsArray<Value>) {
+    return TfLiteIntArrayEqual(a, b) != 0;
+  } else {
+    return a == b;
+  }
+}
+inline bool SameField(const TfLitePtrUnion& a, const TfLitePtrUnion& b) { return a.raw == b.raw; }
+inline bool SameField(const TfLiteQuantizationParams& a, const TfLiteQuantizationParams& b) {
+  return a.scale == b.scale && a.zero_point == b.zero_point;
+}
+inline bool SameField(const TfLiteQuantization& a, const TfLiteQuantization& b) {
+  return a.type == b.type && a.params == b.params;
+}
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+// A struct as it was at one moment, with copies of its arrays. Other pointers in it are to be
+// compared, never followed.
+template <typename Struct>
+class StructCopy {
+ public:
+  // Throws when memory is refused.
+  explicit StructCopy(const Struct& now) : StructCopy() {
+    FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
+      if constexpr (IsArray<decltype(member)>()) {
+        fields_.*member = Copy(now.*member);
+      } else {
+        fields_.*member = now.*member;
+      }
+    });
+  }
+  ~StructCopy() {
+    ForEachArray([](auto& array) { TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(array)); });
+  }
+  StructCopy(StructCopy&& other) noexcept : fields_(other.fields_) {
+    other.ForEachArray([](auto& array) { array = nullptr; });
+  }
+  StructCopy& operator=(StructCopy&& other) noexcept {
+    std::swap(fields_, other.fields_);
+    return *this;
+  }
+  StructCopy(const StructCopy&) = delete;
+  StructCopy& operator=(const StructCopy&) = delete;
+
+  const Struct& fields() const { return fields_; }
+
+  // Calls changed(name) for each field that is another now, those of the runtime's own apart.
+  template <typename Changed>
+  void Compare(const Struct& now, Changed&& changed) const {
+    FieldsOf<Struct>::Visit([&](const char* name, auto member, FieldKind kind) {
+      if (kind == FieldKind::kRuntime) return;
+      if (!SameField(fields_.*member, now.*member)) changed(name);
+    });
+  }
+
+  // Takes one array as it is now. Throws when memory is refused.
+  template <typename Array>
+  void RefreshArray(const Struct& now, Array* Struct::*member) {
+    if (SameField(fields_.*member, now.*member)) return;
+    TfLiteIntArray* const copy = Copy(now.*member);
+    TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(fields_.*member));
+    fields_.*member = copy;
+  }
+
+  // Puts arrays and fields of the kind kValue back. Arrays that are still equal stay the ones they
+  // are, since kernels may keep pointers to them; the others are used up.
+  void PutBack(Struct* now) noexcept {
+    FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind kind) {
+      if constexpr (IsArray<decltype(member)>()) {
+        if (!SameField(fields_.*member, now->*member)) std::swap(fields_.*member, now->*member);
+      } else if (kind == FieldKind::kValue) {
+        now->*member = fields_.*member;
+      }
+    });
+  }
+
+ private:
+  StructCopy() = default;
+
+  template <typename Member>
+  static constexpr bool IsArray() {
+    return kIsArray<std::decay_t<decltype(std::declval<Struct&>().*std::declval<Member>())>>;
+  }
+
+  // Foreign code may have written a size that no array has.
+  static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
+    if (array == nullptr) return nullptr;
+    TfLiteIntArray* copy = array->size < 0 ? TfLiteIntArrayCreate(0) : TfLiteIntArrayCopy(array);
+    if (copy == nullptr) throw std::bad_alloc();
+    return copy;
+  }
+  template <typename Visit>
+  void ForEachArray(Visit&& visit) {
+    FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
+      if constexpr (IsArray<decltype(member)>()) visit(fields_.*member);
+    });
+  }
+
+  Struct fields_{};
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_GRAPH_GRAPH_FIELDS_H_

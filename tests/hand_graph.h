@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph without an interpreter, for tests of what works on a Graph alone: nodes have no kernels,
+// tensors no memory but what a test gives them.
+#ifndef DEPUTY_TESTS_HAND_GRAPH_H_
+#define DEPUTY_TESTS_HAND_GRAPH_H_
+
+#include <vector>
+
+#include "c_api/include/builtin_ops.h"
+#include "core/graph/graph.h"
+
+namespace deputy {
+
+class HandGraph {
+ public:
+  // So many tensors, each a vector of one float32 in the arena.
+  explicit HandGraph(int tensor_count);
+  ~HandGraph();
+  HandGraph(const HandGraph&) = delete;
+  HandGraph& operator=(const HandGraph&) = delete;
+
+  // Adds a node at the end of the plan; returns its index.
+  int AddNode(const std::vector<int>& inputs, const std::vector<int>& outputs,
+              int32_t builtin_code = kTfLiteBuiltinAdd, int version = 1);
+  // Adds a delegate's node in the place of `nodes`, as a replacement does; returns its index.
+  int Replace(const std::vector<int>& nodes, TfLiteDelegate* delegate,
+              const std::vector<int>& inputs, const std::vector<int>& outputs);
+  // Frees the nodes from `count` on; the plan has those of `plan`.
+  void RemoveNodesFrom(int count, const std::vector<int>& plan);
+
+  TfLiteContext* context() { return &context_; }
+  Graph* operator->() { return &graph_; }
+  Graph& operator*() { return graph_; }
+
+ private:
+  int AddToTable(const std::vector<int>& inputs, const std::vector<int>& outputs,
+                 const TfLiteRegistration& registration);
+
+  TfLiteContext context_{};
+  Graph graph_{&context_};
+};
+
+// An array of the C ABI; the caller owns it.
+TfLiteIntArray* IntArray(const std::vector<int>& values);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_TESTS_HAND_GRAPH_H_
