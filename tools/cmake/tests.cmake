@@ -10,6 +10,7 @@
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/plugins/*       delegate libraries, see plugins.cmake
 #   tests/fuzz/*          one executable of all, see fuzz.cmake
+#   tests/conformance_client/*  a program that links the shared library and the conformance kit
 # Executables whose name contains "pool", "thread" or "sweep" carry the ctest label
 # `threads`.
 find_package(GTest REQUIRED)
@@ -109,6 +110,16 @@ foreach(source IN LISTS c_test_sources)
   get_filename_component(name ${source} NAME_WE)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
 endforeach()
+
+# The kit as the command will have it, linked to libdeputy.so.
+add_executable(conformance_client tests/conformance_client/main.cc)
+target_link_libraries(conformance_client PRIVATE deputy_conformance deputy)
+set_target_properties(conformance_client PROPERTIES
+                      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_test(NAME conformance_client
+         COMMAND conformance_client ${PROJECT_BINARY_DIR}/examples/libsoftmax_delegate.so)
+set_tests_properties(conformance_client PROPERTIES TIMEOUT 900)
+add_dependencies(all_tests conformance_client)
 
 include(tools/cmake/fuzz.cmake)
 
