@@ -31,6 +31,7 @@ int ConformanceAgree(int rule, double factor, double steps, int type, const int*
     return TensorValue{static_cast<TfLiteType>(type), {dims, dims + rank}, {data, data + bytes}};
   };
   std::vector<TensorValue> values;
+  values.reserve(static_cast<size_t>(expected_count));
   for (int i = 0; i < expected_count; ++i) {
     values.push_back(value_of(expected[i], expected_bytes[i]));
   }
