@@ -13,7 +13,7 @@
 // One ADD or MUL as the kernel will compute it.
 typedef struct Step {
   bool is_add, relu;
-  int a, b, out;
+  int a, b, out;  // b is -1 for a float16 constant that is widened
   int home;       // the tensor that holds the result: `out`, an added one, or -1 for `memory`
   float* memory;  // the kernel's own
 } Step;
@@ -107,13 +107,14 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
         kTfLiteOk) {
       continue;
     }
-    // Nobody reads what a float16 constant was widened to.
-    if (registration->builtin_code == kTfLiteBuiltinDequantize) continue;
+    const bool is_widened = registration->builtin_code == kTfLiteBuiltinDequantize;
+    // Only the graph may still read what a float16 constant is widened to.
+    if (is_widened && !Contains(params->output_tensors, node->outputs->data[0])) continue;
     Step* step = &kernel->steps[kernel->step_count++];
     step->is_add = registration->builtin_code == kTfLiteBuiltinAdd;
-    step->relu = ActivationOf(node, registration->builtin_code) == kTfLiteActRelu;
+    step->relu = !is_widened && ActivationOf(node, registration->builtin_code) == kTfLiteActRelu;
     step->a = node->inputs->data[0];
-    step->b = node->inputs->data[1];
+    step->b = is_widened ? -1 : node->inputs->data[1];
     step->out = node->outputs->data[0];
     step->home = HomeOf(delegate, params, step->out);
   }
@@ -129,7 +130,7 @@ static void Free(TfLiteContext* context, void* user_data) {
 // The larger operand gives the shape; constants are never larger here.
 static TfLiteIntArray* ShapeOf(const TfLiteContext* context, const Step* step) {
   const TfLiteTensor* a = &context->tensors[step->a];
-  const TfLiteTensor* b = &context->tensors[step->b];
+  const TfLiteTensor* b = &context->tensors[step->b < 0 ? step->a : step->b];
   return DeputyIntArrayCopy(b->allocation_type != kTfLiteMmapRo ? b->dims : a->dims);
 }
 
@@ -175,8 +176,13 @@ static TfLiteStatus Compute(Kernel* kernel, TfLiteContext* context, const Step* 
       context->ResizeTensor(context, tensor, ShapeOf(context, step)) != kTfLiteOk) {
     return kTfLiteError;
   }
-  const Operand a = Read(kernel, context, step->a), b = Read(kernel, context, step->b);
   float* out = step->home < 0 ? step->memory : tensor->data.f;
+  const Operand a = Read(kernel, context, step->a);
+  if (step->b < 0) {
+    for (size_t i = 0; i < tensor->bytes / sizeof(float); ++i) out[i] = At(&a, i);
+    return kTfLiteOk;
+  }
+  const Operand b = Read(kernel, context, step->b);
   for (size_t i = 0; i < tensor->bytes / sizeof(float); ++i) {
     out[i] = step->is_add ? At(&a, i) + At(&b, i) : At(&a, i) * At(&b, i);
     if (step->relu && out[i] < 0) out[i] = 0;
@@ -212,10 +218,15 @@ static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
     snprintf(reason, reason_size, "operator %d is neither ADD nor MUL", registration->builtin_code);
     return false;
   }
+  if (node->inputs->size != 2 || node->outputs->size != 1) {
+    snprintf(reason, reason_size, "%d inputs, %d outputs", node->inputs->size, node->outputs->size);
+    return false;
+  }
   for (int i = 0; i < node->inputs->size; ++i) {
-    const TfLiteType type = context->tensors[node->inputs->data[i]].type;
-    if (type == kTfLiteFloat32 || (delegate->half_weights && type == kTfLiteFloat16)) continue;
-    snprintf(reason, reason_size, "input %d has type %d", i, type);
+    const TfLiteTensor* input = &context->tensors[node->inputs->data[i]];
+    const bool is_weight = input->type == kTfLiteFloat16 && input->allocation_type == kTfLiteMmapRo;
+    if (input->type == kTfLiteFloat32 || (delegate->half_weights && is_weight)) continue;
+    snprintf(reason, reason_size, "input %d has type %d", i, input->type);
     return false;
   }
   if (ActivationOf(node, registration->builtin_code) > kTfLiteActRelu ||
@@ -225,6 +236,7 @@ static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
     return false;
   }
   const int out = node->outputs->data[0];
+  if (context->tensors[out].type != kTfLiteFloat32) return false;
   return out >= delegate->refused_output_count || !delegate->refused_outputs[out];
 }
 

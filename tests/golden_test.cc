@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operator against what the real TensorFlow Lite answered (tests/data/golden), in both
-// arithmetic modes, with each table of CPU kernels that this machine can run, with 1 and 3 threads;
-// and every claim of the kernels against the rows that prove it. The rows come from tests/golden;
-// see docs/golden.md.
+// Every claim of the kernels against the golden rows that prove it, and how rows are read and
+// judged. conformance_test runs them on every target. The rows come from tests/golden; see
+// docs/golden.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -18,10 +16,9 @@
 #include <vector>
 
 #include "core/kernel_api/op_def.h"
-#include "kernels/cpu/cpu.h"
 #include "kernels/registry.h"
-#include "tests/golden_compare.h"
-#include "tests/golden_reader.h"
+#include "tests/conformance/check.h"
+#include "tests/conformance/golden_reader.h"
 #include "tests/paths.h"
 
 namespace deputy::golden {
@@ -42,70 +39,6 @@ std::vector<Row> Rows(const std::string& path) {
   EXPECT_TRUE(ReadGolden(path, &rows, &error)) << error;
   return rows;
 }
-
-// Refusals are expected here by the hundred: their reports would drown the failures.
-void Discard(void*, const char*, va_list) {}
-
-// A golden file, and the name of a table of CPU kernels.
-using Parameter = std::tuple<std::string, std::string>;
-
-class Golden : public testing::TestWithParam<Parameter> {
- protected:
-  void SetUp() override {
-    const std::string& table = std::get<1>(GetParam());
-    const CpuKernels* kernels = FindCpu(table.c_str());
-    if (kernels == nullptr) GTEST_SKIP() << "this machine cannot run the table " << table;
-    OverrideCpu(kernels);
-    DeputySetDefaultReporter(Discard, nullptr);
-  }
-  void TearDown() override {
-    DeputySetDefaultReporter(nullptr, nullptr);
-    OverrideCpu(nullptr);
-  }
-  std::vector<Row> FileRows() { return Rows(std::get<0>(GetParam())); }
-
-  // Runs every row of the file in one mode; one failure per row that disagrees.
-  void CheckRows(DeputyArithmetic arithmetic) {
-    for (const Row& row : FileRows()) {
-      if (arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
-          row.outputs[0].rule == Rule::kSteps) {
-        continue;  // Hashes say nothing about answers that are one step away.
-      }
-      const Result ours = RunRow(row, arithmetic, 1);
-      EXPECT_EQ(Judge(row, ours, arithmetic), "")
-          << row.op << " v" << row.version << " " << TfLiteTypeGetName(row.type) << " " << row.name;
-    }
-  }
-};
-
-TEST_P(Golden, agrees_with_tflite_in_default_arithmetic) { CheckRows(kDeputyArithmeticDefault); }
-
-TEST_P(Golden, agrees_with_tflite_in_reference_arithmetic) {
-  CheckRows(kDeputyArithmeticReference);
-}
-
-TEST_P(Golden, answers_the_same_bytes_with_three_threads) {
-  for (const Row& row : FileRows()) {
-    if (row.outputs.empty()) continue;
-    const Result one = RunRow(row, kDeputyArithmeticDefault, 1);
-    const Result three = RunRow(row, kDeputyArithmeticDefault, 3);
-    ASSERT_EQ(one.outputs.size(), three.outputs.size()) << row.name;
-    for (size_t i = 0; i < one.outputs.size(); ++i) {
-      EXPECT_TRUE(one.outputs[i].data == three.outputs[i].data) << row.op << " " << row.name;
-    }
-  }
-}
-
-std::string ParameterName(const testing::TestParamInfo<Parameter>& info) {
-  const auto& [file, table] = info.param;
-  return std::filesystem::path(file).stem().string() + "_on_" + table;
-}
-
-INSTANTIATE_TEST_SUITE_P(Operators, Golden,
-                         testing::Combine(testing::ValuesIn(GoldenFiles()),
-                                          testing::Values("reference", "generic", "avx2",
-                                                          "avx512")),
-                         ParameterName);
 
 // (operator, version, type) -> the tags of all rows that TensorFlow Lite answered.
 std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {
@@ -187,10 +120,18 @@ Row RowOf(Rule rule, TfLiteType type, std::vector<uint8_t> reference,
   return row;
 }
 
+// A target without a delegate: nothing of it is run here.
+const conformance::Target kCpu = {};
+
+bool IsFine(const Row& row, const conformance::Result& found, DeputyArithmetic arithmetic) {
+  return JudgeRow(row, found, kCpu, arithmetic).kind != conformance::Kind::kDiffers;
+}
+
 bool Agrees(const Row& row, std::vector<uint8_t> data, DeputyArithmetic arithmetic) {
-  Result ours;
-  ours.outputs.push_back({row.outputs[0].type, row.outputs[0].dims, std::move(data)});
-  return Judge(row, ours, arithmetic).empty();
+  conformance::Result found;
+  found.output_names = {"y"};
+  found.passes = {{{row.outputs[0].type, row.outputs[0].dims, std::move(data)}}};
+  return IsFine(row, found, arithmetic);
 }
 
 std::vector<uint8_t> Floats(const std::vector<float>& values) {
@@ -232,16 +173,16 @@ TEST(GoldenCompare, wants_nan_and_infinity_in_the_same_places) {
 TEST(GoldenCompare, wants_refusals_refused_no_later_than_tflite) {
   Row row{};
   row.reference = row.optimised = Outcome::kRefusedAllocate;
-  Result ours;
-  EXPECT_NE(Judge(row, ours, kDeputyArithmeticDefault), "");  // answered
-  ours.outcome = Outcome::kRefusedInvoke;
-  EXPECT_NE(Judge(row, ours, kDeputyArithmeticDefault), "");
-  ours.outcome = Outcome::kRefusedCreate;
-  EXPECT_EQ(Judge(row, ours, kDeputyArithmeticDefault), "");
+  conformance::Result found;
+  EXPECT_FALSE(IsFine(row, found, kDeputyArithmeticDefault));  // answered
+  found.outcome = Outcome::kRefusedInvoke;
+  EXPECT_FALSE(IsFine(row, found, kDeputyArithmeticDefault));
+  found.outcome = Outcome::kRefusedCreate;
+  EXPECT_TRUE(IsFine(row, found, kDeputyArithmeticDefault));
   Row answered = RowOf(Rule::kEqual, kTfLiteInt8, {1}, {1});
-  EXPECT_NE(Judge(answered, ours, kDeputyArithmeticDefault), "");
+  EXPECT_FALSE(IsFine(answered, found, kDeputyArithmeticDefault));
   answered.lenient = true;
-  EXPECT_EQ(Judge(answered, ours, kDeputyArithmeticDefault), "");
+  EXPECT_TRUE(IsFine(answered, found, kDeputyArithmeticDefault));
 }
 
 TEST(GoldenFiles, refuses_damaged_files) {

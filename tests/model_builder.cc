@@ -5,8 +5,7 @@
 #include "tests/model_builder.h"
 
 #include <algorithm>
-
-#include "core/base/op_options.h"
+#include <iterator>
 
 namespace deputy {
 namespace {
@@ -19,12 +18,35 @@ constexpr uint64_t kPlaceholderOffset = 1;
 }  // namespace
 
 schema::TensorType SchemaType(TfLiteType type) {
-  for (int number = 0; number <= static_cast<int>(schema::TensorType::MAX); ++number) {
-    if (TypeFromSchema(static_cast<int8_t>(number)) == type) {
-      return static_cast<schema::TensorType>(number);
-    }
-  }
-  return static_cast<schema::TensorType>(-1);
+  using enum schema::TensorType;
+  // By TfLiteType; the first stands for kTfLiteNoType, which files cannot say.
+  static constexpr schema::TensorType kTypes[] = {
+      static_cast<schema::TensorType>(-1),
+      FLOAT32,
+      INT32,
+      UINT8,
+      INT64,
+      STRING,
+      BOOL,
+      INT16,
+      COMPLEX64,
+      INT8,
+      FLOAT16,
+      FLOAT64,
+      COMPLEX128,
+      UINT64,
+      RESOURCE,
+      VARIANT,
+      UINT32,
+      UINT16,
+      INT4,
+      BFLOAT16,
+      INT2,
+      UINT4,
+      FLOAT8_E4M3FN,
+      FLOAT8_E5M2,
+  };
+  return static_cast<size_t>(type) < std::size(kTypes) ? kTypes[type] : kTypes[0];
 }
 
 std::vector<uint8_t> StringTensorBytes(const std::vector<std::string>& values) {

@@ -20,7 +20,7 @@ constexpr size_t kMaxReasons = 12, kMaxChanges = 8;
 
 // Cut at the end: in a sentence the beginning says most.
 std::string Cut(const std::string& text, size_t width) {
-  const std::string line = OneLine(text);
+  std::string line = OneLine(text);
   if (line.size() <= width) return line;
   return width < 3 ? line.substr(0, width) : line.substr(0, width - 2) + "..";
 }

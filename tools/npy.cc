@@ -83,7 +83,7 @@ NpyArray ReadNpy(const std::string& path) {
   if (file.size() < 12 || std::memcmp(file.data(), kMagic, kMagicBytes) != 0) {
     refuse("is not a .npy file");
   }
-  const int version = file[kMagicBytes];
+  const int version = static_cast<unsigned char>(file[kMagicBytes]);
   if (version < 1 || version > 3) refuse(".npy version is not 1, 2 or 3");
   const size_t length_bytes = version == 1 ? 2 : 4;
   uint32_t header_bytes = 0;

@@ -24,7 +24,7 @@ std::string ShareText(double part, double total) {
 
 // A field of a csv file: quoted where it must be (RFC 4180), without line breaks.
 std::string CsvText(const std::string& text) {
-  const std::string line = OneLine(text);
+  std::string line = OneLine(text);
   if (line.find_first_of(",\"") == std::string::npos) return line;
   std::string quoted = "\"";
   for (const char c : line) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -100,6 +100,7 @@ std::vector<Profile::Row> Profile::Operators() const {
     group.nanoseconds += node.nanoseconds;
   }
   std::vector<Row> operators;
+  operators.reserve(groups.size());
   for (auto& [key, row] : groups) operators.push_back(std::move(row));
   std::stable_sort(operators.begin(), operators.end(),
                    [](const Row& a, const Row& b) { return a.nanoseconds > b.nanoseconds; });

@@ -196,8 +196,10 @@ bool IsNumeric(TfLiteType type) {
 }
 
 std::vector<int> ShapeOf(const TfLiteTensor* tensor) {
-  std::vector<int> shape;
-  for (int i = 0; i < TfLiteTensorNumDims(tensor); ++i) shape.push_back(TfLiteTensorDim(tensor, i));
+  std::vector<int> shape(static_cast<size_t>(TfLiteTensorNumDims(tensor)));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    shape[i] = TfLiteTensorDim(tensor, static_cast<int32_t>(i));
+  }
   return shape;
 }
 

@@ -114,6 +114,8 @@ TfLiteSparsity* CloneSparsity(const TfLiteSparsity* source) {
   copy->dim_metadata_size = source->dim_metadata_size;
   for (size_t i = 0; i < count; ++i) {
     TfLiteDimensionMetadata& dimension = copy->dim_metadata[i];
+    // The analyzer thinks of a count that is not 0 and a size that is.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     if (dimension.format != kTfLiteDimSparseCSR) continue;
     dimension.array_segments = TfLiteIntArrayCopy(dimension.array_segments);
     dimension.array_indices = TfLiteIntArrayCopy(dimension.array_indices);
@@ -378,6 +380,8 @@ const TfLiteIntArray* TfLiteTensorGetDimsSignature(const TfLiteTensor* t) {
 
 TfLiteDelegate TfLiteDelegateCreate(void) { return TfLiteDelegate{}; }
 
+// The ABI's value, which is no address.
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* TfLiteKernelInitFailed(void) { return reinterpret_cast<void*>(intptr_t{-1}); }
 
 }  // extern "C"

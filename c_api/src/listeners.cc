@@ -43,10 +43,12 @@ struct SubgraphSettings {
 
 void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
   std::vector<SubgraphSettings> contents;
+  contents.reserve(static_cast<size_t>(interpreter->subgraph_count()));
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     contents.emplace_back(interpreter->subgraph(i));
   }
   std::vector<TfLiteTelemetrySubgraphInfo> subgraphs;
+  subgraphs.reserve(contents.size());
   for (SubgraphSettings& content : contents) {
     subgraphs.push_back({content.quantizations, content.op_types, content.custom_op_names});
   }

@@ -26,6 +26,8 @@ inline constexpr size_t kFirstSize = 0;
   static_assert(offsetof(Struct, struct_size) == 0 && sizeof(Struct) >= (size)); \
   static_assert(offsetof(Struct, last_field) + sizeof(Struct::last_field) == (size));
 
+// Where the last field is a pointer, its own size is what is wanted.
+// NOLINTBEGIN(bugprone-sizeof-expression)
 DEPUTY_FIRST_RELEASE(DeputyLimits, 32, max_subgraphs)
 DEPUTY_FIRST_RELEASE(DeputyDelegationStatus, 56, saving_ns)
 DEPUTY_FIRST_RELEASE(DeputyNodeInfo, 72, outputs)
@@ -41,6 +43,7 @@ DEPUTY_FIRST_RELEASE(DeputyTensorMemory, 40, last_use)
 DEPUTY_FIRST_RELEASE(DeputyOpEvent, 48, reserved)
 DEPUTY_FIRST_RELEASE(DeputyPluginInfo, 64, option_count)
 
+// NOLINTEND(bugprone-sizeof-expression)
 #undef DEPUTY_FIRST_RELEASE
 
 }  // namespace deputy

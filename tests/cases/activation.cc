@@ -82,7 +82,7 @@ OpCase MakeCase(const Activation& activation, TfLiteType type, const Shape& shap
   builder.SetInputs({input});
   builder.SetOutputs({output});
   return {std::string(activation.name) + " " + TfLiteTypeGetName(type) + " " + Text(shape),
-          Closeness::kElement, builder.Finish(), ""};
+          Rule::kElement, builder.Finish(), ""};
 }
 
 struct Refusal {
@@ -100,7 +100,7 @@ OpCase MakeRefusal(const Activation& activation, const Refusal& row) {
   builder.SetOutputs({output});
   return {
       std::string(activation.name) + " " + TfLiteTypeGetName(row.type) + " refused: " + row.text,
-      Closeness::kElement, builder.Finish(), row.text};
+      Rule::kElement, builder.Finish(), row.text};
 }
 
 OpCase MakePrelu(TfLiteType type, const Shape& shape, const Shape& slopes, const char* refusal) {
@@ -114,7 +114,7 @@ OpCase MakePrelu(TfLiteType type, const Shape& shape, const Shape& slopes, const
   builder.SetInputs({input});
   builder.SetOutputs({output});
   return {std::string("PRELU ") + TfLiteTypeGetName(type) + " " + Text(shape) + Text(slopes),
-          Closeness::kElement, builder.Finish(), refusal};
+          Rule::kElement, builder.Finish(), refusal};
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
   builder.SetOutputs({out});
   return {std::string(name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b) +
               " " + schema::EnumNameActivationFunctionType(row.activation),
-          Closeness::kElement, builder.Finish(), row.refusal};
+          Rule::kElement, builder.Finish(), row.refusal};
 }
 
 // An integer divisor of 0 among others.
@@ -104,7 +104,7 @@ OpCase MakeDivisionByZero(TfLiteType type, Known known) {
   const auto feeds = graph.Finish();
   builder.SetOutputs({out});
   return {std::string("DIV by zero ") + TfLiteTypeGetName(type) + graph.suffix(),
-          Closeness::kElement,
+          Rule::kElement,
           builder.Finish(),
           "expected divisors other than 0, found element 1",
           feeds,

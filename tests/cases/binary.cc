@@ -93,7 +93,7 @@ OpCase MakeCase(const Operator& op, TfLiteType type, const Row& row) {
   builder.SetInputs(op.picky ? std::vector<int32_t>{a} : std::vector<int32_t>{a, b});
   builder.SetOutputs({out});
   return {std::string(op.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b),
-          Closeness::kElement, builder.Finish(), row.refusal};
+          Rule::kElement, builder.Finish(), row.refusal};
 }
 
 // A number on the right that the operator refuses when it meets it.
@@ -107,7 +107,7 @@ OpCase MakeRefused(const Operator& op, int32_t number, Known known, const char* 
   const auto feeds = graph.Finish();
   builder.SetOutputs({out});
   return {std::string(op.name) + " by " + std::to_string(number) + graph.suffix(),
-          Closeness::kElement,
+          Rule::kElement,
           builder.Finish(),
           refusal,
           feeds,

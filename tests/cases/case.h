@@ -16,21 +16,17 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "tests/conformance/agreement.h"
 #include "tests/model_builder.h"
 
 namespace deputy {
 
-// How far two executors may lie apart in float32 (architecture.md, Agreement). int8 answers are
-// compared by step in any case.
-enum class Closeness {
-  kEqual,    // data movement, minimum and maximum
-  kElement,  // 1e-5 of each value
-  kSum,      // 1e-5 of the greatest value of the output: operators that sum
-};
+// How far two executors may lie apart in float32; quantised results are compared by step.
+using conformance::Rule;
 
 struct OpCase {
   std::string name;  // "CONV_2D int8 [1,5,5,3] 3x3 stride 2": unique, readable in a failure
-  Closeness closeness = Closeness::kSum;
+  Rule rule = Rule::kSum;
   std::vector<uint8_t> model;
   // Non-empty: AllocateTensors refuses the model, and this is part of the message. With numbers
   // that are fed, and where `late` says so, it may be Invoke that refuses.

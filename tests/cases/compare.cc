@@ -53,7 +53,7 @@ OpCase MakePair(const Operator& op, TfLiteType type, const Row& row) {
   builder.SetInputs({a, b});
   builder.SetOutputs({out});
   return {std::string(op.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b),
-          Closeness::kEqual, builder.Finish(), row.refusal};
+          Rule::kEqual, builder.Finish(), row.refusal};
 }
 
 OpCase MakeNot(TfLiteType type, const Shape& shape, const char* refusal) {
@@ -63,8 +63,8 @@ OpCase MakeNot(TfLiteType type, const Shape& shape, const char* refusal) {
   builder.AddOp(kTfLiteBuiltinLogicalNot, {input}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {std::string("LOGICAL_NOT ") + TfLiteTypeGetName(type) + " " + Text(shape),
-          Closeness::kEqual, builder.Finish(), refusal};
+  return {std::string("LOGICAL_NOT ") + TfLiteTypeGetName(type) + " " + Text(shape), Rule::kEqual,
+          builder.Finish(), refusal};
 }
 
 struct Selection {
@@ -99,7 +99,7 @@ OpCase MakeSelection(TfLiteType type, const Selection& row) {
   builder.SetOutputs({out});
   return {std::string(row.code == kTfLiteBuiltinSelect ? "SELECT " : "SELECT_V2 ") +
               TfLiteTypeGetName(type) + " " + Text(row.condition) + Text(row.x) + Text(row.y),
-          Closeness::kEqual, builder.Finish(), row.refusal};
+          Rule::kEqual, builder.Finish(), row.refusal};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ OpCase MakeIf(const std::vector<uint8_t>& conditions, Known known, const Shape& 
   const auto feeds = graph.Finish();
   builder.SetOutputs({y});
   return {"IF " + Text(Shape(conditions.begin(), conditions.end())) + Text(shape) + graph.suffix(),
-          Closeness::kElement, builder.Finish(), refusal, feeds};
+          Rule::kElement, builder.Finish(), refusal, feeds};
 }
 
 // x = x + x while x < limit; the comparison of more than one element is no condition.
@@ -63,8 +63,8 @@ OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
                 schema::CreateWhileOptions(builder.fbb(), condition, body));
   const auto feeds = graph.Finish();
   builder.SetOutputs({last});
-  return {"WHILE " + Text(start) + " below " + std::to_string(limit) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), refusal, feeds};
+  return {"WHILE " + Text(start) + " below " + std::to_string(limit) + graph.suffix(), Rule::kEqual,
+          builder.Finish(), refusal, feeds};
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ OpCase MakeCase(bool depthwise, CaseForm form, const Row& row) {
   name += std::string(t.name) + " " + Text(row.input) + Text(row.filter) + " " +
           schema::EnumNamePadding(row.padding) + " stride " + Text({row.stride_y, row.stride_x}) +
           " dilation " + Text({row.dilation_y, row.dilation_x});
-  return {name, Closeness::kSum, builder.Finish(), row.refusal};
+  return {name, Rule::kSum, builder.Finish(), row.refusal};
 }
 
 }  // namespace

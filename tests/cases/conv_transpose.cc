@@ -70,7 +70,7 @@ OpCase MakeCase(CaseForm form, Known known, const Row& row) {
   return {std::string("TRANSPOSE_CONV ") + t.name + " " + Text(row.input) + Text(row.weights) +
               Text(row.output) + " " + schema::EnumNamePadding(row.padding) + " stride " +
               Text({row.stride_y, row.stride_x}) + graph.suffix(),
-          Closeness::kSum, builder.Finish(), row.refusal, feeds};
+          Rule::kSum, builder.Finish(), row.refusal, feeds};
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ OpCase MakeCase(const Row& row) {
   return {std::string("Convolution2DTransposeBias ") + Text(row.input) + Text(row.weights) +
               " padding " + std::to_string(row.padding) + " stride " +
               Text({row.stride_y, row.stride_x}) + " options " + std::to_string(row.options_size),
-          Closeness::kSum, builder.Finish(), row.refusal};
+          Rule::kSum, builder.Finish(), row.refusal};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ OpCase MakeFill(TfLiteType type, Known known, const Shape& shape, const char* re
   const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string("FILL ") + TfLiteTypeGetName(type) + " " + Text(shape) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), refusal, feeds};
+          Rule::kEqual, builder.Finish(), refusal, feeds};
 }
 
 OpCase MakeZerosLike(TfLiteType type, const Shape& shape, const char* refusal = "") {
@@ -28,8 +28,8 @@ OpCase MakeZerosLike(TfLiteType type, const Shape& shape, const char* refusal = 
   builder.AddOp(kTfLiteBuiltinZerosLike, {input}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {std::string("ZEROS_LIKE ") + TfLiteTypeGetName(type) + " " + Text(shape),
-          Closeness::kEqual, builder.Finish(), refusal};
+  return {std::string("ZEROS_LIKE ") + TfLiteTypeGetName(type) + " " + Text(shape), Rule::kEqual,
+          builder.Finish(), refusal};
 }
 
 struct Numbers {
@@ -66,7 +66,7 @@ OpCase MakeRange(TfLiteType type, Known known, const Numbers& row) {
   builder.SetOutputs({output});
   return {std::string("RANGE ") + TfLiteTypeGetName(type) + " " + std::to_string(row.start) + " " +
               std::to_string(row.limit) + " " + std::to_string(row.step) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+          Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 struct OneHot {
@@ -102,7 +102,7 @@ OpCase MakeOneHot(TfLiteType type, Known known, const OneHot& row) {
   builder.SetOutputs({output});
   return {std::string("ONE_HOT ") + TfLiteTypeGetName(type) + " " + Text(row.indices) + " depth " +
               std::to_string(row.depth) + " axis " + std::to_string(row.axis) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+          Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 }  // namespace

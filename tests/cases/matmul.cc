@@ -65,7 +65,7 @@ OpCase MakeCase(CaseForm form, bool weights_zero_point, const Row& row) {
               " " + Text(row.input) + Text(row.weights) + (row.bias ? " bias" : "") +
               (row.constant_weights ? "" : " live weights") +
               (row.keep_num_dims ? " keep dims" : ""),
-          Closeness::kSum, builder.Finish(), row.refusal};
+          Rule::kSum, builder.Finish(), row.refusal};
 }
 
 // ---- BATCH_MATMUL -----------------------------------------------------------------------------
@@ -125,7 +125,7 @@ OpCase MakeBatchCase(const BatchTypes& types, const BatchRow& row, bool asymmetr
   builder.SetOutputs({output});
   return {std::string("BATCH_MATMUL ") + types.name + (asymmetric ? " asymmetric " : " ") +
               Text(row.x) + Text(row.y) + (row.adj_x ? " adj x" : "") + (row.adj_y ? " adj y" : ""),
-          Closeness::kSum, builder.Finish(), row.refusal};
+          Rule::kSum, builder.Finish(), row.refusal};
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ OpCase MakeCase(const MoveRow& row, TfLiteType type, Known known, const AddRowOp
   const auto feeds = graph.Finish();
   builder.SetOutputs(outputs);
   return {NameOf(row, type) + graph.suffix(),
-          Closeness::kEqual,
+          Rule::kEqual,
           builder.Finish(),
           row.refusal,
           feeds,

@@ -18,7 +18,7 @@ OpCase MakeCase(TfLiteType type, const Shape& shape, int output_zero_point, cons
   builder.SetInputs({input});
   builder.SetOutputs({output});
   return {std::string("L2_NORMALIZATION ") + TfLiteTypeGetName(type) + " " + Text(shape) + refusal,
-          Closeness::kSum, builder.Finish(), refusal};
+          Rule::kSum, builder.Finish(), refusal};
 }
 
 }  // namespace

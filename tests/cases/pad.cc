@@ -56,7 +56,7 @@ OpCase ValueCase(const Shape& value, const char* refusal) {
   builder.AddOp(kPadV2, {input, margins, number}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {"PADV2 FLOAT32 value " + Text(value), Closeness::kEqual, builder.Finish(), refusal};
+  return {"PADV2 FLOAT32 value " + Text(value), Rule::kEqual, builder.Finish(), refusal};
 }
 
 }  // namespace

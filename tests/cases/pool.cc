@@ -52,7 +52,7 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
   return {std::string(name) + " " + TfLiteTypeGetName(type) + " " + Text(row.input) + " " +
               Text({row.filter_y, row.filter_x}) + " stride " + Text({row.stride_y, row.stride_x}) +
               " " + schema::EnumNamePadding(row.padding),
-          Closeness::kElement, builder.Finish(), row.refusal};
+          Rule::kElement, builder.Finish(), row.refusal};
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ OpCase MakeCase(const Row& row) {
   return {NameOf(row.code) + std::string(TfLiteTypeGetName(row.from)) + " to " +
               TfLiteTypeGetName(row.to) + " " + Text(row.shape) +
               (row.per_channel_axis < 0 ? "" : " axis " + std::to_string(row.per_channel_axis)),
-          Closeness::kElement, builder.Finish(), row.refusal};
+          Rule::kElement, builder.Finish(), row.refusal};
 }
 
 // Half of a constant of 4 by 8, in blocks of 1 by 4, read by a MAXIMUM.
@@ -125,8 +125,8 @@ OpCase MakeDensify(bool sparse) {
   builder.AddOp(kTfLiteBuiltinMaximum, {wide, input}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {std::string("DENSIFY of a ") + (sparse ? "sparse" : "dense") + " constant",
-          Closeness::kEqual, builder.Finish(), sparse ? "" : "expected a sparse constant"};
+  return {std::string("DENSIFY of a ") + (sparse ? "sparse" : "dense") + " constant", Rule::kEqual,
+          builder.Finish(), sparse ? "" : "expected a sparse constant"};
 }
 
 }  // namespace

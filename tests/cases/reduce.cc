@@ -68,7 +68,7 @@ OpCase MakeCase(const Reducer& reducer, TfLiteType type, Known known, const Row&
   builder.SetOutputs({output});
   return {std::string(reducer.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.shape) +
               Text(row.axes) + (row.keep_dims ? " kept" : "") + graph.suffix(),
-          Closeness::kSum, builder.Finish(), row.refusal, feeds};
+          Rule::kSum, builder.Finish(), row.refusal, feeds};
 }
 
 struct SumRow {
@@ -99,7 +99,7 @@ OpCase MakeCumsum(TfLiteType type, Known known, const SumRow& row) {
   builder.SetOutputs({output});
   return {std::string("CUMSUM ") + TfLiteTypeGetName(type) + " " + Text(row.shape) +
               std::to_string(row.axis) + (row.exclusive ? " exclusive" : "") + graph.suffix(),
-          Closeness::kSum,
+          Rule::kSum,
           builder.Finish(),
           row.refusal,
           feeds,

@@ -52,7 +52,7 @@ OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row) {
   builder.SetOutputs({output});
   return {std::string(max ? "ARG_MAX " : "ARG_MIN ") + TfLiteTypeGetName(type) + " " +
               Text(row.shape) + std::to_string(row.number) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+          Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 OpCase MakeTop(TfLiteType type, Known known, const Row& row) {
@@ -67,7 +67,7 @@ OpCase MakeTop(TfLiteType type, Known known, const Row& row) {
   builder.SetOutputs({values, indices});
   return {std::string("TOPK_V2 ") + TfLiteTypeGetName(type) + " " + Text(row.shape) +
               std::to_string(row.number) + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+          Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 OpCase MakeWhere(TfLiteType type, const Shape& shape, const char* refusal = "") {
@@ -77,7 +77,7 @@ OpCase MakeWhere(TfLiteType type, const Shape& shape, const char* refusal = "") 
   builder.AddOp(kTfLiteBuiltinWhere, {input}, {output});
   builder.SetInputs({input});
   builder.SetOutputs({output});
-  return {std::string("WHERE ") + TfLiteTypeGetName(type) + " " + Text(shape), Closeness::kEqual,
+  return {std::string("WHERE ") + TfLiteTypeGetName(type) + " " + Text(shape), Rule::kEqual,
           builder.Finish(), refusal};
 }
 

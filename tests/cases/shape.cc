@@ -71,7 +71,7 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Row& 
   builder.SetOutputs({output});
   return {std::string("RESHAPE ") + TfLiteTypeGetName(type) + " " + Text(row.from) + " to " +
               Text(row.to) + (shape_in_options ? " by options" : "") + graph.suffix(),
-          Closeness::kEqual, builder.Finish(), row.refusal, feeds};
+          Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
 // SHAPE or RANK, and a MAXIMUM that reads the answer.
@@ -90,8 +90,7 @@ OpCase MakeQuestion(bool rank, const Shape& shape) {
   builder.AddOp(kTfLiteBuiltinMaximum, {answer, other}, {output});
   builder.SetInputs({input, other});
   builder.SetOutputs({output});
-  return {std::string(rank ? "RANK " : "SHAPE ") + Text(shape), Closeness::kEqual, builder.Finish(),
-          ""};
+  return {std::string(rank ? "RANK " : "SHAPE ") + Text(shape), Rule::kEqual, builder.Finish(), ""};
 }
 
 }  // namespace

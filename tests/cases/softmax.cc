@@ -50,7 +50,7 @@ OpCase MakeCase(bool log, TfLiteType type, const Row& row) {
   builder.SetOutputs({output});
   return {std::string(log ? "LOG_SOFTMAX " : "SOFTMAX ") + TfLiteTypeGetName(type) + " " +
               Text(row.shape) + " beta " + std::to_string(row.beta),
-          Closeness::kSum, builder.Finish(), row.refusal};
+          Rule::kSum, builder.Finish(), row.refusal};
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ OpCase MakeCase(const Function& function, TfLiteType type, const Shape& shape,
   builder.SetInputs({input});
   builder.SetOutputs({output});
   return {std::string(function.name) + " " + TfLiteTypeGetName(type) + " " + Text(shape),
-          Closeness::kElement, builder.Finish(), refusal};
+          Rule::kElement, builder.Finish(), refusal};
 }
 
 }  // namespace

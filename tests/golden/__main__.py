@@ -8,7 +8,8 @@
     python tests/golden --check LIBRARY [--draws N] [--graphs N] [--seed S] [OPERATOR…]
                                                      freshly drawn cases against our library
 
-Needs tools/requirements-golden.txt in a virtual environment; see docs/golden.md.
+Needs tools/requirements-golden.txt in a virtual environment, and --check a build with the tests;
+see docs/golden.md.
 """
 import argparse
 import collections
@@ -123,6 +124,7 @@ def versions(arguments):
 
 def check(arguments):
     library = ours.Library(arguments.check)
+    agree.load(arguments.check)
     bad = done = 0
     kinds = collections.Counter()
     for operator in arguments.operators or ops.operators():

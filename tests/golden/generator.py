@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that need not be stored: splitmix64, here and in tests/golden_reader.cc alike.
+"""Values that need not be stored: splitmix64, here and in tests/conformance/golden_reader.cc alike.
 
 Everything is exact in double precision (a 24-bit fraction times a span of at most 29 bits), so no
 compiler's fused multiply-add can make the two sides differ.

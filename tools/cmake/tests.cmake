@@ -3,12 +3,14 @@
 # Tests and benchmarks, included by the top CMakeLists.txt. Found by glob:
 #   tests/*_test.cc     googletest, one executable each, linked to all of Deputy as an archive
 #   tests/*_test.c      cmocka, likewise
-#   tests/cases/*.cc    the operator cases; linked as objects to each test that includes them
+#   tests/cases/*.cc    the operator cases, and
+#   tests/conformance/*.cc  what runs and judges them: one library without googletest, for any program
 #   tests/bench_*.cc    google-benchmark, together the executable deputy_bench
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/plugins/*       delegate libraries, see plugins.cmake
 #   tests/fuzz/*          one executable of all, see fuzz.cmake
+#   tests/conformance_client/*  a program that links the shared library and the conformance kit
 # Executables whose name contains "pool", "thread" or "sweep" carry the ctest label
 # `threads`.
 find_package(GTest REQUIRED)
@@ -17,11 +19,11 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cc)
 file(GLOB c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
-file(GLOB case_sources CONFIGURE_DEPENDS tests/cases/*.cc)
+file(GLOB conformance_sources CONFIGURE_DEPENDS tests/cases/*.cc tests/conformance/*.cc)
 file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench_*.cc)
 file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
 if(support_sources)
-  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$)")
+  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/model_builder.cc$)")
 endif()
 
 # What every test is compiled with. No absolute path is among it: what is built in one folder may
@@ -29,6 +31,13 @@ endif()
 add_library(deputy_test_settings INTERFACE)
 target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
 target_link_libraries(deputy_test_settings INTERFACE deputy_static)
+
+# The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a client
+# but for its targets on the CPU, and links neither googletest nor Deputy: a program that links
+# libdeputy takes what it needs of this archive.
+add_library(deputy_conformance STATIC ${conformance_sources} tests/model_builder.cc)
+target_include_directories(deputy_conformance PUBLIC ${PROJECT_SOURCE_DIR} ${client_include_dir})
+target_link_libraries(deputy_conformance PUBLIC deputy_schema)
 
 # googletest's headers take longer to read than most tests: they are precompiled, once for
 # executables (-fPIE) and once for libraries (-fPIC).
@@ -48,28 +57,17 @@ if(support_sources)
                DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
                DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
                DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
-  target_link_libraries(deputy_test_support PUBLIC deputy_test_settings GTest::gmock)
+  target_link_libraries(deputy_test_support PUBLIC deputy_conformance deputy_test_settings GTest::gmock)
   target_precompile_headers(deputy_test_support REUSE_FROM precompiled_for_support)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endif()
-if(case_sources)
-  add_library(deputy_cases OBJECT ${case_sources})
-  target_link_libraries(deputy_cases PUBLIC deputy_test_settings GTest::gmock)
-  target_precompile_headers(deputy_cases REUSE_FROM precompiled_for_support)
-endif()
-
-# Links what every test program needs, the case objects only where the source asks for them.
-function(deputy_link_test target source)
-  file(STRINGS ${source} asks_for_cases REGEX "#include \"tests/cases/")
-  if(asks_for_cases AND TARGET deputy_cases)
-    target_link_libraries(${target} PRIVATE deputy_cases)
-  endif()
-  if(TARGET deputy_test_support)
-    target_link_libraries(${target} PRIVATE deputy_test_support)
-  endif()
-  target_link_libraries(${target} PRIVATE deputy_test_settings)
+# Links what every test program needs. The kit names no library of ours, so that it may be linked to
+# the shared one; whoever links it puts ours behind it.
+function(deputy_link_test target)
+  target_link_libraries(${target} PRIVATE deputy_test_support deputy_conformance
+                        deputy_test_settings)
 endfunction()
 
 include(tools/cmake/plugins.cmake)
@@ -82,7 +80,7 @@ add_custom_target(threaded_tests)
 function(deputy_add_test source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  deputy_link_test(${name} ${source})
+  deputy_link_test(${name})
   target_link_libraries(${name} PRIVATE ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # Tests open the shared libraries and run the command by path.
@@ -113,14 +111,34 @@ foreach(source IN LISTS c_test_sources)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
 endforeach()
 
+# By far the longest test: in two entries, which may run at a time.
+set_property(TEST conformance_test PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=0)
+add_test(NAME conformance_test_2 COMMAND conformance_test)
+set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 900 ENVIRONMENT
+                     "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
+
+# The kit as the command will have it, linked to libdeputy.so.
+add_executable(conformance_client tests/conformance_client/main.cc)
+target_link_libraries(conformance_client PRIVATE deputy_conformance deputy)
+set_target_properties(conformance_client PROPERTIES
+                      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_test(NAME conformance_client
+         COMMAND conformance_client ${PROJECT_BINARY_DIR}/examples/libsoftmax_delegate.so)
+set_tests_properties(conformance_client PROPERTIES TIMEOUT 900)
+add_dependencies(all_tests conformance_client)
+
+# The kit's comparison for scripts: tests/golden holds fresh answers against TensorFlow Lite's.
+deputy_add_delegate(agreement SOURCES tests/conformance/agreement.cc tests/conformance/agreement_c.cc
+                    EXPORTS ConformanceAgree LINKS deputy_static)
+set_target_properties(agreement PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(all_tests agreement)
+
 include(tools/cmake/fuzz.cmake)
 
 if(bench_sources)
   find_package(benchmark REQUIRED)
   add_executable(deputy_bench ${bench_sources})
-  foreach(source IN LISTS bench_sources)
-    deputy_link_test(deputy_bench ${source})
-  endforeach()
+  deputy_link_test(deputy_bench)
   target_link_libraries(deputy_bench PRIVATE benchmark::benchmark benchmark::benchmark_main)
 endif()
 

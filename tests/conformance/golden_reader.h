@@ -18,28 +18,21 @@
 //     answered, reference first; form 1: per 256 bytes an FNV-1a hash of the reference's answer
 // Raw bytes of strings, as the tensor holds them, come with a u32 length in front.
 // dims = u8 rank, i32 each. fill = u64 seed, f64 low, f64 high, f64 step.
-#ifndef DEPUTY_TESTS_GOLDEN_READER_H_
-#define DEPUTY_TESTS_GOLDEN_READER_H_
+#ifndef DEPUTY_TESTS_CONFORMANCE_GOLDEN_READER_H_
+#define DEPUTY_TESTS_CONFORMANCE_GOLDEN_READER_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "c_api/include/c_api.h"
+#include "c_api/include/common.h"
+#include "tests/conformance/agreement.h"
+#include "tests/conformance/run.h"
 
 namespace deputy::golden {
 
-enum class Outcome : uint8_t {
-  kAnswered,
-  kRefusedCreate,
-  kRefusedResize,
-  kRefusedAllocate,
-  kRefusedInvoke,
-  kUndefined,  // died of a signal, or answered by chance: anything but a crash is right
-};
-
-// How an output is compared; see architecture.md, "Agreement".
-enum class Rule : uint8_t { kEqual, kElement, kSum, kSteps, kHalf };
+using conformance::Outcome;
+using conformance::Rule;
 
 // What a row shows. Every claimed (operator, version, type) needs one row of each.
 enum Tag : uint8_t { kOrdinary = 1, kOdd = 2, kZeroPoint = 4, kSmall = 8 };
@@ -85,4 +78,4 @@ bool ReadGolden(const std::string& path, std::vector<Row>* rows, std::string* er
 
 }  // namespace deputy::golden
 
-#endif  // DEPUTY_TESTS_GOLDEN_READER_H_
+#endif  // DEPUTY_TESTS_CONFORMANCE_GOLDEN_READER_H_

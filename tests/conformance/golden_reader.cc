@@ -2,7 +2,7 @@
 //
 // See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py: all
 // arithmetic is exact in double precision, so the compiler's habits cannot matter.
-#include "tests/golden_reader.h"
+#include "tests/conformance/golden_reader.h"
 
 #include <cstring>
 #include <fstream>

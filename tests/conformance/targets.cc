@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A new target is a row of kRows; a delegate brings a function that says what it may leave to the
+// CPU, `WhatItTells` if it exports deputy_plugin and gives reasons itself. Counts of what a
+// delegate runs at least are those of the day on which the row was written: more is welcome.
+#include "tests/conformance/targets.h"
+
+#include <algorithm>
+
+#include "c_api/include/builtin_ops.h"
+#include "tests/conformance/cpu_target.h"
+
+namespace deputy::conformance {
+namespace {
+
+TargetRow OnCpu(const char* table, int threads) {
+  return {table, table, threads, "", {}, {}, 0, 0, {}};
+}
+
+TargetRow Plugin(const char* name, const char* library, const PluginOptions& options,
+                 MayRefuse may_refuse, int least_cases, int least_rows,
+                 const std::map<std::string, std::string>& known_differences = {}) {
+  return {name, "", 0, library, options, may_refuse, least_cases, least_rows, known_differences};
+}
+
+// TensorFlow Lite clamps a result without an activation to the finite numbers.
+std::map<std::string, std::string> Infinite(const std::vector<std::string>& operators) {
+  std::map<std::string, std::string> differences;
+  for (const std::string& op : operators) {
+    differences[op + " v1 FLOAT32 f32_special_values"] = "its infinities are not made finite";
+  }
+  return differences;
+}
+
+// ---- What the delegates of tests/plugins and examples leave to the CPU --------------------------
+
+// Whether the first `count` inputs and all outputs are of the type; 0: all inputs.
+bool AreAll(const NodeLeft& node, TfLiteType type, size_t count = 0) {
+  const auto is_other = [type](const TfLiteTensor* tensor) {
+    return tensor == nullptr || tensor->type != type;
+  };
+  const size_t looked_at = count == 0 ? node.inputs.size() : std::min(count, node.inputs.size());
+  return std::none_of(node.inputs.begin(), node.inputs.begin() + static_cast<ptrdiff_t>(looked_at),
+                      is_other) &&
+         std::none_of(node.outputs.begin(), node.outputs.end(), is_other);
+}
+
+bool HaveShape(const std::vector<const TfLiteTensor*>& tensors, const TfLiteTensor* like) {
+  return std::all_of(tensors.begin(), tensors.end(), [like](const TfLiteTensor* tensor) {
+    return TfLiteIntArrayEqual(tensor->dims, like->dims) != 0;
+  });
+}
+
+std::string Nothing(const NodeLeft&) { return ""; }
+
+// The operators of elementwise.c and how many operands they have.
+size_t OperandsOf(int32_t builtin_code) {
+  switch (builtin_code) {
+    case kTfLiteBuiltinAdd:
+    case kTfLiteBuiltinSub:
+    case kTfLiteBuiltinMul:
+    case kTfLiteBuiltinMaximum:
+    case kTfLiteBuiltinMinimum:
+      return 2;
+    case kTfLiteBuiltinRelu:
+    case kTfLiteBuiltinRelu6:
+    case kTfLiteBuiltinAbs:
+    case kTfLiteBuiltinNeg:
+    case kTfLiteBuiltinSquare:
+    case kTfLiteBuiltinHardSwish:
+    case kTfLiteBuiltinReshape:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// A fused activation is seen by the delegate alone, so there its own word counts.
+std::string Elementwise(const NodeLeft& node) {
+  const size_t operands = OperandsOf(node.builtin_code);
+  if (operands == 0) return "only twelve operators";
+  if (!AreAll(node, kTfLiteFloat32, operands)) return "only float32";
+  for (size_t i = 0; i < operands; ++i) {
+    const size_t bytes = node.inputs[i]->bytes;
+    const bool is_scalar = operands == 2 && bytes == sizeof(float);
+    if (!is_scalar && bytes != node.outputs[0]->bytes) return "only equal shapes and scalars";
+  }
+  return node.told == "activation" ? "only ReLU and ReLU6 fused" : "";
+}
+
+// Says nothing of activations itself.
+std::string Element(const NodeLeft& node) {
+  if (node.builtin_code != kTfLiteBuiltinAdd && node.builtin_code != kTfLiteBuiltinMul) {
+    return "only ADD and MUL";
+  }
+  if (!AreAll(node, kTfLiteFloat32)) return "only float32";
+  return HaveShape(node.inputs, node.outputs[0]) ? "only ReLU fused" : "only equal shapes";
+}
+
+std::string OpaqueAdd(const NodeLeft& node) {
+  if (node.builtin_code != kTfLiteBuiltinAdd) return "only ADD";
+  if (!AreAll(node, kTfLiteFloat32)) return "only float32";
+  return HaveShape(node.inputs, node.outputs[0]) ? "nothing fused" : "only equal shapes";
+}
+
+std::string Softmax(const NodeLeft& node) {
+  if (node.builtin_code != kTfLiteBuiltinSoftmax) return "only SOFTMAX";
+  if (!AreAll(node, kTfLiteFloat32)) return "only float32";
+  return node.inputs[0]->dims->size == 0 ? "only tensors with a dimension" : "";
+}
+
+}  // namespace
+
+const std::vector<TargetRow>& TargetRows() {
+  static const std::vector<TargetRow> kRows = {
+      OnCpu("reference", 1),
+      OnCpu("reference", 3),
+      OnCpu("generic", 1),
+      OnCpu("generic", 2),
+      OnCpu("generic", 4),
+      OnCpu("avx2", 1),
+      OnCpu("avx2", 2),
+      OnCpu("avx2", 4),
+      OnCpu("avx512", 1),
+      OnCpu("avx512", 2),
+      OnCpu("avx512", 4),
+      Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 3063, 21108),
+      Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 82, 419,
+             Infinite({"ADD", "SUB", "MUL"})),
+      Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
+             Infinite({"ADD", "MUL"})),
+      Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,
+             Infinite({"ADD", "MUL"})),
+      Plugin("element_added", "tests/plugins/libelement.so", {{"added", "1"}}, Element, 16, 108,
+             Infinite({"ADD", "MUL"})),
+      Plugin("element_dynamic", "tests/plugins/libelement.so", {{"dynamic", "1"}}, Element, 16, 106,
+             Infinite({"ADD", "MUL"})),
+      Plugin("opaque", "tests/plugins/libopaque.so", {}, OpaqueAdd, 7, 64, Infinite({"ADD"})),
+      Plugin("softmax", "examples/libsoftmax_delegate.so", {}, Softmax, 7, 40),
+  };
+  return kRows;
+}
+
+bool IsHere(const TargetRow& row) { return row.table[0] == '\0' || HasCpuTable(row.table); }
+
+Target MakeTarget(const TargetRow& row, const std::string& build_folder) {
+  if (row.table[0] != '\0') return CpuTarget(row.table, row.threads);
+  Target target =
+      PluginTarget(row.name, build_folder + "/" + row.library, row.options, row.may_refuse);
+  target.known_differences = row.known_differences;
+  return target;
+}
+
+}  // namespace deputy::conformance

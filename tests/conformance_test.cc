@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every operator case and every golden row on every target of tests/conformance/targets.cc: the CPU
+// in both arithmetic modes, delegates in the default one. How a result has to agree, and what a
+// delegate may refuse, is the library's business; this is its driver.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/check.h"
+#include "tests/conformance/golden_reader.h"
+#include "tests/conformance/targets.h"
+#include "tests/paths.h"
+
+namespace deputy::conformance {
+
+// Finds its way into failures.
+static void PrintTo(const TargetRow& row, std::ostream* out) { *out << row.name; }
+
+namespace {
+
+// Failures that are printed of one target; the others are counted.
+constexpr int kShown = 10;
+
+std::map<std::string, Target> Targets() {
+  std::map<std::string, Target> targets;
+  for (const TargetRow& row : TargetRows()) {
+    Target target = MakeTarget(row, BuildPath(""));
+    targets[target.name] = target;
+  }
+  return targets;
+}
+
+// The cases' results on the reference code are computed once for all targets of this process.
+CaseChecker& Cases() {
+  static CaseChecker checker(AllCases(), Targets());
+  return checker;
+}
+
+const std::vector<golden::Row>& GoldenRows() {
+  static const std::vector<golden::Row> kRows = [] {
+    std::vector<golden::Row> all;
+    for (const auto& entry : std::filesystem::directory_iterator(TestDataPath("golden"))) {
+      std::vector<golden::Row> rows;
+      std::string error;
+      EXPECT_TRUE(golden::ReadGolden(entry.path().string(), &rows, &error)) << error;
+      std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    }
+    return all;
+  }();
+  return kRows;
+}
+
+// Delegates have one arithmetic of their own, and threads do not depend on it.
+std::vector<DeputyArithmetic> ArithmeticsOf(const Target& target) {
+  if (target.has_delegate() || !target.same_bits_as.empty()) return {kDeputyArithmeticDefault};
+  return {kDeputyArithmeticDefault, kDeputyArithmeticReference};
+}
+
+class Tally {
+ public:
+  void Add(const Verdict& verdict) {
+    ++counts_[verdict.kind];
+    if (verdict.kind == Kind::kDiffers && counts_[verdict.kind] <= kShown) {
+      ADD_FAILURE() << verdict.message;
+    }
+  }
+  int count(Kind kind) { return counts_[kind]; }
+  void Print(const char* what) {
+    std::printf(
+        "%6d %s ran on the target, %d were left to the CPU with a reason, %d refused as they must "
+        "be, %d skipped, %d known to differ, %d differ\n",
+        counts_[Kind::kAgrees], what, counts_[Kind::kLeft], counts_[Kind::kRefused],
+        counts_[Kind::kSkipped], counts_[Kind::kKnown], counts_[Kind::kDiffers]);
+  }
+
+ private:
+  std::map<Kind, int> counts_;
+};
+
+class Conformance : public testing::TestWithParam<TargetRow> {
+ protected:
+  void SetUp() override {
+    if (!IsHere(GetParam())) GTEST_SKIP() << "this machine cannot run " << GetParam().name;
+  }
+  const Target target_ = MakeTarget(GetParam(), BuildPath(""));
+};
+
+TEST_P(Conformance, every_operator_case_agrees) {
+  Tally tally;
+  for (const DeputyArithmetic arithmetic : ArithmeticsOf(target_)) {
+    for (size_t i = 0; i < Cases().cases().size(); ++i) {
+      tally.Add(Cases().Check(i, target_, arithmetic));
+    }
+  }
+  tally.Print("cases");
+  EXPECT_EQ(tally.count(Kind::kDiffers), 0);
+  EXPECT_GE(tally.count(Kind::kAgrees), GetParam().least_cases);
+}
+
+TEST_P(Conformance, every_golden_row_agrees) {
+  const std::map<std::string, Target> targets = Targets();
+  const Target* measure =
+      target_.same_bits_as.empty() ? nullptr : &targets.at(target_.same_bits_as);
+  Tally tally;
+  for (const DeputyArithmetic arithmetic : ArithmeticsOf(target_)) {
+    for (const golden::Row& row : GoldenRows()) {
+      tally.Add(CheckRow(row, target_, arithmetic, measure));
+    }
+  }
+  tally.Print("rows");
+  EXPECT_EQ(tally.count(Kind::kDiffers), 0);
+  EXPECT_GE(tally.count(Kind::kAgrees), GetParam().least_rows);
+}
+
+std::string ParameterName(const testing::TestParamInfo<TargetRow>& info) {
+  const TargetRow& row = info.param;
+  return row.threads > 1 ? std::string(row.name) + "_on_" + std::to_string(row.threads) + "_threads"
+                         : row.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Conformance, testing::ValuesIn(TargetRows()), ParameterName);
+
+TEST(Targets, know_differences_of_cases_and_rows_that_exist) {
+  std::set<std::string> names;
+  for (const OpCase& op_case : Cases().cases()) names.insert(op_case.name);
+  for (const golden::Row& row : GoldenRows()) names.insert(NameOf(row));
+  for (const TargetRow& row : TargetRows()) {
+    for (const auto& [name, reason] : row.known_differences) {
+      EXPECT_TRUE(names.contains(name)) << row.name << ": " << name;
+      EXPECT_NE(reason, "") << row.name << ": " << name;
+    }
+  }
+}
+
+TEST(OperatorCases, have_names_of_their_own) {
+  std::set<std::string> names;
+  for (const OpCase& op_case : Cases().cases()) {
+    EXPECT_TRUE(names.insert(op_case.name).second) << op_case.name;
+  }
+}
+
+}  // namespace
+}  // namespace deputy::conformance

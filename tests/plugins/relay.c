@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate that takes every node and has the runtime's own kernel compute it, each in a partition
+// of its own: what is right on the CPU has to be right through it, so it tests the way into a
+// delegate and back for every operator. It links nothing.
+//
+// A kernel gets a copy of the node that it stands for, with temporaries and user data of its own;
+// the rest belongs to the node.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorflow/lite/c/common.h"
+#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
+
+typedef struct Kernel {
+  TfLiteNode node;
+  TfLiteRegistration registration;
+} Kernel;
+
+// The runtime frees arrays with free, so malloc is as good as its own function.
+static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
+  const int size = array == NULL ? 0 : array->size;
+  TfLiteIntArray* copy =
+      (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size_t)(size + 1));
+  if (copy == NULL) return NULL;
+  copy->size = size;
+  if (size > 0) memcpy(copy->data, array->data, sizeof(int) * (size_t)size);
+  return copy;
+}
+
+static void* InitNode(TfLiteContext* context, const Kernel* kernel) {
+  const TfLiteNode* node = &kernel->node;
+  if (kernel->registration.init == NULL) return NULL;
+  if (node->custom_initial_data != NULL || node->builtin_data == NULL) {
+    return kernel->registration.init(context, (const char*)node->custom_initial_data,
+                                     (size_t)node->custom_initial_data_size);
+  }
+  return kernel->registration.init(context, (const char*)node->builtin_data, 0);
+}
+
+static void FreeKernel(TfLiteContext* context, void* data) {
+  Kernel* kernel = (Kernel*)data;
+  if (kernel == NULL) return;
+  if (kernel->registration.free != NULL && kernel->node.user_data != NULL) {
+    kernel->registration.free(context, kernel->node.user_data);
+  }
+  free(kernel->node.temporaries);
+  free(kernel);
+}
+
+// NULL where something fails; prepare sees it.
+static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
+  (void)length;
+  const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
+  TfLiteNode* node = NULL;
+  TfLiteRegistration* registration = NULL;
+  if (params->nodes_to_replace->size != 1 ||
+      context->GetNodeAndRegistration(context, params->nodes_to_replace->data[0], &node,
+                                      &registration) != kTfLiteOk) {
+    return NULL;
+  }
+  Kernel* kernel = (Kernel*)calloc(1, sizeof *kernel);
+  if (kernel == NULL) return NULL;
+  kernel->node = *node;
+  kernel->registration = *registration;
+  kernel->node.delegate = NULL;
+  kernel->node.user_data = NULL;
+  kernel->node.temporaries = Copy(NULL);
+  kernel->node.user_data = InitNode(context, kernel);
+  const bool failed = (intptr_t)kernel->node.user_data == -1;  // TfLiteKernelInitFailed
+  if (failed) kernel->node.user_data = NULL;
+  if (!failed && kernel->node.temporaries != NULL) return kernel;
+  FreeKernel(context, kernel);
+  return NULL;
+}
+
+// The runtime gives memory to the temporaries that it finds in its own node.
+static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
+  Kernel* kernel = (Kernel*)own->user_data;
+  if (kernel == NULL) return kTfLiteError;
+  TfLiteStatus status = kTfLiteOk;
+  if (kernel->registration.prepare != NULL) {
+    status = kernel->registration.prepare(context, &kernel->node);
+  }
+  free(own->temporaries);
+  own->temporaries = Copy(kernel->node.temporaries);
+  return own->temporaries == NULL ? kTfLiteError : status;
+}
+
+static TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* own) {
+  Kernel* kernel = (Kernel*)own->user_data;
+  return kernel->registration.invoke(context, &kernel->node);
+}
+
+static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  TfLiteRegistration registration;
+  memset(&registration, 0, sizeof registration);
+  registration.init = InitKernel;
+  registration.free = FreeKernel;
+  registration.prepare = PrepareKernel;
+  registration.invoke = InvokeKernel;
+  registration.custom_name = "Relay";
+  registration.version = 1;
+  TfLiteIntArray* plan = NULL;
+  TfLiteStatus status = context->GetExecutionPlan(context, &plan);
+  if (status != kTfLiteOk) return status;
+  TfLiteIntArray* nodes = Copy(plan);  // the plan changes under us
+  if (nodes == NULL) return kTfLiteError;
+  for (int i = 0; i < nodes->size && status == kTfLiteOk; ++i) {
+    int one[2] = {1, nodes->data[i]};  // a TfLiteIntArray
+    status = context->ReplaceNodeSubsetsWithDelegateKernels(
+        context, registration, (const TfLiteIntArray*)(const void*)one, delegate);
+  }
+  free(nodes);
+  return status;
+}
+
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
+                                              const char* const* options_values, size_t num_options,
+                                              void (*report_error)(const char* message)) {
+  (void)options_values;
+  if (num_options > 0) {
+    if (report_error != NULL) report_error(options_keys[0]);
+    return NULL;  // there are no options
+  }
+  TfLiteDelegate* delegate = (TfLiteDelegate*)calloc(1, sizeof *delegate);
+  if (delegate == NULL) return NULL;
+  delegate->Prepare = Prepare;
+  delegate->flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+  return delegate;
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { free(delegate); }
