@@ -22,6 +22,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -254,6 +255,10 @@ class FloatSum {
     return factor_a_ < kMost && std::fabs(factor_b_) < kMost;
   }
 
+  QuantizedSum AsVectors() const {
+    return {factor_a_, factor_b_, offset_, {bounds_.low, bounds_.high}, zero_out_};
+  }
+
   T operator()(T a, T b) const {
     const float steps = static_cast<float>(a) * factor_a_ + static_cast<float>(b) * factor_b_;
     return static_cast<T>(RoundToNearestEven(Clamp(steps + offset_, bounds_)) + zero_out_);
@@ -295,6 +300,15 @@ class ScaledProduct {
 
   T operator()(T a, T b) const {
     return static_cast<T>(requantize_((a - zero_a_) * (b - zero_b_)));
+  }
+
+  QuantizedProduct AsVectors() const {
+    const FloatRange& bounds = requantize_.bounds();
+    return {zero_a_,
+            zero_b_,
+            requantize_.factor(),
+            {bounds.low, bounds.high},
+            requantize_.zero_point()};
   }
 
  private:
@@ -361,8 +375,41 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
+// run(BinaryRun) for runs of elements of type T.
+template <typename T, typename RunFunction>
+TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const RunFunction& run) {
+  DataOf<ArithmeticData>(node).plan.RunByRuns(
+      context, Data<T>(Input(context, node, 0)), Data<T>(Input(context, node, 1)),
+      Data<T>(Output(context, node, 0)),
+      [&run](const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
+        run(BinaryRun<T>{a, b, out, count, a_moves, b_moves});
+      });
+  return kTfLiteOk;
+}
+
+// The group's loop for a float operator; null where there is none.
+template <typename Operator>
+auto* VectorLoopOf(const VectorKernels& vector) {
+  if constexpr (std::is_same_v<Operator, Sum>) {
+    return vector.sum_f32;
+  } else if constexpr (std::is_same_v<Operator, Difference>) {
+    return vector.difference_f32;
+  } else if constexpr (std::is_same_v<Operator, Product>) {
+    return vector.product_f32;
+  } else {
+    return decltype(vector.sum_f32){nullptr};
+  }
+}
+
 template <typename Operator>
 TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
+  const auto loop = VectorLoopOf<Operator>(Cpu().vector);
+  if (loop != nullptr && Input(context, node, 0)->type == kTfLiteFloat32) {
+    const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
+    const FloatBounds bounds = {range.low, range.high};
+    return RunVectors<float>(context, node,
+                             [&](const BinaryRun<float>& run) { loop(run, bounds); });
+  }
   return DispatchType<Operator::kTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto range = PlainRange<T>(DataOf<ArithmeticData>(node).float_range);
@@ -384,6 +431,19 @@ TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+template <typename T, int sign>
+TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const FloatSum<T, sign>& sum) {
+  void (*loop)(const BinaryRun<T>&, const QuantizedSum&) = nullptr;
+  if constexpr (std::is_same_v<T, int8_t>) {
+    loop = Cpu().vector.sum_s8;
+  } else {
+    loop = Cpu().vector.sum_u8;
+  }
+  if (loop == nullptr) return Run<T>(context, node, sum);
+  const QuantizedSum parameters = sum.AsVectors();
+  return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, parameters); });
+}
+
 // ADD (sign 1) and SUB (-1) of quantised tensors.
 template <int sign>
 TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
@@ -397,7 +457,7 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
     if constexpr (sizeof(T) == 1) {
       const FloatSum<T, sign> sum(a, b, output, data.int_range);
       if (ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough()) {
-        return Run<T>(context, node, sum);
+        return RunFloatSum<T>(context, node, sum);
       }
     }
     return Run<T>(context, node, ScaledSum<T, sign>(a, b, output, data.int_range));
@@ -421,8 +481,36 @@ TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
                                                              : RunScaledSum<-1>(context, node);
 }
 
+// MUL of 8 bits in float; false where there is no loop for it.
+template <typename T>
+bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
+                     void (*loop)(const BinaryRun<T>&, const QuantizedProduct&)) {
+  if (loop == nullptr) return false;
+  const QuantizedProduct product =
+      ScaledProduct<T, FloatRequantizer>(Input(context, node, 0), Input(context, node, 1),
+                                         Output(context, node, 0),
+                                         DataOf<ArithmeticData>(node).int_range)
+          .AsVectors();
+  RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, product); });
+  return true;
+}
+
+bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
+  if (ArithmeticOf(context) != Arithmetic::kDefault) return false;
+  const VectorKernels& vector = Cpu().vector;
+  switch (Input(context, node, 0)->type) {
+    case kTfLiteInt8:
+      return RunFloatProduct<int8_t>(context, node, vector.product_s8);
+    case kTfLiteUInt8:
+      return RunFloatProduct<uint8_t>(context, node, vector.product_u8);
+    default:
+      return false;
+  }
+}
+
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
   if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
+  if (RunVectorProduct(context, node)) return kTfLiteOk;
   return ArithmeticOf(context) == Arithmetic::kReference ? RunScaled<ExactProduct>(context, node)
                                                          : RunScaled<DefaultProduct>(context, node);
 }

@@ -350,8 +350,9 @@ TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
 // No level may fall back on the reference code in a group that a lower level has something for.
 TEST(CpuTables, every_level_has_all_groups) {
   for (const CpuKernels* cpu : Tables()) {
-    for (const char* group : {cpu->gemm_f32.name, cpu->gemm_s8.name, cpu->requantize.name,
-                              cpu->depthwise_f32.name, cpu->depthwise_s8.name, cpu->half.name}) {
+    for (const char* group :
+         {cpu->gemm_f32.name, cpu->gemm_s8.name, cpu->requantize.name, cpu->depthwise_f32.name,
+          cpu->depthwise_s8.name, cpu->half.name, cpu->vector.name}) {
       EXPECT_NE(group, nullptr) << cpu->name;
     }
   }

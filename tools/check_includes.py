@@ -28,7 +28,7 @@ ABI = ('c_api/include', 'c_api/abi')
 CORE = ('core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/exec', 'core/plugin',
         'core/delegation', 'core/validation')
 KERNEL_API = ('core/kernel_api', 'core/base', *ABI)
-KERNELS = ('kernels/common', 'kernels/cpu', 'kernels/linalg', 'kernels/conv')
+KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 'kernels/conv')
 
 # Folder -> the folders that its files may include, besides itself. A row counts for the folders
 # inside it, too, unless these have rows of their own. 'public' is what clients see: deputy/x.h,
@@ -47,9 +47,10 @@ LAYERS = {
     'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/graph',
                         'core/kernel_api', 'core/model', 'core/base', *ABI),
     'kernels/common': KERNEL_API,
-    'kernels/cpu': ('kernels/common', *KERNEL_API),
-    'kernels/linalg': ('kernels/cpu', 'kernels/common', *KERNEL_API),
-    'kernels/conv': ('kernels/linalg', 'kernels/cpu', 'kernels/common', *KERNEL_API),
+    'kernels/vector': ('kernels/common', *KERNEL_API),
+    'kernels/cpu': ('kernels/vector', 'kernels/common', *KERNEL_API),
+    'kernels/linalg': ('kernels/cpu', 'kernels/vector', 'kernels/common', *KERNEL_API),
+    'kernels/conv': ('kernels/linalg', 'kernels/cpu', 'kernels/vector', 'kernels/common', *KERNEL_API),
     'kernels': (*KERNELS, *KERNEL_API),
     'c_api/src': (*CORE, 'kernels', *KERNELS, *ABI),
     'compiler': ('public',),

@@ -24,12 +24,33 @@ class BroadcastPlan {
   template <typename A, typename B, typename Out, typename Function>
   void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
            const Function& function) const {
+    RunByRuns(context, a, b, out,
+              [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
+                          bool right_moves) {
+                if (!left_moves) {
+                  const A same = *left;
+                  for (int64_t i = 0; i < count; ++i) to[i] = function(same, right[i]);
+                } else if (!right_moves) {
+                  const B same = *right;
+                  for (int64_t i = 0; i < count; ++i) to[i] = function(left[i], same);
+                } else {
+                  for (int64_t i = 0; i < count; ++i) to[i] = function(left[i], right[i]);
+                }
+              });
+  }
+
+  // run(a, b, out, count, a_moves, b_moves) for runs of elements that together are the output, on
+  // all threads: an input that does not move gives its first element to the whole run. One of the
+  // two moves, or count is 1.
+  template <typename A, typename B, typename Out, typename RunFunction>
+  void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out,
+                 const RunFunction& run) const {
     if (count_ == 0) return;
     const Axis& outer = axes_[0];
     const int64_t grain = kElementsPerTask / std::max<int64_t>(1, count_ / outer.extent) + 1;
     ParallelRanges(context, outer.extent, grain, [&](int64_t first, int64_t last) {
       Level(0, last - first, a + first * outer.step_a, b + first * outer.step_b,
-            out + first * outer.step_out, function);
+            out + first * outer.step_out, run);
     });
   }
 
@@ -42,23 +63,14 @@ class BroadcastPlan {
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
   };
 
-  template <typename A, typename B, typename Out, typename Function>
+  template <typename A, typename B, typename Out, typename RunFunction>
   void Level(int level, int64_t extent, const A* a, const B* b, Out* out,
-             const Function& function) const {
+             const RunFunction& run) const {
     const Axis& axis = axes_[level];
-    if (level + 1 < rank_) {
-      for (int64_t i = 0; i < extent; ++i) {
-        Level(level + 1, axes_[level + 1].extent, a + i * axis.step_a, b + i * axis.step_b,
-              out + i * axis.step_out, function);
-      }
-    } else if (axis.step_a == 0) {
-      const A left = *a;  // an axis longer than 1 moves along b by neighbours
-      for (int64_t i = 0; i < extent; ++i) out[i] = function(left, b[i]);
-    } else if (axis.step_b == 0) {
-      const B right = *b;
-      for (int64_t i = 0; i < extent; ++i) out[i] = function(a[i], right);
-    } else {
-      for (int64_t i = 0; i < extent; ++i) out[i] = function(a[i], b[i]);
+    if (level + 1 == rank_) return run(a, b, out, extent, axis.step_a != 0, axis.step_b != 0);
+    for (int64_t i = 0; i < extent; ++i) {
+      Level(level + 1, axes_[level + 1].extent, a + i * axis.step_a, b + i * axis.step_b,
+            out + i * axis.step_out, run);
     }
   }
 

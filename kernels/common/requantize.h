@@ -137,6 +137,10 @@ class FloatRequantizer {
         bounds_{static_cast<float>(range.low - zero_point),
                 static_cast<float>(range.high - zero_point)} {}
 
+  float factor() const { return factor_; }
+  int32_t zero_point() const { return zero_point_; }
+  const FloatRange& bounds() const { return bounds_; }
+
   // Clamps before rounding: the bounds are whole numbers, so the result is the same and no sum is
   // too large for the rounding.
   int32_t operator()(int32_t sum) const {

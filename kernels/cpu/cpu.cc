@@ -103,6 +103,13 @@ constexpr Candidate<HalfKernels> kHalf[] = {
 #endif
     {&kHalfGeneric, kGeneric, &Always},
 };
+constexpr Candidate<VectorKernels> kVector[] = {
+#if defined(__x86_64__)
+    {&kVectorAvx512, kAvx512, &HasAvx512},
+    {&kVectorAvx2, kAvx2, &HasAvx2},
+#endif
+    {&kVectorGeneric, kGeneric, &Always},
+};
 
 // ---- Choice -----------------------------------------------------------------------------------
 
@@ -121,7 +128,8 @@ CpuKernels TableOf(int level) {
           .requantize = BestOf(kRequantize, level),
           .depthwise_f32 = BestOf(kDepthwiseF32, level),
           .depthwise_s8 = BestOf(kDepthwiseS8, level),
-          .half = BestOf(kHalf, level)};
+          .half = BestOf(kHalf, level),
+          .vector = BestOf(kVector, level)};
 }
 
 const CpuKernels* Tables() {

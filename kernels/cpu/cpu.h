@@ -7,6 +7,7 @@
 #define DEPUTY_KERNELS_CPU_CPU_H_
 
 #include "kernels/cpu/groups.h"
+#include "kernels/vector/vector.h"
 
 namespace deputy {
 
@@ -19,6 +20,7 @@ struct CpuKernels {
   DepthwiseF32Kernels depthwise_f32;
   DepthwiseS8Kernels depthwise_s8;
   HalfKernels half;
+  VectorKernels vector;
 };
 
 // ---- Choice -----------------------------------------------------------------------------------

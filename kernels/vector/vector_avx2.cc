@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/vector/binary.inc"
+
+namespace deputy {
+
+constexpr VectorKernels kVectorAvx2 = TableNamed("avx2");
+
+}  // namespace deputy

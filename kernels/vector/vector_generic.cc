@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/vector/binary.inc"
+
+namespace deputy {
+
+constexpr VectorKernels kVectorGeneric = TableNamed("generic");
+
+}  // namespace deputy

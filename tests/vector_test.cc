@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops over elements of every instruction set against their formulas, for counts around all
+// vector widths, in place and not, with inputs that move and inputs that stay.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/cpu/cpu.h"
+
+namespace deputy {
+namespace {
+
+std::vector<const CpuKernels*> Tables() {
+  std::vector<const CpuKernels*> tables;
+  for (const char* name : {"generic", "avx2", "avx512"}) {
+    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
+  }
+  return tables;
+}
+
+constexpr int kCounts[] = {0, 1, 2, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 130, 1000};
+
+template <typename T>
+std::vector<T> Steps(int count, int factor) {
+  std::vector<T> values(static_cast<size_t>(count) + 1);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<T>(static_cast<int>(i) * factor % 251 - 125);
+  }
+  return values;
+}
+
+// loop(run) against expected(a, b), for every count and every way inputs move; `out` is `a` where
+// it moves in place.
+template <typename T, typename Loop, typename Expected>
+void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
+  for (int count : kCounts) {
+    for (const auto& [a_moves, b_moves] : {std::pair(true, true), {false, true}, {true, false}}) {
+      for (bool in_place : {false, true}) {
+        if (in_place && !a_moves) continue;
+        std::vector<T> a = Steps<T>(count, 37);
+        const std::vector<T> b = Steps<T>(count, 91), before = a;
+        std::vector<T> apart(static_cast<size_t>(count) + 1, T{77});
+        T* const out = in_place ? a.data() : apart.data();
+        const T behind = out[count];
+        loop(BinaryRun<T>{a.data(), b.data(), out, count, a_moves, b_moves});
+        for (int i = 0; i < count; ++i) {
+          ASSERT_EQ(out[i], expected(before[a_moves ? i : 0], b[b_moves ? i : 0]))
+              << name << " element " << i << " of " << count;
+        }
+        EXPECT_EQ(out[count], behind) << name;
+      }
+    }
+  }
+}
+
+TEST(Vector, float_loops_are_their_formulas) {
+  const FloatBounds bounds = {-100.0f, 150.0f};
+  const auto clamp = [&](float value) { return std::fmin(std::fmax(value, -100.0f), 150.0f); };
+  for (const CpuKernels* cpu : Tables()) {
+    const VectorKernels& vector = cpu->vector;
+    CheckLoop<float>(
+        cpu->name, [&](const auto& run) { vector.sum_f32(run, bounds); },
+        [&](float a, float b) { return clamp(a + b); });
+    CheckLoop<float>(
+        cpu->name, [&](const auto& run) { vector.difference_f32(run, bounds); },
+        [&](float a, float b) { return clamp(a - b); });
+    CheckLoop<float>(
+        cpu->name, [&](const auto& run) { vector.product_f32(run, bounds); },
+        [&](float a, float b) { return clamp(a * b); });
+  }
+}
+
+// As far as the bounds go, NaN passes, as it does in the reference.
+TEST(Vector, nan_passes_the_bounds) {
+  const std::vector<float> a(20, NAN), b(20, 1.0f);
+  for (const CpuKernels* cpu : Tables()) {
+    std::vector<float> out(20, 0.0f);
+    cpu->vector.sum_f32({a.data(), b.data(), out.data(), 20, true, true}, {0.0f, 6.0f});
+    for (float value : out) EXPECT_TRUE(std::isnan(value)) << cpu->name;
+  }
+}
+
+template <typename T>
+void CheckQuantized(const CpuKernels* cpu,
+                    void (*sum_loop)(const BinaryRun<T>&, const QuantizedSum&),
+                    void (*product_loop)(const BinaryRun<T>&, const QuantizedProduct&)) {
+  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  const auto to_step = [](double value, int zero_point) {
+    return static_cast<T>(std::fmin(std::fmax(std::nearbyint(value) + zero_point, kLow), kHigh));
+  };
+  // Numbers of few bits: the float loops are exact on them.
+  const QuantizedSum sum = {0.5f, -0.25f, 3.25f, {kLow - 5, kHigh - 5}, 5};
+  CheckLoop<T>(
+      cpu->name, [&](const auto& run) { sum_loop(run, sum); },
+      [&](T a, T b) { return to_step(a * 0.5 - b * 0.25 + 3.25, 5); });
+  const QuantizedProduct product = {4, -7, 0.015625f, {kLow - 3, kHigh - 3}, 3};
+  CheckLoop<T>(
+      cpu->name, [&](const auto& run) { product_loop(run, product); },
+      [&](T a, T b) { return to_step((a - 4) * (b + 7) * 0.015625, 3); });
+}
+
+TEST(Vector, quantised_loops_are_their_formulas) {
+  for (const CpuKernels* cpu : Tables()) {
+    CheckQuantized<int8_t>(cpu, cpu->vector.sum_s8, cpu->vector.product_s8);
+    CheckQuantized<uint8_t>(cpu, cpu->vector.sum_u8, cpu->vector.product_u8);
+  }
+}
+
+}  // namespace
+}  // namespace deputy
