@@ -94,7 +94,8 @@ Validation::Call::Call(const ForeignCall& call)
       begin(std::chrono::steady_clock::now()) {}
 
 Validation::Before::Before(Subgraph* subgraph)
-    : fields(&subgraph->graph(), subgraph->context()), contents(subgraph) {}
+    : fields(&subgraph->graph(), subgraph->context()),
+      contents(&subgraph->graph(), &subgraph->arena(), &subgraph->persistent()) {}
 
 void Validation::Call::LookUpDelegate() {
   if (subject.delegate == nullptr) return;
@@ -172,7 +173,7 @@ void Validation::TakeBefore(Call* call) {
   for (int i = 0; i < interpreter_->subgraph_count(); ++i) {
     call->before->mode_depths.push_back(DelegationOf(interpreter_->subgraph(i)).mode_depth());
   }
-  constants_[call->subgraph].Update(call->subgraph);
+  constants_[call->subgraph].Update(call->subgraph->graph());
   GuardedContents& contents = call->before->contents;
   if (subject.callback == Callback::kInvoke) {
     const std::vector<int>& plan = call->subgraph->plan();

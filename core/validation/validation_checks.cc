@@ -258,8 +258,7 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
 }
 
 void Validation::CheckConstants(const Call& call) {
-  Subgraph* subgraph = call.subgraph;
-  for (int tensor : constants_[subgraph].Update(subgraph)) {
+  for (int tensor : constants_[call.subgraph].Update(call.subgraph->graph())) {
     Report(Rule::kWritesConstant, &call, tensor, "changes a constant of the model");
   }
 }

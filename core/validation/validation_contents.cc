@@ -3,7 +3,8 @@
 
 #include <cstring>
 
-#include "core/exec/subgraph.h"
+#include "core/base/arena.h"
+#include "core/graph/graph.h"
 
 namespace deputy {
 namespace {
@@ -37,7 +38,7 @@ uint64_t Checksum(const char* bytes, size_t count) {
 // ---- Laying out ---------------------------------------------------------------------------------
 
 bool GuardedContents::IsAlive(int tensor) const {
-  const TfLiteTensor& now = *subgraph_->tensor(tensor);
+  const TfLiteTensor& now = *graph_->tensor(tensor);
   const auto planned = [&](const Arena& arena) {
     if (static_cast<size_t>(tensor) >= arena.slots().size()) return false;
     const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
@@ -50,9 +51,9 @@ bool GuardedContents::IsAlive(int tensor) const {
   if (now.data.raw == nullptr || now.bytes == 0) return false;
   switch (now.allocation_type) {
     case kTfLiteArenaRw:
-      return planned(subgraph_->arena());
+      return planned(*arena_);
     case kTfLiteArenaRwPersistent:
-      return planned(subgraph_->persistent());
+      return planned(*persistent_);
     case kTfLiteDynamic:
     case kTfLitePersistentRo:
     case kTfLiteCustom:
@@ -67,7 +68,7 @@ void GuardedContents::GuardArena(const Arena& arena) {
   for (size_t i = 0; guard > 0 && i < arena.slots().size(); ++i) {
     const int tensor = static_cast<int>(i);
     if (arena.slots()[i].offset == kNoOffset || !IsAlive(tensor)) continue;
-    const size_t used = subgraph_->tensor(tensor)->bytes;
+    const size_t used = graph_->tensor(tensor)->bytes;
     char* begin = arena.Address(tensor);
     const size_t behind = arena.slots()[i].bytes - used + guard;
     memset(begin - guard, kGuardByte, guard);
@@ -78,7 +79,7 @@ void GuardedContents::GuardArena(const Arena& arena) {
 }
 
 void GuardedContents::Copy(int tensor, Zone* zone) {
-  const TfLiteTensor& now = *subgraph_->tensor(tensor);
+  const TfLiteTensor& now = *graph_->tensor(tensor);
   *zone = {tensor, Damage::Kind::kInside, now.data.raw, now.bytes, copies_.size()};
   copies_.insert(copies_.end(), now.data.raw, now.data.raw + now.bytes);
 }
@@ -87,12 +88,12 @@ void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate*
                            int about_to_be_read) {
   position_ = position;
   about_to_be_read_ = about_to_be_read;
-  GuardArena(subgraph_->arena());
-  GuardArena(subgraph_->persistent());
+  GuardArena(*arena_);
+  GuardArena(*persistent_);
   for (size_t i = 0; i < roles.size(); ++i) {
     const int tensor = static_cast<int>(i);
     if (!IsAlive(tensor)) continue;
-    const TfLiteTensor& now = *subgraph_->tensor(tensor);
+    const TfLiteTensor& now = *graph_->tensor(tensor);
     if (roles[i] != Role::kOther && roles[i] != Role::kInput) continue;
     // The CPU copy of a tensor that is stale on this delegate is undefined.
     if (now.data_is_stale && now.delegate == self) continue;
@@ -101,7 +102,7 @@ void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate*
 }
 
 void GuardedContents::Fill(int tensor) {
-  const TfLiteTensor& now = *subgraph_->tensor(tensor);
+  const TfLiteTensor& now = *graph_->tensor(tensor);
   const bool plain = now.allocation_type == kTfLiteArenaRw || now.allocation_type == kTfLiteCustom;
   if (!plain || now.is_variable || now.bytes < kLeastFilledBytes || !IsAlive(tensor)) return;
   Copy(tensor, &filled_.emplace_back());
@@ -124,7 +125,7 @@ void GuardedContents::FindDamage(const std::function<void(const Damage&)>& found
   }
   for (const Zone& zone : kept_) {
     // A tensor that got other memory is a matter of its fields.
-    if (subgraph_->tensor(zone.tensor)->data.raw != zone.address) continue;
+    if (graph_->tensor(zone.tensor)->data.raw != zone.address) continue;
     const char* kept = copies_.data() + zone.copy;
     if (memcmp(kept, zone.address, zone.bytes) == 0) continue;
     size_t changed = 0, first = zone.bytes;
@@ -140,7 +141,7 @@ void GuardedContents::FindDamage(const std::function<void(const Damage&)>& found
 std::vector<int> GuardedContents::TakeUntouched() {
   std::vector<int> untouched;
   for (const Zone& zone : filled_) {
-    const TfLiteTensor& now = *subgraph_->tensor(zone.tensor);
+    const TfLiteTensor& now = *graph_->tensor(zone.tensor);
     if (now.data.raw != zone.address || now.bytes != zone.bytes) continue;
     size_t same = 0;
     while (same < zone.bytes && zone.address[same] == PatternAt(same)) ++same;
@@ -151,10 +152,10 @@ std::vector<int> GuardedContents::TakeUntouched() {
   return untouched;
 }
 
-std::vector<int> ConstantSums::Update(Subgraph* subgraph) {
+std::vector<int> ConstantSums::Update(const Graph& graph) {
   std::vector<int> changed;
-  for (int i = 0; i < subgraph->tensor_count(); ++i) {
-    const TfLiteTensor& tensor = *subgraph->tensor(i);
+  for (int i = 0; i < graph.tensor_count(); ++i) {
+    const TfLiteTensor& tensor = *graph.tensor(i);
     if (tensor.allocation_type != kTfLiteMmapRo || tensor.data.raw == nullptr) continue;
     const auto [entry, fresh] = sums_.try_emplace(i);
     Sum& sum = entry->second;

@@ -15,7 +15,7 @@
 namespace deputy {
 
 class Arena;
-class Subgraph;
+class Graph;
 
 // How far apart tensors of the arena lie under validation.
 inline constexpr size_t kGuardBytes = 64;
@@ -31,7 +31,9 @@ enum class Role : uint8_t {
 
 class GuardedContents {
  public:
-  explicit GuardedContents(Subgraph* subgraph) : subgraph_(subgraph) {}
+  // All outlive it. The arenas are those of the graph's tensors.
+  GuardedContents(const Graph* graph, const Arena* arena, const Arena* persistent)
+      : graph_(graph), arena_(arena), persistent_(persistent) {}
 
   // Lays out patterns between tensors and copies what `self` must not write. `position` is the
   // node's in the plan; -1 stands for the time between nodes, when only what lasts the whole
@@ -67,18 +69,20 @@ class GuardedContents {
   void Copy(int tensor, Zone* zone);
   bool IsAlive(int tensor) const;
 
-  Subgraph* const subgraph_;
+  const Graph* const graph_;
+  const Arena* const arena_;
+  const Arena* const persistent_;
   int position_ = -1;
   int about_to_be_read_ = -1;
   std::vector<Zone> guards_, kept_, filled_;
   std::vector<char> copies_;
 };
 
-// Checksums of the constants of one subgraph.
+// Checksums of the constants of one graph.
 class ConstantSums {
  public:
   // Returns the constants that have changed since the last time; the first time none have.
-  std::vector<int> Update(Subgraph* subgraph);
+  std::vector<int> Update(const Graph& graph);
 
  private:
   struct Sum {
