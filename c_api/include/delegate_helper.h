@@ -398,9 +398,10 @@ static inline TfLiteStatus DeputyHalfPartitionHelperPartition(DeputyHalfPartitio
 // The nodes to replace, whose inputs in the graph now are the float16 constants. If nothing but
 // DEQUANTIZE nodes of such constants is left, all nodes of the plan, those included; else the nodes
 // of the largest partitions as in DeputyPartitionHelperLargest, and the DEQUANTIZE nodes stay on
-// the CPU. The caller gives the list to ReplaceNodeSubsetsWithDelegateKernels and frees it with
-// DeputyIntArrayFree. NULL on failure; the delegate's Prepare must then fail, too, so that the
-// runtime restores the graph.
+// the CPU. With all nodes a kernel has to widen the constants whose float32 is among its outputs,
+// since the graph itself may read them. The caller gives the list to
+// ReplaceNodeSubsetsWithDelegateKernels and frees it with DeputyIntArrayFree. NULL on failure; the
+// delegate's Prepare must then fail, too, so that the runtime restores the graph.
 static inline TfLiteIntArray* DeputyHalfPartitionHelperTake(DeputyHalfPartitionHelper* helper,
                                                             int max_partitions, int min_nodes) {
   const DeputyPartitionHelper* base = &helper->base;
