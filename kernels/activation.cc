@@ -16,6 +16,7 @@
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -198,8 +199,8 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
   switch (input->type) {
     case kTfLiteFloat32:
       if (high == 0) {
-        return MapElements<float>(context, input, output,
-                                  [](float x) { return x < 0.0f ? 0.0f : x; });
+        return MapVectors(context, input, output, &VectorKernels::relu, 0.0f,
+                          [](float x) { return x < 0.0f ? 0.0f : x; });
       }
       return MapElements<float>(context, input, output, [&](float x) {
         return std::min(std::max(x, bounds.low), bounds.high);
@@ -235,8 +236,8 @@ TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   const float alpha = ParamsOf<TfLiteLeakyReluParams>(node).alpha;
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(context, input, output,
-                                [=](float x) { return x > 0.0f ? x : x * alpha; });
+      return MapVectors(context, input, output, &VectorKernels::leaky_relu, alpha,
+                        [=](float x) { return x > 0.0f ? x : x * alpha; });
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
       return MapElements<int16_t>(context, input, output,
@@ -385,9 +386,8 @@ TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type != kTfLiteFloat32)
     return DataOf<TableData>(node).bytes.Map(context, input, output);
-  return MapElements<float>(context, input, output, [](float x) {
-    return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f;
-  });
+  return MapVectors(context, input, output, &VectorKernels::hard_swish, 0.0f,
+                    [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
 }
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
@@ -489,7 +489,8 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(context, input, output, [](float x) { return FastLogistic(x); });
+      return MapVectors(context, input, output, &VectorKernels::logistic, 0.0f,
+                        [](float x) { return FastLogistic(x); });
     case kTfLiteFloat16:
       return MapHalves(context, input, output, [](float x) { return FastLogistic(x); });
     case kTfLiteInt16: {
@@ -522,7 +523,8 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(context, input, output, [](float x) { return FastTanh(x); });
+      return MapVectors(context, input, output, &VectorKernels::tanh, 0.0f,
+                        [](float x) { return FastTanh(x); });
     case kTfLiteFloat16:
       return MapHalves(context, input, output, [](float x) { return FastTanh(x); });
     case kTfLiteInt16: {

@@ -14,6 +14,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -307,6 +308,11 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const bool shorts = output->type == kTfLiteInt16;
   switch (input->type) {
     case kTfLiteFloat32:
+      if (const auto softmax = Cpu().vector.softmax) {
+        return ForEachRow<float, float>(
+            context, input, output,
+            [=](const float* in, int depth, float* out) { softmax(in, depth, beta, out); });
+      }
       return SoftmaxRows<float, float>(context, input, output, beta);
     case kTfLiteFloat16:
       return SoftmaxRows<uint16_t, uint16_t>(context, input, output, beta);

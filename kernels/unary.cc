@@ -16,6 +16,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -96,8 +97,11 @@ template <float (*function)(float)>
 TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  return input->type == kTfLiteFloat16 ? MapHalves(context, input, output, function)
-                                       : MapElements<float>(context, input, output, function);
+  if (input->type == kTfLiteFloat16) return MapHalves(context, input, output, function);
+  if constexpr (function == &Square) {
+    return MapVectors(context, input, output, &VectorKernels::square, 0.0f, function);
+  }
+  return MapElements<float>(context, input, output, function);
 }
 
 // ---- ABS and NEG ------------------------------------------------------------------------------
@@ -158,7 +162,8 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapElements<float>(context, input, output, [](float x) { return std::fabs(x); });
+      return MapVectors(context, input, output, &VectorKernels::abs, 0.0f,
+                        [](float x) { return std::fabs(x); });
     case kTfLiteInt32:
       return MapElements<int32_t>(context, input, output,
                                   [](int32_t x) { return x < 0 ? Negative(x) : x; });

@@ -73,6 +73,67 @@ TEST(Vector, float_loops_are_their_formulas) {
   }
 }
 
+// loop(in, count, parameter, out) against expected(x), in place and not.
+template <typename Expected>
+void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
+              const Expected& expected) {
+  for (int count : kCounts) {
+    for (bool in_place : {false, true}) {
+      std::vector<float> in = Steps<float>(count, 37);
+      for (float& value : in) value *= 0.07f;
+      const std::vector<float> before = in;
+      std::vector<float> apart(in.size(), 77.0f);
+      float* const out = in_place ? in.data() : apart.data();
+      const float behind = out[count];
+      loop(in.data(), count, parameter, out);
+      for (int i = 0; i < count; ++i) {
+        const double exact = expected(static_cast<double>(before[static_cast<size_t>(i)]));
+        ASSERT_NEAR(out[i], exact, bound * std::fmax(1.0, std::fabs(exact)))
+            << name << " element " << i << " of " << count;
+      }
+      EXPECT_EQ(out[count], behind) << name;
+    }
+  }
+}
+
+TEST(Vector, maps_are_their_functions) {
+  constexpr float kExact = 1e-7f, kClose = 1e-6f;
+  for (const CpuKernels* cpu : Tables()) {
+    const VectorKernels& v = cpu->vector;
+    const char* name = cpu->name;
+    CheckMap(name, v.relu, 0.0f, 0.0f, [](double x) { return x < 0 ? 0 : x; });
+    CheckMap(name, v.leaky_relu, 0.25f, kExact, [](double x) { return x > 0 ? x : x * 0.25; });
+    CheckMap(name, v.logistic, 0.0f, kClose, [](double x) { return 1 / (1 + std::exp(-x)); });
+    CheckMap(name, v.tanh, 0.0f, kClose, [](double x) { return std::tanh(x); });
+    CheckMap(name, v.hard_swish, 0.0f, kClose,
+             [](double x) { return x * std::fmin(6, std::fmax(0, x + 3)) / 6; });
+    CheckMap(name, v.abs, 0.0f, 0.0f, [](double x) { return std::fabs(x); });
+    CheckMap(name, v.square, 0.0f, kExact, [](double x) { return x * x; });
+  }
+}
+
+TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
+  for (int depth : kCounts) {
+    if (depth == 0) continue;
+    std::vector<float> row = Steps<float>(depth, 37);
+    for (float& value : row) value *= 0.1f;
+    std::vector<float> first;
+    for (const CpuKernels* cpu : Tables()) {
+      std::vector<float> out(row.size(), -1.0f);
+      cpu->vector.softmax(row.data(), depth, 0.5f, out.data());
+      double sum = 0;
+      for (int i = 0; i < depth; ++i) sum += std::exp(0.5 * row[static_cast<size_t>(i)]);
+      for (int i = 0; i < depth; ++i) {
+        const double exact = std::exp(0.5 * row[static_cast<size_t>(i)]) / sum;
+        ASSERT_NEAR(out[static_cast<size_t>(i)], exact, 1e-6 * exact + 1e-9) << cpu->name;
+      }
+      EXPECT_EQ(out.back(), -1.0f);
+      if (first.empty()) first = out;
+      EXPECT_EQ(out, first) << cpu->name;
+    }
+  }
+}
+
 // As far as the bounds go, NaN passes, as it does in the reference.
 TEST(Vector, nan_passes_the_bounds) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);

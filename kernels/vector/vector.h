@@ -40,8 +40,21 @@ struct QuantizedProduct {
   int32_t zero_point;
 };
 
+// out[i] = f(in[i]) for `count` elements; `out` may be `in`. What `parameter` is, the function
+// says.
+using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* out);
+
 struct VectorKernels {
   const char* name = nullptr;
+  MapF32 relu = nullptr;        // 0 for what is below
+  MapF32 leaky_relu = nullptr;  // the parameter times what is not above 0
+  MapF32 logistic = nullptr;
+  MapF32 tanh = nullptr;
+  MapF32 hard_swish = nullptr;
+  MapF32 abs = nullptr;
+  MapF32 square = nullptr;
+  // exp(beta * (x - largest)) over its sum, of one row.
+  void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
   void (*sum_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
   void (*difference_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
   void (*product_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/vector/binary.inc"
+#include "kernels/vector/loops.inc"
 
 namespace deputy {
 
