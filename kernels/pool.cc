@@ -10,6 +10,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/padding.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -148,6 +149,31 @@ void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Valu
   }
 }
 
+// A pooling that runs as a vector loop: PoolPixel calls it in place of its own.
+template <typename T, typename BoundsT>
+struct VectorPool {
+  using Value = T;
+  void (*loop)(const PoolWindow<T>& window, const BoundsT& bounds);
+  BoundsT bounds;
+};
+
+template <typename T, typename BoundsT>
+void PoolPixel(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* image, int oy,
+               int ox, T* out) {
+  const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
+  const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
+  const int64_t pixel =
+      (data.y.Start(oy) + first_y) * int64_t{data.x.input} + data.x.Start(ox) + first_x;
+  pool.loop({.first = image + pixel * data.channels,
+             .rows = last_y - first_y,
+             .columns = last_x - first_x,
+             .channels = data.channels,
+             .row_stride = int64_t{data.x.input} * data.channels,
+             .column_stride = data.channels,
+             .out = out},
+            pool.bounds);
+}
+
 template <typename Pool>
 void PoolRow(const PoolData& data, const Pool& pool, const typename Pool::Value* image, int oy,
              typename Pool::Value* out) {
@@ -181,16 +207,41 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
   return kTfLiteOk;
 }
 
-template <typename FloatPool, template <typename> typename StepsPool>
+// The loops of a table for one kind of pooling.
+struct PoolLoops {
+  void (*f32)(const PoolWindow<float>&, const FloatBounds&);
+  void (*s8)(const PoolWindow<int8_t>&, const StepBounds&);
+  void (*u8)(const PoolWindow<uint8_t>&, const StepBounds&);
+};
+
+PoolLoops MaxLoops(const VectorKernels& vector) {
+  return {vector.max_pool_f32, vector.max_pool_s8, vector.max_pool_u8};
+}
+PoolLoops AverageLoops(const VectorKernels& vector) {
+  return {vector.average_pool_f32, vector.average_pool_s8, vector.average_pool_u8};
+}
+
+// By the table's loop, or, where it has none, by the reference.
+template <typename T, typename BoundsT, typename Pool>
+TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node,
+                     void (*loop)(const PoolWindow<T>&, const BoundsT&), const Pool& reference) {
+  const auto& range = reference.range;
+  if (loop == nullptr) return Run(context, node, reference);
+  return Run(context, node, VectorPool<T, BoundsT>{loop, {range.low, range.high}});
+}
+
+template <PoolLoops (*loops_of)(const VectorKernels&), typename FloatPool,
+          template <typename> typename StepsPool>
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   const PoolData& data = DataOf<PoolData>(node);
+  const PoolLoops loops = loops_of(Cpu().vector);
   switch (Input(context, node, 0)->type) {
     case kTfLiteFloat32:
-      return Run(context, node, FloatPool{data.float_range});
+      return RunLoop(context, node, loops.f32, FloatPool{data.float_range});
     case kTfLiteInt8:
-      return Run(context, node, StepsPool<int8_t>{data.int_range});
+      return RunLoop(context, node, loops.s8, StepsPool<int8_t>{data.int_range});
     case kTfLiteUInt8:
-      return Run(context, node, StepsPool<uint8_t>{data.int_range});
+      return RunLoop(context, node, loops.u8, StepsPool<uint8_t>{data.int_range});
     case kTfLiteInt16:
       return Run(context, node, StepsPool<int16_t>{data.int_range});
     default:
@@ -208,10 +259,11 @@ constexpr OpDef kTable[] = {
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, kFloat32Bit | kQuantizedTypes,
         &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
-        &Guarded<&Eval<AverageFloat, AverageSteps>>)),
+        &Guarded<&Eval<&AverageLoops, AverageFloat, AverageSteps>>)),
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, kFloat32Bit | kQuantizedTypes,
-        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>, &Guarded<&Eval<MaxFloat, MaxSteps>>)),
+        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
+        &Guarded<&Eval<&MaxLoops, MaxFloat, MaxSteps>>)),
     WithOptions<5, TfLitePoolParams, &FillPool>(
         KernelRow<PoolData>("L2_POOL_2D", kTfLiteBuiltinL2Pool2d, 1, kFloat32Bit,
                             &Guarded<&Prepare<kFloat32Bit>>, &Guarded<&EvalL2>)),

@@ -15,6 +15,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
 #include "kernels/common/shape_input.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -93,6 +94,16 @@ Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   return start;
 }
 
+// The table's loops for floats; null where it has none.
+template <typename Fold>
+FoldF32 VectorFoldOf(const Fold& fold) {
+  if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
+    return fold.vector_loops(Cpu().vector);
+  } else {
+    return {};
+  }
+}
+
 // Folds everything below `level` of the plan; returns where the input goes on.
 template <typename T, typename Acc, typename Fold>
 const T* FoldLevel(const ReducePlan& plan, int level, const T* in, Acc* out, const Fold& fold) {
@@ -102,6 +113,18 @@ const T* FoldLevel(const ReducePlan& plan, int level, const T* in, Acc* out, con
       in = FoldLevel(plan, level + 1, in, out + i * axis.step_out, fold);
     }
     return in;
+  }
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Acc, float>) {
+    // A call costs more than a few elements.
+    const FoldF32 loops = axis.extent < 16 ? FoldF32{} : VectorFoldOf(fold);
+    if (loops.run != nullptr) {
+      if (axis.step_out == 0) {
+        *out = loops.run(in, axis.extent, *out);
+      } else {
+        loops.rows(in, axis.extent, out);
+      }
+      return in + axis.extent;
+    }
   }
   if (axis.step_out == 0) {
     *out = FoldRun(in, axis.extent, *out, fold);
@@ -127,6 +150,7 @@ using Wrapping = std::conditional_t<std::is_integral_v<T>,
 
 struct FoldSum {
   static constexpr bool kAnyOrder = true;
+  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.sum; }
   template <typename Acc, typename T>
   Acc operator()(Acc sum, T x) const {
     return static_cast<Acc>(static_cast<Wrapping<Acc>>(sum) + static_cast<Wrapping<Acc>>(x));
@@ -151,6 +175,7 @@ struct FoldProduct {
 
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
+  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.max; }
   template <typename T>
   T operator()(T largest, T x) const {
     return x > largest ? x : largest;
@@ -163,6 +188,7 @@ struct FoldMax {
 
 struct FoldMin {
   static constexpr bool kAnyOrder = true;
+  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.min; }
   template <typename T>
   T operator()(T smallest, T x) const {
     return x < smallest ? x : smallest;

@@ -4,8 +4,11 @@
 // vector widths, in place and not, with inputs that move and inputs that stay.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
@@ -131,6 +134,79 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
       if (first.empty()) first = out;
       EXPECT_EQ(out, first) << cpu->name;
     }
+  }
+}
+
+// Of whole numbers, so that no order of a sum rounds.
+TEST(Vector, folds_are_their_formulas) {
+  for (const CpuKernels* cpu : Tables()) {
+    for (int count : kCounts) {
+      const std::vector<float> in = Steps<float>(count, 37);
+      const std::span<const float> values(in.data(), static_cast<size_t>(count));
+      const float sum = std::accumulate(values.begin(), values.end(), 5.0f);
+      EXPECT_EQ(cpu->vector.sum.run(in.data(), count, 5.0f), sum) << cpu->name << " " << count;
+      float largest = -1e9f, smallest = 1e9f;
+      for (float value : values) largest = std::fmax(largest, value);
+      for (float value : values) smallest = std::fmin(smallest, value);
+      EXPECT_EQ(cpu->vector.max.run(in.data(), count, -1e9f), largest) << cpu->name;
+      EXPECT_EQ(cpu->vector.min.run(in.data(), count, 1e9f), smallest) << cpu->name;
+      std::vector<float> rows = Steps<float>(count, 91);
+      const std::vector<float> before = rows;
+      cpu->vector.sum.rows(in.data(), count, rows.data());
+      for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(rows[i], before[i] + in[i]);
+      cpu->vector.max.rows(before.data(), count, rows.data());
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(rows[i], std::fmax(before[i] + in[i], before[i]));
+      }
+    }
+  }
+}
+
+// One window in the middle of an image, against brute force.
+template <typename T, typename BoundsT, typename Fold, typename Finish>
+void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),
+               const BoundsT& bounds, double start, const Fold& fold, const Finish& finish) {
+  constexpr int kWidth = 5, kRows = 3, kColumns = 2;
+  for (int channels : kCounts) {
+    const std::vector<T> image = Steps<T>(kWidth * kRows * std::max(channels, 1), 37);
+    std::vector<T> out(static_cast<size_t>(channels) + 1, T{77});
+    loop({.first = image.data() + channels,
+          .rows = kRows,
+          .columns = kColumns,
+          .channels = channels,
+          .row_stride = int64_t{kWidth} * channels,
+          .column_stride = channels,
+          .out = out.data()},
+         bounds);
+    for (int c = 0; c < channels; ++c) {
+      double value = start;
+      for (int y = 0; y < kRows; ++y) {
+        for (int x = 1; x <= kColumns; ++x) {
+          value = fold(value, static_cast<double>(
+                                  image[static_cast<size_t>((y * kWidth + x) * channels + c)]));
+        }
+      }
+      ASSERT_EQ(out[static_cast<size_t>(c)], static_cast<T>(finish(value)))
+          << name << " channel " << c << " of " << channels;
+    }
+    EXPECT_EQ(out.back(), T{77}) << name;
+  }
+}
+
+TEST(Vector, windows_are_their_formulas) {
+  const auto add = [](double sum, double x) { return sum + x; };
+  const auto larger = [](double largest, double x) { return std::fmax(largest, x); };
+  const auto clamp = [](double value) { return std::fmin(std::fmax(value, -50), 60); };
+  const auto mean = [&](double sum) { return clamp(std::round(sum / 6)); };
+  for (const CpuKernels* cpu : Tables()) {
+    const VectorKernels& v = cpu->vector;
+    CheckPool(cpu->name, v.max_pool_f32, FloatBounds{-50, 60}, -1e9, larger, clamp);
+    CheckPool(cpu->name, v.average_pool_f32, FloatBounds{-50, 60}, 0, add,
+              [&](double sum) { return clamp(static_cast<float>(sum) / 6.0f); });
+    CheckPool(cpu->name, v.max_pool_s8, StepBounds{-50, 60}, -1e9, larger, clamp);
+    CheckPool(cpu->name, v.max_pool_u8, StepBounds{0, 60}, 0, larger, clamp);
+    CheckPool(cpu->name, v.average_pool_s8, StepBounds{-50, 60}, 0, add, mean);
+    CheckPool(cpu->name, v.average_pool_u8, StepBounds{0, 60}, 0, add, mean);
   }
 }
 

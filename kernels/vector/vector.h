@@ -44,8 +44,37 @@ struct QuantizedProduct {
 // says.
 using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* out);
 
+// Many values into few: `run` folds `count` values into one, in lanes whose number does not depend
+// on the instruction set; `rows` folds in[i] into out[i].
+struct FoldF32 {
+  float (*run)(const float* in, int64_t count, float start) = nullptr;
+  void (*rows)(const float* in, int64_t count, float* out) = nullptr;
+};
+
+// A window of an image, from `first` on: `rows` times `columns` pixels of `channels` values each,
+// 1 of each or more; strides are in values.
+template <typename T>
+struct PoolWindow {
+  const T* first;
+  int rows, columns, channels;
+  int64_t row_stride, column_stride;
+  T* out;  // `channels` values
+};
+
+struct StepBounds {
+  int32_t low, high;
+};
+
 struct VectorKernels {
   const char* name = nullptr;
+  FoldF32 sum, max, min;
+  void (*max_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
+  void (*average_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
+  void (*max_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
+  void (*max_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
+  // To nearest, ties away from zero.
+  void (*average_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
+  void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
   MapF32 relu = nullptr;        // 0 for what is below
   MapF32 leaky_relu = nullptr;  // the parameter times what is not above 0
   MapF32 logistic = nullptr;
