@@ -10,12 +10,13 @@ namespace deputy {
 namespace {
 
 // Scratch of one thread: a pointer per tap twice over, then one sum per channel, then (int8) a row
-// of zero points that stands for taps outside the input.
+// of zero points that stands for taps outside the input. Sums are aligned.
 struct DepthwiseScratch {
   size_t pointers_bytes, bytes;
 
   DepthwiseScratch(const ConvShape& shape)
-      : pointers_bytes(2 * Taps(shape) * sizeof(void*)),
+      : pointers_bytes((2 * Taps(shape) * sizeof(void*) + kTensorAlignment - 1) / kTensorAlignment *
+                       kTensorAlignment),
         bytes((pointers_bytes + static_cast<size_t>(shape.output_channels) * 5 + kTensorAlignment) /
               kTensorAlignment * kTensorAlignment) {}
   static size_t Taps(const ConvShape& shape) {
