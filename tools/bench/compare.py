@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared" / "models"
 LEFT_OUT = {"face_landmark_with_attention"}  # three custom operators nobody else has
-sys.path[:1] = [str(HERE), str(HERE.parent)]
+sys.path[:1] = [str(HERE), str(ROOT / "tests")]
 
 import make_models  # noqa: E402  (imports nothing heavy by itself)
 
