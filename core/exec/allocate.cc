@@ -294,7 +294,10 @@ std::vector<InPlaceTensor> Subgraph::InPlaceTensors(const std::vector<Lifetime>&
   }
   for (size_t i = 0; i < std::min(placed.size(), tensors.size()); ++i) {
     const int owner = placed[i].owner;
-    if (owner < 0 || tensors[i].bytes > tensors[static_cast<size_t>(owner)].bytes) continue;
+    if (owner < 0 || !IsArena(graph_.tensors()[static_cast<size_t>(owner)]) ||
+        tensors[i].bytes > tensors[static_cast<size_t>(owner)].bytes) {
+      continue;
+    }
     tensors[i].owner = owner;
     tensors[static_cast<size_t>(owner)].lifetime.Include(lifetimes[i].last);
   }
