@@ -31,23 +31,28 @@ bool FillWhile(const OpOptions& options, TfLiteWhileParams* params) {
 
 // ---- Calls ------------------------------------------------------------------------------------
 
-// The callee, checked for the number of inputs and outputs that the node brings.
-TfLiteStatus FindCallee(TfLiteContext* context, int index, const char* what, size_t inputs,
-                        size_t outputs, CallableSubgraph** out_callee) {
+// The callee, checked for the number of inputs and outputs that the node brings; null after a
+// report.
+CallableSubgraph* FindCallee(TfLiteContext* context, int index, const char* what, size_t inputs,
+                             size_t outputs) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime == nullptr) {
-    return KernelError(context, "control flow needs the context of its own interpreter");
+    KernelError(context, "control flow needs the context of its own interpreter");
+    return nullptr;
   }
   CallableSubgraph* callee = runtime->FindSubgraph(index);
-  if (callee == nullptr) return KernelError(context, "%s subgraph %d does not exist", what, index);
-  if (callee->input_count() != inputs || callee->output_count() != outputs) {
-    return KernelError(context,
-                       "%s subgraph %d: expected %zu inputs and %zu outputs, found %zu "
-                       "and %zu",
-                       what, index, inputs, outputs, callee->input_count(), callee->output_count());
+  if (callee == nullptr) {
+    KernelError(context, "%s subgraph %d does not exist", what, index);
+    return nullptr;
   }
-  *out_callee = callee;
-  return kTfLiteOk;
+  if (callee->input_count() != inputs || callee->output_count() != outputs) {
+    KernelError(context,
+                "%s subgraph %d: expected %zu inputs and %zu outputs, found %zu "
+                "and %zu",
+                what, index, inputs, outputs, callee->input_count(), callee->output_count());
+    return nullptr;
+  }
+  return callee;
 }
 
 CallInput ViewOf(const TfLiteTensor* tensor) {
@@ -96,14 +101,15 @@ struct IfBranches {
   CallableSubgraph* else_branch = nullptr;
 };
 
-TfLiteStatus FindBranches(TfLiteContext* context, const TfLiteNode* node, IfBranches* branches) {
+// False after a report; FindParts likewise.
+bool FindBranches(TfLiteContext* context, const TfLiteNode* node, IfBranches* branches) {
   const TfLiteIfParams& params = ParamsOf<TfLiteIfParams>(node);
   const size_t inputs = static_cast<size_t>(node->inputs->size - 1);
   const size_t outputs = static_cast<size_t>(node->outputs->size);
-  DEPUTY_TRY(FindCallee(context, params.then_subgraph_index, "then", inputs, outputs,
-                        &branches->then_branch));
-  return FindCallee(context, params.else_subgraph_index, "else", inputs, outputs,
-                    &branches->else_branch);
+  branches->then_branch = FindCallee(context, params.then_subgraph_index, "then", inputs, outputs);
+  if (branches->then_branch == nullptr) return false;
+  branches->else_branch = FindCallee(context, params.else_subgraph_index, "else", inputs, outputs);
+  return branches->else_branch != nullptr;
 }
 
 TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
@@ -113,7 +119,7 @@ TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, condition, TypeBit(kTfLiteBool)));
   DEPUTY_TRY(CheckElementCount(context, condition, 1));
   IfBranches branches;
-  DEPUTY_TRY(FindBranches(context, node, &branches));
+  if (!FindBranches(context, node, &branches)) return kTfLiteError;
   const std::vector<CallInput> arguments = Arguments(context, node, 1);
   std::vector<CallOutput> of_then, of_else;
   DEPUTY_TRY(branches.then_branch->InferOutputs(arguments, &of_then));
@@ -135,7 +141,7 @@ TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
   IfBranches branches;
-  DEPUTY_TRY(FindBranches(context, node, &branches));
+  if (!FindBranches(context, node, &branches)) return kTfLiteError;
   const TfLiteTensor* condition = Input(context, node, 0);
   if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
   // A byte, not a bool: the caller may have written any number.
@@ -155,20 +161,23 @@ struct WhileParts {
   CallableSubgraph* body = nullptr;
 };
 
-TfLiteStatus FindParts(TfLiteContext* context, const TfLiteNode* node, WhileParts* parts) {
+bool FindParts(TfLiteContext* context, const TfLiteNode* node, WhileParts* parts) {
   const TfLiteWhileParams& params = ParamsOf<TfLiteWhileParams>(node);
   const size_t values = static_cast<size_t>(node->inputs->size);
   if (node->outputs->size != node->inputs->size) {
-    return KernelError(context, "expected as many outputs as inputs, found %d and %d",
-                       node->outputs->size, node->inputs->size);
+    KernelError(context, "expected as many outputs as inputs, found %d and %d", node->outputs->size,
+                node->inputs->size);
+    return false;
   }
   if (params.cond_subgraph_index == params.body_subgraph_index) {
-    return KernelError(context, "condition and body: expected two subgraphs, found %d twice",
-                       params.body_subgraph_index);
+    KernelError(context, "condition and body: expected two subgraphs, found %d twice",
+                params.body_subgraph_index);
+    return false;
   }
-  DEPUTY_TRY(
-      FindCallee(context, params.cond_subgraph_index, "condition", values, 1, &parts->condition));
-  return FindCallee(context, params.body_subgraph_index, "body", values, values, &parts->body);
+  parts->condition = FindCallee(context, params.cond_subgraph_index, "condition", values, 1);
+  if (parts->condition == nullptr) return false;
+  parts->body = FindCallee(context, params.body_subgraph_index, "body", values, values);
+  return parts->body != nullptr;
 }
 
 // The condition returns one bool; one of unknown shape is checked when it is there.
@@ -183,7 +192,7 @@ TfLiteStatus CheckCondition(TfLiteContext* context, CallableSubgraph* condition,
 
 TfLiteStatus PrepareWhile(TfLiteContext* context, TfLiteNode* node) {
   WhileParts parts;
-  DEPUTY_TRY(FindParts(context, node, &parts));
+  if (!FindParts(context, node, &parts)) return kTfLiteError;
   const std::vector<CallInput> arguments = Arguments(context, node, 0);
   std::vector<CallOutput> of_condition, of_body;
   DEPUTY_TRY(parts.condition->InferOutputs(arguments, &of_condition));
@@ -256,7 +265,7 @@ TfLiteStatus EvalCondition(TfLiteContext* context, const LoopValues& loop,
 
 TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
   WhileParts parts;
-  DEPUTY_TRY(FindParts(context, node, &parts));
+  if (!FindParts(context, node, &parts)) return kTfLiteError;
   LoopValues loop(Arguments(context, node, 0));
   for (;;) {
     if (RuntimeOf(context)->TakeCancellation()) {

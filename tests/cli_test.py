@@ -527,7 +527,7 @@ class CliTest(unittest.TestCase):
         self.assertGreater(memory["resident_peak_bytes"], memory["arena_bytes"])
         self.assertRegex(self.fine("bench", FLOAT, *self.QUICK),
                          r"(?m)^memory +arena \S+ KiB, persistent 0 B, scratch \S+ KiB, packed constants "
-                         r"\S+ KiB\n +peak resident \S+ MiB \(")
+                         r"\S+ KiB, resources 0 B\n +peak resident \S+ MiB \(")
 
     def test_bench_feeds_inputs_as_told(self):
         source, = self.bench()["inputs"]

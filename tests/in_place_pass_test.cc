@@ -10,15 +10,15 @@
 namespace deputy {
 namespace {
 
-InPlaceTensor Of(int first, int last, size_t bytes = 64) {
-  return {bytes, true, {first, last}, -1};
+Arena::Slot Of(int first, int last, size_t bytes = 64) {
+  return {kNoOffset, bytes, {first, last}, -1};
 }
 
 std::vector<int> OwnersAfter(const std::vector<InPlaceNode>& nodes,
-                             std::vector<InPlaceTensor>* tensors) {
-  ShareInPlace(nodes, tensors);
+                             std::vector<Arena::Slot>* tensors) {
+  ShareInPlace(nodes, std::vector<bool>(tensors->size()), tensors);
   std::vector<int> owners;
-  for (const InPlaceTensor& tensor : *tensors) owners.push_back(tensor.owner);
+  for (const Arena::Slot& tensor : *tensors) owners.push_back(tensor.owner);
   return owners;
 }
 
@@ -26,14 +26,14 @@ const int kZero[] = {0}, kOne[] = {1}, kTwo[] = {2}, kThree[] = {3};
 const int kZeroAndOne[] = {0, 1};
 
 TEST(InPlacePass, an_output_takes_over_an_input_that_ends_there) {
-  std::vector<InPlaceTensor> tensors = {Of(0, 1), Of(1, 3)};
+  std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared}}, &tensors),
             (std::vector<int>{-1, 0}));
   EXPECT_EQ(tensors[0].lifetime.last, 3);
 }
 
 TEST(InPlacePass, a_chain_has_one_owner) {
-  std::vector<InPlaceTensor> tensors = {Of(0, 1), Of(1, 2), Of(2, 5)};
+  std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 2), Of(2, 5)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared},
                          {2, kOne, kTwo, kTfLiteInplaceOpInput0Shared}},
                         &tensors),
@@ -42,7 +42,7 @@ TEST(InPlacePass, a_chain_has_one_owner) {
 }
 
 TEST(InPlacePass, an_input_that_lives_on_keeps_its_memory) {
-  std::vector<InPlaceTensor> tensors = {Of(0, 2), Of(1, 3)};
+  std::vector<Arena::Slot> tensors = {Of(0, 2), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared}}, &tensors),
             (std::vector<int>{-1, -1}));
 }
@@ -50,7 +50,7 @@ TEST(InPlacePass, an_input_that_lives_on_keeps_its_memory) {
 // A view of an input that lives on; who changes either afterwards must be the last to read both.
 TEST(InPlacePass, unmodified_data_may_be_seen_by_two) {
   constexpr uint64_t kView = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified;
-  std::vector<InPlaceTensor> tensors = {Of(0, 4), Of(1, 2), Of(2, 3)};
+  std::vector<Arena::Slot> tensors = {Of(0, 4), Of(1, 2), Of(2, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kView}, {2, kOne, kTwo, kTfLiteInplaceOpInput0Shared}},
                         &tensors),
             (std::vector<int>{-1, 0, -1}));
@@ -62,15 +62,16 @@ TEST(InPlacePass, unmodified_data_may_be_seen_by_two) {
 
 TEST(InPlacePass, the_second_input_serves_where_the_first_cannot) {
   constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
-  std::vector<InPlaceTensor> tensors = {Of(0, 5), Of(0, 1), Of(1, 3)};
+  std::vector<Arena::Slot> tensors = {Of(0, 5), Of(0, 1), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZeroAndOne, kTwo, kEither}}, &tensors),
             (std::vector<int>{-1, -1, 1}));
 }
 
 TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
-  const auto owner_of = [](InPlaceTensor input, InPlaceTensor output, uint64_t mask) {
-    std::vector<InPlaceTensor> tensors = {input, output};
-    ShareInPlace(std::vector<InPlaceNode>{{1, kZero, kOne, mask}}, &tensors);
+  const auto owner_of = [](Arena::Slot input, Arena::Slot output, uint64_t mask,
+                           const std::vector<bool>& unshared = {false, false}) {
+    std::vector<Arena::Slot> tensors = {input, output};
+    ShareInPlace(std::vector<InPlaceNode>{{1, kZero, kOne, mask}}, unshared, &tensors);
     return tensors[1].owner;
   };
   constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
@@ -85,15 +86,14 @@ TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
   EXPECT_EQ(owner_of(Of(0, kForever), Of(1, 2), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(0, kForever), kMask), -1);
   // A delegate's, or not in the arena.
-  InPlaceTensor seen = Of(0, 1);
-  seen.may_share = false;
-  EXPECT_EQ(owner_of(seen, Of(1, 2), kMask), -1);
+  EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {true, false}), -1);
+  EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {false, true}), -1);
   // An input that nobody makes.
-  EXPECT_EQ(owner_of({64, true, {}, -1}, Of(1, 2), kMask), -1);
+  EXPECT_EQ(owner_of({kNoOffset, 64, {}, -1}, Of(1, 2), kMask), -1);
 }
 
 TEST(InPlacePass, owners_of_an_earlier_layout_stay) {
-  std::vector<InPlaceTensor> tensors = {Of(0, 2), Of(1, 2), Of(2, 3), Of(3, 4)};
+  std::vector<Arena::Slot> tensors = {Of(0, 2), Of(1, 2), Of(2, 3), Of(3, 4)};
   tensors[1].owner = 0;
   EXPECT_EQ(OwnersAfter({{2, kOne, kTwo, kTfLiteInplaceOpInput0Shared},
                          {3, kTwo, kThree, kTfLiteInplaceOpInput0Shared}},

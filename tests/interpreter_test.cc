@@ -512,6 +512,49 @@ TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
   }
 }
 
+// t = |x|; a = RESHAPE(t), a view in t's place; d has a shape that is known after its node has run;
+// out = -a, last = -t.
+std::vector<uint8_t> ViewBesideDynamic() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int t = m.AddTensor(kTfLiteFloat32, {4}, "t");
+  const int a = m.AddTensor(kTfLiteFloat32, {2, 2}, "a");
+  const int size = m.AddTensor(kTfLiteInt32, {1}, "size");
+  const int d = m.AddTensor(kTfLiteFloat32, {4}, "d");
+  const int out = m.AddTensor(kTfLiteFloat32, {2, 2}, "out");
+  const int last = m.AddTensor(kTfLiteFloat32, {4}, "last");
+  const int shape = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {2, 2}, "shape");
+  m.AddOp(kTfLiteBuiltinAbs, {x}, {t});
+  m.AddOp(kTfLiteBuiltinReshape, {t, shape}, {a});
+  m.AddOp(kTfLiteBuiltinReshape, {x, size}, {d});
+  m.AddOp(kTfLiteBuiltinNeg, {a}, {out});
+  m.AddOp(kTfLiteBuiltinNeg, {t}, {last});
+  m.SetInputs({x, size});
+  m.SetOutputs({out, last, d});
+  return m.Finish();
+}
+
+// The client gives t memory of its own after the first nodes have been laid out: the view stays
+// where it is when the rest is, in mid-run.
+TEST(Interpreter, a_view_keeps_its_place_when_its_owner_leaves_the_arena) {
+  TestInterpreter t(ViewBesideDynamic());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Tensor(2)->data.data, t.Tensor(1)->data.data);
+  alignas(64) float memory[4] = {};
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 1, &allocation,
+                                                          kTfLiteCustomAllocationFlagsNone),
+            kTfLiteOk);
+  for (int run = 0; run < 2; ++run) {
+    t.Set<float>(0, {1, -2, 3, -4});
+    t.Set<int32_t>(1, {4});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(-1, -2, -3, -4));
+    EXPECT_THAT(t.Get<float>(1), ElementsAre(-1, -2, -3, -4));
+    EXPECT_THAT(memory, ElementsAre(1, 2, 3, 4));
+  }
+}
+
 // Two constant layers whose weights are packed for the CPU.
 std::vector<uint8_t> TwoLayers() {
   ModelBuilder m;

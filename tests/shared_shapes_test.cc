@@ -200,6 +200,36 @@ TEST(InPlace, a_clients_operator_works_on_the_graphs_input) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-1, -2));
 }
 
+// t = |x|; a = RESHAPE(t), a view; Own works on t in place; out = -a, and t is an output.
+std::vector<uint8_t> ViewOfWhatIsWrittenAgain() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int t = m.AddTensor(kTfLiteFloat32, {4}, "t");
+  const int shape = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {2, 2}, "shape");
+  const int a = m.AddTensor(kTfLiteFloat32, {2, 2}, "a");
+  const int out = m.AddTensor(kTfLiteFloat32, {2, 2}, "out");
+  const int last = m.AddTensor(kTfLiteFloat32, {4}, "last");
+  m.AddOp(kTfLiteBuiltinAbs, {x}, {t});
+  m.AddOp(kTfLiteBuiltinReshape, {t, shape}, {a});
+  m.AddCustomOp("Own", {t}, {t});
+  m.AddOp(kTfLiteBuiltinNeg, {a}, {out});
+  m.AddOp(kTfLiteBuiltinNeg, {t}, {last});
+  m.SetInputs({x});
+  m.SetOutputs({out, last});
+  return m.Finish();
+}
+
+TEST(InPlace, a_view_keeps_its_values_when_what_it_looks_at_is_written_again) {
+  TestInterpreter t(ViewOfWhatIsWrittenAgain(), [](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsAddCustomOp(options, "Own", Negation<0>(), 1, 1);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, -2, 3, -4});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(t.Get<float>(1), ElementsAre(1, 2, 3, 4));
+}
+
 TEST(InPlace, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refused) {
   TestInterpreter t(InPlace("NegateOne"), &AddNegations);
   EXPECT_EQ(t.Allocate(), kTfLiteError);

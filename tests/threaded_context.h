@@ -20,6 +20,7 @@ class ThreadedContext final : public Runtime {
   Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
   const Limits& limits() const override { return limits_; }
   ScratchArena& scratch() override { return scratch_; }
+  Resources& resources() override { return resources_; }
   bool TensorIsRead(int) const override { return true; }
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
@@ -34,6 +35,7 @@ class ThreadedContext final : public Runtime {
  private:
   ThreadPool pool_;
   ScratchArena scratch_;
+  Resources resources_;
   Limits limits_;
   PackedConstants* shared_ = nullptr;
   TfLiteContext context_{};

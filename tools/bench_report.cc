@@ -167,6 +167,7 @@ BenchMemory MeasureMemory(const Session& session, size_t resident_at_start) {
     // The same for all subgraphs.
     memory.scratch = map.scratch_bytes;
     memory.packed = map.packed_bytes;
+    memory.resource = map.resource_bytes;
   }
   memory.resident_at_start = resident_at_start;
   memory.resident_peak = PeakResidentBytes();
@@ -185,9 +186,10 @@ void PrintText(const BenchReport& report) {
   std::printf("inference  min %.3f, median %.3f, p90 %.3f, p95 %.3f, p99 %.3f ms\n", times.min,
               times.median, times.p90, times.p95, times.p99);
   std::printf("           max %.3f, mean %.3f ms (%zu runs)\n", times.max, times.mean, times.runs);
-  std::printf("memory     arena %s, persistent %s, scratch %s, packed constants %s\n",
+  std::printf("memory     arena %s, persistent %s, scratch %s, packed constants %s, resources %s\n",
               BytesText(memory.arena).c_str(), BytesText(memory.persistent).c_str(),
-              BytesText(memory.scratch).c_str(), BytesText(memory.packed).c_str());
+              BytesText(memory.scratch).c_str(), BytesText(memory.packed).c_str(),
+              BytesText(memory.resource).c_str());
   std::printf("           peak resident %s (%s at start)\n",
               BytesText(memory.resident_peak).c_str(), BytesText(memory.resident_at_start).c_str());
   PrintFallback(report);
@@ -224,6 +226,7 @@ void PrintJson(const BenchReport& report) {
                  {"persistent_bytes", memory.persistent},
                  {"scratch_bytes", memory.scratch},
                  {"packed_bytes", memory.packed},
+                 {"resource_bytes", memory.resource},
                  {"resident_at_start_bytes", memory.resident_at_start},
                  {"resident_peak_bytes", memory.resident_peak}}},
                {"inputs", InputsJson(report)},

@@ -26,6 +26,7 @@ struct BenchMemory {
   size_t arena = 0, persistent = 0;                 // of the interpreter's subgraphs
   size_t scratch = 0;                               // of the interpreter
   size_t packed = 0;                                // of the model
+  size_t resource = 0;                              // of the interpreter
   size_t resident_at_start = 0, resident_peak = 0;  // of the process
 };
 

@@ -133,9 +133,13 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
     if (a_persistent != b_persistent) return b_persistent;
     return a["offset"].get<size_t>() < b["offset"].get<size_t>();
   });
-  return {{"arena_bytes", map.arena_bytes},           {"arena_bytes_without_sharing", unshared},
-          {"persistent_bytes", map.persistent_bytes}, {"scratch_bytes", map.scratch_bytes},
-          {"packed_bytes", map.packed_bytes},         {"tensors", tensors}};
+  return {{"arena_bytes", map.arena_bytes},
+          {"arena_bytes_without_sharing", unshared},
+          {"persistent_bytes", map.persistent_bytes},
+          {"scratch_bytes", map.scratch_bytes},
+          {"packed_bytes", map.packed_bytes},
+          {"resource_bytes", map.resource_bytes},
+          {"tensors", tensors}};
 }
 
 Json SignaturesJson(TfLiteInterpreter* interpreter) {
@@ -248,12 +252,13 @@ std::string BlockText(const Json& row) {
 void PrintMemory(const Json& subgraph) {
   const Json& memory = subgraph["memory"];
   if (memory.is_null()) return;
-  std::printf("\nmemory: arena %s (%s without sharing), persistent %s, scratch %s, packed %s\n",
-              BytesText(memory["arena_bytes"]).c_str(),
-              BytesText(memory["arena_bytes_without_sharing"]).c_str(),
-              BytesText(memory["persistent_bytes"]).c_str(),
-              BytesText(memory["scratch_bytes"]).c_str(),
-              BytesText(memory["packed_bytes"]).c_str());
+  std::printf(
+      "\nmemory: arena %s (%s without sharing), persistent %s, scratch %s, packed %s, "
+      "resources %s\n",
+      BytesText(memory["arena_bytes"]).c_str(),
+      BytesText(memory["arena_bytes_without_sharing"]).c_str(),
+      BytesText(memory["persistent_bytes"]).c_str(), BytesText(memory["scratch_bytes"]).c_str(),
+      BytesText(memory["packed_bytes"]).c_str(), BytesText(memory["resource_bytes"]).c_str());
   if (memory["tensors"].empty()) return;
   Table table(">>><<<", {"offset", "bytes", "tensor", "block", "life", "name"});
   const auto steps = static_cast<int64_t>(subgraph["operators"].size());

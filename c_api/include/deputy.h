@@ -517,6 +517,9 @@ typedef struct DeputyMemoryMap {
   // Constants of the model in the order in which builtin kernels read them. All interpreters of the
   // model share them, and they live as long as it does.
   size_t packed_bytes;
+  // Since the third release of the struct: what variables hold that operators share by name
+  // (VAR_HANDLE), in all subgraphs of this interpreter.
+  size_t resource_bytes;
 } DeputyMemoryMap;
 
 // Fills `map`, whose struct_size the caller has set. All zero before AllocateTensors. kTfLiteError

@@ -21,10 +21,11 @@ void Arena::ForgetFrom(int position) {
       placed_, [&](int tensor) { return slots_[static_cast<size_t>(tensor)].offset == kNoOffset; });
 }
 
-bool Arena::Plan(const std::vector<Slot>& wanted, const Limits& limits) {
-  std::vector<Slot> slots = wanted;
+bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   std::vector<BlockRequest> requests;
   std::vector<int> owners;
+  requests.reserve(slots.size());
+  owners.reserve(slots.size());
   for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
     Slot& slot = slots[tensor];
     slot.offset = kNoOffset;

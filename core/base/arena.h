@@ -56,7 +56,7 @@ class Arena {
   // Gives every wanted tensor an offset: one entry per tensor index, bytes 0 = none wanted. Tensors
   // that have an offset keep it. False when the limits or the allocator refuse; offsets are then
   // unchanged.
-  bool Plan(const std::vector<Slot>& wanted, const Limits& limits);
+  bool Plan(std::vector<Slot> wanted, const Limits& limits);
 
   // Address of a tensor, null when it has none. Changes only in Plan.
   char* Address(int tensor) const;

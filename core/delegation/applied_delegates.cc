@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/base/guard.h"
 #include "core/graph/graph.h"
 #include "core/plugin/plugin_delegate.h"
 
@@ -85,16 +86,17 @@ NodeAnswer* AppliedDelegates::AnswerOf(int node_index) {
 
 // ---- When nodes of delegates have come or gone --------------------------------------------------
 
-void AppliedDelegates::Revise(const char* why) noexcept try {
-  for (AppliedDelegate& delegate : all_) {
-    DelegateRecord& record = delegate.record;
-    ReviseNodes(*graph_, delegate.inner, why, &record);
-    if (!record.applied || IsApplied(delegate)) continue;
-    record.applied = false;
-    record.failure = why;
-  }
-} catch (...) {
-  // Reports are not worth failing for.
+// Reports are not worth failing for.
+void AppliedDelegates::Revise(const char* why) noexcept {
+  Guard(Ignore, [&] {
+    for (AppliedDelegate& delegate : all_) {
+      DelegateRecord& record = delegate.record;
+      ReviseNodes(*graph_, delegate.inner, why, &record);
+      if (!record.applied || IsApplied(delegate)) continue;
+      record.applied = false;
+      record.failure = why;
+    }
+  });
 }
 
 }  // namespace deputy

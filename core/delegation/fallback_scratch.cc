@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegation/fallback_scratch.h"
 
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -31,7 +32,7 @@ bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits&
     include(node.outputs, step, true);
     include(node.temporaries, step, true);
   }
-  return scratch_.Plan(slots, limits);
+  return scratch_.Plan(std::move(slots), limits);
 }
 
 void FallbackScratch::PointTensors() {

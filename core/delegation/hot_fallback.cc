@@ -146,11 +146,15 @@ bool HotFallback::BeginRun() {
   variables_at_start_.Clear();
   if (!subgraph_->delegation().any_applied()) return false;
   SaveVariablesOf(subgraph_);
+  resources_at_start_ = subgraph_->interpreter()->resources().Save();
   subgraph_->interpreter()->BeginRestartable(this);
   return true;
 }
 
-void HotFallback::EndRun() { subgraph_->interpreter()->EndRestartable(); }
+void HotFallback::EndRun() {
+  subgraph_->interpreter()->EndRestartable();
+  resources_at_start_.clear();
+}
 
 void HotFallback::SaveVariablesOf(Subgraph* subgraph) {
   if (subgraph->variables().empty()) return;
@@ -273,6 +277,7 @@ bool HotFallback::RestartInference() {
     // Short of a state to start from, there is nothing else to do than to fail.
     const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
     if (variables_at_start_.PutBack() != kTfLiteOk) return false;
+    subgraph_->interpreter()->resources().Restore(resources_at_start_);
   }
   degraded_in_ = subgraph_->interpreter()->inference();
   ++statistics_.restarts;

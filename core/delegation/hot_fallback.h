@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "c_api/include/common.h"
+#include "core/base/resources.h"
 #include "core/base/saved_contents.h"
 #include "core/delegation/fallback_partitions.h"
 #include "core/delegation/fallback_scratch.h"
@@ -77,6 +78,7 @@ class HotFallback final : public NodeFallback {
   KnownShapes known_shapes_;  // of tensors that delegates write
   FallbackScratch scratch_;
   SavedVariables variables_at_start_;  // of this subgraph and those that it called since
+  Resources::Snapshot resources_at_start_;
   SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
   int64_t degraded_in_ = 0;  // the number of an inference; 0: none

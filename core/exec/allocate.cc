@@ -276,66 +276,79 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   return lifetimes;
 }
 
-std::vector<InPlaceTensor> Subgraph::InPlaceTensors(const std::vector<Lifetime>& lifetimes) const {
+// Owners of an earlier layout stay, unless they have left the arena or become too small.
+void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
+                          std::vector<Arena::Slot>* slots) const {
   const std::vector<Arena::Slot>& placed = arena_.slots();
-  std::vector<InPlaceTensor> tensors(graph_.tensors().size());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    tensors[i] = {graph_.tensors()[i].bytes, IsArena(graph_.tensors()[i]), lifetimes[i], -1};
+  for (size_t i = 0; i < std::min(placed.size(), slots->size()); ++i) {
+    const int owner = placed[i].owner;
+    if (owner < 0 || !IsArena(graph_.tensors()[i])) continue;
+    Arena::Slot* const block = &(*slots)[static_cast<size_t>(owner)];
+    // None for one that has left the arena.
+    if (graph_.tensors()[i].bytes > block->bytes) continue;
+    (*slots)[i].owner = owner;
+    block->lifetime.Include(lifetimes[i].last);
   }
-  // A delegate may keep the address of what it reads or writes, and compute it again.
+}
+
+// A delegate may keep the address of what it reads or writes, and compute it again; what several
+// nodes write is no node's last word.
+std::vector<bool> Subgraph::UnsharedTensors() const {
+  std::vector<bool> unshared(graph_.tensors().size()), made(graph_.tensors().size());
   for (int node_index : graph_.plan()) {
     const TfLiteNode& node = *graph_.node(node_index);
+    for (int index : IndicesOf(node.outputs)) {
+      if (index < 0) continue;
+      const auto tensor = static_cast<size_t>(index);
+      if (made[tensor] || node.delegate != nullptr) unshared[tensor] = true;
+      made[tensor] = true;
+    }
     if (node.delegate == nullptr) continue;
-    for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
-      for (int index : IndicesOf(indices)) {
-        if (index >= 0) tensors[static_cast<size_t>(index)].may_share = false;
-      }
+    for (int index : IndicesOf(node.inputs)) {
+      if (index >= 0) unshared[static_cast<size_t>(index)] = true;
     }
   }
-  for (size_t i = 0; i < std::min(placed.size(), tensors.size()); ++i) {
-    const int owner = placed[i].owner;
-    if (owner < 0 || !IsArena(graph_.tensors()[static_cast<size_t>(owner)]) ||
-        tensors[i].bytes > tensors[static_cast<size_t>(owner)].bytes) {
-      continue;
-    }
-    tensors[i].owner = owner;
-    tensors[static_cast<size_t>(owner)].lifetime.Include(lifetimes[i].last);
+  return unshared;
+}
+
+std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared) const {
+  std::vector<InPlaceNode> nodes;
+  // Under validation every tensor stands between guards of its own.
+  if (arena_.guard_bytes() > 0) return nodes;
+  for (int position = first_new; position <= last_prepared; ++position) {
+    const int node_index = graph_.plan()[static_cast<size_t>(position)];
+    const TfLiteNode& node = *graph_.node(node_index);
+    const uint64_t mask = graph_.registration(node_index)->inplace_operator;
+    if (node.delegate != nullptr || mask == kTfLiteInplaceOpNone) continue;
+    nodes.push_back({position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask});
   }
-  return tensors;
+  return nodes;
 }
 
 std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
                                               const std::vector<Lifetime>& lifetimes) const {
-  std::vector<InPlaceTensor> tensors = InPlaceTensors(lifetimes);
-  std::vector<InPlaceNode> nodes;
-  // Under validation every tensor stands between guards of its own.
-  for (int position = first_new; arena_.guard_bytes() == 0 && position <= last_prepared;
-       ++position) {
-    const int node_index = graph_.plan()[static_cast<size_t>(position)];
-    const TfLiteNode& node = *graph_.node(node_index);
-    if (node.delegate != nullptr) continue;
-    nodes.push_back({position, IndicesOf(node.inputs), IndicesOf(node.outputs),
-                     graph_.registration(node_index)->inplace_operator});
+  std::vector<Arena::Slot> slots(graph_.tensors().size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const TfLiteTensor& tensor = graph_.tensors()[i];
+    if (IsArena(tensor)) slots[i] = {kNoOffset, tensor.bytes, lifetimes[i], -1};
   }
-  ShareInPlace(nodes, &tensors);
-  std::vector<Arena::Slot> slots(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!IsArena(graph_.tensors()[i])) continue;
-    slots[i] = {kNoOffset, tensors[i].bytes, tensors[i].lifetime, tensors[i].owner};
-  }
+  KeepOwners(lifetimes, &slots);
+  const std::vector<InPlaceNode> nodes = InPlaceNodes(first_new, last_prepared);
+  if (!nodes.empty()) ShareInPlace(nodes, UnsharedTensors(), &slots);
   return slots;
 }
 
 TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {
   const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
-  const std::vector<Arena::Slot> shared = ArenaSlots(first_new, last_prepared, lifetimes);
-  std::vector<Arena::Slot> lasting(graph_.tensors().size());
+  std::vector<Arena::Slot> shared = ArenaSlots(first_new, last_prepared, lifetimes);
+  std::vector<Arena::Slot> lasting;
   for (size_t i = 0; i < graph_.tensors().size(); ++i) {
-    if (IsPersistent(graph_.tensors()[i]) && lifetimes[i].used()) {
-      lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
-    }
+    if (!IsPersistent(graph_.tensors()[i]) || !lifetimes[i].used()) continue;
+    lasting.resize(graph_.tensors().size());
+    lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
   }
-  if (!arena_.Plan(shared, limits()) || !persistent_.Plan(lasting, limits())) {
+  if (!arena_.Plan(std::move(shared), limits()) ||
+      !persistent_.Plan(std::move(lasting), limits())) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "subgraph %d: no memory for the tensor arena: expected at most %zu bytes", index_,
                 limits().max_block_bytes);

@@ -20,25 +20,19 @@ struct InPlaceNode {
   uint64_t mask = 0;  // TfLiteInPlaceOp
 };
 
-// What counts of a tensor.
-struct InPlaceTensor {
-  size_t bytes = 0;
-  bool may_share = false;  // in the arena, and nobody but kernels of ours sees it
-  Lifetime lifetime;
-  int owner = -1;  // the tensor whose memory it uses; -1: its own
-};
-
 // Whether output number `output` of a node may use the memory of input number `input`, which ends
 // its life there, as far as the mask goes.
 bool MaskAllows(uint64_t mask, int input, int output);
 
 // Sets the owner of outputs that take over an input's memory. An owner has none itself, and its
-// lifetime becomes that of all who use its memory. Owners set before are kept.
+// lifetime becomes that of all who use its memory. Owners set before are kept; `unshared` tensors,
+// and those without bytes, neither get one nor become one.
 //
 // An output takes over an input of the same size if the input's memory is used by nobody after the
 // node. Where the node leaves the bytes as they are (kTfLiteInplaceOpDataUnmodified), the input may
 // live on.
-void ShareInPlace(std::span<const InPlaceNode> nodes, std::vector<InPlaceTensor>* tensors);
+void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& unshared,
+                  std::vector<Arena::Slot>* slots);
 
 }  // namespace deputy
 

@@ -16,6 +16,7 @@
 #include "core/base/failure_note.h"
 #include "core/base/memory.h"
 #include "core/base/partition.h"
+#include "core/base/resources.h"
 #include "core/base/thread_pool.h"
 #include "core/exec/delegate_layer.h"
 #include "core/exec/observer.h"
@@ -108,6 +109,7 @@ class InterpreterState {
   ThreadPool& pool();
   // For the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
+  Resources& resources() { return resources_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   bool hot() const { return hot_; }
   int delegate_retry() const { return delegate_retry_; }
@@ -153,6 +155,7 @@ class InterpreterState {
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
   ScratchArena scratch_;
+  Resources resources_;
   std::atomic<bool> cancel_requested_{false};
   const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
   int call_depth_ = 0;

@@ -529,6 +529,8 @@ bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
 
 ScratchArena& Subgraph::scratch() { return interpreter_->scratch(); }
 
+Resources& Subgraph::resources() { return interpreter_->resources(); }
+
 PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
   const std::span<const uint8_t> file = interpreter_->model().bytes();
   const auto* const at = static_cast<const uint8_t*>(data);

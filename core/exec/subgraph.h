@@ -213,6 +213,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   CallableSubgraph* FindSubgraph(int index) override;
   bool TakeCancellation() override;
   ScratchArena& scratch() override;
+  Resources& resources() override;
   PackedConstants* PackedConstantsOf(const void* data) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
@@ -249,8 +250,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // What the arena shall hold: nodes from `first_new` on are laid out for the first time.
   std::vector<Arena::Slot> ArenaSlots(int first_new, int last_prepared,
                                       const std::vector<Lifetime>& lifetimes) const;
-  // The tensors as the in-place pass sees them, with the owners of the present layout.
-  std::vector<InPlaceTensor> InPlaceTensors(const std::vector<Lifetime>& lifetimes) const;
+  void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
+  // What the in-place pass leaves alone, and the nodes that it looks at.
+  std::vector<bool> UnsharedTensors() const;
+  std::vector<InPlaceNode> InPlaceNodes(int first_new, int last_prepared) const;
   void PointTensorsIntoArenas();
   TfLiteStatus VerifyCustomAllocations();
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;

@@ -13,6 +13,7 @@
 
 #include "c_api/include/builtin_ops.h"
 #include "c_api/include/common.h"
+#include "core/base/guard.h"
 #include "core/base/op_options.h"
 
 namespace deputy {
@@ -48,21 +49,17 @@ TfLiteStatus ReportKernelException(TfLiteContext* context);
 
 template <TfLiteStatus (*function)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus Guarded(TfLiteContext* context, TfLiteNode* node) noexcept {
-  try {
-    return function(context, node);
-  } catch (...) {
-    return ReportKernelException(context);
-  }
+  return Guard([&] { return ReportKernelException(context); },
+               [&] { return function(context, node); });
 }
 
 template <void* (*function)(TfLiteContext*, const char*, size_t)>
 void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noexcept {
-  try {
-    return function(context, buffer, length);
-  } catch (...) {
+  const auto failure = [&] {
     ReportKernelException(context);
     return TfLiteKernelInitFailed();
-  }
+  };
+  return Guard(failure, [&] { return function(context, buffer, length); });
 }
 
 // The operators a program is linked with. `FindOp` returns null for an unknown operator.

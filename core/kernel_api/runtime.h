@@ -19,6 +19,7 @@
 #include "c_api/include/common.h"
 #include "core/base/memory.h"
 #include "core/base/packed_constants.h"
+#include "core/base/resources.h"
 #include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
 
@@ -84,6 +85,9 @@ class Runtime {
 
   // Memory for the time of one invoke; see scratch.h.
   virtual ScratchArena& scratch() = 0;
+
+  // What lasts from one inference to the next, for all subgraphs of the interpreter.
+  virtual Resources& resources() = 0;
 
   // Where the model keeps packed constants, if `data` is part of its file; else null. See
   // packed_constant.h.

@@ -144,6 +144,7 @@ class Validation final : public Observer {
   void CheckSubgraphsReleased(const Call& call);
   void CheckHandleFreed(const Call& call);
   void CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, const char* function);
+  void CheckRegistration(const Call* call, const TfLiteRegistration& registration);
   bool IsOwnAddedTensor(const Call& call, int tensor) const;
   std::vector<Role> Roles(const Call& call) const;
   void MarkReplaced(const Call& call, int node, std::vector<Role>* roles) const;

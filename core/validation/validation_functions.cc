@@ -109,17 +109,18 @@ void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
   }
 }
 
-void Validation::AfterAddTensors(Subgraph* subgraph, int first) try {
+// Without memory less is known.
+void Validation::AfterAddTensors(Subgraph* subgraph, int first) {
   Call* call = Current();
   if (call == nullptr) return;
-  for (int i = first; i < subgraph->tensor_count(); ++i) {
-    added_tensors_[subgraph][i] = call->inner;
-  }
-  if (call->before == nullptr || call->subgraph != subgraph) return;
-  call->before->fields.RefreshAddedTensors();
-  call->before->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
-} catch (...) {
-  // Out of memory: less is known.
+  Guard(Ignore, [&] {
+    for (int i = first; i < subgraph->tensor_count(); ++i) {
+      added_tensors_[subgraph][i] = call->inner;
+    }
+    if (call->before == nullptr || call->subgraph != subgraph) return;
+    call->before->fields.RefreshAddedTensors();
+    call->before->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
+  });
 }
 
 // ---- Indices ------------------------------------------------------------------------------------
@@ -167,49 +168,52 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
   }
 }
 
-void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) try {
-  const Call* call = Current();
-  if (call->subject.callback == Callback::kInit) {
-    Report(Rule::kReplaceInsideInit, call, -1, "calls PreviewDelegatePartitioning");
-  }
-  CheckClaim(subgraph, nodes, "PreviewDelegatePartitioning");
-} catch (...) {
-  // Out of memory: the question goes unjudged.
+// Without memory the call goes unchecked; BeforeReplace likewise.
+void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) {
+  Guard(Ignore, [&] {
+    const Call* call = Current();
+    if (call->subject.callback == Callback::kInit) {
+      Report(Rule::kReplaceInsideInit, call, -1, "calls PreviewDelegatePartitioning");
+    }
+    CheckClaim(subgraph, nodes, "PreviewDelegatePartitioning");
+  });
 }
 
-void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& registration,
-                               const TfLiteIntArray* nodes, TfLiteDelegate* delegate) try {
-  static constexpr char kReplace[] = "ReplaceNodeSubsetsWithDelegateKernels";
-  Call* call = Current();
-  call->replacing = delegate;
-  if (call->subject.callback == Callback::kInit) {
-    Report(Rule::kReplaceInsideInit, call, -1, "calls %s", kReplace);
-  }
-  const bool has_name = registration.custom_name != nullptr;
-  if (has_name && delegate != nullptr) {
-    std::string& name = names_[delegate];
-    if (name.empty()) name = registration.custom_name;
-    std::string& caller = names_[call->subject.delegate];
-    if (caller.empty()) caller = registration.custom_name;
-  }
-  if (call->before != nullptr) CheckFields(call);
-  CheckClaim(subgraph, nodes, kReplace);
-  if (delegate != nullptr && !call->IsDelegate(delegate)) {
-    Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
-  }
-  const bool has_operator = registration.registration_external != nullptr;
-  if (!has_name) {
+void Validation::CheckRegistration(const Call* call, const TfLiteRegistration& registration) {
+  if (registration.custom_name == nullptr) {
     Report(Rule::kRegistrationFields, call, -1, "the registration has no custom_name");
   }
   if (registration.version == 0) {
     Report(Rule::kRegistrationFields, call, -1,
            "the registration has version 0, expected 1 or more");
   }
-  if (registration.invoke == nullptr && !has_operator) {
+  if (registration.invoke == nullptr && registration.registration_external == nullptr) {
     Report(Rule::kRegistrationFields, call, -1, "the registration has no invoke");
   }
-} catch (...) {
-  // Out of memory: the question goes unjudged.
+}
+
+void Validation::BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& registration,
+                               const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
+  static constexpr char kReplace[] = "ReplaceNodeSubsetsWithDelegateKernels";
+  Call* call = Current();
+  call->replacing = delegate;
+  Guard(Ignore, [&] {
+    if (call->subject.callback == Callback::kInit) {
+      Report(Rule::kReplaceInsideInit, call, -1, "calls %s", kReplace);
+    }
+    if (registration.custom_name != nullptr && delegate != nullptr) {
+      std::string& name = names_[delegate];
+      if (name.empty()) name = registration.custom_name;
+      std::string& caller = names_[call->subject.delegate];
+      if (caller.empty()) caller = registration.custom_name;
+    }
+    if (call->before != nullptr) CheckFields(call);
+    CheckClaim(subgraph, nodes, kReplace);
+    if (delegate != nullptr && !call->IsDelegate(delegate)) {
+      Report(Rule::kReplaceForAnother, call, -1, "replaces nodes on behalf of another delegate");
+    }
+    CheckRegistration(call, registration);
+  });
 }
 
 void Validation::AfterReplace(Subgraph* subgraph, TfLiteStatus status) {

@@ -9,8 +9,8 @@ std::vector<OpCase> AllCases() {
        {&ActivationCases, &ArithmeticCases, &BinaryCases,        &CompareCases, &ConcatCases,
         &ControlCases,    &ConvCases,       &ConvTransposeCases, &FillCases,    &CustomCases,
         &GatherCases,     &MatmulCases,     &NormalizeCases,     &PadCases,     &PoolCases,
-        &QuantizeCases,   &RearrangeCases,  &ReduceCases,        &ResizeCases,  &SearchCases,
-        &ShapeCases,      &SliceCases,      &SoftmaxCases,       &UnaryCases}) {
+        &QuantizeCases,   &RearrangeCases,  &ReduceCases,        &ResizeCases,  &ResourceCases,
+        &SearchCases,     &ShapeCases,      &SliceCases,         &SoftmaxCases, &UnaryCases}) {
     for (OpCase& op_case : (*family)()) all.push_back(std::move(op_case));
   }
   return all;

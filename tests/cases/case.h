@@ -58,6 +58,7 @@ std::vector<OpCase> QuantizeCases();
 std::vector<OpCase> RearrangeCases();
 std::vector<OpCase> ReduceCases();
 std::vector<OpCase> ResizeCases();
+std::vector<OpCase> ResourceCases();
 std::vector<OpCase> SearchCases();
 std::vector<OpCase> ShapeCases();
 std::vector<OpCase> SliceCases();

@@ -20,9 +20,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 
-import numpy as np  # noqa: E402
+try:
+    import numpy as np
 
-from golden import agree, container, graphs, model, ops, ours, tflite  # noqa: E402
+    from golden import agree, container, graphs, model, ops, ours, tflite
+except ModuleNotFoundError as error:
+    sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
 DRAWN = 24  # random cases per operator's file
 FOLDER = HERE.parent.parent / "tests" / "data" / "golden"

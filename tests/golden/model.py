@@ -18,9 +18,9 @@ TYPES = {
     "u8": (3, 3, np.uint8), "i64": (4, 4, np.int64), "bool": (6, 6, np.bool_),
     "i16": (7, 7, np.int16), "c64": (8, 8, np.complex64), "i8": (9, 9, np.int8),
     "f64": (10, 11, np.float64), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
-    "u16": (16, 17, np.uint16), "str": (5, 5, np.object_),
+    "u16": (16, 17, np.uint16), "str": (5, 5, np.object_), "resource": (13, 14, np.int32),
 }
-TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()}
+TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items() if name != "resource"}
 
 
 def to_bytes(type, values):

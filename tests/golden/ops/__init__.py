@@ -9,12 +9,12 @@ A family module offers
 and is named in FAMILIES here. Adding an operator to an existing family touches that module only.
 """
 from . import (activation, arithmetic, binary, compare, concat, control, conv, conv_transpose, fill, gather,
-               matmul, normalize, pad, pool, quantize, rearrange, reduce, resize, search,
-               shape, slice, softmax, unary)
+               matmul, normalize, pad, pool, quantize, rearrange, reduce, resize, resource,
+               search, shape, slice, softmax, unary)
 
 FAMILIES = [arithmetic, control, softmax, conv, conv_transpose, matmul, pool, shape, quantize, binary, compare, concat,
             gather, pad, rearrange, resize, slice, fill, activation, normalize,
-            reduce, search, unary]
+            reduce, search, unary, resource]
 
 
 def family_of(operator):
