@@ -221,6 +221,10 @@ class ScaledSum {
         ToFixedMultiplier(common / ((1 << kExtraBits) * static_cast<double>(output->params.scale)));
   }
 
+  FixedSum AsVectors() const {
+    return {from_a_, from_b_, to_out_, sign, {range_.low, range_.high}};
+  }
+
   T operator()(T a, T b) const {
     const int32_t sum = Multiply((a - zero_a_) * (1 << kExtraBits), from_a_) +
                         sign * Multiply((b - zero_b_) * (1 << kExtraBits), from_b_);
@@ -302,6 +306,9 @@ class ScaledProduct {
     return static_cast<T>(requantize_((a - zero_a_) * (b - zero_b_)));
   }
 
+  FixedProduct AsFixed() const {
+    return {requantize_.multiplier(), {requantize_.range().low, requantize_.range().high}};
+  }
   QuantizedProduct AsVectors() const {
     const FloatRange& bounds = requantize_.bounds();
     return {zero_a_,
@@ -397,19 +404,48 @@ auto* VectorLoopOf(const VectorKernels& vector) {
   } else if constexpr (std::is_same_v<Operator, Product>) {
     return vector.product_f32;
   } else {
-    return decltype(vector.sum_f32){nullptr};
+    return vector.quotient_f32;
+  }
+}
+
+// The same for float16.
+template <typename Operator>
+auto* HalfLoopOf(const VectorKernels& vector) {
+  if constexpr (std::is_same_v<Operator, Sum>) {
+    return vector.sum_f16;
+  } else if constexpr (std::is_same_v<Operator, Product>) {
+    return vector.product_f16;
+  } else {
+    return decltype(vector.sum_f16){nullptr};
+  }
+}
+
+// Of floats with T for their bits; false where there is no loop.
+template <typename T, typename Loop>
+bool RunFloats(TfLiteContext* context, TfLiteNode* node, Loop loop, const FloatRange& range) {
+  if (loop == nullptr) return false;
+  const FloatBounds bounds = {range.low, range.high};
+  RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, bounds); });
+  return true;
+}
+
+template <typename Operator>
+bool RunFloats(TfLiteContext* context, TfLiteNode* node) {
+  const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
+  switch (Input(context, node, 0)->type) {
+    case kTfLiteFloat32:
+      return RunFloats<float>(context, node, VectorLoopOf<Operator>(Cpu().vector), range);
+    case kTfLiteFloat16:
+      return RunFloats<uint16_t>(context, node, HalfLoopOf<Operator>(Cpu().vector),
+                                 PlainRange<Half>(range));
+    default:
+      return false;
   }
 }
 
 template <typename Operator>
 TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
-  const auto loop = VectorLoopOf<Operator>(Cpu().vector);
-  if (loop != nullptr && Input(context, node, 0)->type == kTfLiteFloat32) {
-    const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
-    const FloatBounds bounds = {range.low, range.high};
-    return RunVectors<float>(context, node,
-                             [&](const BinaryRun<float>& run) { loop(run, bounds); });
-  }
+  if (RunFloats<Operator>(context, node)) return kTfLiteOk;
   return DispatchType<Operator::kTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto range = PlainRange<T>(DataOf<ArithmeticData>(node).float_range);
@@ -460,7 +496,14 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
         return RunFloatSum<T>(context, node, sum);
       }
     }
-    return Run<T>(context, node, ScaledSum<T, sign>(a, b, output, data.int_range));
+    const ScaledSum<T, sign> sum(a, b, output, data.int_range);
+    if constexpr (sizeof(T) == 2) {
+      if (const auto loop = Cpu().vector.sum_s16) {
+        const FixedSum fixed = sum.AsVectors();
+        return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, fixed); });
+      }
+    }
+    return Run<T>(context, node, sum);
   });
 }
 
@@ -495,9 +538,24 @@ bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
   return true;
 }
 
+// MUL of 16 bits, the same in both arithmetic modes.
+bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node,
+                     void (*loop)(const BinaryRun<int16_t>&, const FixedProduct&)) {
+  if (loop == nullptr) return false;
+  const FixedProduct product = ScaledProduct<int16_t, ExactRequantizer>(
+                                   Input(context, node, 0), Input(context, node, 1),
+                                   Output(context, node, 0), DataOf<ArithmeticData>(node).int_range)
+                                   .AsFixed();
+  RunVectors<int16_t>(context, node, [&](const BinaryRun<int16_t>& run) { loop(run, product); });
+  return true;
+}
+
 bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
-  if (ArithmeticOf(context) != Arithmetic::kDefault) return false;
   const VectorKernels& vector = Cpu().vector;
+  if (Input(context, node, 0)->type == kTfLiteInt16) {
+    return RunFixedProduct(context, node, vector.product_s16);
+  }
+  if (ArithmeticOf(context) != Arithmetic::kDefault) return false;
   switch (Input(context, node, 0)->type) {
     case kTfLiteInt8:
       return RunFloatProduct<int8_t>(context, node, vector.product_s8);

@@ -10,6 +10,7 @@
 // broadcasts all three inputs.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "kernels/common/broadcast.h"
 #include "kernels/common/element_type.h"
@@ -90,6 +91,22 @@ class FixedValue {
   FixedMultiplier scale_;
 };
 
+// The same for all 256 bytes, where that many elements want it.
+constexpr int64_t kWorthTables = 2048;
+template <typename T>
+class ValueTable {
+ public:
+  explicit ValueTable(const FixedValue<T>& value) {
+    for (int x = std::numeric_limits<T>::min(); x <= std::numeric_limits<T>::max(); ++x) {
+      values_[static_cast<uint8_t>(x)] = value(static_cast<T>(x));
+    }
+  }
+  int32_t operator()(T step) const { return values_[static_cast<uint8_t>(step)]; }
+
+ private:
+  int32_t values_[256];
+};
+
 template <typename T, typename Comparison>
 TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
                              const Comparison& comparison) {
@@ -100,6 +117,14 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
   if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
     if (data.quantised) {
       const FixedValue<T> value_a(a), value_b(b);
+      if constexpr (sizeof(T) == 1) {
+        if (ElementCount(Output(context, node, 0)) >= kWorthTables) {
+          const ValueTable<T> table_a(value_a), table_b(value_b);
+          data.plan.Run(context, Data<T>(a), Data<T>(b), out,
+                        [&](T x, T y) { return comparison(table_a(x), table_b(y)); });
+          return kTfLiteOk;
+        }
+      }
       data.plan.Run(context, Data<T>(a), Data<T>(b), out,
                     [&](T x, T y) { return comparison(value_a(x), value_b(y)); });
       return kTfLiteOk;

@@ -36,7 +36,7 @@ TfLiteStatus IndexError(TfLiteContext* context, const TfLiteTensor* indices, int
 // ---- GATHER -----------------------------------------------------------------------------------
 
 struct GatherPlace {
-  int axis, batch_dims;
+  int axis = 0, batch_dims = 0;
 };
 
 TfLiteStatus FindPlace(TfLiteContext* context, const TfLiteNode* node, GatherPlace* place) {

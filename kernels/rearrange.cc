@@ -69,7 +69,7 @@ TfLiteStatus ReadPermutation(TfLiteContext* context, const TfLiteNode* node, int
 
 TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
-  int order[kMaxRank], dims[kMaxRank];
+  int order[kMaxRank] = {}, dims[kMaxRank];
   DEPUTY_TRY(ReadPermutation(context, node, order));
   for (int i = 0; i < Rank(input); ++i) dims[i] = Dim(input, order[i]);
   return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
@@ -87,7 +87,7 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const auto in = DenseSteps(Dims(input));
   const auto out = DenseSteps(Dims(Output(context, node, 0)));
-  int order[kMaxRank];
+  int order[kMaxRank] = {};
   DEPUTY_TRY(ReadPermutation(context, node, order));
   StridedCopy copy;
   for (int i = 0; i < Rank(input); ++i) copy.Add(Dim(input, order[i]), in[order[i]], out[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions along any set of axes, and CUMSUM. Neighbouring axes that are reduced alike are
-// merged, then the input is read once, in order, while its elements are folded into accumulators.
+// merged, then the input is read once while its elements are folded into accumulators, on all
+// threads. How the work is cut depends on the shape alone, and with it the bits of a float sum.
 //
 // Quantised SUM and MEAN sum steps and rescale once; MAX and MIN compare steps and therefore want
 // both scales alike; PROD rescales after every factor, in a narrower fixed-point multiplication of
@@ -38,6 +39,7 @@ bool FillCumsum(const OpOptions& options, TfLiteCumsumParams* params) {
 struct ReducePlan {
   struct Axis {
     int64_t extent = 1;
+    int64_t step_in = 1;
     int64_t step_out = 0;  // 0: reduced
   };
   Axis axes[kMaxRank];
@@ -61,11 +63,14 @@ ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
     last_reduced = is_reduced;
   }
   if (plan.rank == 0) plan.axes[plan.rank++].step_out = 1;
-  int64_t step = 1;
+  int64_t step_in = 1, step_out = 1;
   for (int i = plan.rank - 1; i >= 0; --i) {
-    if (plan.axes[i].step_out == 0) continue;
-    plan.axes[i].step_out = step;
-    step *= plan.axes[i].extent;
+    ReducePlan::Axis& axis = plan.axes[i];
+    axis.step_in = step_in;
+    step_in *= axis.extent;
+    if (axis.step_out == 0) continue;
+    axis.step_out = step_out;
+    step_out *= axis.extent;
   }
   return plan;
 }
@@ -94,51 +99,174 @@ Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   return start;
 }
 
-// The table's loops for floats; null where it has none.
-template <typename Fold>
-FoldF32 VectorFoldOf(const Fold& fold) {
-  if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
-    return fold.vector_loops(Cpu().vector);
-  } else {
-    return {};
+// Rows into as many accumulators as they have elements.
+template <typename T, typename Acc, typename Fold>
+void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out,
+              const Fold& fold) {
+  for (; rows > 0; --rows, in += stride) {
+    for (int64_t i = 0; i < count; ++i) out[i] = fold(out[i], in[i]);
   }
 }
 
-// Folds everything below `level` of the plan; returns where the input goes on.
+// The table's loops from T to Acc; null where it has none.
+template <typename T, typename Acc, typename Group>
+FoldLoops<T, Acc> LoopsOf(const Group& group) {
+  FoldLoops<T, Acc> loops;
+  const auto take = [&](const auto& candidate) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(candidate)>, FoldLoops<T, Acc>>) {
+      loops = candidate;
+    }
+  };
+  take(group.f32);
+  take(group.s8);
+  take(group.u8);
+  take(group.s16);
+  take(group.s32);
+  return loops;
+}
+
+// One reduction: a plan, and what is done with each element.
 template <typename T, typename Acc, typename Fold>
-const T* FoldLevel(const ReducePlan& plan, int level, const T* in, Acc* out, const Fold& fold) {
-  const ReducePlan::Axis& axis = plan.axes[level];
-  if (level + 1 < plan.rank) {
+class Folding {
+ public:
+  Folding(const ReducePlan& plan, Acc start, const Fold& fold)
+      : plan_(plan), start_(start), fold_(fold) {
+    if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
+      loops_ = LoopsOf<T, Acc>(fold.vector_loops(Cpu().vector));
+    }
+  }
+
+  // Everything, on all threads. False when there is no memory for sums of pieces.
+  bool All(TfLiteContext* context, const T* in, Acc* out) const {
+    std::fill_n(out, plan_.outputs, start_);
+    if (plan_.outputs == 0 || plan_.per_output == 0) return true;
+    return Share(context, 0, in, out);
+  }
+
+ private:
+  using Axis = ReducePlan::Axis;
+  // A fold costs less than what kElementsPerTask is made for.
+  static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
+  static constexpr int64_t kMostPieces = 16;  // so many can work on one accumulator
+  static constexpr int64_t kWideRow = 1024;   // elements: wide enough to be cut itself
+
+  static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
+
+  // What is below `level`, cut along the axis where most can work side by side.
+  bool Share(TfLiteContext* context, int level, const T* in, Acc* out) const {
+    const Axis& axis = plan_.axes[level];
+    const bool is_last = level + 1 == plan_.rank;
+    if (axis.step_out == 0) {
+      if (is_last || axis.step_in < kWideRow) return SharePieces(context, level, in, out);
+      ShareColumns(context, level, in, out);
+      return true;
+    }
+    if (is_last || axis.extent >= kMostPieces) {
+      ParallelRanges(context, axis.extent, Grain(axis.step_in), [&](int64_t first, int64_t last) {
+        Level(level, last - first, in + first * axis.step_in, out + first * axis.step_out);
+      });
+      return true;
+    }
     for (int64_t i = 0; i < axis.extent; ++i) {
-      in = FoldLevel(plan, level + 1, in, out + i * axis.step_out, fold);
+      if (!Share(context, level + 1, in + i * axis.step_in, out + i * axis.step_out)) return false;
     }
-    return in;
+    return true;
   }
-  if constexpr (std::is_same_v<T, float> && std::is_same_v<Acc, float>) {
-    // A call costs more than a few elements.
-    const FoldF32 loops = axis.extent < 16 ? FoldF32{} : VectorFoldOf(fold);
-    if (loops.run != nullptr) {
+
+  // Cuts the axis below the reduced one of `level`.
+  void ShareColumns(TfLiteContext* context, int level, const T* in, Acc* out) const {
+    const Axis &axis = plan_.axes[level], &columns = plan_.axes[level + 1];
+    const int64_t grain = Grain(axis.extent * columns.step_in) + 64 / columns.step_in;
+    ParallelRanges(context, columns.extent, grain, [&](int64_t first, int64_t last) {
+      Columns(level, axis.extent, last - first, in + first * columns.step_in,
+              out + first * columns.step_out);
+    });
+  }
+
+  // Cuts the reduced axis of `level`: each piece has accumulators of its own, which are folded in
+  // order.
+  bool SharePieces(TfLiteContext* context, int level, const T* in, Acc* out) const {
+    const Axis& axis = plan_.axes[level];
+    if constexpr (Fold::kAnyOrder) {
+      const int64_t wanted = axis.extent * axis.step_in / kFoldsPerTask;
+      const int pieces = static_cast<int>(std::min({wanted, axis.extent, kMostPieces}));
+      if (pieces > 1) return FoldPieces(context, level, pieces, in, out);
+    }
+    Level(level, axis.extent, in, out);
+    return true;
+  }
+
+  bool FoldPieces(TfLiteContext* context, int level, int pieces, const T* in, Acc* out) const {
+    const Axis& axis = plan_.axes[level];
+    const bool is_last = level + 1 == plan_.rank;
+    const int64_t outputs =
+        is_last ? 1 : plan_.axes[level + 1].extent * plan_.axes[level + 1].step_out;
+    Scratch scratch;
+    if (!scratch.AcquireForWorkers(context, static_cast<size_t>(outputs) * sizeof(Acc), pieces)) {
+      return false;
+    }
+    const auto sums_of = [&](int piece) { return reinterpret_cast<Acc*>(scratch.worker(piece)); };
+    ParallelFor(context, pieces, [&](int piece, int) {
+      const int64_t first = axis.extent * piece / pieces, last = axis.extent * (piece + 1) / pieces;
+      std::fill_n(sums_of(piece), outputs, start_);
+      Level(level, last - first, in + first * axis.step_in, sums_of(piece));
+    });
+    for (int piece = 0; piece < pieces; ++piece) {
+      FoldRows(sums_of(piece), 1, 0, outputs, out, fold_);
+    }
+    return true;
+  }
+
+  // Everything below `level`, of which `extent` are taken.
+  void Level(int level, int64_t extent, const T* in, Acc* out) const {
+    const Axis& axis = plan_.axes[level];
+    if (level + 1 == plan_.rank) {
       if (axis.step_out == 0) {
-        *out = loops.run(in, axis.extent, *out);
+        *out = Run(in, extent, *out);
       } else {
-        loops.rows(in, axis.extent, out);
+        Rows(in, 1, 0, extent, out);
       }
-      return in + axis.extent;
+    } else if (axis.step_out == 0) {
+      Columns(level, extent, plan_.axes[level + 1].extent, in, out);
+    } else {
+      for (int64_t i = 0; i < extent; ++i) {
+        Level(level + 1, plan_.axes[level + 1].extent, in + i * axis.step_in,
+              out + i * axis.step_out);
+      }
     }
   }
-  if (axis.step_out == 0) {
-    *out = FoldRun(in, axis.extent, *out, fold);
-  } else {
-    for (int64_t i = 0; i < axis.extent; ++i) out[i] = fold(out[i], in[i]);
+
+  // Below the reduced axis of `level`, of which `extent` are taken, `columns` of the next axis.
+  void Columns(int level, int64_t extent, int64_t columns, const T* in, Acc* out) const {
+    const int64_t stride = plan_.axes[level].step_in;
+    if (level + 2 == plan_.rank) return Rows(in, extent, stride, columns, out);
+    for (int64_t i = 0; i < extent; ++i) Level(level + 1, columns, in + i * stride, out);
   }
-  return in + axis.extent;
-}
+
+  // A call costs more than a few elements.
+  Acc Run(const T* in, int64_t count, Acc start) const {
+    if (loops_.run != nullptr && count >= 16) return loops_.run(in, count, start);
+    return FoldRun(in, count, start, fold_);
+  }
+  void Rows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out) const {
+    if (loops_.rows != nullptr && rows * count >= 16) {
+      return loops_.rows(in, rows, stride, count, out);
+    }
+    FoldRows(in, rows, stride, count, out, fold_);
+  }
+
+  const ReducePlan& plan_;
+  Acc start_;
+  const Fold& fold_;
+  FoldLoops<T, Acc> loops_;
+};
 
 template <typename T, typename Acc, typename Fold>
-void FoldAll(const ReducePlan& plan, const T* in, Acc start, Acc* out, const Fold& fold) {
-  std::fill_n(out, plan.outputs, start);
-  if (plan.outputs == 0 || plan.per_output == 0) return;
-  FoldLevel(plan, 0, in, out, fold);
+TfLiteStatus FoldAll(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan, Acc start,
+                     Acc* out, const Fold& fold) {
+  const Folding<T, Acc, Fold> folding(plan, start, fold);
+  if (folding.All(context, Data<T>(Input(context, node, 0)), out)) return kTfLiteOk;
+  return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
 }
 
 // ---- What is folded ---------------------------------------------------------------------------
@@ -150,7 +278,7 @@ using Wrapping = std::conditional_t<std::is_integral_v<T>,
 
 struct FoldSum {
   static constexpr bool kAnyOrder = true;
-  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.sum; }
+  static const SumFolds& vector_loops(const VectorKernels& vector) { return vector.sum; }
   template <typename Acc, typename T>
   Acc operator()(Acc sum, T x) const {
     return static_cast<Acc>(static_cast<Wrapping<Acc>>(sum) + static_cast<Wrapping<Acc>>(x));
@@ -175,7 +303,7 @@ struct FoldProduct {
 
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
-  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.max; }
+  static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.max; }
   template <typename T>
   T operator()(T largest, T x) const {
     return x > largest ? x : largest;
@@ -188,7 +316,7 @@ struct FoldMax {
 
 struct FoldMin {
   static constexpr bool kAnyOrder = true;
-  static const FoldF32& vector_loops(const VectorKernels& vector) { return vector.min; }
+  static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.min; }
   template <typename T>
   T operator()(T smallest, T x) const {
     return x < smallest ? x : smallest;
@@ -201,11 +329,11 @@ struct FoldMin {
 
 // bool: any byte but 0 is true, whoever wrote it.
 struct FoldAny {
-  static constexpr bool kAnyOrder = false;
+  static constexpr bool kAnyOrder = true;
   uint8_t operator()(uint8_t any, uint8_t x) const { return any | (x != 0 ? 1 : 0); }
 };
 struct FoldEvery {
-  static constexpr bool kAnyOrder = false;
+  static constexpr bool kAnyOrder = true;
   uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
 };
 
@@ -331,17 +459,17 @@ TfLiteStatus MakePlan(TfLiteContext* context, TfLiteNode* node, ReducePlan* out_
   return kTfLiteOk;
 }
 
-// Room for one Acc per output.
+// Room for one Acc per output; null after a report.
 template <typename Acc>
-TfLiteStatus Accumulators(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
-                          Scratch* scratch, Acc** out) {
+Acc* Accumulators(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                  Scratch* scratch) {
   size_t bytes;
   if (!MultiplySizes(static_cast<size_t>(plan.outputs), sizeof(Acc), &bytes) ||
       !scratch->Acquire(context, bytes)) {
-    return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
+    TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
+    return nullptr;
   }
-  *out = scratch->as<Acc>();
-  return kTfLiteOk;
+  return scratch->as<Acc>();
 }
 
 template <typename Fold, uint32_t types>
@@ -349,9 +477,8 @@ TfLiteStatus FoldTyped(TfLiteContext* context, TfLiteNode* node, const ReducePla
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<types>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    FoldAll(plan, Data<T>(input), Fold::template Start<T>(), Data<T>(Output(context, node, 0)),
-            Fold());
-    return kTfLiteOk;
+    return FoldAll<T>(context, node, plan, Fold::template Start<T>(),
+                      Data<T>(Output(context, node, 0)), Fold());
   });
 }
 
@@ -363,11 +490,10 @@ TfLiteStatus FoldElements(TfLiteContext* context, TfLiteNode* node, const Reduce
   if (input->type == kTfLiteBool) {
     uint8_t* out = Data<uint8_t>(Output(context, node, 0));
     if constexpr (std::is_same_v<Fold, FoldSum> || std::is_same_v<Fold, FoldMax>) {
-      FoldAll(plan, Data<uint8_t>(input), uint8_t{0}, out, FoldAny());
+      return FoldAll<uint8_t>(context, node, plan, uint8_t{0}, out, FoldAny());
     } else {
-      FoldAll(plan, Data<uint8_t>(input), uint8_t{1}, out, FoldEvery());
+      return FoldAll<uint8_t>(context, node, plan, uint8_t{1}, out, FoldEvery());
     }
-    return kTfLiteOk;
   }
   constexpr uint32_t kTypes =
       kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
@@ -405,10 +531,10 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
     std::fill_n(out, plan.outputs, T{0});
     return kTfLiteOk;
   }
-  int32_t* sums = nullptr;
   Scratch scratch;
-  DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &sums));
-  FoldAll(plan, Data<T>(input), int32_t{0}, sums, FoldSum());
+  int32_t* const sums = Accumulators<int32_t>(context, node, plan, &scratch);
+  if (sums == nullptr) return kTfLiteError;
+  DEPUTY_TRY(FoldAll<T>(context, node, plan, int32_t{0}, sums, FoldSum()));
   const FixedMultiplier by = SumMultiplier(input, output, divisor);
   const int64_t zero_in = int64_t{input->params.zero_point} * plan.per_output;
   for (int64_t i = 0; i < plan.outputs; ++i) {
@@ -440,10 +566,10 @@ TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReduceP
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
-    int64_t* sums = nullptr;
     Scratch scratch;
-    DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &sums));
-    FoldAll(plan, Data<T>(input), int64_t{0}, sums, FoldSum());
+    int64_t* const sums = Accumulators<int64_t>(context, node, plan, &scratch);
+    if (sums == nullptr) return kTfLiteError;
+    DEPUTY_TRY(FoldAll<T>(context, node, plan, int64_t{0}, sums, FoldSum()));
     T* out = Data<T>(Output(context, node, 0));
     const int64_t divisor = std::max<int64_t>(plan.per_output, 1);
     for (int64_t i = 0; i < plan.outputs; ++i) out[i] = static_cast<T>(sums[i] / divisor);
@@ -472,10 +598,11 @@ TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const Redu
                                1.0 / static_cast<double>(std::max<int64_t>(plan.per_output, 1)));
   const FoldScaledProduct fold{input->params.zero_point,
                                ToFixedMultiplier(static_cast<double>(input->params.scale) / root)};
-  FoldScaledProduct::Value* products = nullptr;
   Scratch scratch;
-  DEPUTY_TRY(Accumulators(context, node, plan, &scratch, &products));
-  FoldAll(plan, Data<T>(input), FoldScaledProduct::Value{0, false}, products, fold);
+  FoldScaledProduct::Value* const products =
+      Accumulators<FoldScaledProduct::Value>(context, node, plan, &scratch);
+  if (products == nullptr) return kTfLiteError;
+  DEPUTY_TRY(FoldAll<T>(context, node, plan, FoldScaledProduct::Value{0, false}, products, fold));
   constexpr float kMoreThanAnyStep = 1 << 17;
   T* out = Data<T>(output);
   for (int64_t i = 0; i < plan.outputs; ++i) {
@@ -504,9 +631,8 @@ template <typename Fold, uint8_t start>
 TfLiteStatus EvalBool(TfLiteContext* context, TfLiteNode* node) {
   ReducePlan plan;
   DEPUTY_TRY(MakePlan(context, node, &plan));
-  FoldAll(plan, Data<uint8_t>(Input(context, node, 0)), start,
-          Data<uint8_t>(Output(context, node, 0)), Fold());
-  return kTfLiteOk;
+  return FoldAll<uint8_t>(context, node, plan, start, Data<uint8_t>(Output(context, node, 0)),
+                          Fold());
 }
 
 // ---- CUMSUM -----------------------------------------------------------------------------------

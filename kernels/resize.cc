@@ -173,7 +173,10 @@ auto Blend(const Corners<T>& in, const Between<int32_t>& y, const Between<int32_
 }
 
 inline void Round(float sum, float* out) { *out = sum; }
-inline void Round(float sum, uint8_t* out) { *out = static_cast<uint8_t>(sum + 0.5f); }
+inline void Round(float sum, uint8_t* out) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
+  *out = static_cast<uint8_t>(sum + 0.5f);
+}
 template <typename Sum, typename T>
 void Round(Sum sum, T* out) {
   constexpr Sum kHalf = 1 << 19;

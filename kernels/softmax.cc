@@ -26,6 +26,9 @@ bool FillSoftmax(const OpOptions& options, TfLiteSoftmaxParams* params) {
   return true;
 }
 
+// The sum of a row's exponentials is in Q12.
+constexpr int kSumIntegerBits = 12;
+
 // ---- Prepare ----------------------------------------------------------------------------------
 
 constexpr uint32_t kByteBits = kInt8Bit | kUInt8Bit;
@@ -38,9 +41,10 @@ struct ShortTables {
 };
 
 struct SoftmaxData {
-  // For 8-bit types, for the differences i that count: smaller ones are zero and do not even enter
-  // the sum. exp(-scale * beta * i) in Q0, and its exponent in Q5.
+  // For 8-bit types, by the difference i: exp(-scale * beta * i) in Q0, the same in Q12, and its
+  // exponent in Q5. From `differences` on all are zero.
   int32_t exponentials[256];
+  int32_t terms[256];
   int32_t exponents[256];
   int differences = 0;
   FixedMultiplier to_difference;  // from an exponent back to i, for LOG_SOFTMAX
@@ -69,9 +73,11 @@ TfLiteStatus Tabulate(TfLiteContext* context, const TfLiteTensor* input, float b
   const double radius = 31.0 * static_cast<double>(1 << (31 - kIntegerBits)) /
                         static_cast<double>(int64_t{1} << multiplier.shift);
   data->differences = static_cast<int>(std::min(std::floor(radius), 255.0)) + 1;
-  for (int i = 0; i < data->differences; ++i) {
-    data->exponents[i] = Multiply(-i, multiplier);
-    data->exponentials[i] = ExpOfNegativeQ5(data->exponents[i]);
+  for (int i = 0; i < 256; ++i) {
+    const bool counts = i < data->differences;
+    data->exponents[i] = counts ? Multiply(-i, multiplier) : 0;
+    data->exponentials[i] = counts ? ExpOfNegativeQ5(data->exponents[i]) : 0;
+    data->terms[i] = RoundingShiftRight(data->exponentials[i], kSumIntegerBits);
   }
   data->to_difference =
       ToFixedMultiplier(static_cast<double>(int64_t{1} << (31 - multiplier.shift)) /
@@ -194,30 +200,51 @@ void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
   for (int c = 0; c < depth; ++c) out[c] = FloatToHalf(HalfToFloat(out[c]) / sum);
 }
 
-// The sum of a row's exponentials in Q12.
-constexpr int kSumIntegerBits = 12;
+// The table's loops for T.
+template <typename T>
+LookUpLoops<T> LookUps() {
+  if constexpr (std::is_same_v<T, int8_t>) {
+    return Cpu().vector.look_up_s8;
+  } else {
+    return Cpu().vector.look_up_u8;
+  }
+}
+
+template <typename T>
+int LargestStep(const T* values, int depth) {
+  const ExtremeFolds& max = Cpu().vector.max;
+  if (max.s8.run == nullptr) return *std::max_element(values, values + depth);
+  if constexpr (std::is_same_v<T, int8_t>) {
+    return max.s8.run(values, depth, *values);
+  } else {
+    return max.u8.run(values, depth, *values);
+  }
+}
+
 template <typename T>
 int32_t SumOfExponentials(const T* values, int depth, int largest, const SoftmaxData& data) {
+  if (const auto loop = LookUps<T>().sum) return loop(values, depth, largest, data.terms);
   int32_t sum = 0;
-  for (int c = 0; c < depth; ++c) {
-    const int difference = largest - values[c];
-    if (difference < data.differences) {
-      Accumulate(&sum, RoundingShiftRight(data.exponentials[difference], kSumIntegerBits));
-    }
-  }
+  for (int c = 0; c < depth; ++c) Accumulate(&sum, data.terms[largest - values[c]]);
   return sum;
 }
 
 template <typename T, typename Out>
 void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
-  const int largest = *std::max_element(values, values + depth);
+  const int largest = LargestStep(values, depth);
   const int32_t sum = SumOfExponentials(values, depth, largest, data);
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
   // 31 fraction bits become those of the output. Very long and flat rows shift everything out
   // (upstream's debug checks end the process there).
   const int shift = excess_bits + 31 - 8 * static_cast<int>(sizeof(Out));
+  if constexpr (std::is_same_v<T, Out>) {
+    const auto loop = LookUps<T>().scale;
+    if (loop != nullptr && shift >= 0 && shift <= 31) {
+      return loop(values, depth, largest, data.exponentials, {scale, -shift}, out);
+    }
+  }
   for (int c = 0; c < depth; ++c) {
     const int difference = largest - values[c];
     int32_t step = kLow;
@@ -232,7 +259,7 @@ template <typename T>
 void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) {
   constexpr int kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
   constexpr int kSurplusBits = 31 - 5 - 4;  // the output is in Q4
-  const int largest = *std::max_element(values, values + depth);
+  const int largest = LargestStep(values, depth);
   const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(values, depth, largest, data));
   // Differences of this many steps and more would leave Q5 once the logarithm is subtracted.
   const int32_t lowest =

@@ -55,7 +55,7 @@ TfLiteStatus ResizeToBatch(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   Blocks blocks;
   DEPUTY_TRY(ReadBlocks(context, node, &blocks));
-  int dims[4];
+  int dims[4] = {};
   for (int axis = 0; axis < Rank(input); ++axis) dims[axis] = Dim(input, axis);
   for (int i = 0; i < blocks.spatial; ++i) {
     const int64_t padded = dims[i + 1] + blocks.before[i] + blocks.after[i];
@@ -74,7 +74,7 @@ TfLiteStatus ResizeToSpace(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   Blocks blocks;
   DEPUTY_TRY(ReadBlocks(context, node, &blocks));
-  int dims[4];
+  int dims[4] = {};
   for (int axis = 0; axis < Rank(input); ++axis) dims[axis] = Dim(input, axis);
   for (int i = 0; i < blocks.spatial; ++i) {
     if (dims[0] % blocks.size[i] != 0) {

@@ -93,13 +93,23 @@ float Ceil(float x) { return std::ceil(x); }
 float Sin(float x) { return std::sin(x); }
 float Cos(float x) { return std::cos(x); }
 
+// The group's loop for one of these; null where there is none.
+constexpr MapF32 VectorKernels::*LoopOf(float (*function)(float)) {
+  if (function == &Square) return &VectorKernels::square;
+  if (function == &RoundHalfToEven) return &VectorKernels::round;
+  if (function == &Floor) return &VectorKernels::floor;
+  if (function == &Ceil) return &VectorKernels::ceil;
+  return nullptr;
+}
+
 template <float (*function)(float)>
 TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat16) return MapHalves(context, input, output, function);
-  if constexpr (function == &Square) {
-    return MapVectors(context, input, output, &VectorKernels::square, 0.0f, function);
+  constexpr MapF32 VectorKernels::*kLoop = LoopOf(function);
+  if constexpr (kLoop != nullptr) {
+    return MapVectors(context, input, output, kLoop, 0.0f, function);
   }
   return MapElements<float>(context, input, output, function);
 }
@@ -183,9 +193,14 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type == kTfLiteFloat32) {
+    return MapVectors(context, input, Output(context, node, 0), &VectorKernels::negative, 0.0f,
+                      &Negative<float>);
+  }
   return DispatchType<kNegBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(context, input, Output(context, node, 0), &Negative<T>);
+    return MapElements<T>(context, input, Output(context, node, 0),
+                          [](T x) { return Negative<T>(x); });
   });
 }
 
@@ -205,7 +220,7 @@ TfLiteStatus EvalSign(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kSignBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(context, input, Output(context, node, 0), &Sign<T>);
+    return MapElements<T>(context, input, Output(context, node, 0), [](T x) { return Sign<T>(x); });
   });
 }
 
@@ -222,8 +237,8 @@ TfLiteStatus PrepareExp(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type != kTfLiteFloat32) return RunTables(context, node);
-  return MapElements<float>(context, Input(context, node, 0), Output(context, node, 0),
-                            [](float x) { return FastExp(x); });
+  return MapVectors(context, Input(context, node, 0), Output(context, node, 0), &VectorKernels::exp,
+                    0.0f, [](float x) { return FastExp(x); });
 }
 
 // What has no logarithm becomes the smallest step.
@@ -302,7 +317,8 @@ TfLiteStatus EvalSqrt(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat32) {
-    return MapElements<float>(context, input, output, [](float x) { return std::sqrt(x); });
+    return MapVectors(context, input, output, &VectorKernels::sqrt, 0.0f,
+                      [](float x) { return std::sqrt(x); });
   }
   DEPUTY_TRY(CheckNotNegative(context, input));
   if (input->type == kTfLiteInt8) return RunTables(context, node);
@@ -357,8 +373,8 @@ TfLiteStatus EvalRsqrt(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckNotNegative(context, input));
     return RunTables(context, node);
   }
-  return MapElements<float>(context, input, Output(context, node, 0),
-                            [](float x) { return 1.0f / std::sqrt(x); });
+  return MapVectors(context, input, Output(context, node, 0), &VectorKernels::inverse_sqrt, 0.0f,
+                    [](float x) { return 1.0f / std::sqrt(x); });
 }
 
 // ---- Table ------------------------------------------------------------------------------------

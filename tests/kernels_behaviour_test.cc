@@ -303,13 +303,42 @@ std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
   EXPECT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
   std::vector<float> values = RandomFloats(CountOf(shape), 5);
   // Each row of another size, so that another row's scale shows.
-  for (size_t i = 0; i < values.size(); ++i) values[i] *= static_cast<float>(1 + i / kDepth);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = i / kDepth;
+    values[i] *= static_cast<float>(row + 1);
+  }
   interpreter.Set<float>(0, values);
   EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
   return interpreter.Get<float>(0);
 }
 
 // TensorFlow Lite mixes up the scales here (docs/differences.md), so no golden row can tell.
+// By real value: enough elements for tables of all bytes. The scales leave no rounding.
+TEST(Less, compares_large_int8_tensors_by_value) {
+  constexpr int kCount = 5000;
+  ModelBuilder m;
+  const int a = m.AddTensor(kTfLiteInt8, {kCount}, "a", {.scale = {0.5f}, .zero_point = {3}});
+  const int b = m.AddTensor(kTfLiteInt8, {kCount}, "b", {.scale = {0.25f}, .zero_point = {-7}});
+  const int less = m.AddTensor(kTfLiteBool, {kCount}, "less");
+  m.AddOp(kTfLiteBuiltinLess, {a, b}, {less}, schema::CreateLessOptions(m.fbb()));
+  m.SetInputs({a, b});
+  m.SetOutputs({less});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  std::vector<int8_t> left(kCount), right(kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    left[i] = static_cast<int8_t>(i * 37);
+    right[i] = static_cast<int8_t>(i / 3);
+  }
+  interpreter.Set(0, left);
+  interpreter.Set(1, right);
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  const auto result = interpreter.Get<uint8_t>(0);
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(result[i] != 0, (left[i] - 3) * 0.5 < (right[i] + 7) * 0.25) << i;
+  }
+}
+
 TEST(BatchMatMul, scales_the_batches_of_several_axes_by_their_own) {
   for (bool asymmetric : {false, true}) {
     const std::vector<float> expected = HybridProduct({12}, asymmetric);

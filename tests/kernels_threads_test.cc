@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/include/c_api.h"
 #include "kernels/common/broadcast.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
 #include "tests/threaded_context.h"
 
 namespace deputy {
@@ -69,6 +72,114 @@ TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
                 a[static_cast<size_t>(i)] + b[static_cast<size_t>(row * columns + column)]);
     }
     for (TfLiteTensor* tensor : {&left, &right, &out}) TfLiteIntArrayFree(tensor->dims);
+  }
+}
+
+struct Reduction {
+  std::vector<int> shape;
+  std::vector<int> axes;
+};
+
+// Large enough for several tasks, by every way in which the work is cut: the outermost axis, the
+// columns of a reduced one, pieces of a reduced one, and any of these below a short axis.
+const Reduction kReductions[] = {
+    {{300001}, {0}},           {{3001, 40}, {0}},         {{70, 2049}, {0}},
+    {{2, 3, 50001}, {1}},      {{65, 3001}, {1}},         {{3, 200, 11, 31}, {1, 3}},
+    {{40, 7, 501, 3}, {0, 2}}, {{33, 5, 400, 3}, {1, 2}}, {{5, 7, 11, 13, 17, 3}, {0, 2, 4}},
+};
+
+std::vector<uint8_t> ReductionModel(TfLiteBuiltinOperator code, TfLiteType type,
+                                    const Reduction& row) {
+  ModelBuilder m;
+  TensorExtras scale;
+  if (type == kTfLiteInt8) scale = {.scale = {1.0f}, .zero_point = {0}};
+  const int input = m.AddTensor(type, row.shape, "input", scale);
+  const int axes = m.AddConstant<int>(kTfLiteInt32, {static_cast<int>(row.axes.size())}, row.axes);
+  const int output = m.AddTensor(type, {1}, "output", scale);
+  m.AddOp(code, {input, axes}, {output}, schema::CreateReducerOptions(m.fbb()));
+  m.SetInputs({input});
+  m.SetOutputs({output});
+  return m.Finish();
+}
+
+template <typename T>
+std::vector<T> Reduce(const std::vector<uint8_t>& model, const std::vector<T>& values,
+                      int threads) {
+  TestInterpreter interpreter(model, [=](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetNumThreads(options, threads);
+  });
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  interpreter.Set(0, values);
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  return interpreter.Get<T>(0);
+}
+
+// fold(out, value) for every element, where it belongs.
+template <typename T, typename Fold>
+std::vector<double> BruteForce(const Reduction& row, const std::vector<T>& values, double start,
+                               const Fold& fold) {
+  size_t outputs = 1;
+  std::vector<size_t> steps(row.shape.size(), 0);
+  for (size_t axis = row.shape.size(); axis-- > 0;) {
+    if (std::count(row.axes.begin(), row.axes.end(), static_cast<int>(axis)) != 0) continue;
+    steps[axis] = outputs;
+    outputs *= static_cast<size_t>(row.shape[axis]);
+  }
+  std::vector<double> out(outputs, start);
+  for (size_t i = 0; i < values.size(); ++i) {
+    size_t rest = i, at = 0;
+    for (size_t axis = row.shape.size(); axis-- > 0;) {
+      at += rest % static_cast<size_t>(row.shape[axis]) * steps[axis];
+      rest /= static_cast<size_t>(row.shape[axis]);
+    }
+    out[at] = fold(out[at], static_cast<double>(values[i]));
+  }
+  return out;
+}
+
+size_t CountOf(const Reduction& row) {
+  size_t count = 1;
+  for (int extent : row.shape) count *= static_cast<size_t>(extent);
+  return count;
+}
+
+// Of numbers whose sums round, so that another order shows.
+TEST(Reductions, float_sums_have_the_same_bits_on_all_threads) {
+  for (const Reduction& row : kReductions) {
+    std::vector<float> values = Steps(CountOf(row), 7919);
+    for (float& value : values) value = (value - 100.0f) * 0.0123f;
+    const auto model = ReductionModel(kTfLiteBuiltinSum, kTfLiteFloat32, row);
+    const std::vector<float> sums = Reduce(model, values, 1);
+    const std::vector<double> exact =
+        BruteForce(row, values, 0, [](double sum, double x) { return sum + x; });
+    ASSERT_EQ(sums.size(), exact.size());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      ASSERT_NEAR(sums[i], exact[i], 0.02 + 1e-5 * std::fabs(exact[i])) << i;
+    }
+    for (int threads : {2, 3, 7}) EXPECT_EQ(Reduce(model, values, threads), sums) << threads;
+  }
+}
+
+TEST(Reductions, integers_are_exact_on_all_threads) {
+  for (const Reduction& row : kReductions) {
+    std::vector<int8_t> values(CountOf(row));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(i * 7919 % 251);
+    const std::vector<double> sums =
+        BruteForce(row, values, 0, [](double sum, double x) { return sum + x; });
+    const std::vector<double> largest =
+        BruteForce(row, values, -128, [](double a, double b) { return std::fmax(a, b); });
+    const double per_output = static_cast<double>(values.size()) / static_cast<double>(sums.size());
+    for (int threads : {1, 2, 3}) {
+      const auto means =
+          Reduce(ReductionModel(kTfLiteBuiltinMean, kTfLiteInt8, row), values, threads);
+      const auto maxima =
+          Reduce(ReductionModel(kTfLiteBuiltinReduceMax, kTfLiteInt8, row), values, threads);
+      for (size_t i = 0; i < sums.size(); ++i) {
+        // Half a step, and what two roundings in fixed point add to it.
+        ASSERT_NEAR(means[i], sums[i] / per_output, 0.55) << threads << " " << i;
+        ASSERT_EQ(maxima[i], largest[i]) << threads << " " << i;
+      }
+    }
   }
 }
 

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <span>
 #include <vector>
 
+#include "kernels/common/half.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
@@ -76,6 +75,97 @@ TEST(Vector, float_loops_are_their_formulas) {
   }
 }
 
+template <typename T>
+void CheckExtremeRuns(const char* name, void (*maximum)(const BinaryRun<T>&),
+                      void (*minimum)(const BinaryRun<T>&)) {
+  CheckLoop<T>(name, maximum, [](T a, T b) { return std::max(a, b); });
+  CheckLoop<T>(name, minimum, [](T a, T b) { return std::min(a, b); });
+}
+
+TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
+  for (const CpuKernels* cpu : Tables()) {
+    const VectorKernels& v = cpu->vector;
+    CheckLoop<float>(
+        cpu->name,
+        [&](const auto& run) {
+          v.quotient_f32(run, {-100.0f, 150.0f});
+        },
+        [](float a, float b) { return std::fmin(std::fmax(a / b, -100.0f), 150.0f); });
+    CheckLoop<float>(cpu->name, v.squared_difference_f32,
+                     [](float a, float b) { return (a - b) * (a - b); });
+    CheckExtremeRuns<float>(cpu->name, v.maximum.f32, v.minimum.f32);
+    CheckExtremeRuns<int8_t>(cpu->name, v.maximum.s8, v.minimum.s8);
+    CheckExtremeRuns<uint8_t>(cpu->name, v.maximum.u8, v.minimum.u8);
+    CheckExtremeRuns<int16_t>(cpu->name, v.maximum.s16, v.minimum.s16);
+    CheckExtremeRuns<int32_t>(cpu->name, v.maximum.s32, v.minimum.s32);
+  }
+}
+
+// All kinds of halves: zeros, denormals, infinities and NaN among them.
+TEST(Vector, float16_loops_round_what_float_gives) {
+  constexpr float kMost = 65504.0f;
+  std::vector<uint16_t> a(65536), b(65536), out(65536);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<uint16_t>(i);
+    b[i] = static_cast<uint16_t>(i * 7919 + 3);
+  }
+  const auto clamp = [kMost](float x) { return std::min(std::max(x, -kMost), kMost); };
+  for (const CpuKernels* cpu : Tables()) {
+    const auto check = [&](const auto& expected) {
+      for (size_t i = 0; i < a.size(); ++i) {
+        const float exact = expected(HalfToFloat(a[i]), HalfToFloat(b[i]));
+        if (std::isnan(exact)) {  // whichever NaN
+          ASSERT_TRUE(std::isnan(HalfToFloat(out[i]))) << cpu->name << " " << i;
+        } else {
+          ASSERT_EQ(out[i], FloatToHalf(clamp(exact))) << cpu->name << " " << i;
+        }
+      }
+    };
+    const BinaryRun<uint16_t> run = {a.data(), b.data(), out.data(), 65536, true, true};
+    cpu->vector.sum_f16(run, {-kMost, kMost});
+    check([](float x, float y) { return x + y; });
+    cpu->vector.product_f16(run, {-kMost, kMost});
+    check([](float x, float y) { return x * y; });
+  }
+}
+
+// The recipe in words of its own: the product rounded to 31 bits, then shifted with ties away from
+// zero.
+int64_t Rescaled(int64_t x, FixedMultiplier by) {
+  if (by.shift > 0) x *= int64_t{1} << by.shift;
+  const auto high = static_cast<int64_t>(
+      std::floor((static_cast<double>(x) * by.mantissa + 1073741824.0) / 2147483648.0));
+  return by.shift >= 0 ? high : std::llround(std::ldexp(static_cast<double>(high), by.shift));
+}
+
+TEST(Vector, int16_loops_round_as_fixed_point_does) {
+  static constexpr StepBounds kBounds = {-32768, 32700};
+  const auto clamp = [](int64_t x) {
+    return static_cast<int16_t>(std::clamp<int64_t>(x, kBounds.low, kBounds.high));
+  };
+  for (const CpuKernels* cpu : Tables()) {
+    for (const auto& [shift_a, shift_out] : {std::pair(0, -13), {-1, -14}, {-9, -15}, {-31, -31}}) {
+      const FixedMultiplier from_a = {1518500250, shift_a}, from_b = {1073741824, 0},
+                            to_out = {1342177280, shift_out};
+      for (int32_t sign : {1, -1}) {
+        const FixedSum sum = {from_a, from_b, to_out, sign, kBounds};
+        CheckLoop<int16_t>(
+            cpu->name, [&](const auto& run) { cpu->vector.sum_s16(run, sum); },
+            [&](int16_t a, int16_t b) {
+              return clamp(Rescaled(
+                  Rescaled(a * 32768, from_a) + sign * Rescaled(b * 32768, from_b), to_out));
+            });
+      }
+    }
+    for (int shift : {3, 0, -1, -7, -31}) {
+      const FixedProduct product = {{1518500250, shift}, kBounds};
+      CheckLoop<int16_t>(
+          cpu->name, [&](const auto& run) { cpu->vector.product_s16(run, product); },
+          [&](int16_t a, int16_t b) { return clamp(Rescaled(a * b, product.to_out)); });
+    }
+  }
+}
+
 // loop(in, count, parameter, out) against expected(x), in place and not.
 template <typename Expected>
 void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
@@ -112,6 +202,29 @@ TEST(Vector, maps_are_their_functions) {
              [](double x) { return x * std::fmin(6, std::fmax(0, x + 3)) / 6; });
     CheckMap(name, v.abs, 0.0f, 0.0f, [](double x) { return std::fabs(x); });
     CheckMap(name, v.square, 0.0f, kExact, [](double x) { return x * x; });
+    CheckMap(name, v.negative, 0.0f, 0.0f, [](double x) { return -x; });
+    CheckMap(name, v.exp, 0.0f, kClose, [](double x) { return std::exp(x); });
+    CheckMap(name, v.floor, 0.0f, 0.0f, [](double x) { return std::floor(x); });
+    CheckMap(name, v.ceil, 0.0f, 0.0f, [](double x) { return std::ceil(x); });
+    CheckMap(name, v.round, 0.0f, 0.0f, [](double x) { return std::nearbyint(x); });
+  }
+}
+
+// Rounded as the standard wants it; of negative numbers NaN.
+TEST(Vector, roots_are_exact) {
+  std::vector<float> in(1003), roots(1003), inverse(1003);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i) - 10.0f) * 0.37f;
+  for (const CpuKernels* cpu : Tables()) {
+    cpu->vector.sqrt(in.data(), 1003, 0.0f, roots.data());
+    cpu->vector.inverse_sqrt(in.data(), 1003, 0.0f, inverse.data());
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i] < 0.0f) {
+        ASSERT_TRUE(std::isnan(roots[i]) && std::isnan(inverse[i])) << cpu->name << " " << i;
+      } else {
+        ASSERT_EQ(roots[i], std::sqrt(in[i])) << cpu->name << " " << i;
+        ASSERT_EQ(inverse[i], 1.0f / std::sqrt(in[i])) << cpu->name << " " << i;
+      }
+    }
   }
 }
 
@@ -137,28 +250,88 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
   }
 }
 
+// Rows of the loops against their formulas, for every number of rows around the four at a time.
+template <typename T, typename Sum, typename Fold>
+void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, const Fold& fold) {
+  constexpr int kRows = 9, kGap = 3;
+  for (int count : kCounts) {
+    const int stride = count + kGap;
+    const std::vector<T> in = Steps<T>(kRows * stride, 37);
+    Sum expected = start;
+    for (int i = 0; i < count; ++i) {
+      expected = static_cast<Sum>(fold(expected, in[static_cast<size_t>(i)]));
+    }
+    EXPECT_EQ(loops.run(in.data(), count, start), expected) << name << " " << count;
+    for (int rows = 0; rows <= kRows; ++rows) {
+      std::vector<Sum> out(static_cast<size_t>(count) + 1, start);
+      loops.rows(in.data(), rows, stride, count, out.data());
+      for (int i = 0; i < count; ++i) {
+        Sum of_column = start;
+        for (int row = 0; row < rows; ++row) {
+          of_column = static_cast<Sum>(fold(of_column, in[static_cast<size_t>(row * stride + i)]));
+        }
+        ASSERT_EQ(out[static_cast<size_t>(i)], of_column) << name << " " << rows << " " << count;
+      }
+      EXPECT_EQ(out.back(), start) << name;
+    }
+  }
+}
+
+template <typename Fold>
+void CheckExtremes(const char* name, const ExtremeFolds& folds, int start, const Fold& fold) {
+  CheckFold<float, float>(name, folds.f32, static_cast<float>(start), fold);
+  CheckFold<int8_t, int8_t>(name, folds.s8, static_cast<int8_t>(start), fold);
+  CheckFold<uint8_t, uint8_t>(name, folds.u8, static_cast<uint8_t>(start + 128), fold);
+  CheckFold<int16_t, int16_t>(name, folds.s16, static_cast<int16_t>(start), fold);
+  CheckFold<int32_t, int32_t>(name, folds.s32, start, fold);
+}
+
 // Of whole numbers, so that no order of a sum rounds.
 TEST(Vector, folds_are_their_formulas) {
+  const auto add = [](auto sum, auto x) { return sum + x; };
   for (const CpuKernels* cpu : Tables()) {
-    for (int count : kCounts) {
-      const std::vector<float> in = Steps<float>(count, 37);
-      const std::span<const float> values(in.data(), static_cast<size_t>(count));
-      const float sum = std::accumulate(values.begin(), values.end(), 5.0f);
-      EXPECT_EQ(cpu->vector.sum.run(in.data(), count, 5.0f), sum) << cpu->name << " " << count;
-      float largest = -1e9f, smallest = 1e9f;
-      for (float value : values) largest = std::fmax(largest, value);
-      for (float value : values) smallest = std::fmin(smallest, value);
-      EXPECT_EQ(cpu->vector.max.run(in.data(), count, -1e9f), largest) << cpu->name;
-      EXPECT_EQ(cpu->vector.min.run(in.data(), count, 1e9f), smallest) << cpu->name;
-      std::vector<float> rows = Steps<float>(count, 91);
-      const std::vector<float> before = rows;
-      cpu->vector.sum.rows(in.data(), count, rows.data());
-      for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(rows[i], before[i] + in[i]);
-      cpu->vector.max.rows(before.data(), count, rows.data());
-      for (size_t i = 0; i < values.size(); ++i) {
-        ASSERT_EQ(rows[i], std::fmax(before[i] + in[i], before[i]));
-      }
+    const SumFolds& sum = cpu->vector.sum;
+    CheckFold<float, float>(cpu->name, sum.f32, 5.0f, add);
+    CheckFold<int8_t, int32_t>(cpu->name, sum.s8, 5, add);
+    CheckFold<uint8_t, int32_t>(cpu->name, sum.u8, 5, add);
+    CheckFold<int16_t, int32_t>(cpu->name, sum.s16, 5, add);
+    CheckFold<int32_t, int32_t>(cpu->name, sum.s32, 5, add);
+    CheckExtremes(cpu->name, cpu->vector.max, -128, [](auto a, auto b) { return b > a ? b : a; });
+    CheckExtremes(cpu->name, cpu->vector.min, 127, [](auto a, auto b) { return b < a ? b : a; });
+  }
+}
+
+template <typename T>
+void CheckLookUps(const char* name, const LookUpLoops<T>& loops) {
+  std::vector<int32_t> table(256);
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = static_cast<int32_t>(2147483647.0 * std::exp(-0.05 * static_cast<double>(i)));
+  }
+  const FixedMultiplier by = {1518500250, -22};
+  for (int count : kCounts) {
+    std::vector<T> values = Steps<T>(count, 37);
+    const int largest = *std::max_element(values.begin(), values.end());
+    uint32_t sum = 0;
+    for (int i = 0; i < count; ++i) {
+      sum += static_cast<uint32_t>(
+          table[static_cast<size_t>(largest - values[static_cast<size_t>(i)])]);
     }
+    EXPECT_EQ(static_cast<uint32_t>(loops.sum(values.data(), count, largest, table.data())), sum);
+    std::vector<T> out(values.size(), T{77});
+    loops.scale(values.data(), count, largest, table.data(), by, out.data());
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const int64_t steps = Rescaled(table[static_cast<size_t>(largest - values[i])], by);
+      ASSERT_EQ(out[i], std::min<int64_t>(steps, 255) + std::numeric_limits<T>::min())
+          << name << " " << i << " of " << count;
+    }
+    EXPECT_EQ(out.back(), T{77}) << name;
+  }
+}
+
+TEST(Vector, rows_of_bytes_look_up_their_distances) {
+  for (const CpuKernels* cpu : Tables()) {
+    CheckLookUps<int8_t>(cpu->name, cpu->vector.look_up_s8);
+    CheckLookUps<uint8_t>(cpu->name, cpu->vector.look_up_u8);
   }
 }
 

@@ -34,7 +34,7 @@ TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
   const char* bytes = tensor->data.raw;
   const size_t size = bytes == nullptr ? 0 : tensor->bytes;
   const auto header = static_cast<uint64_t>(count + 2) * sizeof(int32_t);
-  if (size < header || NumberAt(bytes, 0) != count) {
+  if (bytes == nullptr || size < header || NumberAt(bytes, 0) != count) {
     return TensorError(context, tensor, "expected %lld strings, found %lld in %zu bytes",
                        static_cast<long long>(count),
                        static_cast<long long>(size < sizeof(int32_t) ? 0 : NumberAt(bytes, 0)),

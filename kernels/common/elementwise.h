@@ -17,6 +17,13 @@
 
 namespace deputy {
 
+// out[i] = function(values[i]). Its arguments are values: a loop that stores bytes loads again for
+// every element what it reaches through references.
+template <typename T, typename Function>
+void MapRange(const T* values, int64_t count, const Function& function, T* out) {
+  for (int64_t i = 0; i < count; ++i) out[i] = function(values[i]);
+}
+
 // output[i] = function(input[i]), on all threads. The two may be the same memory.
 template <typename T, typename Function>
 TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
@@ -24,7 +31,7 @@ TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLi
   const T* values = Data<T>(input);
   T* out = Data<T>(output);
   ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) out[i] = function(values[i]);
+    MapRange(values + first, last - first, function, out + first);
   });
   return kTfLiteOk;
 }
@@ -69,7 +76,15 @@ class ByteTable {
   }
 
   TfLiteStatus Map(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) const {
-    return MapElements<uint8_t>(context, input, output, [this](uint8_t x) { return bytes_[x]; });
+    const uint8_t* values = Data<uint8_t>(input);
+    uint8_t* out = Data<uint8_t>(output);
+    ParallelRanges(
+        context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+          const uint8_t* const bytes = bytes_;
+          MapRange(
+              values + first, last - first, [bytes](uint8_t x) { return bytes[x]; }, out + first);
+        });
+    return kTfLiteOk;
   }
 
  private:

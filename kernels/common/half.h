@@ -2,6 +2,8 @@
 //
 // IEEE half precision for code that is compiled without F16C. Both conversions use nothing but
 // normal float numbers, so they are right whether or not the processor flushes denormals.
+// Without branches, so that loops over them become vector code; always inlined, for files that are
+// compiled for one instruction set.
 #ifndef DEPUTY_KERNELS_COMMON_HALF_H_
 #define DEPUTY_KERNELS_COMMON_HALF_H_
 
@@ -10,33 +12,29 @@
 
 namespace deputy {
 
-inline float HalfToFloat(uint16_t half) {
+[[gnu::always_inline]] inline float HalfToFloat(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
   constexpr uint32_t kSmallestNormal = 113u << 23;  // 2^-14
+  const uint32_t denormal = std::bit_cast<uint32_t>(
+      std::bit_cast<float>(magnitude + kSmallestNormal) - std::bit_cast<float>(kSmallestNormal));
   uint32_t bits = magnitude + (112u << 23);
-  if (magnitude >= 31u << 23) {
-    bits = magnitude + (224u << 23);  // infinity and NaN
-  } else if (magnitude < 1u << 23) {
-    bits = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude + kSmallestNormal) -
-                                   std::bit_cast<float>(kSmallestNormal));
-  }
+  bits = magnitude >= 31u << 23 ? magnitude + (224u << 23) : bits;  // infinity and NaN
+  bits = magnitude < 1u << 23 ? denormal : bits;
   return std::bit_cast<float>(bits | sign);
 }
 
 // To nearest, ties to even; what is too large becomes infinity.
-inline uint16_t FloatToHalf(float value) {
+[[gnu::always_inline]] inline uint16_t FloatToHalf(float value) {
   const uint32_t all = std::bit_cast<uint32_t>(value);
   const uint32_t bits = all & 0x7fffffff;
+  // The unit in the last place of 1/2 is the smallest half.
+  const uint32_t denormal =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000u;
   uint32_t half = (bits + 0xc8000fffu + (bits >> 13 & 1)) >> 13;
-  if (bits > 0x7f800000) {
-    half = 0x7e00;
-  } else if (bits >= 0x477ff000) {  // 65520
-    half = 0x7c00;
-  } else if (bits < 113u << 23) {
-    // The unit in the last place of 1/2 is the smallest half.
-    half = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000u;
-  }
+  half = bits < 113u << 23 ? denormal : half;
+  half = bits >= 0x477ff000 ? 0x7c00 : half;  // 65520
+  half = bits > 0x7f800000 ? 0x7e00 : half;
   return static_cast<uint16_t>(half | (all >> 16 & 0x8000));
 }
 

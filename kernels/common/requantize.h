@@ -114,6 +114,9 @@ class ExactRequantizer {
         std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
   }
 
+  const FixedMultiplier& multiplier() const { return multiplier_; }
+  const IntRange& range() const { return range_; }
+
  private:
   FixedMultiplier multiplier_;
   int32_t zero_point_;

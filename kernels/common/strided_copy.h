@@ -68,7 +68,7 @@ class StridedCopy {
     const Axis& axis = axes_[static_cast<size_t>(level)];
     if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
     if (blocked_ && level + 2 == rank_) {
-      return Block(axis, axes_[static_cast<size_t>(level + 1)], in, out);
+      return Block(axis, axes_[static_cast<size_t>(level) + 1], in, out);
     }
     for (int64_t i = 0; i < axis.extent; ++i) {
       Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);

@@ -72,14 +72,24 @@ void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
   FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
 }
 
-template <typename T>
-MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const CpuKernels& cpu) {
-  return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
-                                              : &FillLeftPatch<T, uint8_t>;
-}
-
 bool IsPointwise(const ConvShape& shape) {
   return shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1;
+}
+
+// Of a pointwise convolution: the pixel itself, found without divisions.
+template <typename T>
+void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* out) {
+  const PatchSource& source = *static_cast<const PatchSource*>(source_pointer);
+  const int64_t depth = source.shape->depth;
+  const T* input = static_cast<const T*>(source.input);
+  source.Copy(input + row * source.shape->input_channels + group * depth, depth, out);
+}
+
+template <typename T>
+MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const ConvShape& shape, const CpuKernels& cpu) {
+  if (IsPointwise(shape)) return &FillLeftPixel<T>;
+  return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
+                                              : &FillLeftPatch<T, uint8_t>;
 }
 
 MatrixShape MatrixOf(const ConvShape& shape) {
@@ -170,7 +180,8 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero_point, 0, &cpu};
   MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(cpu) : LeftPatchFunction<int8_t>(cpu);
+  rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(data->shape, cpu)
+                                : LeftPatchFunction<int8_t>(data->shape, cpu);
   return data->matrix.RunInt8(context, cpu, MatrixOf(data->shape), rows, WeightsOf(*data, tensors),
                               tensors.bias, data->scaling, tensors.output->data.data);
 }
@@ -182,7 +193,7 @@ TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors
   const PatchSource source = {&data->shape, hybrid.values(), hybrid.zero_points(), 1, &cpu};
   MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = LeftPatchFunction<int8_t>(cpu);
+  rows.fill = LeftPatchFunction<int8_t>(data->shape, cpu);
   const int64_t rows_per_scale = int64_t{data->shape.y.output} * data->shape.x.output;
   return data->matrix.RunHybrid(context, cpu, MatrixOf(data->shape), rows, tensors.filter,
                                 tensors.bias,

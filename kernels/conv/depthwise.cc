@@ -31,8 +31,9 @@ void DepthwiseRowFloat(const ConvShape& shape, const CpuKernels& cpu, const floa
   const int64_t b = row / shape.y.output;
   const float** inputs = reinterpret_cast<const float**>(scratch);
   const float** rows = inputs + DepthwiseScratch::Taps(shape);
-  DepthwisePixelF32 pixel = {0,  shape.output_channels, inputs, rows, bias, range.low, range.high,
-                             out};
+  float* const first = out;
+  DepthwisePixelF32 pixel = {0,    shape.output_channels, inputs, rows, bias, range.low, range.high,
+                             first};
   for (int ox = 0; ox < shape.x.output; ++ox, pixel.out += shape.output_channels) {
     pixel.taps = 0;
     for (int ky = shape.y.FirstTap(oy); ky < shape.y.LastTap(oy); ++ky) {

@@ -31,27 +31,28 @@ TfLiteStatus WeightScales::Prepare(TfLiteContext* context, const TfLiteTensor* w
   if (affine == nullptr || affine->scale == nullptr || affine->scale->size < 1) {
     return TensorError(context, weights, "expected affine quantisation, found none");
   }
-  scales_ = affine->scale->data;
-  count_ = affine->scale->size;
-  if (count_ > 1 && affine->quantized_dimension != channel_axis) {
+  const int count = affine->scale->size;
+  scales_ = {affine->scale->data, static_cast<size_t>(count)};
+  if (count > 1 && affine->quantized_dimension != channel_axis) {
     return TensorError(context, weights, "expected scales along dimension %d, found %d",
                        channel_axis, affine->quantized_dimension);
   }
-  if (count_ > 1 && count_ != Dim(weights, channel_axis)) {
+  if (count > 1 && count != Dim(weights, channel_axis)) {
     return TensorError(context, weights, "expected 1 or %d scales, found %d",
-                       Dim(weights, channel_axis), count_);
+                       Dim(weights, channel_axis), count);
   }
-  for (int i = 0; i < count_; ++i) {
-    if (!(scales_[i] >= 0.0f) || !std::isfinite(scales_[i])) {
+  for (int i = 0; i < count; ++i) {
+    const float scale = scales_[static_cast<size_t>(i)];
+    if (!(scale >= 0.0f) || !std::isfinite(scale)) {
       return TensorError(context, weights, "scale %d: expected a finite number, found %g", i,
-                         static_cast<double>(scales_[i]));
+                         static_cast<double>(scale));
     }
   }
   return kTfLiteOk;
 }
 
 bool WeightScales::differ() const {
-  return std::any_of(scales_, scales_ + count_, [this](float s) { return s != scales_[0]; });
+  return std::any_of(scales_.begin(), scales_.end(), [this](float s) { return s != scales_[0]; });
 }
 
 TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,

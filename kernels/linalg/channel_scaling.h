@@ -6,6 +6,8 @@
 #ifndef DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 #define DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 
+#include <span>
+
 #include "kernels/common/activation_range.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
@@ -24,14 +26,15 @@ class WeightScales {
   // `channel_axis`: of the weights' output channels. Refuses weights without affine quantisation,
   // with another number of scales than 1 and the channels', or along another axis.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int channel_axis);
-  bool per_channel() const { return count_ > 1; }
+  bool per_channel() const { return scales_.size() > 1; }
   // True when several scales are not all the same.
   bool differ() const;
-  float operator[](int channel) const { return scales_[count_ > 1 ? channel : 0]; }
+  float operator[](int channel) const {
+    return scales_[per_channel() ? static_cast<size_t>(channel) : 0];
+  }
 
  private:
-  const float* scales_ = nullptr;  // the tensor's own
-  int count_ = 0;
+  std::span<const float> scales_;  // the tensor's own
 };
 
 // The bias must have been quantised with input scale times weight scale, where these are one number

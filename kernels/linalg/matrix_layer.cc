@@ -164,6 +164,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   const int padded_columns = float_weights_.padded_columns();
   PadBias(bias, shape, padded_columns, scratch.as<float>());
   for (int group = 0; group < shape.groups; ++group) {
+    float* const group_out = out + int64_t{group} * shape.columns;
     const GemmF32 job = {&cpu,
                          &float_weights_,
                          group,
@@ -171,7 +172,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                          scratch.as<float>() + int64_t{group} * padded_columns,
                          range.low,
                          range.high,
-                         out + int64_t{group} * shape.columns,
+                         group_out,
                          static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
     ParallelFor(context, layout.plan.tasks, [&](int task, int worker) {
       RunGemmF32(job, layout.plan, task, [&](int64_t first, int count) -> RowBlock<float> {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "kernels/common/requantize.h"
+
 namespace deputy {
 
 // `count` elements of two inputs into one output, which may be either input. An input that does not
@@ -40,15 +42,70 @@ struct QuantizedProduct {
   int32_t zero_point;
 };
 
+struct StepBounds {
+  int32_t low, high;
+};
+
+// int16 without zero points, rounded as Multiply() of requantize.h does:
+// out = clamp((2^15 a * from_a + sign * (2^15 b * from_b)) * to_out).
+struct FixedSum {
+  FixedMultiplier from_a, from_b, to_out;
+  int32_t sign;
+  StepBounds bounds;
+};
+
+// out = clamp(a * b * to_out), likewise.
+struct FixedProduct {
+  FixedMultiplier to_out;
+  StepBounds bounds;
+};
+
+// The larger or smaller of two; where they are not ordered, the second.
+struct ExtremeRuns {
+  void (*f32)(const BinaryRun<float>& run) = nullptr;
+  void (*s8)(const BinaryRun<int8_t>& run) = nullptr;
+  void (*u8)(const BinaryRun<uint8_t>& run) = nullptr;
+  void (*s16)(const BinaryRun<int16_t>& run) = nullptr;
+  void (*s32)(const BinaryRun<int32_t>& run) = nullptr;
+};
+
 // out[i] = f(in[i]) for `count` elements; `out` may be `in`. What `parameter` is, the function
 // says.
 using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* out);
 
-// Many values into few: `run` folds `count` values into one, in lanes whose number does not depend
-// on the instruction set; `rows` folds in[i] into out[i].
-struct FoldF32 {
-  float (*run)(const float* in, int64_t count, float start) = nullptr;
-  void (*rows)(const float* in, int64_t count, float* out) = nullptr;
+// Many values into few. `run` folds `count` values into one; floats in lanes whose number does not
+// depend on the instruction set. `rows` folds as many rows, `stride` values apart, into out[0 ..
+// count), one after the other.
+template <typename T, typename Sum = T>
+struct FoldLoops {
+  Sum (*run)(const T* in, int64_t count, Sum start) = nullptr;
+  void (*rows)(const T* in, int64_t rows, int64_t stride, int64_t count, Sum* out) = nullptr;
+};
+
+// Sums of integers wrap.
+struct SumFolds {
+  FoldLoops<float> f32;
+  FoldLoops<int8_t, int32_t> s8;
+  FoldLoops<uint8_t, int32_t> u8;
+  FoldLoops<int16_t, int32_t> s16;
+  FoldLoops<int32_t> s32;
+};
+struct ExtremeFolds {
+  FoldLoops<float> f32;
+  FoldLoops<int8_t> s8;
+  FoldLoops<uint8_t> u8;
+  FoldLoops<int16_t> s16;
+  FoldLoops<int32_t> s32;
+};
+
+// Rows of bytes whose distances to their largest value are looked up in tables of 256.
+template <typename T>
+struct LookUpLoops {
+  // The sum, which wraps, of table[largest - values[i]].
+  int32_t (*sum)(const T* values, int count, int largest, const int32_t* table) = nullptr;
+  // out[i] = table[largest - values[i]] * by above the lowest T, saturating; none may be negative.
+  void (*scale)(const T* values, int count, int largest, const int32_t* table,
+                const FixedMultiplier& by, T* out) = nullptr;
 };
 
 // A window of an image, from `first` on: `rows` times `columns` pixels of `channels` values each,
@@ -61,13 +118,10 @@ struct PoolWindow {
   T* out;  // `channels` values
 };
 
-struct StepBounds {
-  int32_t low, high;
-};
-
 struct VectorKernels {
   const char* name = nullptr;
-  FoldF32 sum, max, min;
+  SumFolds sum;
+  ExtremeFolds max, min;
   void (*max_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*average_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*max_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
@@ -82,11 +136,28 @@ struct VectorKernels {
   MapF32 hard_swish = nullptr;
   MapF32 abs = nullptr;
   MapF32 square = nullptr;
+  MapF32 negative = nullptr;
+  MapF32 exp = nullptr;
+  MapF32 sqrt = nullptr;
+  MapF32 inverse_sqrt = nullptr;
+  MapF32 floor = nullptr;
+  MapF32 ceil = nullptr;
+  MapF32 round = nullptr;  // to nearest, ties to even
   // exp(beta * (x - largest)) over its sum, of one row.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
+  LookUpLoops<int8_t> look_up_s8;
+  LookUpLoops<uint8_t> look_up_u8;
   void (*sum_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
   void (*difference_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
   void (*product_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
+  void (*quotient_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
+  void (*squared_difference_f32)(const BinaryRun<float>& run) = nullptr;
+  ExtremeRuns maximum, minimum;
+  // float16, computed in float.
+  void (*sum_f16)(const BinaryRun<uint16_t>& run, const FloatBounds& bounds) = nullptr;
+  void (*product_f16)(const BinaryRun<uint16_t>& run, const FloatBounds& bounds) = nullptr;
+  void (*sum_s16)(const BinaryRun<int16_t>& run, const FixedSum& sum) = nullptr;
+  void (*product_s16)(const BinaryRun<int16_t>& run, const FixedProduct& product) = nullptr;
   void (*sum_s8)(const BinaryRun<int8_t>& run, const QuantizedSum& sum) = nullptr;
   void (*sum_u8)(const BinaryRun<uint8_t>& run, const QuantizedSum& sum) = nullptr;
   void (*product_s8)(const BinaryRun<int8_t>& run, const QuantizedProduct& product) = nullptr;

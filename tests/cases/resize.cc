@@ -49,6 +49,13 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
 
 }  // namespace
 
-std::vector<OpCase> ResizeCases() { return MoveCases(kRows, AddOperator); }
+// Interpolating is arithmetic: the values are not merely moved.
+std::vector<OpCase> ResizeCases() {
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  for (OpCase& op_case : cases) {
+    if (op_case.name.starts_with("RESIZE_BILINEAR")) op_case.rule = Rule::kSum;
+  }
+  return cases;
+}
 
 }  // namespace deputy
