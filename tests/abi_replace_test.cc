@@ -21,8 +21,6 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
-
 struct NodeOf {
   NodeOf(TfLiteContext* context, int index) {
     EXPECT_EQ(context->GetNodeAndRegistration(context, index, &node, &registration), kTfLiteOk);

@@ -21,7 +21,6 @@
 namespace deputy {
 namespace {
 
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

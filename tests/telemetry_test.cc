@@ -39,7 +39,7 @@ struct Recorder {
     };
     profiler.ReportSettings = [](Profiler* p, const char* name,
                                  const TfLiteTelemetrySettings* settings) {
-      Of(p)->log.push_back(name);
+      Of(p)->log.emplace_back(name);
       Of(p)->ReadSettings(settings);
     };
     profiler.ReportBeginOpInvokeEvent = [](Profiler* p, const char* name, int64_t op,

@@ -19,7 +19,6 @@
 namespace deputy {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 

@@ -17,6 +17,7 @@ root counts where it lies. Beside it:
     check_includes.py --objects BUILD  check the object files of a build
     check_includes.py --self-test      check that each rule catches what it is there for
 """
+import argparse
 import collections
 import pathlib
 import re
@@ -340,10 +341,15 @@ def self_test():
 
 
 def main(arguments):
-    if arguments == ['--self-test']:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('root', nargs='?', type=pathlib.Path, default=ROOT)
+    parser.add_argument('--objects', type=pathlib.Path, metavar='BUILD')
+    parser.add_argument('--self-test', action='store_true')
+    arguments = parser.parse_args(arguments)
+    if arguments.self_test:
         return 0 if self_test() else 1
-    if len(arguments) == 2 and arguments[0] == '--objects':
-        objects = pathlib.Path(arguments[1]) / 'CMakeFiles/deputy_objects.dir'
+    if arguments.objects:
+        objects = arguments.objects / 'CMakeFiles/deputy_objects.dir'
         symbols = symbols_of(objects)
         problems = check_symbols(symbols) if symbols else [f'{objects}: no object files']
     else:

@@ -11,6 +11,7 @@ c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++,
 symbols to themselves. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
+import argparse
 import csv
 import pathlib
 import re
@@ -92,10 +93,9 @@ def check_instruction_set_objects(build):
 
 
 def main(arguments):
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    build = pathlib.Path(arguments[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('build', type=pathlib.Path, help='a build folder')
+    build = parser.parse_args(arguments).build
     drop_in = dict.fromkeys(tflite_functions(), 'VERS_1.0')
     ours = drop_in | dict.fromkeys(EXTERNAL_DELEGATE, 'VERS_1.0')
     ours |= dict.fromkeys(declared_functions(), 'DEPUTY_1.0')

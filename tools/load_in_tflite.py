@@ -18,8 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate
+try:
+    import numpy as np
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate
+except ModuleNotFoundError as error:
+    sys.exit(f'{error.name} is missing: see tools/requirements-golden.txt')
 
 # Sets of operators for the option "ops": all it has, ADD, MUL and MINIMUM, the activations, RESHAPE.
 OPERATORS = {'all': '', 'add': '0', 'mul': '18,57', 'activations': '19,21,117', 'reshape': '22'}

@@ -23,7 +23,10 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import numpy as np  # noqa: E402
+try:
+    import numpy as np
+except ModuleNotFoundError as error:
+    sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
 SEED = 20240607
 PICTURES_PER_LABEL = 40

@@ -76,7 +76,7 @@ std::vector<std::string> Seeds::MissingOperators() const {
       if (op.invoke == nullptr) continue;
       const bool found = std::any_of(seeds_.begin(), seeds_.end(),
                                      [&op](const Seed& seed) { return Has(*seed.model, op); });
-      if (!found) missing.push_back(op.name);
+      if (!found) missing.emplace_back(op.name);
     }
   }
   return missing;
