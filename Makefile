@@ -21,7 +21,7 @@ CTEST  := ctest --output-on-failure --no-tests=error -j $(JOBS)
 DIGITS := examples/digits
 READ_DIGITS := --image $(DIGITS)/pictures --labels $(DIGITS)/labels.txt --expect-from-name
 # Our own C and C++ files; `git ls-files` would miss the new ones.
-SOURCES = $(shell find c_api core kernels gpu_cl npu_stub tests tools examples \
+SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub tests tools examples \
             \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 
 .DEFAULT_GOAL := all

@@ -21,6 +21,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/npy_reader.h"
 #include "tests/paths.h"
+#include "tests/plugin_support.h"
 
 namespace deputy {
 namespace {
@@ -73,10 +74,12 @@ class Models : public testing::TestWithParam<Case> {
   }
   void TearDown() override { DeputySetDefaultReporter(nullptr, nullptr); }
 
-  std::unique_ptr<TfLiteInterpreter, Delete> Interpreter(DeputyArithmetic arithmetic, int threads) {
+  std::unique_ptr<TfLiteInterpreter, Delete> Interpreter(DeputyArithmetic arithmetic, int threads,
+                                                         TfLiteDelegate* delegate = nullptr) {
     TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
     DeputyInterpreterOptionsSetArithmetic(options, arithmetic);
+    if (delegate != nullptr) TfLiteInterpreterOptionsAddDelegate(options, delegate);
     std::unique_ptr<TfLiteInterpreter, Delete> interpreter(
         TfLiteInterpreterCreate(model_.get(), options));
     TfLiteInterpreterOptionsDelete(options);
@@ -94,10 +97,25 @@ class Models : public testing::TestWithParam<Case> {
     }
   }
 
+  // Runs the model and compares all outputs.
+  void CheckRun(TfLiteInterpreter* interpreter, DeputyArithmetic arithmetic);
   void CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithmetic arithmetic);
 
   std::unique_ptr<TfLiteModel, Delete> model_;
 };
+
+void Models::CheckRun(TfLiteInterpreter* interpreter, DeputyArithmetic arithmetic) {
+  ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter), kTfLiteOk)
+      << DeputyInterpreterLastError(interpreter);
+  Feed(interpreter);
+  ASSERT_EQ(TfLiteInterpreterInvoke(interpreter), kTfLiteOk)
+      << DeputyInterpreterLastError(interpreter);
+  for (size_t i = 0; i < GetParam().outputs.size(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i));
+    CheckOutput(TfLiteInterpreterGetOutputTensor(interpreter, static_cast<int32_t>(i)), i,
+                arithmetic);
+  }
+}
 
 void Models::CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithmetic arithmetic) {
   NpyArray golden;
@@ -143,18 +161,17 @@ TEST_P(Models, agrees_with_tflite_at_any_number_of_threads) {
                    std::to_string(threads));
       const auto interpreter = Interpreter(arithmetic, threads);
       ASSERT_NE(interpreter, nullptr) << DeputyLastError();
-      ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter.get()), kTfLiteOk)
-          << DeputyInterpreterLastError(interpreter.get());
-      Feed(interpreter.get());
-      ASSERT_EQ(TfLiteInterpreterInvoke(interpreter.get()), kTfLiteOk)
-          << DeputyInterpreterLastError(interpreter.get());
-      for (size_t i = 0; i < GetParam().outputs.size(); ++i) {
-        SCOPED_TRACE("output " + std::to_string(i));
-        CheckOutput(TfLiteInterpreterGetOutputTensor(interpreter.get(), static_cast<int32_t>(i)), i,
-                    arithmetic);
-      }
+      CheckRun(interpreter.get(), arithmetic);
     }
   }
+}
+
+// What the compiler makes of whole models, computed the plain way.
+TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
+  const Handle delegate = External("compiled", {{"passes", "1"}});
+  const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
+  ASSERT_NE(interpreter, nullptr) << DeputyLastError();
+  CheckRun(interpreter.get(), kDeputyArithmeticDefault);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, Models, testing::ValuesIn(Cases()),

@@ -20,7 +20,8 @@ TargetRow OnCpu(const char* table, int threads) {
 TargetRow Plugin(const char* name, const char* library, const PluginOptions& options,
                  MayRefuse may_refuse, int least_cases, int least_rows,
                  const std::map<std::string, std::string>& known_differences = {}) {
-  return {name, "", 0, library, options, may_refuse, least_cases, least_rows, known_differences};
+  return {name,       "",          0,          library,           options,
+          may_refuse, least_cases, least_rows, known_differences};
 }
 
 // TensorFlow Lite clamps a result without an activation to the finite numbers.
@@ -29,6 +30,23 @@ std::map<std::string, std::string> Infinite(const std::vector<std::string>& oper
   for (const std::string& op : operators) {
     differences[op + " v1 FLOAT32 f32_special_values"] = "its infinities are not made finite";
   }
+  return differences;
+}
+
+// What compiled graphs compute otherwise.
+std::map<std::string, std::string> OfCompiled() {
+  std::map<std::string, std::string> differences =
+      Infinite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
+                "FULLY_CONNECTED", "DEPTHWISE_CONV_2D"});
+  for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
+        "its infinities are not made finite";
+  }
+  differences["L2_NORMALIZATION v1 FLOAT32 f32_huge"] = "sums in double precision";
+  for (const char* op : {"MEAN", "SUM"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values")] = "sums in double precision";
+  }
+  differences["MUL v1 INT16 i16_scales_3"] = "a product beyond int32 does not wrap";
   return differences;
 }
 
@@ -127,6 +145,10 @@ const std::vector<TargetRow>& TargetRows() {
       Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 3063, 21108),
       Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 82, 419,
              Infinite({"ADD", "SUB", "MUL"})),
+      Plugin("compiled", "tests/plugins/libcompiled.so", {}, WhatItTells, 1920, 15017,
+             OfCompiled()),
+      Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, WhatItTells,
+             1920, 15017, OfCompiled()),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
              Infinite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,

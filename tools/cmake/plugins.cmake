@@ -35,6 +35,8 @@ deputy_add_plugin(handles handles.c)
 # The delegate of delegate_helper_test, which links nothing, so that it loads elsewhere, too.
 deputy_add_plugin(element element.c SOURCES tests/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
+# What the compiler makes of a partition, computed the plain way.
+deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(relay relay.c)
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)

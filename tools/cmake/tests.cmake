@@ -66,7 +66,7 @@ endif()
 # Links what every test program needs. The kit names no library of ours, so that it may be linked to
 # the shared one; whoever links it puts ours behind it.
 function(deputy_link_test target)
-  target_link_libraries(${target} PRIVATE deputy_test_support deputy_conformance
+  target_link_libraries(${target} PRIVATE deputy_test_support deputy_conformance deputy_compiler
                         deputy_test_settings)
 endfunction()
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deputy::compiler {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Bounds as they are after a result was rounded to the type; none where they are no numbers.
+Facts Rounded(TfLiteType type, Facts facts) {
+  facts.least = std::isnan(facts.least) ? -kInfinity : Stored(type, {facts.least, 0}).real;
+  facts.most = std::isnan(facts.most) ? kInfinity : Stored(type, {facts.most, 0}).real;
+  return facts;
+}
+
+bool IsBounded(const Facts& facts) {
+  return std::isfinite(facts.least) && std::isfinite(facts.most);
+}
+
+Facts OfConstant(const ScalarNode& node) {
+  if (!IsFloat(node.type)) {
+    const auto number = static_cast<double>(node.constant.whole);
+    return {number, number, false, false, true};
+  }
+  const double number = node.constant.real;
+  if (std::isnan(number)) return FactsOfType(node.type);
+  return {number, number, false, number == 0 && std::signbit(number), std::trunc(number) == number};
+}
+
+Facts OfCast(TfLiteType type, const Facts& a) {
+  Facts facts = FactsOfType(type);
+  if (type == kTfLiteBool) return facts;
+  if (IsFloat(type)) {
+    facts = a;
+    // What is too small for the type becomes a zero.
+    facts.may_be_negative_zero = a.may_be_negative_zero || (!a.whole && a.least < 0);
+    return Rounded(type, facts);
+  }
+  if (a.may_be_nan || std::isnan(a.least)) return facts;
+  // Whole numbers wrap where they do not fit.
+  if (a.whole && (a.least < facts.least || a.most > facts.most)) return facts;
+  facts.least = std::clamp(std::trunc(a.least), facts.least, facts.most);
+  facts.most = std::clamp(std::trunc(a.most), facts.least, facts.most);
+  return facts;
+}
+
+Facts OfRounding(const Facts& a) {
+  Facts facts{std::floor(a.least), std::ceil(a.most), a.may_be_nan, false, true};
+  facts.may_be_negative_zero = a.may_be_negative_zero || a.least < 0;
+  return facts;
+}
+
+// A sum; a difference with the second one negated.
+Facts OfSum(TfLiteType type, const Facts& a, const Facts& b) {
+  Facts facts{a.least + b.least, a.most + b.most, a.may_be_nan || b.may_be_nan, false,
+              a.whole && b.whole};
+  facts.may_be_nan |= !IsBounded(a) && !IsBounded(b);
+  facts.may_be_negative_zero = a.may_be_negative_zero && b.may_be_negative_zero;
+  return Rounded(type, facts);
+}
+
+Facts Negated(const Facts& a) {
+  Facts facts = a;
+  facts.least = -a.most;
+  facts.most = -a.least;
+  facts.may_be_negative_zero = a.least <= 0 && a.most >= 0;
+  return facts;
+}
+
+Facts OfProduct(TfLiteType type, const Facts& a, const Facts& b) {
+  Facts facts = FactsOfType(type);
+  facts.whole = a.whole && b.whole;
+  if (!IsBounded(a) || !IsBounded(b)) return facts;
+  const double corners[] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
+  facts.least = *std::min_element(corners, corners + 4);
+  facts.most = *std::max_element(corners, corners + 4);
+  facts.may_be_nan = a.may_be_nan || b.may_be_nan;
+  facts.may_be_negative_zero =
+      a.least < 0 || b.least < 0 || a.may_be_negative_zero || b.may_be_negative_zero;
+  return Rounded(type, facts);
+}
+
+// a > b ? a : b. What is no number loses on the left and wins on the right.
+Facts OfMax(const Facts& a, const Facts& b) {
+  Facts facts{std::max(a.least, b.least), std::max(a.most, b.most), b.may_be_nan, false,
+              a.whole && b.whole};
+  if (a.may_be_nan) facts.least = b.least;
+  facts.may_be_negative_zero =
+      (a.may_be_negative_zero || b.may_be_negative_zero) && facts.least <= 0;
+  return facts;
+}
+
+Facts OfMin(const Facts& a, const Facts& b) {
+  Facts facts{std::min(a.least, b.least), std::min(a.most, b.most), b.may_be_nan, false,
+              a.whole && b.whole};
+  if (a.may_be_nan) facts.most = b.most;
+  facts.may_be_negative_zero =
+      (a.may_be_negative_zero || b.may_be_negative_zero) && facts.most >= 0;
+  return facts;
+}
+
+Facts OfEither(const Facts& a, const Facts& b) {
+  return {std::min(a.least, b.least), std::max(a.most, b.most), a.may_be_nan || b.may_be_nan,
+          a.may_be_negative_zero || b.may_be_negative_zero, a.whole && b.whole};
+}
+
+Facts Within(double least, double most, const Facts& a) {
+  return {least, most, a.may_be_nan, a.may_be_negative_zero && least <= 0, false};
+}
+
+Facts OfAbs(const Facts& a) {
+  const double most = std::max(std::fabs(a.least), std::fabs(a.most));
+  const bool through_zero = a.least <= 0 && a.most >= 0;
+  const double least = through_zero ? 0 : std::min(std::fabs(a.least), std::fabs(a.most));
+  return {least, most, a.may_be_nan, false, a.whole};
+}
+
+// Of nodes of floating-point types.
+Facts OfReal(const ScalarNode& node, const Facts& a, const Facts& b) {
+  switch (node.op) {
+    case ScalarOp::kAbs:
+      return OfAbs(a);
+    case ScalarOp::kNeg:
+      return Negated(a);
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRoundEven:
+    case ScalarOp::kRoundAway:
+      return OfRounding(a);
+    case ScalarOp::kExp:
+      return Within(0, kInfinity, {0, 0, a.may_be_nan, false, false});
+    case ScalarOp::kLogistic:
+      return Within(0, 1, {0, 0, a.may_be_nan, false, false});
+    case ScalarOp::kAdd:
+      return OfSum(node.type, a, b);
+    case ScalarOp::kSub: {
+      Facts facts = OfSum(node.type, a, Negated(b));
+      facts.may_be_negative_zero = a.may_be_negative_zero;
+      return facts;
+    }
+    case ScalarOp::kMul:
+      return OfProduct(node.type, a, b);
+    default:
+      return FactsOfType(node.type);
+  }
+}
+
+}  // namespace
+
+Facts FactsOfType(TfLiteType type) {
+  if (IsFloat(type)) return {-kInfinity, kInfinity, true, true, false};
+  return {static_cast<double>(SmallestOf(type)), static_cast<double>(LargestOf(type)), false, false,
+          true};
+}
+
+Facts FactsOf(const ScalarNode& node, std::span<const Facts> earlier) {
+  const auto argument = [&](int i) -> Facts {
+    return node.arguments[i] < 0 ? Facts() : earlier[static_cast<size_t>(node.arguments[i])];
+  };
+  switch (node.op) {
+    case ScalarOp::kOperand:
+      return FactsOfType(node.type);
+    case ScalarOp::kConstant:
+      return OfConstant(node);
+    case ScalarOp::kCast:
+      return OfCast(node.type, argument(0));
+    case ScalarOp::kMax:
+      return OfMax(argument(0), argument(1));
+    case ScalarOp::kMin:
+      return OfMin(argument(0), argument(1));
+    case ScalarOp::kSelect:
+      return OfEither(argument(1), argument(2));
+    default:
+      return IsFloat(node.type) ? OfReal(node, argument(0), argument(1)) : FactsOfType(node.type);
+  }
+}
+
+Facts FactsOf(const Expression& expression) {
+  std::vector<Facts> facts;
+  for (const ScalarNode& node : expression.nodes()) facts.push_back(FactsOf(node, facts));
+  return facts.back();
+}
+
+}  // namespace deputy::compiler

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace deputy::compiler {
+namespace {
+
+// In the order of OperationKind.
+constexpr const char* kKindNames[] = {
+    "elementwise", "view",   "copy",    "conv_2d", "depthwise_conv_2d", "transposed_conv_2d",
+    "pool_2d",     "matmul", "reduce",  "softmax", "arg_reduce",        "cumulative_sum",
+    "top_k",       "gather", "one_hot", "resize",
+};
+static_assert(std::size(kKindNames) == std::variant_size_v<OperationKind>);
+
+std::string OfOperation(size_t number, const Operation& operation, const std::string& text) {
+  return "operation " + std::to_string(number) + " (" + KindName(operation.kind) + "): " + text;
+}
+
+bool Known(const Graph& graph, ValueId id) {
+  return id >= 0 && id < static_cast<int>(graph.values.size());
+}
+
+std::string FindValueFault(const Graph& graph) {
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    const Value& value = graph.values[i];
+    for (int extent : value.shape) {
+      if (extent < 0) return "value " + std::to_string(i) + " has a negative extent";
+    }
+    if (ElementBytes(value.type) == 0) return "value " + std::to_string(i) + " has no type";
+    if (value.owned != nullptr && value.owned->size() != value.bytes()) {
+      return "value " + std::to_string(i) + " has contents of another size than its shape";
+    }
+  }
+  return "";
+}
+
+std::string FindExpressionFault(const Graph& graph, const Operation& operation) {
+  if (const auto* kind = std::get_if<Elementwise>(&operation.kind)) {
+    if (kind->expression.empty()) return "an empty expression";
+    if (kind->expression.operand_count() > static_cast<int>(operation.inputs.size())) {
+      return "an operand that is no input";
+    }
+  }
+  if (operation.epilogue.empty()) return "";
+  const auto operands = static_cast<int>(operation.epilogue_inputs.size()) + 1;
+  if (operation.epilogue.operand_count() > operands) return "an epilogue's operand is no input";
+  if (operation.epilogue.result_type() != graph.value(operation.output()).type) {
+    return "an epilogue of another type than the output";
+  }
+  return "";
+}
+
+std::string FindOperationFault(const Graph& graph, const Operation& operation,
+                               std::vector<bool>* made) {
+  if (operation.outputs.empty()) return "no output";
+  for (ValueId id : operation.outputs) {
+    if (!Known(graph, id)) return "an output that does not exist";
+  }
+  for (ValueId id : ReadValues(operation)) {
+    if (!Known(graph, id)) return "an input that does not exist";
+    if (!(*made)[static_cast<size_t>(id)]) {
+      return "value " + std::to_string(id) + " is not made yet";
+    }
+  }
+  std::string fault = FindExpressionFault(graph, operation);
+  if (!fault.empty()) return fault;
+  for (ValueId id : operation.outputs) {
+    if ((*made)[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is made twice";
+    (*made)[static_cast<size_t>(id)] = true;
+  }
+  return "";
+}
+
+}  // namespace
+
+int64_t ElementCount(const Shape& shape) {
+  int64_t count = 1;
+  for (int extent : shape) count *= extent;
+  return count;
+}
+
+std::vector<int64_t> Strides(const Shape& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
+  return strides;
+}
+
+const char* KindName(const OperationKind& kind) { return kKindNames[kind.index()]; }
+
+ValueId Graph::AddValue(TfLiteType type, Shape shape, std::string name) {
+  Value value;
+  value.type = type;
+  value.shape = std::move(shape);
+  value.name = std::move(name);
+  values.push_back(std::move(value));
+  return static_cast<ValueId>(values.size()) - 1;
+}
+
+ValueId Graph::AddConstant(TfLiteType type, Shape shape, std::vector<std::byte> contents,
+                           std::string name) {
+  const ValueId id = AddValue(type, std::move(shape), std::move(name));
+  // Contents of nothing have an address, too: a constant is told by it.
+  if (contents.empty()) contents.reserve(1);
+  value(id).owned = std::make_shared<const std::vector<std::byte>>(std::move(contents));
+  value(id).data = value(id).owned->data();
+  return id;
+}
+
+std::vector<ValueId> ReadValues(const Operation& operation) {
+  std::vector<ValueId> read;
+  for (const auto* inputs : {&operation.inputs, &operation.epilogue_inputs}) {
+    std::copy_if(inputs->begin(), inputs->end(), std::back_inserter(read),
+                 [](ValueId id) { return id != kNoValue; });
+  }
+  return read;
+}
+
+std::vector<int> Producers(const Graph& graph) {
+  std::vector<int> producers(graph.values.size(), -1);
+  for (size_t i = 0; i < graph.operations.size(); ++i) {
+    for (ValueId id : graph.operations[i].outputs) {
+      producers[static_cast<size_t>(id)] = static_cast<int>(i);
+    }
+  }
+  return producers;
+}
+
+std::vector<int> UseCounts(const Graph& graph) {
+  std::vector<int> uses(graph.values.size(), 0);
+  for (const Operation& operation : graph.operations) {
+    for (ValueId id : ReadValues(operation)) ++uses[static_cast<size_t>(id)];
+  }
+  for (ValueId id : graph.outputs) ++uses[static_cast<size_t>(id)];
+  return uses;
+}
+
+std::string FindFault(const Graph& graph) {
+  std::string fault = FindValueFault(graph);
+  if (!fault.empty()) return fault;
+  std::vector<bool> made;
+  for (const Value& value : graph.values) made.push_back(value.constant());
+  for (ValueId id : graph.inputs) {
+    if (!Known(graph, id)) return "an input of the graph that does not exist";
+    made[static_cast<size_t>(id)] = true;
+  }
+  for (size_t i = 0; i < graph.operations.size(); ++i) {
+    fault = FindOperationFault(graph, graph.operations[i], &made);
+    if (!fault.empty()) return OfOperation(i, graph.operations[i], fault);
+  }
+  for (ValueId id : graph.outputs) {
+    if (!Known(graph, id)) return "an output of the graph that does not exist";
+    if (!made[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is never made";
+  }
+  return "";
+}
+
+}  // namespace deputy::compiler

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import.h"
+
+#include <algorithm>
+
+#include "compiler/node_import.h"
+
+namespace deputy::compiler {
+namespace {
+
+const ImportRow* FindRow(int builtin_code) {
+  for (const auto& rows :
+       {ConvRows(), ElementwiseRows(), LookupRows(), MatmulRows(), MovementRows(), QuantizeRows(),
+        ReduceRows(), ShapeRows(), SliceRows()}) {
+    for (const ImportRow& row : rows) {
+      if (row.code == builtin_code) return &row;
+    }
+  }
+  return nullptr;
+}
+
+Refusal Unknown(const TfLiteRegistration& registration) {
+  if (registration.custom_name != nullptr) {
+    return {kDeputyReasonOperator,
+            "custom operator '" + std::string(registration.custom_name) + "'"};
+  }
+  return {kDeputyReasonOperator, "builtin operator " + std::to_string(registration.builtin_code)};
+}
+
+std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLiteNode& node,
+                                  const TfLiteRegistration& registration) {
+  const ImportRow* row = FindRow(registration.builtin_code);
+  if (row == nullptr) return Unknown(registration);
+  if (registration.version > row->max_version) {
+    return Refusal{kDeputyReasonVersion, std::string(row->name) + ": expected version 1 to " +
+                                             std::to_string(row->max_version) + ", found " +
+                                             std::to_string(registration.version)};
+  }
+  NodeImport import(state, row->name, node_index, node);
+  if (row->import(&import)) return std::nullopt;
+  return import.refusal();
+}
+
+// The tensors become the graph's outputs; those that share a value, or are inputs or constants, get
+// one of their own.
+void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
+  Graph& graph = *state.graph;
+  const std::vector<int> producers = Producers(graph);
+  for (int i = 0; i < tensors.size; ++i) {
+    ValueId id = state.values.at(tensors.data[i]);
+    const bool made =
+        producers.size() > static_cast<size_t>(id) && producers[static_cast<size_t>(id)] >= 0 &&
+        std::find(graph.outputs.begin(), graph.outputs.end(), id) == graph.outputs.end();
+    if (!made) {
+      Operation copy;
+      copy.kind = View{};
+      copy.inputs = {id};
+      id = graph.AddValue(graph.value(id).type, graph.value(id).shape, graph.value(id).name);
+      copy.outputs = {id};
+      graph.operations.push_back(copy);
+    }
+    graph.value(id).tensor = tensors.data[i];
+    graph.outputs.push_back(id);
+  }
+}
+
+}  // namespace
+
+std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
+                                 const TfLiteRegistration& registration) {
+  Graph graph;
+  ImportState state;
+  state.context = context;
+  state.graph = &graph;
+  state.check_only = true;
+  return ImportNode(&state, node_index, node, registration);
+}
+
+std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,
+                              Graph* out_graph) {
+  Graph graph;
+  ImportState state;
+  state.context = context;
+  state.graph = &graph;
+  for (int i = 0; i < params.nodes_to_replace->size; ++i) {
+    const int index = params.nodes_to_replace->data[i];
+    TfLiteNode* node;
+    TfLiteRegistration* registration;
+    if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+      return Refusal{kDeputyReasonOther, "node " + std::to_string(index) + " is not there"};
+    }
+    std::optional<Refusal> refusal = ImportNode(&state, index, *node, *registration);
+    if (refusal) return refusal;
+  }
+  for (int i = 0; i < params.input_tensors->size; ++i) {
+    const auto found = state.values.find(params.input_tensors->data[i]);
+    if (found == state.values.end() || graph.value(found->second).constant()) continue;
+    graph.inputs.push_back(found->second);
+  }
+  SetGraphOutputs(*params.output_tensors, state);
+  *out_graph = std::move(graph);
+  return std::nullopt;
+}
+
+}  // namespace deputy::compiler

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions, pools and resizing: operators on images [batch, height, width, channels].
+#include <algorithm>
+
+#include "compiler/node_import.h"
+
+namespace deputy::compiler {
+namespace {
+
+// ---- Windows ------------------------------------------------------------------------------------
+
+// The number of places of a window along an axis, and what has to be added before and behind.
+struct Places {
+  int count = 0, before = 0, behind = 0;
+};
+
+Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride, int64_t dilation) {
+  const int64_t reach = (size - 1) * dilation + 1;
+  const int64_t covered = padding == kTfLitePaddingSame ? in : in - reach + 1;
+  const int64_t count = (covered + stride - 1) / stride;
+  const int64_t needed = padding == kTfLitePaddingSame ? (count - 1) * stride + reach - in : 0;
+  const int64_t added = std::max<int64_t>(needed, 0);
+  return {static_cast<int>(count), static_cast<int>(added / 2),
+          static_cast<int>(added - added / 2)};
+}
+
+// Fills in what padding adds; false, after a refusal, for a window that has no place.
+bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Window* window,
+           int* out_height, int* out_width) {
+  const bool sound = window->height > 0 && window->width > 0 && window->stride_y > 0 &&
+                     window->stride_x > 0 && window->dilation_y > 0 && window->dilation_x > 0;
+  if (!sound || (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid)) {
+    return node->Refuse(kDeputyReasonParameter, "a window, stride, dilation or padding");
+  }
+  const Places rows =
+      PlacesOf(padding, height, window->height, window->stride_y, window->dilation_y);
+  const Places columns =
+      PlacesOf(padding, width, window->width, window->stride_x, window->dilation_x);
+  if (rows.count < 1 || columns.count < 1) {
+    return node->Refuse(kDeputyReasonShape, "the image is smaller than the window");
+  }
+  window->top = rows.before;
+  window->bottom = rows.behind;
+  window->left = columns.before;
+  window->right = columns.behind;
+  *out_height = rows.count;
+  *out_width = columns.count;
+  return true;
+}
+
+// ---- Convolutions -------------------------------------------------------------------------------
+
+// What all convolutions check of image and filter, by their numbers among the inputs.
+bool CheckConvolution(NodeImport* node, int image, int filter) {
+  for (int n : {image, filter}) {
+    if (!node->CheckReal(n) || !node->CheckRank(n, 4, 4)) return false;
+  }
+  const TfLiteType type = node->input_tensor(image).type;
+  if (type == kTfLiteFloat32 && node->input_tensor(filter).type != kTfLiteFloat32 &&
+      node->input_tensor(filter).type != kTfLiteFloat16) {
+    return node->RefuseInput(filter, kDeputyReasonType,
+                             "a quantised filter, whose image is quantised as it runs");
+  }
+  const Shape shape = node->shape(node->Input(image));
+  if (ElementCount(shape) == 0) return node->RefuseInput(image, kDeputyReasonShape, "it is empty");
+  return true;
+}
+
+bool CheckBias(NodeImport* node, int image, int bias, int channels) {
+  return node->CheckBias(bias, !IsFloat(node->input_tensor(image).type), channels);
+}
+
+// A quantised bias is in steps of the image's scale times the filter's.
+ValueId BiasOf(NodeImport* node, int image, int filter, int bias) {
+  int axis;
+  std::vector<double> scales = node->Scales(filter, &axis);
+  for (double& scale : scales) scale *= node->Scales(image, &axis)[0];
+  return node->RealBias(bias, scales);
+}
+
+bool FinishConvolution(NodeImport* node, OperationKind kind, std::vector<ValueId> inputs,
+                       Shape shape, TfLiteFusedActivation activation) {
+  const ValueId sums =
+      node->Add(std::move(kind), std::move(inputs), kTfLiteFloat32, std::move(shape));
+  return node->SetRealOutput(0, node->AddActivation(sums, activation));
+}
+
+bool ImportConv2d(NodeImport* node) {
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
+  const auto& params = node->params<TfLiteConvParams>();
+  const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
+  if (filter[3] == 0 || image[3] % filter[3] != 0) {
+    return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
+  }
+  Conv2d conv;
+  conv.groups = image[3] / filter[3];
+  if (filter[0] == 0 || filter[0] % conv.groups != 0) {
+    return node->RefuseInput(1, kDeputyReasonShape, "%d filters in %d groups", filter[0],
+                             conv.groups);
+  }
+  conv.window = {filter[1],
+                 filter[2],
+                 params.stride_height,
+                 params.stride_width,
+                 params.dilation_height_factor,
+                 params.dilation_width_factor};
+  int height = 0, width = 0;
+  if (!CheckBias(node, 0, 2, filter[0]) ||
+      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
+    return false;
+  }
+  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
+                           {image[0], height, width, filter[0]}, params.activation);
+}
+
+bool ImportDepthwise(NodeImport* node) {
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
+  const auto& params = node->params<TfLiteDepthwiseConvParams>();
+  const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
+  if (filter[0] != 1 || filter[3] == 0 || filter[3] % image[3] != 0) {
+    return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
+  }
+  DepthwiseConv2d conv;
+  conv.multiplier = filter[3] / image[3];
+  conv.window = {filter[1],
+                 filter[2],
+                 params.stride_height,
+                 params.stride_width,
+                 params.dilation_height_factor,
+                 params.dilation_width_factor};
+  int height = 0, width = 0;
+  if (!CheckBias(node, 0, 2, filter[3]) ||
+      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
+    return false;
+  }
+  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
+                           {image[0], height, width, filter[3]}, params.activation);
+}
+
+// The window's places are those of the image, and what it covers is the output.
+bool ImportTransposeConv(NodeImport* node) {
+  std::vector<int> out;
+  if (!node->CheckInputs(3, 4) || !node->ReadInts(0, &out) || !CheckConvolution(node, 2, 1)) {
+    return false;
+  }
+  const auto& params = node->params<TfLiteTransposeConvParams>();
+  const Shape filter = node->shape(node->Input(1)), image = node->shape(node->Input(2));
+  if (out.size() != 4 || out[0] != image[0] || filter[3] != image[3] || filter[0] != out[3]) {
+    return node->Refuse(kDeputyReasonShape, "image, filter and output do not fit");
+  }
+  TransposedConv2d conv;
+  conv.window = {filter[1], filter[2], params.stride_height, params.stride_width, 1, 1};
+  int rows = 0, columns = 0;
+  if (!CheckBias(node, 2, 3, out[3]) ||
+      !Place(node, params.padding, out[1], out[2], &conv.window, &rows, &columns)) {
+    return false;
+  }
+  if (rows != image[1] || columns != image[2]) {
+    return node->Refuse(kDeputyReasonShape, "an output of another size than the image makes");
+  }
+  return FinishConvolution(node, conv, {node->Real(2), node->Real(1), BiasOf(node, 2, 1, 3)},
+                           Shape(out.begin(), out.end()), params.activation);
+}
+
+// ---- Pools and resizing -------------------------------------------------------------------------
+
+template <PoolKind pool_kind>
+bool ImportPool(NodeImport* node) {
+  if (!node->CheckInputs(1, 1) || !node->CheckReal(0) || !node->CheckRank(0, 4, 4) ||
+      !node->CheckSameScale()) {
+    return false;
+  }
+  const auto& params = node->params<TfLitePoolParams>();
+  const Shape image = node->shape(node->Input(0));
+  if (ElementCount(image) == 0) return node->RefuseInput(0, kDeputyReasonShape, "it is empty");
+  Pool2d pool;
+  pool.kind = pool_kind;
+  pool.window = {
+      params.filter_height, params.filter_width, params.stride_height, params.stride_width, 1, 1};
+  int height = 0, width = 0;
+  if (!Place(node, params.padding, image[1], image[2], &pool.window, &height, &width)) return false;
+  const ValueId result =
+      node->Add(pool, {node->Real(0)}, kTfLiteFloat32, {image[0], height, width, image[3]});
+  return node->SetRealOutput(0, node->AddActivation(result, params.activation));
+}
+
+bool ReadSize(NodeImport* node, Shape* out_shape) {
+  std::vector<int> size;
+  if (!node->CheckInputs(2, 2) || !node->CheckRank(0, 4, 4) || !node->ReadInts(1, &size)) {
+    return false;
+  }
+  const Shape image = node->shape(node->Input(0));
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1 || ElementCount(image) == 0) {
+    return node->Refuse(kDeputyReasonShape, "an empty image, or no size for it");
+  }
+  *out_shape = {image[0], size[0], size[1], image[3]};
+  return true;
+}
+
+bool ImportResizeBilinear(NodeImport* node) {
+  Shape shape;
+  if (!ReadSize(node, &shape) || !node->CheckReal(0) || !node->CheckSameScale()) return false;
+  if (node->input_tensor(0).type == kTfLiteInt16) {
+    return node->RefuseInput(0, kDeputyReasonType, "INT16, whose weights are rounded");
+  }
+  const auto& params = node->params<TfLiteResizeBilinearParams>();
+  if (params.align_corners && params.half_pixel_centers) {
+    return node->Refuse(kDeputyReasonParameter, "aligned corners and centers of pixels");
+  }
+  const Resize resize = {true, params.align_corners, params.half_pixel_centers};
+  return node->SetRealOutput(0, node->Add(resize, {node->Real(0)}, kTfLiteFloat32, shape));
+}
+
+// Moves what is stored.
+bool ImportResizeNearest(NodeImport* node) {
+  Shape shape;
+  if (!ReadSize(node, &shape)) return false;
+  const auto& params = node->params<TfLiteResizeNearestNeighborParams>();
+  const Resize resize = {false, params.align_corners, params.half_pixel_centers};
+  const ValueId from = node->Input(0);
+  return node->SetOutput(0, node->Add(resize, {from}, node->value(from).type, shape));
+}
+
+constexpr ImportRow kRows[] = {
+    {"AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, &ImportPool<PoolKind::kAverage>},
+    {"CONV_2D", kTfLiteBuiltinConv2d, 8, &ImportConv2d},
+    {"DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d, 7, &ImportDepthwise},
+    {"L2_POOL_2D", kTfLiteBuiltinL2Pool2d, 1, &ImportPool<PoolKind::kL2>},
+    {"MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, &ImportPool<PoolKind::kMax>},
+    {"RESIZE_BILINEAR", kTfLiteBuiltinResizeBilinear, 4, &ImportResizeBilinear},
+    {"RESIZE_NEAREST_NEIGHBOR", kTfLiteBuiltinResizeNearestNeighbor, 4, &ImportResizeNearest},
+    {"TRANSPOSE_CONV", kTfLiteBuiltinTransposeConv, 5, &ImportTransposeConv},
+};
+
+}  // namespace
+
+std::span<const ImportRow> ConvRows() { return kRows; }
+
+}  // namespace deputy::compiler

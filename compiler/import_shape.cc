@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that give contents another shape, or compute shapes and constants.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/node_import.h"
+
+namespace deputy::compiler {
+namespace {
+
+// One extent of -1 is what the others leave.
+bool ResolveShape(NodeImport* node, std::vector<int> wanted, Shape* out_shape) {
+  const int64_t count = ElementCount(node->shape(node->Input(0)));
+  int64_t known = 1;
+  int open = -1;
+  for (size_t axis = 0; axis < wanted.size(); ++axis) {
+    if (wanted[axis] == -1 && open < 0) {
+      open = static_cast<int>(axis);
+    } else if (wanted[axis] < 0) {
+      return node->Refuse(kDeputyReasonParameter, "extent %d", wanted[axis]);
+    } else {
+      known *= wanted[axis];
+    }
+  }
+  if (open >= 0 && known > 0) wanted[static_cast<size_t>(open)] = static_cast<int>(count / known);
+  if ((open >= 0 && known == 0) || ElementCount(wanted) != count) {
+    return node->Refuse(kDeputyReasonShape, "another number of elements");
+  }
+  *out_shape = std::move(wanted);
+  return true;
+}
+
+// The shape is the second input or, without it, a parameter, where [0] means a scalar.
+bool ImportReshape(NodeImport* node) {
+  if (!node->CheckInputs(1, 2)) return false;
+  std::vector<int> wanted;
+  if (node->has_input(1)) {
+    if (!node->ReadInts(1, &wanted)) return false;
+  } else {
+    const auto& params = node->params<TfLiteReshapeParams>();
+    const int rank = std::clamp(params.num_dimensions, 0, 8);
+    wanted.assign(params.shape, params.shape + rank);
+    if (wanted == std::vector<int>{0}) wanted.clear();
+  }
+  Shape shape;
+  if (!ResolveShape(node, std::move(wanted), &shape)) return false;
+  return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
+}
+
+bool ImportSqueeze(NodeImport* node) {
+  if (!node->CheckInputs(1, 1)) return false;
+  const Shape from = node->shape(node->Input(0));
+  const auto& params = node->params<TfLiteSqueezeParams>();
+  std::vector<bool> goes(from.size(), false);
+  for (int i = 0; i < std::clamp(params.num_squeeze_dims, 0, 8); ++i) {
+    int axis = 0;
+    if (!node->ReadAxis(params.squeeze_dims[i], from.size(), &axis)) return false;
+    if (from[static_cast<size_t>(axis)] != 1) {
+      return node->Refuse(kDeputyReasonParameter, "axis %d is not of extent 1", axis);
+    }
+    goes[static_cast<size_t>(axis)] = true;
+  }
+  Shape shape;
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    const bool gone = params.num_squeeze_dims == 0 ? from[axis] == 1 : goes[axis];
+    if (!gone) shape.push_back(from[axis]);
+  }
+  return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
+}
+
+bool ImportExpandDims(NodeImport* node) {
+  std::vector<int> wanted;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &wanted)) return false;
+  Shape shape = node->shape(node->Input(0));
+  int axis = 0;
+  if (wanted.size() != 1 || !node->ReadAxis(wanted[0], shape.size() + 1, &axis)) return false;
+  shape.insert(shape.begin() + axis, 1);
+  return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
+}
+
+// ---- Constants ----------------------------------------------------------------------------------
+
+bool SetConstant(NodeImport* node, Shape shape, const std::vector<double>& numbers) {
+  return node->SetOutput(0, node->Constant(node->output_tensor(0).type, std::move(shape), numbers));
+}
+
+bool ImportShape(NodeImport* node) {
+  if (!node->CheckInputs(1, 1)) return false;
+  const Shape& from = node->shape(node->Input(0));
+  return SetConstant(node, {static_cast<int>(from.size())}, {from.begin(), from.end()});
+}
+
+bool ImportRank(NodeImport* node) {
+  if (!node->CheckInputs(1, 1)) return false;
+  return SetConstant(node, {}, {static_cast<double>(node->shape(node->Input(0)).size())});
+}
+
+bool ImportZerosLike(NodeImport* node) {
+  if (!node->CheckInputs(1, 1) ||
+      !node->CheckType(0, {kTfLiteFloat32, kTfLiteInt32, kTfLiteInt64})) {
+    return false;
+  }
+  const ValueId zero = node->Constant(node->output_tensor(0).type, {}, std::vector<double>{0});
+  return node->SetOutput(0, node->AddBroadcast(zero, node->shape(node->Input(0))));
+}
+
+bool ImportFill(NodeImport* node) {
+  std::vector<int> wanted;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(0, &wanted)) return false;
+  if (std::any_of(wanted.begin(), wanted.end(), [](int extent) { return extent < 0; })) {
+    return node->RefuseInput(0, kDeputyReasonParameter, "a negative extent");
+  }
+  if (!node->shape(node->Input(1)).empty()) {
+    return node->RefuseInput(1, kDeputyReasonShape, "it is no scalar");
+  }
+  return node->SetOutput(0, node->AddBroadcast(node->Input(1), wanted));
+}
+
+bool ImportBroadcastTo(NodeImport* node) {
+  std::vector<int> wanted;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &wanted)) return false;
+  const Shape& from = node->shape(node->Input(0));
+  Shape result;
+  if (from.size() > wanted.size() || !BroadcastShapes(from, wanted, &result) || result != wanted) {
+    return node->RefuseInput(0, kDeputyReasonShape, "it cannot be broadcast to that shape");
+  }
+  return node->SetOutput(0, node->AddBroadcast(node->Input(0), wanted));
+}
+
+// From start on in steps, below the limit.
+bool ImportRange(NodeImport* node) {
+  if (!node->CheckInputs(3, 3)) return false;
+  const TfLiteType type = node->input_tensor(0).type;
+  double numbers[3];
+  for (int n = 0; n < 3; ++n) {
+    if (!node->CheckType(n, {kTfLiteFloat32, kTfLiteInt32}) || !node->CheckType(n, {type})) {
+      return false;
+    }
+    const Value& value = node->value(node->Input(n));
+    if (!value.constant() || ElementCount(value.shape) != 1) {
+      return node->RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+    }
+    const Number number = value.At(0);
+    numbers[n] = IsFloat(type) ? number.real : static_cast<double>(number.whole);
+  }
+  const auto [start, limit, step] = numbers;
+  const double count = std::ceil((limit - start) / step);
+  if (!(step != 0) || !(count >= 0) || count > 1e6) {
+    return node->Refuse(kDeputyReasonParameter, "a range that has no end, or a long one");
+  }
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < static_cast<int>(count); ++i) values.push_back(start + i * step);
+  return SetConstant(node, {static_cast<int>(count)}, values);
+}
+
+constexpr ImportRow kRows[] = {
+    {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 3, &ImportBroadcastTo},
+    {"EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, &ImportExpandDims},
+    {"FILL", kTfLiteBuiltinFill, 4, &ImportFill},
+    {"RANGE", kTfLiteBuiltinRange, 2, &ImportRange},
+    {"RANK", kTfLiteBuiltinRank, 1, &ImportRank},
+    {"RESHAPE", kTfLiteBuiltinReshape, 1, &ImportReshape},
+    {"SHAPE", kTfLiteBuiltinShape, 1, &ImportShape},
+    {"SQUEEZE", kTfLiteBuiltinSqueeze, 2, &ImportSqueeze},
+    {"ZEROS_LIKE", kTfLiteBuiltinZerosLike, 1, &ImportZerosLike},
+};
+
+}  // namespace
+
+std::span<const ImportRow> ShapeRows() { return kRows; }
+
+}  // namespace deputy::compiler

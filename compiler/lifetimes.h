@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From when to when a graph's values need memory, and which of them need none of their own.
+#ifndef DEPUTY_COMPILER_LIFETIMES_H_
+#define DEPUTY_COMPILER_LIFETIMES_H_
+
+#include <vector>
+
+#include "compiler/graph.h"
+
+namespace deputy::compiler {
+
+// Both are numbers of operations, inclusive. Inputs of the graph are there from the first one on,
+// outputs up to the last.
+struct Lifetime {
+  int first = 0;
+  int last = -1;
+
+  bool empty() const { return last < first; }
+  friend bool operator==(const Lifetime&, const Lifetime&) = default;
+};
+
+// By value.
+struct Lifetimes {
+  // The value whose memory it uses: itself, or what it is a view of. kNoValue for constants, and
+  // for values that nobody makes.
+  std::vector<ValueId> storage;
+  // Of the memory, where it is the value's own; else empty.
+  std::vector<Lifetime> of_storage;
+};
+
+// A view shares its source's memory, with two exceptions, which a back end copies: views of
+// constants, and views that are an output of the graph while their source's memory is the client's
+// already, because it is an input or another output.
+Lifetimes FindLifetimes(const Graph& graph);
+
+// An output that may be written where an input lies: element for element, the input's last use.
+struct InPlace {
+  int operation = 0;
+  ValueId input = kNoValue;
+
+  friend bool operator==(const InPlace&, const InPlace&) = default;
+};
+// Of the operands of element-wise operations and epilogues, for each operation all candidates in
+// the order of their operands. Never an input or output of the graph: their memory is the client's.
+std::vector<InPlace> FindInPlace(const Graph& graph, const Lifetimes& lifetimes);
+
+// Lets the outputs have their inputs' memory, the first candidate of each operation. Returns how
+// many do.
+int ShareInPlace(const Graph& graph, Lifetimes* lifetimes);
+
+}  // namespace deputy::compiler
+
+#endif  // DEPUTY_COMPILER_LIFETIMES_H_

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/node_import.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+#include "compiler/copy.h"
+#include "compiler/reference.h"
+
+namespace deputy::compiler {
+namespace {
+
+std::string Format(const char* format, va_list args) {
+  char text[400];
+  vsnprintf(text, sizeof text, format, args);
+  return text;
+}
+
+Shape ShapeOf(const TfLiteTensor& tensor) {
+  if (tensor.dims == nullptr) return {};
+  return {tensor.dims->data, tensor.dims->data + tensor.dims->size};
+}
+
+bool IsConstantTensor(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr;
+}
+
+const TfLiteAffineQuantization* AffineOf(const TfLiteTensor& tensor) {
+  if (tensor.quantization.type != kTfLiteAffineQuantization) return nullptr;
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
+  if (affine == nullptr || affine->scale == nullptr || affine->scale->size == 0) return nullptr;
+  return affine;
+}
+
+bool IsQuantizedType(TfLiteType type) {
+  return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16;
+}
+
+const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
+
+// The index along `axis` of an element of a tensor of that shape.
+size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
+  const int64_t stride = Strides(shape)[static_cast<size_t>(axis)];
+  return static_cast<size_t>(index / stride % shape[static_cast<size_t>(axis)]);
+}
+
+}  // namespace
+
+// ---- Checks -------------------------------------------------------------------------------------
+
+bool NodeImport::RefuseText(DeputyReason reason, std::string text) {
+  refusal_ = {reason, std::string(name_) + ": " + std::move(text)};
+  return false;
+}
+
+bool NodeImport::Refuse(DeputyReason reason, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  std::string text = Format(format, args);
+  va_end(args);
+  return RefuseText(reason, std::move(text));
+}
+
+bool NodeImport::RefuseInput(int n, DeputyReason reason, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = Format(format, args);
+  va_end(args);
+  const int index = node_.inputs->data[n];
+  return RefuseText(
+      reason, "tensor " + std::to_string(index) + " '" + NameOf(tensor(index)) + "': " + text);
+}
+
+bool NodeImport::CheckInputs(int least, int most) {
+  if (input_count() > most) {
+    return Refuse(kDeputyReasonOther, "expected at most %d inputs, found %d", most, input_count());
+  }
+  for (int n = 0; n < least; ++n) {
+    if (!has_input(n)) return Refuse(kDeputyReasonOther, "input %d is left out", n);
+  }
+  for (int n = 0; n < input_count(); ++n) {
+    if (!has_input(n)) continue;
+    const TfLiteTensor& input = input_tensor(n);
+    if (input.sparsity != nullptr) return RefuseInput(n, kDeputyReasonOther, "it is sparse");
+    if (input.dims == nullptr || input.allocation_type == kTfLiteDynamic) {
+      return RefuseInput(n, kDeputyReasonDynamicShape, "its shape is known only at run time");
+    }
+    if (ElementBytes(input.type) == 0) {
+      return RefuseInput(n, kDeputyReasonType, "found type %s", TypeName(input.type));
+    }
+    Input(n);  // their values are numbered in the order of the inputs
+  }
+  return true;
+}
+
+bool NodeImport::CheckType(int n, std::initializer_list<TfLiteType> types) {
+  const TfLiteType found = input_tensor(n).type;
+  if (std::find(types.begin(), types.end(), found) != types.end()) return true;
+  std::string expected;
+  for (TfLiteType type : types) {
+    expected += (expected.empty() ? "" : " or ") + std::string(TypeName(type));
+  }
+  return RefuseInput(n, kDeputyReasonType, "expected %s, found %s", expected.c_str(),
+                     TypeName(found));
+}
+
+bool NodeImport::CheckReal(int n) {
+  const TfLiteTensor& input = input_tensor(n);
+  if (input.type == kTfLiteFloat32 || input.type == kTfLiteFloat16) return true;
+  if (!IsQuantizedType(input.type)) {
+    return RefuseInput(n, kDeputyReasonType, "expected real or quantised values, found %s",
+                       TypeName(input.type));
+  }
+  const TfLiteAffineQuantization* affine = AffineOf(input);
+  if (affine == nullptr || !(affine->scale->data[0] > 0)) {
+    return RefuseInput(n, kDeputyReasonQuantization, "%s without a scale", TypeName(input.type));
+  }
+  if (affine->scale->size > 1 && !IsConstantTensor(input)) {
+    return RefuseInput(n, kDeputyReasonQuantization, "a scale per channel, and no constant");
+  }
+  return true;
+}
+
+bool NodeImport::CheckSameScale() {
+  if (InputQuantization(0) == OutputQuantization(0)) return true;
+  return Refuse(kDeputyReasonQuantization, "the output has another scale than the input");
+}
+
+bool NodeImport::CheckRank(int n, int least, int most) {
+  const int rank = input_tensor(n).dims->size;
+  if (rank >= least && rank <= most) return true;
+  return RefuseInput(n, kDeputyReasonShape, "expected %d to %d axes, found %d", least, most, rank);
+}
+
+bool NodeImport::CheckBias(int n, bool quantized, int channels) {
+  if (!has_input(n)) return true;
+  if (quantized ? !CheckType(n, {kTfLiteInt32}) : !CheckReal(n)) return false;
+  if (quantized && !value(Input(n)).constant()) {
+    return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+  }
+  if (ElementCount(shape(Input(n))) == channels) return true;
+  return RefuseInput(n, kDeputyReasonShape, "expected %d values", channels);
+}
+
+bool NodeImport::ReadInts(int n, std::vector<int>* out_values) {
+  if (!CheckType(n, {kTfLiteInt32, kTfLiteInt64})) return false;
+  const Value& constant = value(Input(n));
+  if (!constant.constant()) return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+  out_values->clear();
+  for (int64_t i = 0; i < ElementCount(constant.shape); ++i) {
+    const int64_t number = constant.At(i).whole;
+    out_values->push_back(static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX)));
+  }
+  return true;
+}
+
+bool NodeImport::ReadAxis(int64_t axis, size_t rank, int* out_axis) {
+  const auto axes = static_cast<int64_t>(rank);
+  if (axis < -axes || axis >= axes) {
+    return Refuse(kDeputyReasonParameter, "axis %lld of %lld", static_cast<long long>(axis),
+                  static_cast<long long>(axes));
+  }
+  *out_axis = static_cast<int>(axis < 0 ? axis + axes : axis);
+  return true;
+}
+
+Shape NodeImport::OutputShape(int n) const { return ShapeOf(output_tensor(n)); }
+
+// ---- Values -------------------------------------------------------------------------------------
+
+Quantization NodeImport::QuantizationOf(const TfLiteTensor& tensor) {
+  if (!IsQuantizedType(tensor.type)) return {};
+  return {tensor.params.scale, tensor.params.zero_point};
+}
+
+ValueId NodeImport::ValueOf(int tensor_index) {
+  const auto found = state_->values.find(tensor_index);
+  if (found != state_->values.end()) return found->second;
+  const TfLiteTensor& from = tensor(tensor_index);
+  const ValueId id = state_->graph->AddValue(from.type, ShapeOf(from), NameOf(from));
+  Value& value = state_->graph->value(id);
+  value.tensor = tensor_index;
+  value.quantization = QuantizationOf(from);
+  if (IsConstantTensor(from)) value.data = reinterpret_cast<const std::byte*>(from.data.raw_const);
+  state_->values[tensor_index] = id;
+  return id;
+}
+
+ValueId NodeImport::Input(int n) {
+  return has_input(n) ? ValueOf(node_.inputs->data[n]) : kNoValue;
+}
+
+std::vector<double> NodeImport::Scales(int n, int* out_axis) const {
+  const TfLiteTensor& from = input_tensor(n);
+  *out_axis = 0;
+  if (!IsQuantizedType(from.type)) return {1};
+  const TfLiteAffineQuantization* affine = AffineOf(from);
+  if (affine == nullptr) return {from.params.scale};
+  *out_axis = affine->quantized_dimension;
+  return {affine->scale->data, affine->scale->data + affine->scale->size};
+}
+
+ValueId NodeImport::RealConstant(int n) {
+  const Value from = value(Input(n));
+  const int64_t count = ElementCount(from.shape);
+  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  const TfLiteAffineQuantization* affine =
+      IsQuantizedType(from.type) ? AffineOf(input_tensor(n)) : nullptr;
+  std::vector<float> reals(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const Number number = from.At(i);
+    if (affine == nullptr) {
+      reals[static_cast<size_t>(i)] = static_cast<float>(number.real);
+      continue;
+    }
+    const bool each = affine->scale->size > 1;
+    const size_t channel = each ? PlaceAlong(from.shape, affine->quantized_dimension, i) : 0;
+    const bool zero_each = affine->zero_point != nullptr && affine->zero_point->size > 1;
+    const int zero = affine->zero_point == nullptr || affine->zero_point->size == 0
+                         ? 0
+                         : affine->zero_point->data[zero_each ? channel : 0];
+    reals[static_cast<size_t>(i)] =
+        affine->scale->data[channel] * static_cast<float>(number.whole - zero);
+  }
+  const ValueId id = state_->graph->AddConstantOf<float>(kTfLiteFloat32, from.shape,
+                                                         std::span<const float>(reals));
+  state_->graph->value(id).name = from.name;
+  return id;
+}
+
+ValueId NodeImport::Dequantized(int n, ValueId stored) {
+  Expression expression;
+  expression.SetResult(AppendDequantize(&expression, expression.Operand(0, value(stored).type),
+                                        InputQuantization(n)));
+  return AddElementwise(expression, {stored});
+}
+
+ValueId NodeImport::Real(int n) {
+  const ValueId stored = Input(n);
+  if (value(stored).type == kTfLiteFloat32) return stored;
+  const int index = node_.inputs->data[n];
+  const auto found = state_->reals.find(index);
+  if (found != state_->reals.end()) return found->second;
+  ValueId id;
+  if (value(stored).constant()) {
+    id = RealConstant(n);
+  } else if (value(stored).type == kTfLiteFloat16) {
+    id = AddCast(stored, kTfLiteFloat32);
+  } else {
+    id = Dequantized(n, stored);
+  }
+  state_->reals[index] = id;
+  return id;
+}
+
+ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
+  const ValueId stored = Input(n);
+  if (stored == kNoValue || value(stored).type != kTfLiteInt32) {
+    return stored == kNoValue ? kNoValue : Real(n);
+  }
+  const Value from = value(stored);
+  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  std::vector<double> reals;
+  for (int64_t i = 0; i < ElementCount(from.shape); ++i) {
+    const double scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
+    reals.push_back(static_cast<double>(from.At(i).whole) * scale);
+  }
+  return Constant(kTfLiteFloat32, from.shape, reals);
+}
+
+ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const double> numbers) {
+  std::vector<std::byte> contents(numbers.size() * ElementBytes(type));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    StoreElement(type, NumberOf(type, numbers[i]), contents.data(), static_cast<int64_t>(i));
+  }
+  return state_->graph->AddConstant(type, std::move(shape), std::move(contents));
+}
+
+// ---- Adding operations --------------------------------------------------------------------------
+
+ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type,
+                        Shape shape) {
+  Graph& graph = *state_->graph;
+  const bool constant =
+      !state_->check_only && std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) {
+        return id == kNoValue || value(id).constant();
+      });
+  const ValueId id = graph.AddValue(type, std::move(shape));
+  Operation operation;
+  operation.kind = std::move(kind);
+  operation.inputs = std::move(inputs);
+  operation.outputs = {id};
+  operation.node = node_index_;
+  std::vector<std::vector<std::byte>> contents;
+  std::string error;
+  if (constant && ComputeConstant(graph, operation, &contents, &error)) {
+    return graph.AddConstant(type, value(id).shape, std::move(contents[0]));
+  }
+  graph.operations.push_back(std::move(operation));
+  return id;
+}
+
+std::vector<ValueId> NodeImport::AddMany(OperationKind kind, std::vector<ValueId> inputs,
+                                         const std::vector<std::pair<TfLiteType, Shape>>& outputs) {
+  Operation operation;
+  operation.kind = std::move(kind);
+  operation.inputs = std::move(inputs);
+  for (const auto& [type, shape] : outputs) {
+    operation.outputs.push_back(state_->graph->AddValue(type, shape));
+  }
+  operation.node = node_index_;
+  state_->graph->operations.push_back(operation);
+  return operation.outputs;
+}
+
+ValueId NodeImport::AddElementwise(Expression expression, const std::vector<ValueId>& inputs) {
+  Shape result;
+  for (ValueId id : inputs) {
+    if (BroadcastShapes(result, shape(id), &result)) continue;
+    Refuse(kDeputyReasonShape, "shapes that cannot be broadcast");
+    return kNoValue;
+  }
+  const TfLiteType type = expression.result_type();
+  return Add(Elementwise{std::move(expression)}, inputs, type, std::move(result));
+}
+
+ValueId NodeImport::AddUnary(ScalarOp op, ValueId a) {
+  Expression expression;
+  expression.Apply(op, expression.Operand(0, value(a).type));
+  return AddElementwise(std::move(expression), {a});
+}
+
+ValueId NodeImport::AddBinary(ScalarOp op, ValueId a, ValueId b) {
+  Expression expression;
+  const int left = expression.Operand(0, value(a).type);
+  expression.Apply(op, left, expression.Operand(1, value(b).type));
+  return AddElementwise(std::move(expression), {a, b});
+}
+
+ValueId NodeImport::AddCast(ValueId a, TfLiteType type) {
+  if (value(a).type == type) return a;
+  Expression expression;
+  expression.Cast(expression.Operand(0, value(a).type), type);
+  return AddElementwise(std::move(expression), {a});
+}
+
+ValueId NodeImport::AddView(ValueId a, Shape shape) {
+  if (value(a).shape == shape) return a;
+  return Add(View{}, {a}, value(a).type, std::move(shape));
+}
+
+ValueId NodeImport::AddBroadcast(ValueId a, const Shape& shape) {
+  if (value(a).shape == shape) return a;
+  const Shape from = value(a).shape;
+  const std::vector<int64_t> from_strides = Strides(from), to_strides = Strides(shape);
+  CopyRegion region;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool own = axis + from.size() >= shape.size();
+    const size_t from_axis = own ? axis + from.size() - shape.size() : 0;
+    const bool repeats = !own || from[from_axis] == 1;
+    region.loops.push_back({shape[axis], repeats ? 0 : from_strides[from_axis], to_strides[axis]});
+  }
+  return Add(Copy{{Simplify(std::move(region))}, {}}, {a}, value(a).type, shape);
+}
+
+ValueId NodeImport::AddActivation(ValueId a, TfLiteFusedActivation activation) {
+  if (activation == kTfLiteActNone) return a;
+  Expression expression;
+  const int result =
+      AppendActivation(&expression, expression.Operand(0, kTfLiteFloat32), activation);
+  if (result < 0) {
+    Refuse(kDeputyReasonParameter, "fused activation %d", activation);
+    return kNoValue;
+  }
+  expression.SetResult(result);
+  return AddElementwise(std::move(expression), {a});
+}
+
+// ---- Outputs ------------------------------------------------------------------------------------
+
+bool NodeImport::SetOutput(int n, ValueId id) {
+  if (id == kNoValue) return false;
+  const int index = node_.outputs->data[n];
+  const TfLiteTensor& to = tensor(index);
+  if (value(id).type != to.type) {
+    return Refuse(kDeputyReasonType, "tensor %d '%s': expected %s, found %s", index, NameOf(to),
+                  TypeName(value(id).type), TypeName(to.type));
+  }
+  // A tensor of its own for each: one value may be what several tensors hold.
+  Value& value = state_->graph->value(id);
+  if (value.tensor < 0) {
+    value.tensor = index;
+    value.name = NameOf(to);
+    value.quantization = QuantizationOf(to);
+  }
+  state_->values[index] = id;
+  return true;
+}
+
+bool NodeImport::SetRealOutput(int n, ValueId id) {
+  if (id == kNoValue) return false;
+  const TfLiteTensor& to = output_tensor(n);
+  if (to.type == kTfLiteFloat32) return SetOutput(n, id);
+  if (to.type == kTfLiteFloat16) return SetOutput(n, AddCast(id, kTfLiteFloat16));
+  if (!IsQuantizedType(to.type) || !(to.params.scale > 0)) {
+    return Refuse(kDeputyReasonType, "tensor %d '%s': expected real or quantised values, found %s",
+                  node_.outputs->data[n], NameOf(to), TypeName(to.type));
+  }
+  Expression expression;
+  expression.SetResult(AppendQuantize(&expression, expression.Operand(0, kTfLiteFloat32), to.type,
+                                      OutputQuantization(n)));
+  return SetOutput(n, AddElementwise(std::move(expression), {id}));
+}
+
+// ---- Expressions --------------------------------------------------------------------------------
+
+bool BroadcastShapes(const Shape& a, const Shape& b, Shape* out_shape) {
+  Shape result(std::max(a.size(), b.size()), 1);
+  for (size_t back = 1; back <= result.size(); ++back) {
+    const int left = back <= a.size() ? a[a.size() - back] : 1;
+    const int right = back <= b.size() ? b[b.size() - back] : 1;
+    if (left != right && left != 1 && right != 1) return false;
+    result[result.size() - back] = left == 1 ? right : left;
+  }
+  *out_shape = std::move(result);
+  return true;
+}
+
+int AppendQuantize(Expression* expression, int node, TfLiteType type, Quantization quantization) {
+  const auto number = [&](double value) { return expression->Constant(kTfLiteFloat32, value); };
+  node = expression->Apply(ScalarOp::kDiv, node, number(quantization.scale));
+  node = expression->Apply(ScalarOp::kRoundAway, node);
+  node = expression->Apply(ScalarOp::kAdd, node, number(quantization.zero_point));
+  // Written so that what is no number becomes the smallest, too.
+  const int smallest = number(static_cast<double>(SmallestOf(type)));
+  node = expression->Apply(ScalarOp::kSelect, expression->Apply(ScalarOp::kLess, smallest, node),
+                           node, smallest);
+  node = expression->Apply(ScalarOp::kMin, node, number(static_cast<double>(LargestOf(type))));
+  return expression->Cast(node, type);
+}
+
+int AppendDequantize(Expression* expression, int node, Quantization quantization) {
+  node = expression->Cast(node, kTfLiteFloat32);
+  node = expression->Apply(ScalarOp::kSub, node,
+                           expression->Constant(kTfLiteFloat32, quantization.zero_point));
+  return expression->Apply(ScalarOp::kMul, node,
+                           expression->Constant(kTfLiteFloat32, quantization.scale));
+}
+
+int AppendActivation(Expression* expression, int node, TfLiteFusedActivation activation) {
+  // With the bound first, what is no number stays so.
+  const auto at_least = [&](double bound, int x) {
+    return expression->Apply(ScalarOp::kMax, expression->Constant(kTfLiteFloat32, bound), x);
+  };
+  const auto clamp = [&](double least, double most) {
+    return expression->Apply(ScalarOp::kMin, expression->Constant(kTfLiteFloat32, most),
+                             at_least(least, node));
+  };
+  switch (activation) {
+    case kTfLiteActNone:
+      return node;
+    case kTfLiteActRelu:
+      return at_least(0, node);
+    case kTfLiteActReluN1To1:
+      return clamp(-1, 1);
+    case kTfLiteActRelu6:
+      return clamp(0, 6);
+    default:  // TensorFlow Lite's kernels pass over most of the others
+      return -1;
+  }
+}
+
+}  // namespace deputy::compiler

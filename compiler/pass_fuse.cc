@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is computed without being stored in between: chains of element-wise operations, and what
+// becomes of the result of a large operation. Nothing is computed in another order.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/computation.h"
+#include "compiler/passes.h"
+#include "compiler/rewrite.h"
+
+namespace deputy::compiler {
+namespace {
+
+bool IsElementwise(const Operation* operation) {
+  return operation != nullptr && std::holds_alternative<Elementwise>(operation->kind) &&
+         operation->epilogue.empty();
+}
+
+// ---- Element-wise operations --------------------------------------------------------------------
+
+// So little that it may as well be computed twice.
+bool IsCheap(const Expression& expression) {
+  const auto nodes = expression.nodes();
+  const auto is_curve = [](const ScalarNode& node) {
+    return (node.op >= ScalarOp::kSqrt && node.op <= ScalarOp::kErf) || node.op == ScalarOp::kDiv ||
+           node.op == ScalarOp::kFloorDiv || node.op == ScalarOp::kFloorMod ||
+           node.op == ScalarOp::kPow || node.op == ScalarOp::kAtan2;
+  };
+  return WorkOf(expression) <= 2 && std::none_of(nodes.begin(), nodes.end(), is_curve);
+}
+
+class ElementwiseFusion {
+ public:
+  explicit ElementwiseFusion(Graph* graph)
+      : other_readers_(OtherReaders(*graph)), rewrite_(graph) {}
+
+  int Run() {
+    Operation operation;
+    while (rewrite_.Next(&operation)) {
+      if (IsElementwise(&operation)) {
+        while (FuseOne(&operation)) rewrite_.CountChange();
+      }
+      rewrite_.Add(std::move(operation));
+    }
+    return rewrite_.Finish();
+  }
+
+ private:
+  // By value: whether an operation reads it that is not element-wise and of the same shape.
+  static std::vector<bool> OtherReaders(const Graph& graph) {
+    std::vector<bool> others(graph.values.size(), false);
+    for (const Operation& operation : graph.operations) {
+      const Shape& shape = graph.value(operation.output()).shape;
+      for (ValueId id : ReadValues(operation)) {
+        if (!IsElementwise(&operation) || graph.value(id).shape != shape) {
+          others[static_cast<size_t>(id)] = true;
+        }
+      }
+    }
+    return others;
+  }
+
+  // Whether reading what a producer reads costs no more than reading its result.
+  bool ReadsNoMore(const Operation& producer) const {
+    const Value& made = rewrite_.value(producer.output());
+    int large = 0;
+    for (ValueId id : producer.inputs) {
+      const Value& value = rewrite_.value(id);
+      if (value.bytes() > made.bytes()) return false;
+      if (ElementCount(value.shape) == ElementCount(made.shape)) ++large;
+    }
+    return large <= 1;
+  }
+
+  // Whether it will be an epilogue, and then be computed once for all of its readers.
+  bool WillBeEpilogue(const Operation& producer) const {
+    return std::any_of(producer.inputs.begin(), producer.inputs.end(), [&](ValueId id) {
+      const Operation* maker = rewrite_.Producer(id);
+      return maker != nullptr && TakesEpilogue(*maker) && rewrite_.uses(id) == 1;
+    });
+  }
+
+  // Whether a value may be computed where `reader` reads it.
+  bool MayInline(ValueId id, const Operation& reader) const {
+    const Operation* producer = rewrite_.Producer(id);
+    if (!IsElementwise(producer)) return false;
+    if (rewrite_.value(id).shape != rewrite_.value(reader.output()).shape) return false;
+    if (rewrite_.OnlyHere(id)) return true;
+    return !rewrite_.IsOutput(id) && !other_readers_[static_cast<size_t>(id)] &&
+           IsCheap(std::get<Elementwise>(producer->kind).expression) && ReadsNoMore(*producer) &&
+           !WillBeEpilogue(*producer);
+  }
+
+  // Puts one producer into the operation; false if there is none to put.
+  bool FuseOne(Operation* operation) {
+    const Computation outer = ComputationOf(*operation);
+    for (ValueId id : operation->inputs) {
+      if (!MayInline(id, *operation)) continue;
+      Computation fused = Inlined(outer, id, ComputationOf(*rewrite_.Producer(id)));
+      if (WorkOf(fused.expression) > kMaxWork || fused.inputs.size() > kMaxOperands) continue;
+      if (rewrite_.OnlyHere(id)) rewrite_.TakeBack(id);
+      operation->kind = Elementwise{std::move(fused.expression)};
+      operation->inputs = std::move(fused.inputs);
+      return true;
+    }
+    return false;
+  }
+
+  const std::vector<bool> other_readers_;
+  Rewrite rewrite_;
+};
+
+// ---- Epilogues ----------------------------------------------------------------------------------
+
+// The input of an element-wise operation into whose maker's epilogue it may go; the one that was
+// made last, so that the others are there. kNoValue: none.
+ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
+  ValueId element = kNoValue;
+  const Operation* last = nullptr;
+  for (ValueId id : operation.inputs) {
+    const Operation* producer = rewrite.Producer(id);
+    if (producer == nullptr || !TakesEpilogue(*producer) || !rewrite.OnlyHere(id)) continue;
+    if (rewrite.value(id).shape != rewrite.value(operation.output()).shape) continue;
+    // Both point into what is added one behind the other.
+    if (last != nullptr && producer < last) continue;
+    element = id;
+    last = producer;
+  }
+  return element;
+}
+
+bool FuseIntoProducer(const Operation& operation, Rewrite* rewrite) {
+  if (!IsElementwise(&operation)) return false;
+  const ValueId element = EpilogueElement(*rewrite, operation);
+  if (element == kNoValue) return false;
+  const Operation& producer = *rewrite->Producer(element);
+  const TfLiteType type = rewrite->value(element).type;
+  const Computation fused = Inlined(ComputationOf(operation), element, EpilogueOf(producer, type));
+  const bool has_element =
+      std::find(fused.inputs.begin(), fused.inputs.end(), kElement) != fused.inputs.end();
+  if (!has_element || WorkOf(fused.expression) > kMaxWork ||
+      fused.inputs.size() > kMaxEpilogueInputs + 1) {
+    return false;
+  }
+  Operation moved = rewrite->TakeBack(element);
+  SetEpilogue(fused, &moved);
+  moved.outputs = operation.outputs;
+  moved.node = operation.node;
+  rewrite->Add(std::move(moved));
+  return true;
+}
+
+}  // namespace
+
+int FuseElementwise(Graph* graph) { return ElementwiseFusion(graph).Run(); }
+
+int FuseEpilogues(Graph* graph) {
+  Rewrite rewrite(graph);
+  Operation operation;
+  while (rewrite.Next(&operation)) {
+    if (FuseIntoProducer(operation, &rewrite)) {
+      rewrite.CountChange();
+    } else {
+      rewrite.Add(std::move(operation));
+    }
+  }
+  return rewrite.Finish();
+}
+
+}  // namespace deputy::compiler

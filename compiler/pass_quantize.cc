@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where integers are made of reals and soon turned back, values can stay real in between, if both
+// expressions meet. This pass brings them together; fusing them, and leaving the integer out, is
+// the work of others.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/computation.h"
+#include "compiler/passes.h"
+#include "compiler/rewrite.h"
+
+namespace deputy::compiler {
+namespace {
+
+// How far a value is followed through copies and views.
+constexpr int kMostSteps = 8;
+// How many operations on one value are compared with a new one.
+constexpr size_t kMostReaders = 8;
+
+// One integer in, one real out, of the same shape.
+bool IsDequantize(const Rewrite& rewrite, const Operation& operation) {
+  if (!std::holds_alternative<Elementwise>(operation.kind) || operation.inputs.size() != 1) {
+    return false;
+  }
+  const Value& from = rewrite.value(operation.inputs[0]);
+  const Value& to = rewrite.value(operation.output());
+  return !IsFloat(from.type) && IsFloat(to.type) && from.shape == to.shape;
+}
+
+bool IsMovement(const Operation& operation) {
+  return std::holds_alternative<View>(operation.kind) ||
+         std::holds_alternative<Copy>(operation.kind);
+}
+
+// Whether a value is an integer made of a real, at once or before it was moved.
+bool ComesFromReal(const Rewrite& rewrite, ValueId id, int steps) {
+  const Operation* producer = rewrite.Producer(id);
+  if (producer == nullptr || steps == 0) return false;
+  if (IsMovement(*producer)) {
+    return std::any_of(producer->inputs.begin(), producer->inputs.end(),
+                       [&](ValueId from) { return ComesFromReal(rewrite, from, steps - 1); });
+  }
+  const auto* kind = std::get_if<Elementwise>(&producer->kind);
+  const Expression& expression = kind == nullptr ? producer->epilogue : kind->expression;
+  return !expression.empty() && expression.nodes().back().op == ScalarOp::kCast;
+}
+
+bool Same(const Expression& a, const Expression& b) {
+  const auto left = a.nodes(), right = b.nodes();
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const ScalarNode& x, const ScalarNode& y) {
+                      return x.op == y.op && x.type == y.type && x.operand == y.operand &&
+                             std::equal(x.arguments, x.arguments + 3, y.arguments) &&
+                             x.constant.real == y.constant.real &&
+                             x.constant.whole == y.constant.whole;
+                    });
+}
+
+class Joining {
+ public:
+  explicit Joining(Graph* graph) : rewrite_(graph) {}
+
+  int Run() {
+    Operation operation;
+    while (rewrite_.Next(&operation)) {
+      if (IsDequantize(rewrite_, operation)) {
+        if (AddDequantize(&operation)) rewrite_.CountChange();
+      } else {
+        rewrite_.Add(std::move(operation));
+      }
+    }
+    return rewrite_.Finish();
+  }
+
+ private:
+  // The value that the same operation on the same input has made already; kNoValue: none.
+  ValueId Known(const Operation& operation) const {
+    const auto readers = readers_.find(operation.inputs[0]);
+    if (readers == readers_.end()) return kNoValue;
+    for (ValueId id : readers->second) {
+      if (Same(std::get<Elementwise>(rewrite_.Producer(id)->kind).expression,
+               std::get<Elementwise>(operation.kind).expression)) {
+        return id;
+      }
+    }
+    return kNoValue;
+  }
+
+  void Note(const Operation& operation) {
+    std::vector<ValueId>& readers = readers_[operation.inputs[0]];
+    if (readers.size() < kMostReaders) readers.push_back(operation.output());
+  }
+
+  // True if something else was added.
+  bool AddDequantize(Operation* operation) {
+    const ValueId known = Known(*operation);
+    if (known != kNoValue && !rewrite_.IsOutput(operation->output())) {
+      rewrite_.Replace(operation->output(), known);
+      return true;
+    }
+    const ValueId from = operation->inputs[0];
+    const Operation* moved = rewrite_.Producer(from);
+    if (moved != nullptr && IsMovement(*moved) && rewrite_.OnlyHere(from) &&
+        ComesFromReal(rewrite_, from, kMostSteps)) {
+      AddBefore(*operation, rewrite_.TakeBack(from));
+      return true;
+    }
+    Note(*operation);
+    rewrite_.Add(std::move(*operation));
+    return false;
+  }
+
+  // The real value of what `operation` would be applied to.
+  ValueId Dequantized(const Operation& operation, ValueId id) {
+    Operation alone = operation;
+    alone.inputs = {id};
+    const ValueId known = Known(alone);
+    if (known != kNoValue) return known;
+    const TfLiteType type = rewrite_.value(operation.output()).type;
+    alone.outputs = {rewrite_.graph().AddValue(type, rewrite_.value(id).shape)};
+    Note(alone);
+    const ValueId result = alone.output();
+    rewrite_.Add(std::move(alone));
+    return result;
+  }
+
+  // Moves reals instead of integers.
+  void AddBefore(const Operation& operation, Operation moved) {
+    const Expression& expression = std::get<Elementwise>(operation.kind).expression;
+    if (auto* copy = std::get_if<Copy>(&moved.kind)) {
+      copy->fill = Evaluate(expression, std::span<const Number>(&copy->fill, 1));
+    }
+    for (ValueId& id : moved.inputs) id = Dequantized(operation, id);
+    moved.outputs = operation.outputs;
+    moved.node = operation.node;
+    rewrite_.Add(std::move(moved));
+  }
+
+  Rewrite rewrite_;
+  std::map<ValueId, std::vector<ValueId>> readers_;  // what was made of a value, of those noted
+};
+
+}  // namespace
+
+int JoinQuantization(Graph* graph) { return Joining(graph).Run(); }
+
+}  // namespace deputy::compiler

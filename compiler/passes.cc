@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/passes.h"
+
+#include <vector>
+
+namespace deputy::compiler {
+namespace {
+
+constexpr PassRow kPasses[] = {
+    {"remove_dead", &RemoveDead},
+    // Each may make work for those before it: they are run in turn.
+    {"fold_constants", &FoldConstants},
+    {"simplify_expressions", &SimplifyExpressions},
+    {"merge_views", &MergeViews},
+    {"merge_copies", &MergeCopies},
+    {"merge_padding", &MergePadding},
+    {"join_quantization", &JoinQuantization},
+    {"fold_scales", &FoldScales},
+    // Behind those that look for single element-wise operations.
+    {"fuse_elementwise", &FuseElementwise},
+    {"fuse_epilogues", &FuseEpilogues},
+};
+constexpr size_t kFirstInTurn = 1, kFirstFusing = 8;
+
+// Far more than any chain of passes needs; that it ends is not left to them.
+constexpr int kMostRounds = 10;
+
+void RunInTurn(std::span<const PassRow> passes, Graph* graph, int* changes) {
+  bool changed = true;
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (size_t i = 0; i < passes.size(); ++i) {
+      const int count = passes[i].pass(graph);
+      changes[i] += count;
+      changed |= count > 0;
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const PassRow> AllPasses() { return kPasses; }
+
+void RunPasses(Graph* graph, const std::function<void(const std::string&)>& log) {
+  const std::span<const PassRow> passes = kPasses;
+  std::vector<int> changes(passes.size());
+  changes[0] = RemoveDead(graph);
+  RunInTurn(passes.subspan(kFirstInTurn, kFirstFusing - kFirstInTurn), graph,
+            &changes[kFirstInTurn]);
+  RunInTurn(passes.subspan(kFirstFusing), graph, &changes[kFirstFusing]);
+  changes[0] += RemoveDead(graph);
+  if (!log) return;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (changes[i] > 0)
+      log(std::string(passes[i].name) + ": changed " + std::to_string(changes[i]));
+  }
+}
+
+}  // namespace deputy::compiler

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/reference.h"
+
+#include <cstring>
+
+namespace deputy::compiler {
+namespace {
+
+void RunLoops(const CopyRegion& region, size_t depth, int64_t from, int64_t to,
+              const Contents& input, const Contents& output) {
+  const auto bytes = static_cast<int64_t>(ElementBytes(output.type()));
+  if (depth == region.loops.size()) {
+    memcpy(output.bytes() + to * bytes, input.bytes() + from * bytes, static_cast<size_t>(bytes));
+    return;
+  }
+  const CopyLoop& loop = region.loops[depth];
+  for (int64_t i = 0; i < loop.extent; ++i) {
+    RunLoops(region, depth + 1, from + i * loop.from_stride, to + i * loop.to_stride, input,
+             output);
+  }
+}
+
+void ApplyEpilogue(const Expression& epilogue, const std::vector<Contents>& extra,
+                   const Contents& result, const Contents& output) {
+  std::vector<Number> operands(extra.size() + 1);
+  for (int64_t i = 0; i < output.count(); ++i) {
+    operands[0] = result.At(i);
+    for (size_t n = 0; n < extra.size(); ++n) {
+      operands[n + 1] = extra[n].At(BroadcastIndex(extra[n].shape(), output.shape(), i));
+    }
+    output.Set(i, Evaluate(epilogue, operands));
+  }
+}
+
+// Contents of all values while a graph is computed.
+class Run {
+ public:
+  explicit Run(const Graph& graph) : graph_(graph), made_(graph.values.size()) {
+    for (const Value& value : graph.values) data_.push_back(value.data);
+  }
+
+  void SetInput(ValueId id, const std::byte* data) { data_[static_cast<size_t>(id)] = data; }
+
+  bool Compute(const Operation& operation, std::string* out_error) {
+    Operands operands;
+    for (ValueId id : operation.inputs) operands.inputs.push_back(ContentsOf(id));
+    for (ValueId id : operation.outputs) operands.outputs.push_back(Make(id));
+    Value before;
+    std::vector<std::byte> result;
+    const Contents output = operands.outputs[0];
+    if (!operation.epilogue.empty()) {
+      before = graph_.value(operation.output());
+      before.type = TypeBefore(operation);
+      result.resize(before.bytes() + 1);
+      operands.outputs[0] = Contents(before, result.data());
+    }
+    const auto compute = [&](const auto& kind) {
+      return compiler::Compute(kind, operands, out_error);
+    };
+    if (!std::visit(compute, operation.kind)) return false;
+    if (operation.epilogue.empty()) return true;
+    std::vector<Contents> extra;
+    for (ValueId id : operation.epilogue_inputs) extra.push_back(ContentsOf(id));
+    ApplyEpilogue(operation.epilogue, extra, operands.outputs[0], output);
+    return true;
+  }
+
+  std::vector<std::byte> Take(ValueId id) const {
+    const std::byte* data = data_[static_cast<size_t>(id)];
+    return {data, data + graph_.value(id).bytes()};
+  }
+
+ private:
+  // The type of what an operation computes, which its epilogue may change.
+  static TfLiteType TypeBefore(const Operation& operation) {
+    for (const ScalarNode& node : operation.epilogue.nodes()) {
+      if (node.op == ScalarOp::kOperand && node.operand == 0) return node.type;
+    }
+    return operation.epilogue.result_type();
+  }
+
+  Contents ContentsOf(ValueId id) const {
+    if (id == kNoValue) return {};
+    return {graph_.value(id), data_[static_cast<size_t>(id)]};
+  }
+
+  Contents Make(ValueId id) {
+    std::vector<std::byte>& contents = made_[static_cast<size_t>(id)];
+    contents.resize(graph_.value(id).bytes() + 1);
+    data_[static_cast<size_t>(id)] = contents.data();
+    return ContentsOf(id);
+  }
+
+  const Graph& graph_;
+  std::vector<const std::byte*> data_;        // by value
+  std::vector<std::vector<std::byte>> made_;  // by value; one byte more, so that none is null
+};
+
+}  // namespace
+
+int64_t BroadcastIndex(const Shape& from, const Shape& to, int64_t index) {
+  int64_t result = 0, stride = 1;
+  for (size_t back = 1; back <= to.size(); ++back) {
+    const int extent = to[to.size() - back];
+    const int64_t position = index % extent;
+    index /= extent;
+    if (back > from.size()) continue;
+    const int own = from[from.size() - back];
+    if (own != 1) result += position * stride;
+    stride *= own;
+  }
+  return result;
+}
+
+bool Compute(const Elementwise& kind, const Operands& operands, std::string*) {
+  const Contents& output = operands.outputs[0];
+  std::vector<Number> numbers(operands.inputs.size());
+  for (int64_t i = 0; i < output.count(); ++i) {
+    for (size_t n = 0; n < numbers.size(); ++n) {
+      const Contents& input = operands.inputs[n];
+      numbers[n] = input.At(BroadcastIndex(input.shape(), output.shape(), i));
+    }
+    output.Set(i, Evaluate(kind.expression, numbers));
+  }
+  return true;
+}
+
+bool Compute(const View&, const Operands& operands, std::string*) {
+  const Contents& output = operands.outputs[0];
+  // Contents of nothing need have no address.
+  if (output.count() == 0) return true;
+  memcpy(output.bytes(), operands.inputs[0].bytes(),
+         static_cast<size_t>(output.count()) * ElementBytes(output.type()));
+  return true;
+}
+
+bool Compute(const Copy& kind, const Operands& operands, std::string*) {
+  const Contents& output = operands.outputs[0];
+  for (int64_t i = 0; i < output.count(); ++i) output.Set(i, kind.fill);
+  for (const CopyRegion& region : kind.regions) {
+    RunLoops(region, 0, region.from, region.to, operands.inputs[static_cast<size_t>(region.input)],
+             output);
+  }
+  return true;
+}
+
+bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
+                  std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error) {
+  Run run(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) run.SetInput(graph.inputs[i], inputs[i]);
+  for (const Operation& operation : graph.operations) {
+    if (!run.Compute(operation, out_error)) return false;
+  }
+  out_outputs->clear();
+  for (ValueId id : graph.outputs) out_outputs->push_back(run.Take(id));
+  return true;
+}
+
+bool ComputeConstant(const Graph& graph, const Operation& operation,
+                     std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error) {
+  Run run(graph);
+  if (!run.Compute(operation, out_error)) return false;
+  out_outputs->clear();
+  for (ValueId id : operation.outputs) out_outputs->push_back(run.Take(id));
+  return true;
+}
+
+}  // namespace deputy::compiler

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations on images [batch, height, width, channels], of float32.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/reference.h"
+
+namespace deputy::compiler {
+namespace {
+
+// A place in an image.
+struct Image {
+  explicit Image(const Contents& contents)
+      : batches(contents.extent(0)),
+        height(contents.extent(1)),
+        width(contents.extent(2)),
+        channels(contents.extent(3)),
+        data(contents.floats()) {}
+
+  float& at(int b, int y, int x, int c) const {
+    return data[((static_cast<int64_t>(b) * height + y) * width + x) * channels + c];
+  }
+  bool has(int y, int x) const { return y >= 0 && y < height && x >= 0 && x < width; }
+
+  int batches, height, width, channels;
+  float* data;
+};
+
+// function(batch, y, x) for every pixel.
+template <typename Function>
+void ForPixels(const Image& image, const Function& function) {
+  for (int b = 0; b < image.batches; ++b) {
+    for (int y = 0; y < image.height; ++y) {
+      for (int x = 0; x < image.width; ++x) function(b, y, x);
+    }
+  }
+}
+
+// function(input y, input x, window y, window x) for what the window of an output pixel covers of
+// the image.
+template <typename Function>
+void ForWindow(const Window& window, const Image& image, int y, int x, const Function& function) {
+  for (int wy = 0; wy < window.height; ++wy) {
+    for (int wx = 0; wx < window.width; ++wx) {
+      const int from_y = y * window.stride_y - window.top + wy * window.dilation_y;
+      const int from_x = x * window.stride_x - window.left + wx * window.dilation_x;
+      if (image.has(from_y, from_x)) function(from_y, from_x, wy, wx);
+    }
+  }
+}
+
+double BiasOf(const Operands& operands, int channel) {
+  const bool present = operands.inputs.size() > 2 && operands.inputs[2].present();
+  return present ? operands.inputs[2].floats()[channel] : 0.0;
+}
+
+}  // namespace
+
+bool Compute(const Conv2d& kind, const Operands& operands, std::string*) {
+  const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
+  const int group_in = filter.channels, group_out = out.channels / kind.groups;
+  ForPixels(out, [&](int b, int y, int x) {
+    for (int c = 0; c < out.channels; ++c) {
+      const int first = c / group_out * group_in;
+      double sum = BiasOf(operands, c);
+      ForWindow(kind.window, in, y, x, [&](int from_y, int from_x, int wy, int wx) {
+        for (int k = 0; k < group_in; ++k) {
+          sum += static_cast<double>(in.at(b, from_y, from_x, first + k)) * filter.at(c, wy, wx, k);
+        }
+      });
+      out.at(b, y, x, c) = static_cast<float>(sum);
+    }
+  });
+  return true;
+}
+
+bool Compute(const DepthwiseConv2d& kind, const Operands& operands, std::string*) {
+  const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
+  ForPixels(out, [&](int b, int y, int x) {
+    for (int c = 0; c < out.channels; ++c) {
+      double sum = BiasOf(operands, c);
+      ForWindow(kind.window, in, y, x, [&](int from_y, int from_x, int wy, int wx) {
+        const float value = in.at(b, from_y, from_x, c / kind.multiplier);
+        sum += static_cast<double>(value) * filter.at(0, wy, wx, c);
+      });
+      out.at(b, y, x, c) = static_cast<float>(sum);
+    }
+  });
+  return true;
+}
+
+// The window of an input pixel covers the outputs that it is added to.
+bool Compute(const TransposedConv2d& kind, const Operands& operands, std::string*) {
+  const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
+  std::vector<double> sums(static_cast<size_t>(operands.outputs[0].count()));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = BiasOf(operands, static_cast<int>(i % static_cast<size_t>(out.channels)));
+  }
+  ForPixels(in, [&](int b, int y, int x) {
+    ForWindow(kind.window, out, y, x, [&](int to_y, int to_x, int wy, int wx) {
+      for (int c = 0; c < out.channels; ++c) {
+        double& sum = sums[static_cast<size_t>(&out.at(b, to_y, to_x, c) - out.data)];
+        for (int k = 0; k < in.channels; ++k) {
+          sum += static_cast<double>(in.at(b, y, x, k)) * filter.at(c, wy, wx, k);
+        }
+      }
+    });
+  });
+  for (size_t i = 0; i < sums.size(); ++i) out.data[i] = static_cast<float>(sums[i]);
+  return true;
+}
+
+bool Compute(const Pool2d& kind, const Operands& operands, std::string*) {
+  const Image in(operands.inputs[0]), out(operands.outputs[0]);
+  ForPixels(out, [&](int b, int y, int x) {
+    for (int c = 0; c < out.channels; ++c) {
+      double sum = 0, squares = 0;
+      float largest = -std::numeric_limits<float>::infinity();
+      int count = 0;
+      ForWindow(kind.window, in, y, x, [&](int from_y, int from_x, int, int) {
+        const float value = in.at(b, from_y, from_x, c);
+        sum += value;
+        squares += static_cast<double>(value) * value;
+        largest = std::max(largest, value);
+        ++count;
+      });
+      const double n = std::max(count, 1);
+      out.at(b, y, x, c) = kind.kind == PoolKind::kMax ? largest
+                           : kind.kind == PoolKind::kAverage
+                               ? static_cast<float>(sum / n)
+                               : static_cast<float>(std::sqrt(squares / n));
+    }
+  });
+  return true;
+}
+
+namespace {
+
+// Where a pixel of the output lies among those of the input, along one axis.
+float SourcePlace(const Resize& kind, int place, int in, int out) {
+  const bool corners = kind.align_corners && out > 1;
+  const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                              : static_cast<float>(in) / static_cast<float>(out);
+  if (!kind.half_pixel_centers) return static_cast<float>(place) * scale;
+  const float middle = (static_cast<float>(place) + 0.5f) * scale;
+  return kind.bilinear ? middle - 0.5f : middle;
+}
+
+int NearestPlace(const Resize& kind, int place, int in, int out) {
+  const float source = SourcePlace(kind, place, in, out);
+  const float rounded = kind.align_corners ? std::round(source) : std::floor(source);
+  return std::clamp(static_cast<int>(rounded), 0, in - 1);
+}
+
+// The two pixels between which a place lies, and how far it is from the first.
+struct Between {
+  Between(const Resize& kind, int place, int in, int out) {
+    const float source = SourcePlace(kind, place, in, out);
+    const auto below = static_cast<int>(std::floor(source));
+    first = std::clamp(below, 0, in - 1);
+    second = std::clamp(below + 1, 0, in - 1);
+    rest = source - static_cast<float>(below);
+  }
+  int first, second;
+  float rest;
+};
+
+void Interpolate(const Resize& kind, const Image& in, const Image& out) {
+  ForPixels(out, [&](int b, int y, int x) {
+    const Between rows(kind, y, in.height, out.height), columns(kind, x, in.width, out.width);
+    for (int c = 0; c < out.channels; ++c) {
+      const float top = in.at(b, rows.first, columns.first, c) * (1 - columns.rest) +
+                        in.at(b, rows.first, columns.second, c) * columns.rest;
+      const float bottom = in.at(b, rows.second, columns.first, c) * (1 - columns.rest) +
+                           in.at(b, rows.second, columns.second, c) * columns.rest;
+      out.at(b, y, x, c) = top * (1 - rows.rest) + bottom * rows.rest;
+    }
+  });
+}
+
+}  // namespace
+
+bool Compute(const Resize& kind, const Operands& operands, std::string*) {
+  const Contents& from = operands.inputs[0];
+  const Contents& to = operands.outputs[0];
+  const Image in(from), out(to);
+  if (kind.bilinear) {
+    Interpolate(kind, in, out);
+    return true;
+  }
+  ForPixels(out, [&](int b, int y, int x) {
+    const int from_y = NearestPlace(kind, y, in.height, out.height);
+    const int from_x = NearestPlace(kind, x, in.width, out.width);
+    for (int c = 0; c < out.channels; ++c) {
+      to.Set(&out.at(b, y, x, c) - out.data, from.At(&in.at(b, from_y, from_x, c) - in.data));
+    }
+  });
+  return true;
+}
+
+}  // namespace deputy::compiler

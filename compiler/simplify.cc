@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/simplify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compiler/facts.h"
+
+namespace deputy::compiler {
+namespace {
+
+using enum ScalarOp;
+
+// No rule: the node stays.
+constexpr int kNone = -1;
+
+// Whole numbers up to which the type has all.
+double ExactUpTo(TfLiteType type) {
+  switch (type) {
+    case kTfLiteFloat16:
+      return 0x1p11;
+    case kTfLiteFloat32:
+      return 0x1p24;
+    default:
+      return 0x1p53;
+  }
+}
+
+// Builds an expression node by node; every node is replaced by a simpler one where there is one.
+class Simplifier {
+ public:
+  int Add(const ScalarNode& node, const int* arguments) {
+    if (node.op == kOperand) return Noted(result_.Operand(node.operand, node.type));
+    if (node.op == kConstant) {
+      const bool is_real = IsFloat(node.type);
+      const auto whole = static_cast<double>(node.constant.whole);
+      return Noted(result_.Constant(node.type, is_real ? node.constant.real : whole));
+    }
+    if (node.op == kCast) return Cast(arguments[0], node.type);
+    return Apply(node.op, arguments[0], arguments[1], arguments[2]);
+  }
+
+  Expression Take(int result) {
+    result_.SetResult(result);
+    return std::move(result_);
+  }
+
+ private:
+  const ScalarNode& node(int n) const { return result_.nodes()[static_cast<size_t>(n)]; }
+  const Facts& facts(int n) const { return facts_[static_cast<size_t>(n)]; }
+  TfLiteType type(int n) const { return node(n).type; }
+  bool IsConstant(int n) const { return n >= 0 && node(n).op == kConstant; }
+  bool Is(int n, ScalarOp op) const { return node(n).op == op; }
+  int Argument(int n, int i) const { return node(n).arguments[i]; }
+
+  // A constant of either kind that equals a number; a zero is a positive one.
+  bool IsNumber(int n, double number) const {
+    if (!IsConstant(n)) return false;
+    if (!IsFloat(type(n))) return static_cast<double>(node(n).constant.whole) == number;
+    const double real = node(n).constant.real;
+    return real == number && std::signbit(real) == std::signbit(number);
+  }
+
+  int Noted(int n) {
+    while (facts_.size() < result_.nodes().size()) {
+      facts_.push_back(FactsOf(result_.nodes()[facts_.size()], facts_));
+    }
+    return n;
+  }
+
+  int Cast(int a, TfLiteType to) {
+    if (type(a) == to) return a;
+    const int simpler = CastBack(a, to);
+    if (simpler != kNone) return simpler;
+    const int made = Noted(result_.Cast(a, to));
+    return IsConstant(a) ? Folded(made) : made;
+  }
+
+  int Apply(ScalarOp op, int a, int b = -1, int c = -1) {
+    const int simpler = Simpler(op, a, b, c);
+    if (simpler != kNone) return simpler;
+    const int made = Noted(result_.Apply(op, a, b, c));
+    const auto is_known = [this](int n) { return n < 0 || IsConstant(n); };
+    return is_known(a) && is_known(b) && is_known(c) ? Folded(made) : made;
+  }
+
+  // A node whose arguments are constants.
+  int Folded(int n) {
+    Expression alone = result_;
+    alone.SetResult(n);
+    const Number number = Evaluate(alone, {});
+    if (IsFloat(type(n))) return Noted(result_.Constant(type(n), number.real));
+    if (std::abs(static_cast<double>(number.whole)) >= ExactUpTo(kTfLiteFloat64)) return n;
+    return Noted(result_.Constant(type(n), static_cast<double>(number.whole)));
+  }
+
+  int Simpler(ScalarOp op, int a, int b, int c) {
+    switch (op) {
+      case kAdd:
+        return SimplerSum(a, b);
+      case kSub:
+        return IsNumber(b, 0) ? a : kNone;
+      case kMul:
+        return IsNumber(b, 1) ? a : IsNumber(a, 1) ? b : kNone;
+      case kDiv:
+        return SimplerQuotient(a, b);
+      case kNeg:
+        return Is(a, kNeg) ? Argument(a, 0) : kNone;
+      case kAbs:
+        return SimplerAbs(a);
+      case kFloor:
+      case kCeil:
+      case kRoundEven:
+      case kRoundAway:
+        return facts(a).whole ? a : kNone;
+      case kMax:
+      case kMin:
+        return SimplerBound(op, a, b);
+      case kSelect:
+        return SimplerChoice(a, b, c);
+      default:
+        return kNone;
+    }
+  }
+
+  // -0 + 0 is 0, so a zero can be left out only where there is no -0.
+  int SimplerSum(int a, int b) {
+    const auto is_nothing = [this](int zero, int other) {
+      return IsNumber(zero, -0.0) || (IsNumber(zero, 0) && !facts(other).may_be_negative_zero);
+    };
+    return is_nothing(b, a) ? a : is_nothing(a, b) ? b : kNone;
+  }
+
+  // Times the reciprocal, where that is exact: of powers of two.
+  int SimplerQuotient(int a, int b) {
+    if (IsNumber(b, 1)) return a;
+    if (!IsConstant(b) || type(b) != kTfLiteFloat32) return kNone;
+    int exponent = 0;
+    if (std::fabs(std::frexp(node(b).constant.real, &exponent)) != 0.5) return kNone;
+    if (exponent < -100 || exponent > 100) return kNone;
+    return Apply(kMul, a, Noted(result_.Constant(kTfLiteFloat32, 1 / node(b).constant.real)));
+  }
+
+  int SimplerAbs(int a) {
+    if (Is(a, kNeg)) return Apply(kAbs, Argument(a, 0));
+    return facts(a).least >= 0 && !facts(a).may_be_negative_zero && !facts(a).may_be_nan ? a
+                                                                                         : kNone;
+  }
+
+  // ---- Bounds: max and min with a constant ----
+
+  double Bound(int n) const {
+    return IsFloat(type(n)) ? node(n).constant.real : static_cast<double>(node(n).constant.whole);
+  }
+  // Whether `inner` is the tighter of two bounds; equal ones may differ by the sign of zero.
+  static bool IsTighter(ScalarOp op, double inner, double outer) {
+    return op == kMax ? inner > outer : inner < outer;
+  }
+
+  // Which of a node's arguments is a constant, with which it bounds the other; -1: none.
+  int BoundPlace(int n, ScalarOp op) const {
+    if (!Is(n, op)) return -1;
+    return IsConstant(Argument(n, 0)) ? 0 : IsConstant(Argument(n, 1)) ? 1 : -1;
+  }
+
+  int SimplerBound(ScalarOp op, int a, int b) {
+    if (a == b) return a;
+    if (IsConstant(a) == IsConstant(b)) return kNone;
+    const int place = IsConstant(a) ? 0 : 1;
+    const int constant = place == 0 ? a : b, x = place == 0 ? b : a;
+    // Integers beyond 2^53 cannot be compared as doubles.
+    if (std::isnan(Bound(constant)) || std::fabs(Bound(constant)) > 0x1p52) return kNone;
+    if (IsMet(op, x, Bound(constant))) return x;
+    const int inner = BoundPlace(x, op);
+    if (inner == place) return OneBound(op, place, constant, x);
+    return OrderedBounds(op, place, constant, x);
+  }
+
+  // Whether x is within the bound by itself.
+  bool IsMet(ScalarOp op, int x, double bound) const {
+    const Facts& known = facts(x);
+    if (known.may_be_nan || (bound == 0 && known.may_be_negative_zero)) return false;
+    return op == kMax ? known.least >= bound : known.most <= bound;
+  }
+
+  // max(5, max(3, x)): the tighter of both.
+  int OneBound(ScalarOp op, int place, int constant, int x) {
+    const int inner = Argument(x, place);
+    if (Bound(inner) == Bound(constant)) return inner == constant ? x : kNone;
+    if (IsTighter(op, Bound(inner), Bound(constant))) return x;
+    const int rest = Argument(x, 1 - place);
+    return place == 0 ? Apply(op, constant, rest) : Apply(op, rest, constant);
+  }
+
+  // max(0, min(6, x)) as min(6, max(0, x)), so that bounds of one kind meet.
+  int OrderedBounds(ScalarOp op, int place, int constant, int x) {
+    if (op != kMax || place != 0 || BoundPlace(x, kMin) != 0) return kNone;
+    const int most = Argument(x, 0);
+    if (!(Bound(constant) < Bound(most))) return kNone;
+    return Apply(kMin, most, Apply(kMax, constant, Argument(x, 1)));
+  }
+
+  // ---- Choices and casts ----
+
+  // b < a ? a : b is max(a, b), which says the same of NaN.
+  int SimplerChoice(int condition, int a, int b) {
+    if (a == b) return a;
+    if (IsConstant(condition)) return node(condition).constant.whole != 0 ? a : b;
+    const bool less = Is(condition, kLess), greater = Is(condition, kGreater);
+    if (!less && !greater) return kNone;
+    const int small = Argument(condition, less ? 0 : 1), large = Argument(condition, less ? 1 : 0);
+    if (small == b && large == a) return Apply(kMax, a, b);
+    if (small == a && large == b) return Apply(kMin, a, b);
+    return kNone;
+  }
+
+  // x of type `to`, cast to another type and back.
+  int CastBack(int a, TfLiteType to) {
+    if (!Is(a, kCast) || type(Argument(a, 0)) != to) return kNone;
+    const int x = Argument(a, 0);
+    if (to == kTfLiteFloat16 && IsFloat(type(a))) return x;
+    const Facts& known = facts(x);
+    if (!known.whole || known.may_be_nan || type(a) == kTfLiteBool) return kNone;
+    if (IsFloat(type(a))) {
+      const double most = ExactUpTo(type(a));
+      return known.least >= -most && known.most <= most ? x : kNone;
+    }
+    const Facts range = FactsOfType(type(a));
+    const bool fits = known.least >= range.least && known.most <= range.most &&
+                      std::max(-known.least, known.most) <= 0x1p52;
+    return fits && !known.may_be_negative_zero ? x : kNone;
+  }
+
+  Expression result_;
+  std::vector<Facts> facts_;  // of its nodes
+};
+
+}  // namespace
+
+Expression Simplified(const Expression& expression) {
+  Simplifier simplifier;
+  std::vector<int> numbers;
+  for (const ScalarNode& node : expression.nodes()) {
+    // Whole constants that no double holds.
+    const bool is_huge = node.op == ScalarOp::kConstant && !IsFloat(node.type) &&
+                         (node.constant.whole >= 1LL << 53 || node.constant.whole <= -(1LL << 53));
+    if (is_huge) return expression;
+    int arguments[3];
+    for (int i = 0; i < 3; ++i) {
+      arguments[i] = node.arguments[i] < 0 ? -1 : numbers[static_cast<size_t>(node.arguments[i])];
+    }
+    numbers.push_back(simplifier.Add(node, arguments));
+  }
+  return simplifier.Take(numbers.back());
+}
+
+}  // namespace deputy::compiler

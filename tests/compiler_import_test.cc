@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The import: what partitions become, and the reasons of refusals. That each operator means what
+// TensorFlow Lite means by it is shown by the conformance target "compiled".
+#include "compiler/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/dump.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy::compiler {
+namespace {
+
+using testing::StartsWith;
+
+// Imports all nodes when it is applied, and takes none.
+struct Importer {
+  explicit Importer(const std::vector<uint8_t>& model) : interpreter(model) {
+    delegate.data_ = this;
+    delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
+      static_cast<Importer*>(self->data_)->Import(context);
+      return kTfLiteOk;
+    };
+    delegate.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(interpreter.get(), &delegate), kTfLiteOk);
+  }
+
+  void Import(TfLiteContext* context) {
+    TfLiteIntArray* plan;
+    ASSERT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
+    for (int i = 0; i < plan->size; ++i) {
+      TfLiteNode* node;
+      TfLiteRegistration* registration;
+      ASSERT_EQ(context->GetNodeAndRegistration(context, plan->data[i], &node, &registration),
+                kTfLiteOk);
+      if (!refusal) refusal = CheckNode(context, plan->data[i], *node, *registration);
+    }
+    if (refusal) return;
+    TfLiteDelegateParams* partitions;
+    int count;
+    ASSERT_EQ(context->PreviewDelegatePartitioning(context, plan, &partitions, &count), kTfLiteOk);
+    ASSERT_EQ(count, 1);
+    refusal = compiler::Import(context, partitions[0], &graph);
+    text = ToText(graph);
+  }
+
+  std::string Refused() const {
+    return refusal ? std::to_string(refusal->reason) + " " + refusal->text : "";
+  }
+
+  TestInterpreter interpreter;
+  TfLiteDelegate delegate{};
+  Graph graph;
+  std::string text;
+  std::optional<Refusal> refusal;
+};
+
+TensorExtras Scale(float scale, int zero_point) {
+  TensorExtras extras;
+  extras.scale = {scale};
+  extras.zero_point = {zero_point};
+  return extras;
+}
+
+TEST(Import, an_operator_with_its_activation) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {3}, {1, 2, 3}, "w");
+  const int y = m.AddTensor(kTfLiteFloat32, {2, 3}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, w}, {y},
+          schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU6));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  const Importer import(m.Finish());
+  EXPECT_EQ(import.Refused(), "");
+  EXPECT_EQ(FindFault(import.graph), "");
+  EXPECT_EQ(import.text,
+            "input %0 FLOAT32[2,3] 'x'\n"
+            "%2 = elementwise(%0, %1{FLOAT32[3]}) (a + b) FLOAT32[2,3]  # node 0\n"
+            "%3 = elementwise(%2) min(6, max(0, a)) FLOAT32[2,3] 'y'  # node 0\n"
+            "output %3\n");
+}
+
+// What is stored is turned into what it means, once for all users, and back.
+TEST(Import, quantised_tensors_are_reals_between_conversions) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteInt8, {2}, "x", Scale(0.5f, 1));
+  const int y = m.AddTensor(kTfLiteInt8, {2}, "y", Scale(0.25f, 0));
+  m.AddOp(kTfLiteBuiltinMul, {x, x}, {y}, schema::CreateMulOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  const Importer import(m.Finish());
+  EXPECT_EQ(import.Refused(), "");
+  EXPECT_EQ(import.text,
+            "input %0 INT8[2] 'x'\n"
+            "%1 = elementwise(%0) ((FLOAT32(a) - 1) * 0.5) FLOAT32[2]  # node 0\n"
+            "%2 = elementwise(%1, %1) (a * b) FLOAT32[2]  # node 0\n"
+            "%3 = elementwise(%2) INT8(min(select((-128 < (round_away((a / 0.25)) + 0)), "
+            "(round_away((a / 0.25)) + 0), -128), 127)) INT8[2] 'y'  # node 0\n"
+            "output %3\n");
+}
+
+// A shape that is computed from shapes is a constant by the time it is read.
+TEST(Import, what_constants_make_is_computed_at_once) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
+  const int shape = m.AddTensor(kTfLiteInt32, {3}), two = m.AddTensor(kTfLiteInt32, {2});
+  const int begin = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {0});
+  const int size = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {2});
+  const int sum = m.AddTensor(kTfLiteFloat32, {2, 3});
+  const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {2});
+  m.AddOp(kTfLiteBuiltinSum, {x, axis}, {sum}, schema::CreateReducerOptions(m.fbb(), false));
+  m.AddOp(kTfLiteBuiltinShape, {x}, {shape},
+          schema::CreateShapeOptions(m.fbb(), schema::TensorType::INT32));
+  m.AddOp(kTfLiteBuiltinSlice, {shape, begin, size}, {two});
+  m.SetInputs({x});
+  m.SetOutputs({sum, two});
+  const Importer import(m.Finish());
+  EXPECT_EQ(import.Refused(), "");
+  EXPECT_EQ(import.text,
+            "input %0 FLOAT32[2,3,4] 'x'\n"
+            "%2 = reduce(%0) sum axes 2 FLOAT32[2,3,1]  # node 0\n"
+            "%3 = view(%2) FLOAT32[2,3]  # node 0\n"
+            "%9 = view(%8{INT32[2]}) INT32[2]\n"
+            "output %9\n"
+            "output %3\n");
+}
+
+TEST(Import, reasons_name_operator_and_tensor) {
+  struct Row {
+    TfLiteBuiltinOperator code;
+    TfLiteType type;
+    const char* refusal;
+  };
+  const Row kRows[] = {
+      {kTfLiteBuiltinSqrt, kTfLiteInt32,
+       "3 SQRT: tensor 0 'x': expected FLOAT32 or FLOAT16, found INT32"},
+      {kTfLiteBuiltinExp, kTfLiteInt8, "7 EXP: tensor 0 'x': INT8 without a scale"},
+      {kTfLiteBuiltinFloor, kTfLiteBool,
+       "3 FLOOR: tensor 0 'x': expected real or quantised values, found BOOL"},
+      {kTfLiteBuiltinCustom, kTfLiteInt32, "1 custom operator 'Mystery'"},
+  };
+  for (const Row& row : kRows) {
+    ModelBuilder m;
+    const int x = m.AddTensor(row.type, {4}, "x"), y = m.AddTensor(row.type, {4}, "y");
+    if (row.code == kTfLiteBuiltinCustom) {
+      m.AddCustomOp("Mystery", {x}, {y});
+    } else {
+      m.AddOp(row.code, {x}, {y});
+    }
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    EXPECT_THAT(Importer(m.Finish()).Refused(), StartsWith(row.refusal));
+  }
+}
+
+}  // namespace
+}  // namespace deputy::compiler

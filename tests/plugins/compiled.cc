@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate that compiles its partition (compiler/) and computes the graph the plain way: what the
+// import and the passes make of a model, without a device. With the option passes=1 it runs the
+// passes, and checks the graph behind each.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/graph.h"
+#include "compiler/import.h"
+#include "compiler/passes.h"
+#include "compiler/reference.h"
+#include "deputy/deputy_plugin.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace {
+
+using deputy::compiler::Graph;
+
+// A delegate node.
+struct Kernel {
+  Graph graph;
+  std::string failure;
+};
+
+struct Compiled {
+  TfLiteDelegate delegate;
+  bool passes = false;
+  std::vector<std::string> texts;  // of the last support answer
+};
+
+// The runtime frees those that it is given with free().
+TfLiteIntArray* MakeArray(const std::vector<int>& values) {
+  auto* array =
+      static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int)));
+  if (array == nullptr) return nullptr;
+  array->size = static_cast<int>(values.size());
+  if (!values.empty()) memcpy(array->data, values.data(), values.size() * sizeof(int));
+  return array;
+}
+
+// All passes one by one, and then as a back end has them run. Returns what is wrong afterwards.
+std::string RunPasses(Graph* graph) {
+  for (const auto& row : deputy::compiler::AllPasses()) {
+    row.pass(graph);
+    const std::string fault = deputy::compiler::FindFault(*graph);
+    if (!fault.empty()) return std::string("behind ") + row.name + ": " + fault;
+  }
+  deputy::compiler::RunPasses(graph, nullptr);
+  return deputy::compiler::FindFault(*graph);
+}
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  auto kernel = std::make_unique<Kernel>();
+  const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  const auto refusal = deputy::compiler::Import(context, *params, &kernel->graph);
+  kernel->failure = refusal ? refusal->text : deputy::compiler::FindFault(kernel->graph);
+  const bool passes = static_cast<const Compiled*>(params->delegate->data_)->passes;
+  if (passes && kernel->failure.empty()) kernel->failure = RunPasses(&kernel->graph);
+  return kernel.release();
+}
+
+void Free(TfLiteContext*, void* buffer) { delete static_cast<Kernel*>(buffer); }
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  const auto& kernel = *static_cast<Kernel*>(node->user_data);
+  if (!kernel.failure.empty()) {
+    context->ReportError(context, "compiled: %s", kernel.failure.c_str());
+    return kTfLiteError;
+  }
+  for (const int id : kernel.graph.outputs) {
+    const auto& value = kernel.graph.value(id);
+    TfLiteIntArray* dims = MakeArray(value.shape);
+    if (dims == nullptr) return kTfLiteError;
+    TfLiteTensor* output = &context->tensors[value.tensor];
+    if (context->ResizeTensor(context, output, dims) != kTfLiteOk) return kTfLiteError;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+  const Graph& graph = static_cast<Kernel*>(node->user_data)->graph;
+  std::vector<const std::byte*> inputs;
+  for (const int id : graph.inputs) {
+    inputs.push_back(
+        reinterpret_cast<const std::byte*>(context->tensors[graph.value(id).tensor].data.raw));
+  }
+  std::vector<std::vector<std::byte>> outputs;
+  std::string error;
+  if (!deputy::compiler::ComputeGraph(graph, inputs, &outputs, &error)) {
+    context->ReportError(context, "compiled: %s", error.c_str());
+    return kTfLiteError;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty()) continue;
+    memcpy(context->tensors[graph.value(graph.outputs[i]).tensor].data.raw, outputs[i].data(),
+           outputs[i].size());
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
+  TfLiteIntArray* plan;
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+  std::vector<int> taken;
+  for (int i = 0; i < plan->size; ++i) {
+    TfLiteNode* node;
+    TfLiteRegistration* registration;
+    const int index = plan->data[i];
+    if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) break;
+    if (!deputy::compiler::CheckNode(context, index, *node, *registration)) {
+      taken.push_back(index);
+    }
+  }
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &Prepare;
+  registration.invoke = &Invoke;
+  registration.custom_name = "Compiled";
+  registration.version = 1;
+  TfLiteIntArray* nodes = MakeArray(taken);
+  if (nodes == nullptr) return kTfLiteError;
+  const TfLiteStatus status =
+      context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes, delegate);
+  free(nodes);
+  return status;
+}
+
+TfLiteStatus Support(TfLiteDelegate* delegate, TfLiteContext* context,
+                     DeputySupportAnswer* answer) {
+  auto& texts = static_cast<Compiled*>(delegate->data_)->texts;
+  texts.assign(answer->node_count, "");
+  for (size_t i = 0; i < answer->node_count; ++i) {
+    TfLiteNode* node;
+    TfLiteRegistration* registration;
+    const int index = answer->nodes[i];
+    if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+      return kTfLiteError;
+    }
+    const auto refusal = deputy::compiler::CheckNode(context, index, *node, *registration);
+    answer->supported[i] = refusal ? 0 : 1;
+    if (!refusal) continue;
+    answer->reason_of_node[i] = refusal->reason;
+    texts[i] = refusal->text;
+    answer->text_of_node[i] = texts[i].c_str();
+  }
+  return kTfLiteOk;
+}
+
+TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
+                       void (*)(const char*)) {
+  auto* compiled = new Compiled();
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(keys[i], "passes") == 0) compiled->passes = strcmp(values[i], "1") == 0;
+  }
+  compiled->delegate.data_ = compiled;
+  compiled->delegate.Prepare = &Apply;
+  return &compiled->delegate;
+}
+
+void Destroy(TfLiteDelegate* delegate) { delete static_cast<Compiled*>(delegate->data_); }
+
+}  // namespace
+
+extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
+    const char* const* keys, const char* const* values, size_t count,
+    void (*report_error)(const char*)) {
+  return Create(keys, values, count, report_error);
+}
+
+extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
+  Destroy(delegate);
+}
+
+extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
+  static const DeputyDelegatePlugin kPlugin = [] {
+    DeputyDelegatePlugin plugin{};
+    plugin.struct_size = sizeof plugin;
+    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
+    plugin.name = "compiled";
+    plugin.create = &Create;
+    plugin.destroy = &Destroy;
+    plugin.get_support = &Support;
+    return plugin;
+  }();
+  return &kPlugin;
+}
