@@ -33,10 +33,10 @@ MAKEFLAGS += --no-print-directory
 all: configure
 	cmake --build $(BUILD) -j $(JOBS)
 
-## command  build the libraries and the command alone
+## command  build the libraries, the delegates and the command alone
 .PHONY: command
 command: configure
-	cmake --build $(BUILD) -j $(JOBS) --target deputy_tool tensorflowlite_c
+	cmake --build $(BUILD) -j $(JOBS) --target deputy_tool tensorflowlite_c delegates
 
 .PHONY: configure
 configure:
@@ -54,12 +54,15 @@ setup:
 setup-check:
 	@tools/setup.sh tools/packages.txt tools/packages-check.txt
 
-## run      the main job: read handwritten digits with the two models that ship here
+## run      the main job: read handwritten digits with the two models that ship here, the first one
+##          on the CPU and again through the OpenCL delegate
 .PHONY: run
 run: setup
 	@$(MAKE) command
 	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS)
 	$(BUILD)/deputy run $(DIGITS)/digits_int8.tflite $(READ_DIGITS)
+	@# Without a device it says so, and nothing else is wrong.
+	-$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS) --delegate gpu
 
 ## test     build and run every test
 .PHONY: test

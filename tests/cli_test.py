@@ -603,8 +603,7 @@ class CliTest(unittest.TestCase):
                      "--op_profiling_output_mode=csv")
 
     def test_bench_goes_on_without_a_delegate_that_is_not_there(self):
-        for flag, name in (("--use_hexagon", "Hexagon"), ("--use_gpu", "GPU"),
-                           ("--use_nnapi", "NNAPI"),
+        for flag, name in (("--use_hexagon", "Hexagon"), ("--use_nnapi", "NNAPI"),
                            ("--external_delegate_path=/nowhere/libx.so", "libx.so")):
             report, (warning,) = self.bench_with_warnings(flag)
             self.assertRegex(warning, rf"\Adeputy: warning: {flag} is not available: \S")
@@ -614,6 +613,36 @@ class CliTest(unittest.TestCase):
             self.assertEqual(report["summary"], "16 nodes on the CPU, no delegate used")
             self.refused(1, rf"--require_delegate: {flag} is not available", "bench", FLOAT,
                          flag, "--require_delegate")
+
+    def gpu(self, *arguments):
+        """What the command prints, with the GPU delegate on the processor's OpenCL."""
+        if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
+            self.skipTest("the GPU delegate is not built")
+        result = deputy(*arguments, env={**os.environ, "DEPUTY_OPENCL_DEVICE": "cpu"})
+        if "not available" in result.stderr and "OpenCL" in result.stderr:
+            self.skipTest("there is no OpenCL on this machine")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_the_gpu_delegate_goes_by_its_name(self):
+        report = json.loads(self.gpu("bench", FLOAT, *self.QUICK, "--json", "--use_gpu"))
+        delegate, = report["delegates"]
+        self.assertEqual((delegate["name"], delegate["available"]), ("GPU", True))
+        self.assertEqual((delegate["nodes"], delegate["partitions"]), (16, 1))
+        report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
+        self.assertEqual(report["delegates"][0]["name"], "gpu")
+
+    def test_a_machine_without_opencl_is_told(self):
+        if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
+            self.skipTest("the GPU delegate is not built")
+        absent = {**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"}
+        result = deputy("bench", FLOAT, *self.QUICK, "--use_gpu", env=absent)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"warning: --use_gpu is not available: \S")
+        self.assertIn("16 nodes on the CPU, no delegate used", result.stdout)
+        result = deputy("run", FLOAT, "--random", "--delegate", "gpu", env=absent)
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"--delegate: .*OpenCL")
 
     def test_bench_says_what_each_delegate_took(self):
         report = self.bench("--use_xnnpack")

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <ostream>
@@ -16,6 +17,7 @@
 
 #include "tests/conformance/check.h"
 #include "tests/conformance/golden_reader.h"
+#include "tests/conformance/plugin_target.h"
 #include "tests/conformance/targets.h"
 #include "tests/paths.h"
 
@@ -89,6 +91,13 @@ class Conformance : public testing::TestWithParam<TargetRow> {
  protected:
   void SetUp() override {
     if (!IsHere(GetParam())) GTEST_SKIP() << "this machine cannot run " << GetParam().name;
+    if (!GetParam().on_device) return;
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
+#endif
+    const std::string problem =
+        conformance::WhyNotHere(BuildPath(GetParam().library), GetParam().options);
+    if (!problem.empty()) GTEST_SKIP() << problem;
   }
   const Target target_ = MakeTarget(GetParam(), BuildPath(""));
 };
@@ -106,6 +115,9 @@ TEST_P(Conformance, every_operator_case_agrees) {
 }
 
 TEST_P(Conformance, every_golden_row_agrees) {
+  if (GetParam().on_device && std::getenv("DEPUTY_ALL_ROWS") == nullptr) {
+    GTEST_SKIP() << "takes minutes: DEPUTY_ALL_ROWS=1 runs it";
+  }
   const std::map<std::string, Target> targets = Targets();
   const Target* measure =
       target_.same_bits_as.empty() ? nullptr : &targets.at(target_.same_bits_as);

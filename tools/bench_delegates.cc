@@ -37,6 +37,10 @@ TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request) {
   return LoadDelegate({request.path, request.options}).handle.release();
 }
 
+TfLiteDelegate* CreateGpu(const DelegateRequest&) {
+  return TryLoadDelegate({"gpu", {}}).handle.release();
+}
+
 // The list of delegates: a row here is all that a new one needs.
 struct Provider {
   const char* key;      // --use_<key>
@@ -50,7 +54,8 @@ struct Provider {
 constexpr Provider kProviders[] = {
     {"xnnpack", "XNNPACK", "XNNPACK; in Deputy it takes no node", nullptr, &CreateXnnpack,
      &TfLiteXNNPackDelegateDelete},
-    {"gpu", "GPU", "A GPU", "this version of Deputy has no GPU delegate", nullptr, nullptr},
+    {"gpu", "GPU", "OpenCL, on a GPU or what else there is", nullptr, &CreateGpu,
+     &DeputyPluginDeleteDelegate},
     {"nnapi", "NNAPI", "Android's NNAPI", "NNAPI is a part of Android", nullptr, nullptr},
     {"hexagon", "Hexagon", "Qualcomm's Hexagon", "Deputy has no Hexagon delegate", nullptr,
      nullptr},

@@ -74,6 +74,7 @@ LIBRARIES = {
     ('schema_generated.h',): ('core/model',),
     ('CLI/', 'nlohmann/'): ('tools',),
     ('stb/',): ('tools', 'examples'),
+    ('CL/',): ('gpu_cl',),
 }
 PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/')
 SCHEMA_FILES = 2
@@ -268,6 +269,7 @@ def self_test():
         'tools/certify.cc': source('"tests/cases/add.h"', '"session.h"'),
         'tools/session.h': header('tools/session.h', '#include "deputy/deputy.h"'),
         'gpu_cl/b.cc': source('"compiler/graph.h"', '"deputy/c_api.h"', '<tensorflow/lite/c/common.h>'),
+        'gpu_cl/cl.h': header('gpu_cl/cl.h', '#include <CL/cl.h>'),
         'tests/add_test.cc': source('"core/model/model.h"'),
     }
     bad = {
@@ -296,6 +298,7 @@ def self_test():
         'npu_stub/a.c': source('"kernels/registry.h"'),
         'npu_stub/b.c': source('"c_api/src/resolver.h"'),
         'compiler/a.cc': source('"gpu_cl/device.h"'),
+        'compiler/b.cc': source('<CL/cl.h>'),
         'tools/run.cc': source('"tests/cases/add.h"'),
         'tools/objects.cc': source('"c_api/src/objects.h"'),
         'tools/certify_core.cc': source('"core/base/error.h"'),
@@ -353,7 +356,7 @@ def main(arguments):
         symbols = symbols_of(objects)
         problems = check_symbols(symbols) if symbols else [f'{objects}: no object files']
     else:
-        problems = check_sources(pathlib.Path(arguments[0]) if arguments else ROOT)
+        problems = check_sources(arguments.root)
     for problem in problems:
         print(problem)
     return 1 if problems else 0

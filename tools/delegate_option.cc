@@ -3,6 +3,8 @@
 // See delegate_option.h.
 #include "delegate_option.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -20,8 +22,19 @@ class QuietReports {
   ~QuietReports() { DeputySetDefaultReporter(nullptr, nullptr); }
 };
 
+// Our own delegates lie where our library is.
+std::string OwnDelegate(const std::string& name) {
+  if (name != "gpu") return "";
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
+  const auto folder = std::filesystem::path(info.dli_fname).parent_path();
+  return (folder / ("libdeputy_" + name + ".so")).string();
+}
+
 // A file in this folder is meant before one that the loader would search for.
 std::string PathOf(const std::string& library) {
+  std::string own = OwnDelegate(library);
+  if (!own.empty()) return own;
   std::error_code error;
   const bool is_here =
       library.find('/') == std::string::npos && std::filesystem::exists(library, error);
@@ -67,6 +80,12 @@ DelegateOption ParseDelegateOption(const std::string& text) {
 }
 
 LoadedDelegate LoadDelegate(const DelegateOption& option) {
+  LoadedDelegate loaded = TryLoadDelegate(option);
+  if (loaded.handle == nullptr) FailUsage("--delegate: %s", DeputyLastError());
+  return loaded;
+}
+
+LoadedDelegate TryLoadDelegate(const DelegateOption& option) {
   const QuietReports quiet;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
       DeputyPluginLoad(PathOf(option.library).c_str()), &DeputyPluginRelease);
@@ -76,7 +95,7 @@ LoadedDelegate LoadDelegate(const DelegateOption& option) {
   if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
     handle.reset(Create(plugin.get(), info.kind, option));
   }
-  if (handle == nullptr) FailUsage("--delegate: %s", DeputyLastError());
+  if (handle == nullptr) return {std::move(handle), option.library, "", "", ""};
   return {std::move(handle), option.library, info.name, info.version, info.vendor};
 }
 

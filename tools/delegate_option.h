@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --delegate LIB.so[,KEY=VALUE...]: a delegate from a library, with its options.
+// --delegate LIB.so[,KEY=VALUE...]: a delegate from a library, with its options. Deputy's own go by
+// their names: "gpu" is the libdeputy_gpu.so beside libdeputy.
 #ifndef DEPUTY_TOOLS_DELEGATE_OPTION_H_
 #define DEPUTY_TOOLS_DELEGATE_OPTION_H_
 
@@ -33,6 +34,9 @@ struct LoadedDelegate {
 // Ends the command with kExitUsage when the library cannot be loaded or gives no delegate. It must
 // outlive the interpreters it is applied to.
 LoadedDelegate LoadDelegate(const DelegateOption& option);
+
+// The same, but without a handle where there would be an end; DeputyLastError says why.
+LoadedDelegate TryLoadDelegate(const DelegateOption& option);
 
 }  // namespace deputy::tools
 

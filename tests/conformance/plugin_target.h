@@ -20,6 +20,9 @@ using MayRefuse = std::string (*)(const NodeLeft& node);
 Target PluginTarget(const std::string& name, const std::string& path, const PluginOptions& options,
                     MayRefuse may_refuse);
 
+// Why the library gives no such delegate on this machine; "" if it does.
+std::string WhyNotHere(const std::string& path, const PluginOptions& options);
+
 // For delegates that say why (deputy_plugin): their own reason.
 std::string WhatItTells(const NodeLeft& node);
 

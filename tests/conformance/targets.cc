@@ -14,14 +14,19 @@ namespace deputy::conformance {
 namespace {
 
 TargetRow OnCpu(const char* table, int threads) {
-  return {table, table, threads, "", {}, {}, 0, 0, {}};
+  return {table, table, threads, "", {}, {}, 0, 0, {}, false};
 }
 
 TargetRow Plugin(const char* name, const char* library, const PluginOptions& options,
                  MayRefuse may_refuse, int least_cases, int least_rows,
                  const std::map<std::string, std::string>& known_differences = {}) {
   return {name,       "",          0,          library,           options,
-          may_refuse, least_cases, least_rows, known_differences};
+          may_refuse, least_cases, least_rows, known_differences, false};
+}
+
+TargetRow OnDevice(TargetRow row) {
+  row.on_device = true;
+  return row;
 }
 
 // TensorFlow Lite clamps a result without an activation to the finite numbers.
@@ -149,6 +154,8 @@ const std::vector<TargetRow>& TargetRows() {
              OfCompiled()),
       Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, WhatItTells,
              1920, 15017, OfCompiled()),
+      OnDevice(Plugin("gpu", "libdeputy_gpu.so", {{"device", "cpu"}}, WhatItTells, 1903, 0,
+                      OfCompiled())),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
              Infinite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,

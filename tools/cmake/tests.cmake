@@ -8,6 +8,7 @@
 #   tests/bench_*.cc    google-benchmark, together the executable deputy_bench
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
+#   tests/gpu_*_test.cc, tests/gpu_*.cc  those of the OpenCL delegate, where OpenCL's headers are
 #   tests/plugins/*       delegate libraries, see plugins.cmake
 #   tests/fuzz/*          one executable of all, see fuzz.cmake
 #   tests/conformance_client/*  a program that links the shared library and the conformance kit
@@ -24,6 +25,14 @@ file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench_*.cc)
 file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
 if(support_sources)
   list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/model_builder.cc$)")
+endif()
+
+# Tests of the OpenCL delegate and their helpers, which know its headers.
+set(gpu_support_sources ${support_sources})
+list(FILTER gpu_support_sources INCLUDE REGEX "/gpu_[^/]*$")
+list(FILTER support_sources EXCLUDE REGEX "/gpu_[^/]*$")
+if(NOT TARGET deputy_gpu_objects)
+  list(FILTER test_sources EXCLUDE REGEX "/gpu_[^/]*$")
 endif()
 
 # What every test is compiled with. No absolute path is among it: what is built in one folder may
@@ -62,6 +71,11 @@ if(support_sources)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+endif()
+if(TARGET deputy_gpu_objects AND gpu_support_sources)
+  add_library(deputy_gpu_test_support STATIC ${gpu_support_sources})
+  target_link_libraries(deputy_gpu_test_support PUBLIC deputy_gpu_objects deputy_test_support)
+  target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_support)
 endif()
 # Links what every test program needs. The kit names no library of ours, so that it may be linked to
 # the shared one; whoever links it puts ours behind it.
@@ -102,6 +116,9 @@ foreach(source IN LISTS test_sources)
   deputy_add_test(${source} GTest::gmock GTest::gtest_main)
   get_filename_component(name ${source} NAME_WE)
   target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
+  if(name MATCHES "^gpu_")
+    target_link_libraries(${name} PRIVATE deputy_gpu_test_support)
+  endif()
 endforeach()
 # The command has no library; what is tested of it by itself is compiled into the test.
 target_sources(text_test PRIVATE tools/text.cc)

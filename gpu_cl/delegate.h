@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegate: chooses nodes, compiles each partition for the device, and runs it. It uses nothing
+// but TensorFlow Lite's plain structs, so it loads into any runtime that has them.
+#ifndef DEPUTY_GPU_CL_DELEGATE_H_
+#define DEPUTY_GPU_CL_DELEGATE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "deputy/deputy_plugin.h"
+#include "gpu_cl/cl_api.h"
+#include "gpu_cl/options.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace deputy::gpu_cl {
+
+// Makes a delegate on the device that the options name; null, with a text, if there is none, or no
+// OpenCL. The caller destroys it, after the interpreters.
+TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
+
+// The same on a table of functions of the caller's, which outlives the process's OpenCL contexts.
+TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
+                                 std::string* out_error);
+
+// A delegate that says so when it is applied, and then takes nothing.
+TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
+
+// Null is fine.
+void DestroyDelegate(TfLiteDelegate* delegate);
+
+// See DeputyDelegatePlugin::get_support and device_bytes.
+TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                        DeputySupportAnswer* answer);
+size_t DeviceBytes(TfLiteDelegate* delegate);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_DELEGATE_H_

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/device.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "gpu_cl/half_probe.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+constexpr uint32_t kVendorAmd = 0x1002;
+constexpr uint32_t kVendorNvidia = 0x10de;
+constexpr uint32_t kVendorIntel = 0x8086;
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool Contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A value of a device; zero if it does not say.
+template <typename T>
+T Value(const ClApi& api, cl_device_id id, cl_device_info what) {
+  T value{};
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): of a platform it is the handle itself
+  const cl_int code = api.GetDeviceInfo(id, what, sizeof(T), &value, nullptr);
+  return code == CL_SUCCESS ? value : T{};
+}
+
+// A text of OpenCL: `get` is called for its size, then for its characters. Spaces around it, which
+// some drivers have, are dropped.
+template <typename Get>
+std::string Text(const Get& get) {
+  size_t size = 0;
+  if (get(size_t{0}, static_cast<void*>(nullptr), &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  size_t* no_size = nullptr;
+  if (get(text.size(), static_cast<void*>(text.data()), no_size) != CL_SUCCESS) return "";
+  text.resize(text.find('\0') == std::string::npos ? text.size() : text.find('\0'));
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::string DeviceText(const ClApi& api, cl_device_id id, cl_device_info what) {
+  return Text([&](size_t size, void* value, size_t* out_size) {
+    return api.GetDeviceInfo(id, what, size, value, out_size);
+  });
+}
+
+std::string PlatformText(const ClApi& api, cl_platform_id id, cl_platform_info what) {
+  return Text([&](size_t size, void* value, size_t* out_size) {
+    return api.GetPlatformInfo(id, what, size, value, out_size);
+  });
+}
+
+DeviceKind KindOf(cl_device_type type, bool unified_memory) {
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) {
+    return unified_memory ? DeviceKind::kIntegratedGpu : DeviceKind::kDiscreteGpu;
+  }
+  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return DeviceKind::kAccelerator;
+  return (type & CL_DEVICE_TYPE_CPU) != 0 ? DeviceKind::kCpu : DeviceKind::kOther;
+}
+
+bool IsMobile(const DeviceProfile& profile) {
+  const std::string text = Lower(profile.vendor + " " + profile.name);
+  for (const char* part : {"mali", "adreno", "qualcomm", "powervr", "imagination", "videocore",
+                           "vivante", "verisilicon", "xclipse"}) {
+    if (Contains(text, part)) return true;
+  }
+  return Lower(profile.vendor) == "arm";
+}
+
+void Classify(DeviceProfile* profile) {
+  if (profile->kind == DeviceKind::kCpu || IsMobile(*profile)) {
+    profile->device_class =
+        profile->kind == DeviceKind::kCpu ? DeviceClass::kCpu : DeviceClass::kMobile;
+    profile->known = true;
+    return;
+  }
+  const bool discrete = profile->local_memory_is_dedicated && !profile->unified_memory;
+  profile->device_class = DeviceClass::kDesktop;
+  profile->known =
+      profile->vendor_id == kVendorIntel ||
+      (discrete && (profile->vendor_id == kVendorNvidia || profile->vendor_id == kVendorAmd));
+}
+
+void FillNames(const ClApi& api, cl_device_id id, cl_platform_id platform, DeviceProfile* profile) {
+  profile->platform_name = PlatformText(api, platform, CL_PLATFORM_NAME);
+  profile->platform_version = PlatformText(api, platform, CL_PLATFORM_VERSION);
+  profile->name = DeviceText(api, id, CL_DEVICE_NAME);
+  profile->vendor = DeviceText(api, id, CL_DEVICE_VENDOR);
+  profile->vendor_id = Value<cl_uint>(api, id, CL_DEVICE_VENDOR_ID);
+  profile->driver_version = DeviceText(api, id, CL_DRIVER_VERSION);
+  profile->device_version = DeviceText(api, id, CL_DEVICE_VERSION);
+  profile->c_version = DeviceText(api, id, CL_DEVICE_OPENCL_C_VERSION);
+  profile->extensions = DeviceText(api, id, CL_DEVICE_EXTENSIONS);
+  profile->lists_fp16 = Contains(" " + profile->extensions + " ", " cl_khr_fp16 ");
+}
+
+void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
+  profile->compute_units = Value<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS);
+  profile->float_width = Value<cl_uint>(api, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+  profile->max_group_size = Value<size_t>(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  // A device may have more than three dimensions, and then wants room for all.
+  std::vector<size_t> sizes(
+      std::clamp<cl_uint>(Value<cl_uint>(api, id, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS), 3, 64));
+  api.GetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(size_t), sizes.data(),
+                    nullptr);
+  std::copy_n(sizes.begin(), 3, profile->max_item_sizes);
+  profile->pointer_bits = Value<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
+  profile->images = Value<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
+}
+
+void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
+  profile->local_bytes = Value<cl_ulong>(api, id, CL_DEVICE_LOCAL_MEM_SIZE);
+  profile->local_memory_is_dedicated =
+      Value<cl_device_local_mem_type>(api, id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
+  profile->global_bytes = Value<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  profile->global_cache_bytes = Value<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  profile->max_allocation = Value<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  // The driver counts in bits.
+  profile->base_alignment =
+      std::max<cl_uint>(1, Value<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+  profile->unified_memory = Value<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+}
+
+// Adds the devices of one platform. Returns "" or why there are none.
+std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<Device>* devices) {
+  cl_uint count = 0;
+  cl_int code = api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  std::vector<cl_device_id> ids(code == CL_SUCCESS ? count : 0);
+  if (!ids.empty()) {
+    code = api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr);
+  }
+  if (ids.empty() || code != CL_SUCCESS) {
+    return "platform '" + PlatformText(api, platform, CL_PLATFORM_NAME) +
+           "': " + (code == CL_SUCCESS ? "no device" : ClErrorName(code));
+  }
+  for (cl_device_id id : ids) {
+    devices->push_back(DescribeDevice(api, id));
+    devices->back().index = devices->size() - 1;
+  }
+  return "";
+}
+
+// Which devices `wish` fits, where it is not an index.
+bool Fits(const Device& device, const std::string& wish) {
+  const DeviceProfile& profile = device.profile;
+  if (wish == "gpu") {
+    return profile.kind == DeviceKind::kDiscreteGpu || profile.kind == DeviceKind::kIntegratedGpu;
+  }
+  if (wish == "accelerator") return profile.kind == DeviceKind::kAccelerator;
+  if (wish == "cpu") return profile.kind == DeviceKind::kCpu;
+  return Contains(Lower(profile.name), wish) || Contains(Lower(profile.vendor), wish) ||
+         Contains(Lower(profile.platform_name), wish);
+}
+
+std::string Describe(const Device& device) {
+  const DeviceProfile& profile = device.profile;
+  return std::to_string(device.index) + ": " + profile.name + " (" + KindName(profile.kind) + ", " +
+         profile.platform_name + (profile.usable ? ")" : ", not usable)");
+}
+
+ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& wish) {
+  std::string text = wish.empty() ? "no usable OpenCL device"
+                                  : "OpenCL device '" + wish +
+                                        "': expected an index, gpu, accelerator, cpu, or a part of "
+                                        "a name";
+  text += "; found ";
+  for (const Device& device : devices)
+    text += (&device == devices.data() ? "" : ", ") + Describe(device);
+  if (devices.empty()) text += "none";
+  return {CL_DEVICE_NOT_FOUND, text};
+}
+
+// The device with the index that `wish` is, null if there is none such; `out_is_index` says whether
+// it is one.
+const Device* ByIndex(const std::vector<Device>& devices, const std::string& wish,
+                      bool* out_is_index) {
+  size_t index = 0;
+  const char* end = wish.data() + wish.size();
+  const auto [stop, error] = std::from_chars(wish.data(), end, index);
+  *out_is_index = error == std::errc() && stop == end;
+  return *out_is_index && index < devices.size() ? &devices[index] : nullptr;
+}
+
+const Device* BestFit(const std::vector<Device>& devices, const std::string& wish) {
+  const Device* best = nullptr;
+  for (const Device& device : devices) {
+    if (!device.profile.usable || !Fits(device, wish)) continue;
+    if (best == nullptr || device.profile.kind < best->profile.kind) best = &device;
+  }
+  return best;
+}
+
+}  // namespace
+
+const char* KindName(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kDiscreteGpu:
+      return "discrete GPU";
+    case DeviceKind::kIntegratedGpu:
+      return "integrated GPU";
+    case DeviceKind::kAccelerator:
+      return "accelerator";
+    case DeviceKind::kCpu:
+      return "CPU";
+    default:
+      return "other";
+  }
+}
+
+const char* ClassName(DeviceClass device_class) {
+  switch (device_class) {
+    case DeviceClass::kCpu:
+      return "cpu";
+    case DeviceClass::kMobile:
+      return "mobile";
+    default:
+      return "desktop";
+  }
+}
+
+ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices) {
+  out_devices->clear();
+  cl_uint count = 0;
+  cl_int code = api.GetPlatformIDs(0, nullptr, &count);
+  std::vector<cl_platform_id> platforms(code == CL_SUCCESS ? count : 0);
+  if (!platforms.empty()) code = api.GetPlatformIDs(count, platforms.data(), nullptr);
+  if (platforms.empty() || code != CL_SUCCESS) {
+    std::string text = "OpenCL has no platform: no driver is registered in /etc/OpenCL/vendors";
+    if (code != CL_SUCCESS) text += "; clGetPlatformIDs: " + ClErrorName(code);
+    return {code == CL_SUCCESS ? CL_DEVICE_NOT_FOUND : code, text};
+  }
+  std::string problems;
+  for (cl_platform_id platform : platforms) {
+    const std::string problem = ListPlatform(api, platform, out_devices);
+    if (!problem.empty()) problems += (problems.empty() ? "" : "; ") + problem;
+  }
+  if (out_devices->empty()) return {CL_DEVICE_NOT_FOUND, "OpenCL has no device: " + problems};
+  return {};
+}
+
+Device DescribeDevice(const ClApi& api, cl_device_id id) {
+  Device device;
+  device.id = id;
+  device.platform = Value<cl_platform_id>(api, id, CL_DEVICE_PLATFORM);
+  DeviceProfile& profile = device.profile;
+  FillNames(api, id, device.platform, &profile);
+  FillLimits(api, id, &profile);
+  FillMemory(api, id, &profile);
+  profile.kind = KindOf(Value<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
+  profile.usable = Value<cl_bool>(api, id, CL_DEVICE_AVAILABLE) == CL_TRUE &&
+                   Value<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
+  Classify(&profile);
+  return device;
+}
+
+ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& wish,
+                      Device* out_device) {
+  const char* environment = std::getenv("DEPUTY_OPENCL_DEVICE");
+  const std::string wanted = Lower(wish.empty() && environment != nullptr ? environment : wish);
+  bool is_index = false;
+  const Device* device = ByIndex(devices, wanted, &is_index);
+  if (!is_index) device = BestFit(devices, wanted);
+  if (device == nullptr) return NoSuchDevice(devices, wanted);
+  if (!device->profile.usable) {
+    return {CL_DEVICE_NOT_AVAILABLE,
+            "OpenCL device " + Describe(*device) + " is not available, or has no compiler"};
+  }
+  *out_device = *device;
+  return {};
+}
+
+std::shared_ptr<SharedContext> SharedContext::Create(std::shared_ptr<const ClApi> api,
+                                                     const Device& device, ClStatus* out_status) {
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
+  cl_int code = CL_SUCCESS;
+  ClContext context(api.get(),
+                    api->CreateContext(properties, 1, &device.id, nullptr, nullptr, &code));
+  *out_status = ClCall("clCreateContext", code);
+  if (!out_status->ok()) return nullptr;
+  return std::shared_ptr<SharedContext>(
+      new SharedContext(std::move(api), device, std::move(context)));
+}
+
+std::shared_ptr<SharedContext> SharedContext::Adopt(std::shared_ptr<const ClApi> api,
+                                                    const Device& device, cl_context context,
+                                                    ClStatus* out_status) {
+  *out_status = ClCall("clRetainContext", api->RetainContext(context));
+  if (!out_status->ok()) return nullptr;
+  ClContext own(api.get(), context);
+  return std::shared_ptr<SharedContext>(new SharedContext(std::move(api), device, std::move(own)));
+}
+
+void SharedContext::KeepProgram(const std::shared_ptr<Program>& program) {
+  constexpr size_t kKept = 64;
+  std::erase(kept_, program);
+  kept_.push_front(program);
+  if (kept_.size() > kKept) kept_.pop_back();
+}
+
+void SharedContext::ForgetPrograms() {
+  const std::lock_guard lock(program_mutex_);
+  kept_.clear();
+}
+
+bool SharedContext::ComputesInHalf() {
+  if (device_.profile.lists_fp16) return true;
+  // A CPU that has it lists it; and compilers there print what they think of the probe.
+  if (device_.profile.kind == DeviceKind::kCpu) return false;
+  const std::lock_guard lock(half_mutex_);
+  if (!computes_in_half_) computes_in_half_ = ProbeHalf(*api_, context_.get(), device_.id);
+  return *computes_in_half_;
+}
+
+ContextRegistry& ContextRegistry::Process() {
+  static auto* registry = new ContextRegistry;  // never destroyed: delegates may live until exit
+  return *registry;
+}
+
+std::shared_ptr<SharedContext> ContextRegistry::Acquire(const std::shared_ptr<const ClApi>& api,
+                                                        const Device& device,
+                                                        ClStatus* out_status) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(contexts_, [](const auto& entry) { return entry.expired(); });
+  for (const std::weak_ptr<SharedContext>& entry : contexts_) {
+    std::shared_ptr<SharedContext> context = entry.lock();
+    if (context == nullptr || context->lost() || context->device().id != device.id) continue;
+    if (context->api() != *api) continue;  // another library, or the table of a test
+    *out_status = {};
+    return context;
+  }
+  std::shared_ptr<SharedContext> context = SharedContext::Create(api, device, out_status);
+  if (context != nullptr) contexts_.push_back(context);
+  return context;
+}
+
+}  // namespace deputy::gpu_cl

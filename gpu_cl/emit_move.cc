@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element-wise expressions, copies, and lookups.
+#include <algorithm>
+
+#include "compiler/number.h"
+#include "gpu_cl/emit.h"
+
+namespace deputy::gpu_cl {
+
+using compiler::ElementCount;
+using compiler::Shape;
+
+namespace {
+
+size_t OutputCount(const StepWriter& steps) {
+  const KernelBuilder k = steps.NewKernel();
+  return static_cast<size_t>(ElementCount(k.shape(k.operation().output())));
+}
+
+// Bytes are moved, whatever they mean.
+const char* RawType(TfLiteType type) {
+  switch (compiler::ElementBytes(type)) {
+    case 1:
+      return "uchar";
+    case 2:
+      return "ushort";
+    case 4:
+      return "uint";
+    default:
+      return "ulong";
+  }
+}
+
+void EmitFill(const compiler::Copy& kind, StepWriter* steps) {
+  const size_t count = OutputCount(*steps);
+  KernelBuilder k = steps->OpenElements(count);
+  const Buffer out = k.Output();
+  k.Line(Store(out, "i", Literal(out.type, kind.fill)));
+  steps->AddElements(&k, count);
+}
+
+// The three innermost loops are the range's dimensions, the others are told from the last of them.
+void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
+  KernelBuilder k = steps->NewKernel();
+  const Buffer in = k.Input(static_cast<size_t>(region.input)), out = k.Output();
+  std::array<size_t, 3> global = {1, 1, 1};
+  std::string from = k.Int(region.from), to = k.Int(region.to);
+  const size_t loops = region.loops.size();
+  for (size_t back = 0; back < loops; ++back) {
+    const compiler::CopyLoop& loop = region.loops[loops - 1 - back];
+    const std::string dimension = std::to_string(std::min<size_t>(back, 2));
+    if (back == 2) k.Line("int rest = get_global_id(2);");
+    global[std::min<size_t>(back, 2)] *= static_cast<size_t>(loop.extent);
+    const std::string place = "i" + std::to_string(back);
+    if (back < 2) {
+      k.Line("const int " + place + " = get_global_id(" + dimension + ");");
+    } else {
+      const std::string extent = k.Int(loop.extent);
+      k.Line("const int " + place + " = rest % " + extent + ";");
+      k.Line("rest /= " + extent + ";");
+    }
+    from += " + " + place + " * " + k.Int(loop.from_stride);
+    to += " + " + place + " * " + k.Int(loop.to_stride);
+  }
+  k.Line("const int from = " + from + ";");
+  k.Line("const int to = " + to + ";");
+  const std::string type = RawType(out.type);
+  k.Line("((global " + type + "*)" + out.name + ")[to] = ((global const " + type + "*)" + in.name +
+         ")[from];");
+  steps->Add(k, global);
+}
+
+}  // namespace
+
+void Emit(const compiler::Elementwise& kind, StepWriter* steps) {
+  const size_t count = OutputCount(*steps);
+  KernelBuilder k = steps->OpenElements(count);
+  const Shape& to = k.shape(k.operation().output());
+  std::vector<std::string> operands;
+  for (size_t n = 0; n < k.operation().inputs.size(); ++n) {
+    const Buffer in = k.Input(n);
+    const std::string place = "i" + std::to_string(n);
+    k.BroadcastIndex(place, k.shape(k.operation().inputs[n]), to, "i");
+    operands.push_back(Load(in, place));
+  }
+  k.StoreResult(k.Evaluate(kind.expression, operands), "i");
+  steps->AddElements(&k, count);
+}
+
+void Emit(const compiler::View&, StepWriter* steps) {
+  const size_t count = OutputCount(*steps);
+  KernelBuilder k = steps->OpenElements(count);
+  k.StoreResult(Load(k.Input(0), "i"), "i");
+  steps->AddElements(&k, count);
+}
+
+void Emit(const compiler::Copy& kind, StepWriter* steps) {
+  const KernelBuilder k = steps->NewKernel();
+  int64_t written = 0;
+  for (const compiler::CopyRegion& region : kind.regions) {
+    int64_t count = 1;
+    for (const compiler::CopyLoop& loop : region.loops) count *= loop.extent;
+    written += count;
+  }
+  if (written != ElementCount(k.shape(k.operation().output()))) EmitFill(kind, steps);
+  for (const compiler::CopyRegion& region : kind.regions) EmitRegion(region, steps);
+}
+
+void Emit(const compiler::Gather& kind, StepWriter* steps) {
+  KernelBuilder k = steps->NewKernel();
+  const Shape& from = k.shape(k.operation().inputs[0]);
+  const Axis axis(from, kind.axis);
+  int64_t batches = 1;
+  for (int i = 0; i < kind.batch_axes; ++i) batches *= from[static_cast<size_t>(i)];
+  if (batches == 0) return;
+  const int64_t per_batch = ElementCount(k.shape(k.operation().inputs[1])) / batches;
+  const Buffer in = k.Input(0), indices = k.Input(1), out = k.Output();
+  const std::string extent = k.Int(axis.extent), each = k.Int(per_batch);
+  k.Line("const int i = get_global_id(0), row = get_global_id(1), inner = get_global_size(0);");
+  k.Line("const int outer = row / " + each + ", batch = outer / " + k.Int(axis.outer / batches) +
+         ";");
+  k.Line("const int at = " + indices.name + "[batch * " + each + " + row % " + each + "];");
+  k.Open("if (at < 0 || at >= " + extent + ")");
+  k.Line("*" + k.Status() + " = " + k.Int(steps->next_step() + 1) + ";");
+  k.Line("return;");
+  k.Close();
+  const std::string type = RawType(out.type);
+  k.Line("((global " + type + "*)" + out.name + ")[row * inner + i] = ((global const " + type +
+         "*)" + in.name + ")[(outer * " + extent + " + at) * inner + i];");
+  steps->Add(k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.outer * per_batch), 1});
+}
+
+void Emit(const compiler::OneHot& kind, StepWriter* steps) {
+  KernelBuilder k = steps->NewKernel();
+  const Axis axis(k.shape(k.operation().output()), kind.axis);
+  const Buffer indices = k.Input(0), on = k.Input(1), off = k.Input(2);
+  k.Line("const int inner = get_global_id(0), at = get_global_id(1), outer = get_global_id(2);");
+  k.Line("const int row = outer * get_global_size(0) + inner;");
+  k.Line("const int i = (outer * get_global_size(1) + at) * get_global_size(0) + inner;");
+  k.StoreResult(
+      "(" + indices.name + "[row] == at ? " + Load(on, "0") + " : " + Load(off, "0") + ")", "i");
+  steps->Add(k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.extent),
+                 static_cast<size_t>(axis.outer)});
+}
+
+}  // namespace deputy::gpu_cl

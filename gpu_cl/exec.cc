@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/exec.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/memory_plan.h"
+#include "gpu_cl/make_plan.h"
+
+namespace deputy::gpu_cl {
+
+using compiler::Graph;
+using compiler::Value;
+using compiler::ValueId;
+
+namespace {
+
+PlanOptions OptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
+  PlanOptions options;
+  options.ranges = device_class == DeviceClass::kCpu;
+  options.items = 4 * static_cast<int>(std::max(profile.compute_units, 1u));
+  return options;
+}
+
+// What a kernel that reports a status has found.
+std::string StatusText(const Graph& graph, const compiler::Operation& operation) {
+  std::string text = "node " + std::to_string(operation.node) + ": ";
+  const auto* gather = std::get_if<compiler::Gather>(&operation.kind);
+  if (gather == nullptr) return text + "an input is out of range";
+  const Value& values = graph.value(operation.inputs[0]);
+  const int extent = values.shape[static_cast<size_t>(gather->axis)];
+  return text + "expected indices from 0 to " + std::to_string(extent - 1) + ", found another";
+}
+
+// A context is of no use after the loss, even where the driver still answers.
+ClStatus CheckDevice(const SharedContext& context) {
+  if (!context.lost()) return {};
+  return {CL_INVALID_CONTEXT, "the device was lost; a delegate that is created anew gets it back"};
+}
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph, DeviceClass device_class)
+    : context_(std::move(context)),
+      graph_(std::move(graph)),
+      lifetimes_(FindLifetimes(graph_)),
+      plan_(MakePlan(graph_, lifetimes_.storage,
+                     OptionsFor(context_->device().profile, device_class))),
+      buffers_(graph_.values.size()) {}
+
+Executor::~Executor() {
+  // Nothing may go that the device still works on; a failure to wait changes nothing about it.
+  if (queue_) (void)api().Finish(queue_.get());
+}
+
+std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> context, Graph graph,
+                                           DeviceClass device_class, const std::string& cache_token,
+                                           std::shared_ptr<const ProgramCache> cache,
+                                           ClStatus* out_status) {
+  *out_status = CheckDevice(*context);
+  if (!out_status->ok()) return nullptr;
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(context), std::move(graph), device_class));
+  *out_status = executor->Load(cache_token, std::move(cache));
+  if (out_status->ok()) *out_status = executor->Allocate();
+  if (out_status->ok()) *out_status = executor->Bind();
+  if (out_status->ok()) return executor;
+  if (IsDeviceLost(out_status->code)) executor->context_->Poison();
+  return nullptr;
+}
+
+ClStatus Executor::Load(const std::string& cache_token, std::shared_ptr<const ProgramCache> cache) {
+  cl_int code = CL_SUCCESS;
+  queue_ = ClQueue(&api(),
+                   api().CreateCommandQueue(context_->context(), context_->device().id, 0, &code));
+  ClStatus status = ClCall("clCreateCommandQueue", code);
+  if (!status.ok() || plan_.kernels.empty()) return status;
+  ProgramRequest request;
+  request.source = plan_.Source();
+  request.cache_token = cache_token;
+  for (size_t i = 0; i < plan_.kernels.size(); ++i) {
+    request.kernels.push_back(Plan::KernelName(static_cast<int>(i)));
+  }
+  program_ = Program::Get(context_, request, std::move(cache), &status);
+  return status;
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+ClStatus Executor::Allocate() {
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (!graph_.value(id).constant()) continue;
+    ClStatus status = AllocateConstant(id);
+    if (!status.ok()) return status;
+  }
+  ClStatus status = AllocateBlocks();
+  for (const Step& step : plan_.steps) {
+    for (const Argument& argument : step.arguments) {
+      uses_status_ = uses_status_ || std::holds_alternative<StatusBuffer>(argument);
+    }
+  }
+  if (!status.ok() || !uses_status_) return status;
+  return NewBuffer(CL_MEM_READ_WRITE, sizeof(cl_int), nullptr, "the status", &status_);
+}
+
+ClStatus Executor::NewBuffer(cl_mem_flags flags, size_t bytes, void* contents,
+                             const std::string& what, ClMemory* out_buffer) {
+  cl_int code = CL_SUCCESS;
+  *out_buffer =
+      ClMemory(&api(), api().CreateBuffer(context_->context(), flags, bytes, contents, &code));
+  ClStatus status = ClCall("clCreateBuffer", code);
+  if (status.ok()) {
+    device_bytes_ += bytes;
+  } else {
+    status.text += ": " + std::to_string(bytes) + " bytes for " + what + ", beside " +
+                   std::to_string(device_bytes_) + " bytes that are held";
+  }
+  return status;
+}
+
+ClStatus Executor::AllocateConstant(ValueId id) {
+  const Value& value = graph_.value(id);
+  // A buffer cannot be empty; what it is made of is only read.
+  const bool empty = value.bytes() == 0;
+  return NewBuffer(empty ? CL_MEM_READ_ONLY : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                   empty ? 1 : value.bytes(), empty ? nullptr : const_cast<std::byte*>(value.data),
+                   "constant '" + value.name + "'", &buffers_[static_cast<size_t>(id)]);
+}
+
+// Values whose lifetimes do not overlap share memory: parts of few large blocks.
+ClStatus Executor::AllocateBlocks() {
+  std::vector<compiler::Interval> intervals(buffers_.size());
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const compiler::Lifetime& lifetime = lifetimes_.of_storage[i];
+    if (lifetime.empty()) {
+      intervals[i] = {0, 0, -1};
+    } else {
+      const size_t bytes = graph_.value(static_cast<ValueId>(i)).bytes();
+      intervals[i] = {std::max<size_t>(bytes, 1), lifetime.first, lifetime.last};
+    }
+  }
+  const DeviceProfile& profile = context_->device().profile;
+  compiler::MemoryPlan memory;
+  if (!PlanMemory(intervals, std::max(profile.base_alignment, 1u), profile.max_allocation,
+                  &memory)) {
+    return {CL_INVALID_BUFFER_SIZE, "a tensor is larger than the device's largest buffer, " +
+                                        std::to_string(profile.max_allocation) + " bytes"};
+  }
+  for (size_t bytes : memory.block_bytes) {
+    blocks_.emplace_back();
+    ClStatus status = NewBuffer(CL_MEM_READ_WRITE, bytes, nullptr, "tensors", &blocks_.back());
+    if (!status.ok()) return status;
+  }
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    if (lifetimes_.of_storage[i].empty()) continue;
+    const cl_buffer_region region = {memory.places[i].offset, intervals[i].bytes};
+    cl_int code = CL_SUCCESS;
+    cl_mem block = blocks_[static_cast<size_t>(memory.places[i].block)].get();
+    buffers_[i] =
+        ClMemory(&api(), api().CreateSubBuffer(block, CL_MEM_READ_WRITE,
+                                               CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    ClStatus status = ClCall("clCreateSubBuffer", code);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+cl_mem Executor::BufferOf(ValueId id) const {
+  const ValueId owner = lifetimes_.storage[static_cast<size_t>(id)];
+  return buffers_[static_cast<size_t>(owner == compiler::kNoValue ? id : owner)].get();
+}
+
+// ---- Kernels ------------------------------------------------------------------------------------
+
+ClStatus Executor::Bind() {
+  for (const Step& step : plan_.steps) {
+    ClStatus status = BindStep(step);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+ClStatus Executor::BindStep(const Step& step) {
+  ClStatus status;
+  ClKernel kernel = program_->NewKernel(Plan::KernelName(step.kernel), &status);
+  if (!status.ok()) return status;
+  cl_uint index = 0;
+  for (const Argument& argument : step.arguments) {
+    cl_int code = CL_SUCCESS;
+    if (const auto* value = std::get_if<ValueBuffer>(&argument)) {
+      cl_mem buffer = BufferOf(value->value);
+      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
+    } else if (std::holds_alternative<StatusBuffer>(argument)) {
+      cl_mem buffer = status_.get();
+      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
+    } else if (const auto* number = std::get_if<int32_t>(&argument)) {
+      code = api().SetKernelArg(kernel.get(), index, sizeof *number, number);
+    } else {
+      const float real = std::get<float>(argument);
+      code = api().SetKernelArg(kernel.get(), index, sizeof real, &real);
+    }
+    status = ClCall("clSetKernelArg", code);
+    if (!status.ok()) {
+      status.text += ": argument " + std::to_string(index) + " of " + Plan::KernelName(step.kernel);
+      return status;
+    }
+    ++index;
+  }
+  kernels_.push_back(std::move(kernel));
+  return {};
+}
+
+// ---- Running ------------------------------------------------------------------------------------
+
+ClStatus Executor::RunSteps() {
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    const size_t* local = step.local[0] == 0 ? nullptr : step.local.data();
+    ClStatus status =
+        ClCall("clEnqueueNDRangeKernel",
+               api().EnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 3, nullptr,
+                                          step.global.data(), local, 0, nullptr, nullptr));
+    if (status.ok()) continue;
+    status.text += ": step " + std::to_string(i) + ", " +
+                   compiler::KindName(graph_.operations[static_cast<size_t>(step.operation)].kind);
+    return status;
+  }
+  return {};
+}
+
+// What the kernels say of their inputs.
+ClStatus Executor::CheckStatus() {
+  if (!uses_status_) return {};
+  cl_int found = 0;
+  ClStatus status = ClCall("clEnqueueReadBuffer",
+                           api().EnqueueReadBuffer(queue_.get(), status_.get(), CL_TRUE, 0,
+                                                   sizeof found, &found, 0, nullptr, nullptr));
+  if (!status.ok() || found == 0) return status;
+  const auto step = static_cast<size_t>(
+      std::clamp<cl_int>(found - 1, 0, static_cast<cl_int>(plan_.steps.size()) - 1));
+  const auto operation = static_cast<size_t>(plan_.steps[step].operation);
+  return {CL_INVALID_VALUE, StatusText(graph_, graph_.operations[operation])};
+}
+
+ClStatus Executor::Finish(ClStatus status) {
+  if (IsDeviceLost(status.code)) context_->Poison();
+  // What was enqueued before the failure must not write to the client's memory afterwards.
+  if (!status.ok()) (void)api().Finish(queue_.get());
+  return status;
+}
+
+ClStatus Executor::Run(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  ClStatus status = CheckDevice(*context_);
+  if (!status.ok()) return status;
+  if (uses_status_) {
+    const cl_int zero = 0;
+    status = ClCall("clEnqueueWriteBuffer",
+                    api().EnqueueWriteBuffer(queue_.get(), status_.get(), CL_TRUE, 0, sizeof zero,
+                                             &zero, 0, nullptr, nullptr));
+    if (!status.ok()) return Finish(status);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
+    if (bytes == 0) continue;
+    status = ClCall("clEnqueueWriteBuffer",
+                    api().EnqueueWriteBuffer(queue_.get(), BufferOf(graph_.inputs[i]), CL_FALSE, 0,
+                                             bytes, inputs[i], 0, nullptr, nullptr));
+    if (!status.ok()) return Finish(status);
+  }
+  status = RunSteps();
+  if (!status.ok()) return Finish(status);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const size_t bytes = graph_.value(graph_.outputs[i]).bytes();
+    if (bytes == 0) continue;
+    status = ClCall("clEnqueueReadBuffer",
+                    api().EnqueueReadBuffer(queue_.get(), BufferOf(graph_.outputs[i]), CL_FALSE, 0,
+                                            bytes, outputs[i], 0, nullptr, nullptr));
+    if (!status.ok()) return Finish(status);
+  }
+  status = ClCall("clFinish", api().Finish(queue_.get()));
+  if (status.ok()) status = CheckStatus();
+  // Only now has the driver compiled everything. A program that cannot be kept is no failure.
+  if (status.ok() && program_ != nullptr) (void)program_->Save("");
+  return Finish(status);
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph on a device: its plan bound to buffers and kernels, ready to run.
+#ifndef DEPUTY_GPU_CL_EXEC_H_
+#define DEPUTY_GPU_CL_EXEC_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/graph.h"
+#include "compiler/lifetimes.h"
+#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device.h"
+#include "gpu_cl/plan.h"
+#include "gpu_cl/program.h"
+#include "gpu_cl/program_cache.h"
+
+namespace deputy::gpu_cl {
+
+// One thread at a time may use it; many may run on one context at once.
+class Executor {
+ public:
+  // Plans the graph for devices of the class, compiles it (or takes it from the cache, which may be
+  // null) and gives it memory. Null on failure; after the loss of the device the context is
+  // poisoned.
+  static std::unique_ptr<Executor> Create(std::shared_ptr<SharedContext> context,
+                                          compiler::Graph graph, DeviceClass device_class,
+                                          const std::string& cache_token,
+                                          std::shared_ptr<const ProgramCache> cache,
+                                          ClStatus* out_status);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Computes the graph's outputs from its inputs, both in host memory and in their order in the
+  // graph. On return the outputs are complete. After the loss of the device the context is
+  // poisoned.
+  ClStatus Run(std::span<const void* const> inputs, std::span<void* const> outputs);
+
+  const compiler::Graph& graph() const { return graph_; }
+  const Plan& plan() const { return plan_; }
+  // What it holds on the device.
+  size_t device_bytes() const { return device_bytes_; }
+
+ private:
+  Executor(std::shared_ptr<SharedContext> context, compiler::Graph graph, DeviceClass device_class);
+
+  ClStatus Load(const std::string& cache_token, std::shared_ptr<const ProgramCache> cache);
+  ClStatus Allocate();
+  ClStatus AllocateConstant(compiler::ValueId id);
+  ClStatus AllocateBlocks();
+  ClStatus NewBuffer(cl_mem_flags flags, size_t bytes, void* contents, const std::string& what,
+                     ClMemory* out_buffer);
+  cl_mem BufferOf(compiler::ValueId id) const;
+  ClStatus Bind();
+  ClStatus BindStep(const Step& step);
+  ClStatus RunSteps();
+  ClStatus CheckStatus();
+  ClStatus Finish(ClStatus status);
+  const ClApi& api() const { return context_->api(); }
+
+  // In the order in which they may go: kernels before programs, buffers before the queue.
+  std::shared_ptr<SharedContext> context_;
+  compiler::Graph graph_;
+  compiler::Lifetimes lifetimes_;
+  Plan plan_;
+  std::shared_ptr<Program> program_;
+  ClQueue queue_;
+  std::vector<ClMemory> blocks_;
+  std::vector<ClMemory> buffers_;  // by value: constants, and parts of blocks; else empty
+  ClMemory status_;
+  bool uses_status_ = false;
+  std::vector<ClKernel> kernels_;  // by step
+  size_t device_bytes_ = 0;
+};
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_EXEC_H_

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/kernel_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace deputy::gpu_cl {
+
+using compiler::Expression;
+using compiler::Number;
+using compiler::ScalarNode;
+using compiler::ScalarOp;
+using compiler::Shape;
+using compiler::ValueId;
+
+const char* ComputeType(TfLiteType type) {
+  switch (type) {
+    case kTfLiteFloat32:
+    case kTfLiteFloat16:
+      return "float";
+    case kTfLiteFloat64:
+      return "double";
+    case kTfLiteInt8:
+      return "char";
+    case kTfLiteUInt8:
+    case kTfLiteBool:
+      return "uchar";
+    case kTfLiteInt16:
+      return "short";
+    case kTfLiteUInt16:
+      return "ushort";
+    case kTfLiteInt32:
+      return "int";
+    case kTfLiteUInt32:
+      return "uint";
+    case kTfLiteUInt64:
+      return "ulong";
+    default:
+      return "long";
+  }
+}
+
+const char* StorageType(TfLiteType type) {
+  return type == kTfLiteFloat16 ? "half" : ComputeType(type);
+}
+
+std::string Load(const Buffer& buffer, const std::string& index) {
+  if (buffer.type == kTfLiteFloat16) return "vload_half(" + index + ", " + buffer.name + ")";
+  const std::string element = buffer.name + "[" + index + "]";
+  return buffer.type == kTfLiteBool ? "(uchar)(" + element + " != 0)" : element;
+}
+
+std::string Store(const Buffer& buffer, const std::string& index, const std::string& value) {
+  if (buffer.type == kTfLiteFloat16) {
+    return "vstore_half(" + value + ", " + index + ", " + buffer.name + ");";
+  }
+  return buffer.name + "[" + index + "] = " + value + ";";
+}
+
+std::string Literal(TfLiteType type, Number number) {
+  char text[64];
+  if (!compiler::IsFloat(type)) {
+    // The smallest number of 64 bits is no literal of its own.
+    snprintf(text, sizeof text, "(%s)(%lldL - 1)", ComputeType(type),
+             static_cast<long long>(number.whole) + (number.whole == INT64_MAX ? 0 : 1));
+    if (number.whole == INT64_MAX) return "LONG_MAX";
+    return text;
+  }
+  const char* suffix = type == kTfLiteFloat64 ? "" : "f";
+  if (std::isnan(number.real)) return "NAN";
+  if (std::isinf(number.real)) return number.real > 0 ? "INFINITY" : "-INFINITY";
+  snprintf(text, sizeof text, "%a%s", number.real, suffix);
+  return text[0] == '-' ? "(" + std::string(text) + ")" : text;
+}
+
+// ---- Scalar operations --------------------------------------------------------------------------
+
+namespace {
+
+struct OpText {
+  // $0, $1, $2: the arguments; $t: the type of the result.
+  const char* real;
+  const char* whole;
+};
+
+// In the order of ScalarOp, from kAbs on.
+constexpr OpText kOps[] = {
+    {"fabs($0)", "($t)($0 < 0 ? -$0 : $0)"},
+    {"(-$0)", "($t)(-$0)"},
+    {"($0 > 0 ? 1.0f : $0 < 0 ? -1.0f : $0)", "($t)(($0 > 0) - ($0 < 0))"},
+    {"floor($0)", "$0"},
+    {"ceil($0)", "$0"},
+    {"rint($0)", "$0"},
+    {"round($0)", "$0"},
+    {"sqrt($0)", ""},
+    {"(1.0f / sqrt($0))", ""},
+    {"exp($0)", ""},
+    {"expm1($0)", ""},
+    {"log($0)", ""},
+    {"sin($0)", ""},
+    {"cos($0)", ""},
+    {"tanh($0)", ""},
+    {"(1.0f / (1.0f + exp(-$0)))", ""},
+    {"erf($0)", ""},
+    {"", "($t)($0 == 0)"},
+    {"($0 + $1)", "($t)($0 + $1)"},
+    {"($0 - $1)", "($t)($0 - $1)"},
+    {"($0 * $1)", "($t)($0 * $1)"},
+    {"($0 / $1)", "($t)($1 == 0 ? 0 : $1 == -1 ? -$0 : $0 / $1)"},
+    {"floor($0 / $1)", "FLOOR_DIV($t, $0, $1)"},
+    {"FLOOR_MOD_REAL($0, $1)", "FLOOR_MOD($t, $0, $1)"},
+    {"($0 > $1 ? $0 : $1)", "($t)($0 > $1 ? $0 : $1)"},
+    {"($0 < $1 ? $0 : $1)", "($t)($0 < $1 ? $0 : $1)"},
+    {"pow($0, $1)", ""},
+    {"atan2($0, $1)", ""},
+    {"", "($t)($0 & $1)"},
+    {"", "($t)($0 | $1)"},
+    {"", "($t)($0 ^ $1)"},
+    {"", "($t)($0 >> ($1 < 0 ? 0 : $1 > (int)sizeof($t) * 8 - 1 ? (int)sizeof($t) * 8 - 1 : $1))"},
+    {"(uchar)($0 == $1)", "(uchar)($0 == $1)"},
+    {"(uchar)($0 != $1)", "(uchar)($0 != $1)"},
+    {"(uchar)($0 < $1)", "(uchar)($0 < $1)"},
+    {"(uchar)($0 <= $1)", "(uchar)($0 <= $1)"},
+    {"(uchar)($0 > $1)", "(uchar)($0 > $1)"},
+    {"(uchar)($0 >= $1)", "(uchar)($0 >= $1)"},
+    {"($0 != 0 ? $1 : $2)", "($t)($0 != 0 ? $1 : $2)"},
+};
+static_assert(std::size(kOps) ==
+              static_cast<size_t>(ScalarOp::kSelect) - static_cast<size_t>(ScalarOp::kAbs) + 1);
+
+std::string Filled(const std::string& pattern, const char* type,
+                   const std::vector<std::string>& arguments) {
+  std::string text;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '$') {
+      text += pattern[i];
+    } else if (pattern[++i] == 't') {
+      text += type;
+    } else {
+      text += arguments[static_cast<size_t>(pattern[i] - '0')];
+    }
+  }
+  return text;
+}
+
+std::string CastText(TfLiteType from, TfLiteType to, const std::string& argument) {
+  if (to == kTfLiteBool) return "(uchar)(" + argument + " != 0)";
+  const std::string type = ComputeType(to);
+  if (!compiler::IsFloat(from) || compiler::IsFloat(to)) return "(" + type + ")(" + argument + ")";
+  // What is no number becomes the largest one.
+  return "(isnan(" + argument + ") ? " + Literal(to, {0, compiler::LargestOf(to)}) + " : convert_" +
+         type + "_sat_rtz(" + argument + "))";
+}
+
+}  // namespace
+
+std::string ScalarText(const Expression& expression, const ScalarNode& node,
+                       const std::vector<std::string>& arguments) {
+  const TfLiteType from = expression.type_of(node.arguments[0]);
+  if (node.op == ScalarOp::kCast) return CastText(from, node.type, arguments[0]);
+  const OpText& row = kOps[static_cast<size_t>(node.op) - static_cast<size_t>(ScalarOp::kAbs)];
+  const bool real = compiler::IsFloat(node.op == ScalarOp::kSelect ? node.type : from);
+  return Filled(real ? row.real : row.whole, ComputeType(node.type), arguments);
+}
+
+// ---- Parameters ---------------------------------------------------------------------------------
+
+Buffer KernelBuilder::Declare(ValueId id, bool read_only) {
+  for (const auto& [known, buffer] : buffers_) {
+    if (known == id) return buffer;
+  }
+  Buffer buffer = {"p" + std::to_string(buffers_.size()), value(id).type};
+  parameters_ += std::string(parameters_.empty() ? "" : ", ") + "global " +
+                 (read_only ? "const " : "") + StorageType(buffer.type) + "* restrict " +
+                 buffer.name;
+  arguments_.emplace_back(ValueBuffer{id});
+  buffers_.emplace_back(id, buffer);
+  return buffer;
+}
+
+std::string KernelBuilder::Int(int64_t number) {
+  std::string name = "n" + std::to_string(ints_++);
+  parameters_ += (parameters_.empty() ? "int " : ", int ") + name;
+  arguments_.emplace_back(static_cast<int32_t>(number));
+  return name;
+}
+
+std::string KernelBuilder::Float(float number) {
+  std::string name = "f" + std::to_string(floats_++);
+  parameters_ += (parameters_.empty() ? "float " : ", float ") + name;
+  arguments_.emplace_back(number);
+  return name;
+}
+
+std::string KernelBuilder::Status() {
+  parameters_ += std::string(parameters_.empty() ? "" : ", ") + "global int* restrict status";
+  arguments_.emplace_back(StatusBuffer{});
+  return "status";
+}
+
+// Numbers are arguments, so that layers which differ in a scale share a kernel.
+std::string KernelBuilder::Constant(const ScalarNode& node) {
+  if (node.type == kTfLiteFloat32 || node.type == kTfLiteFloat16) {
+    return Float(static_cast<float>(node.constant.real));
+  }
+  const int64_t whole = node.constant.whole;
+  if (compiler::IsFloat(node.type) || whole < INT32_MIN || whole > INT32_MAX) {
+    return Literal(node.type, node.constant);
+  }
+  return "((" + std::string(ComputeType(node.type)) + ")" + Int(whole) + ")";
+}
+
+std::string KernelBuilder::Temporary() { return "t" + std::to_string(temporaries_++); }
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+void KernelBuilder::Line(const std::string& text) {
+  body_ += std::string(2 * static_cast<size_t>(depth_), ' ') + text + "\n";
+}
+
+void KernelBuilder::Open(const std::string& text) {
+  Line(text + " {");
+  ++depth_;
+}
+
+void KernelBuilder::Close() {
+  --depth_;
+  Line("}");
+}
+
+void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, const Shape& to,
+                                   const std::string& index) {
+  if (compiler::ElementCount(from) == compiler::ElementCount(to)) {
+    return Line("const int " + name + " = " + index + ";");
+  }
+  if (compiler::ElementCount(from) == 1) return Line("const int " + name + " = 0;");
+  // From the last axis to the first, runs of axes that all repeat, or none of which does, are one.
+  struct Run {
+    int64_t extent;
+    bool repeats;
+  };
+  std::vector<Run> runs;
+  for (size_t back = 1; back <= to.size(); ++back) {
+    const int extent = to[to.size() - back];
+    if (extent == 1) continue;
+    const bool repeats = back > from.size() || from[from.size() - back] == 1;
+    if (!runs.empty() && runs.back().repeats == repeats) {
+      runs.back().extent *= extent;
+    } else {
+      runs.push_back({extent, repeats});
+    }
+  }
+  std::string rest = index, sum;
+  int64_t stride = 1;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const bool last = i + 1 == runs.size();
+    const std::string extent = last ? "" : Int(runs[i].extent);
+    if (!runs[i].repeats) {
+      const std::string place = last ? rest : "(" + rest + ") % " + extent;
+      sum += (sum.empty() ? "" : " + ") + std::string("(") + place + ")" +
+             (stride == 1 ? "" : " * " + Int(stride));
+      stride *= runs[i].extent;
+    }
+    if (!last) rest = "(" + rest + ") / " + extent;
+  }
+  Line("const int " + name + " = " + sum + ";");
+}
+
+std::string KernelBuilder::Evaluate(const Expression& expression,
+                                    const std::vector<std::string>& operands) {
+  std::vector<std::string> results;
+  for (const ScalarNode& node : expression.nodes()) {
+    if (node.op == ScalarOp::kOperand) {
+      results.push_back(operands[static_cast<size_t>(node.operand)]);
+      continue;
+    }
+    if (node.op == ScalarOp::kConstant) {
+      results.push_back(Constant(node));
+      continue;
+    }
+    std::vector<std::string> arguments;
+    arguments.reserve(3);
+    for (int i = 0; i < compiler::ArgumentCount(node.op); ++i) {
+      arguments.push_back(results[static_cast<size_t>(node.arguments[i])]);
+    }
+    const std::string name = Temporary();
+    Line("const " + std::string(ComputeType(node.type)) + " " + name + " = " +
+         ScalarText(expression, node, arguments) + ";");
+    results.push_back(name);
+  }
+  return results.back();
+}
+
+void KernelBuilder::StoreResult(const std::string& result, const std::string& index) {
+  const Shape& to = shape(operation_.output());
+  std::string stored = result;
+  if (!operation_.epilogue.empty()) {
+    std::vector<std::string> operands = {result};
+    for (ValueId id : operation_.epilogue_inputs) {
+      const Buffer buffer = Read(id);
+      const std::string place = Temporary();
+      BroadcastIndex(place, shape(id), to, index);
+      operands.push_back(Load(buffer, place));
+    }
+    stored = Evaluate(operation_.epilogue, operands);
+  }
+  Line(Store(Output(), index, stored));
+}
+
+std::string KernelBuilder::Text() const {
+  return "kernel void NAME(" + parameters_ + ") {\n" + body_ + "}\n";
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes one kernel in OpenCL C, and what it is called with. Parameters are declared as they are
+// asked for: p0, p1, … are buffers, n0, n1, … ints, f0, f1, … floats.
+#ifndef DEPUTY_GPU_CL_KERNEL_BUILDER_H_
+#define DEPUTY_GPU_CL_KERNEL_BUILDER_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/graph.h"
+#include "gpu_cl/plan.h"
+
+namespace deputy::gpu_cl {
+
+// A value's buffer inside a kernel.
+struct Buffer {
+  std::string name;
+  TfLiteType type = kTfLiteNoType;
+};
+
+// The type in which elements lie in buffers ("half" for float16), and in which they are computed
+// with.
+const char* StorageType(TfLiteType type);
+const char* ComputeType(TfLiteType type);
+
+// The element at an index, as an expression of the compute type.
+std::string Load(const Buffer& buffer, const std::string& index);
+// The statement that stores an expression of the compute type.
+std::string Store(const Buffer& buffer, const std::string& index, const std::string& value);
+// A number as a literal of the compute type.
+std::string Literal(TfLiteType type, compiler::Number number);
+
+class KernelBuilder {
+ public:
+  KernelBuilder(const compiler::Graph& graph, const compiler::Operation& operation)
+      : graph_(graph), operation_(operation) {}
+
+  const compiler::Graph& graph() const { return graph_; }
+  const compiler::Operation& operation() const { return operation_; }
+  const compiler::Value& value(compiler::ValueId id) const { return graph_.value(id); }
+  const compiler::Shape& shape(compiler::ValueId id) const { return graph_.value(id).shape; }
+
+  // ---- Parameters ----
+
+  Buffer Input(size_t n) { return Read(operation_.inputs[n]); }
+  bool has_input(size_t n) const {
+    return n < operation_.inputs.size() && operation_.inputs[n] != compiler::kNoValue;
+  }
+  Buffer Read(compiler::ValueId id) { return Declare(id, true); }
+  Buffer Output(size_t n = 0) { return Declare(operation_.outputs[n], false); }
+  // A parameter of its own for each call.
+  std::string Int(int64_t value);
+  std::string Float(float value);
+  std::string Status();
+
+  // ---- Text ----
+
+  // One line of the function's body, indented by its open braces.
+  void Line(const std::string& text);
+  // A line that ends in an open brace, and the line that closes it.
+  void Open(const std::string& text);
+  void Close();
+
+  // Declares `name`: the index into a buffer of shape `from` of the element that is broadcast to
+  // element `index` of a value of shape `to`.
+  void BroadcastIndex(const std::string& name, const compiler::Shape& from,
+                      const compiler::Shape& to, const std::string& index);
+  // Appends the nodes of an expression; returns the text of its result. `operands` are expressions
+  // of the compute types.
+  std::string Evaluate(const compiler::Expression& expression,
+                       const std::vector<std::string>& operands);
+  // Applies the operation's epilogue to `result` and stores it at `index` of the first output.
+  void StoreResult(const std::string& result, const std::string& index);
+
+  // ---- What was built ----
+
+  // The function's text, with NAME for its name.
+  std::string Text() const;
+  const std::vector<Argument>& arguments() const { return arguments_; }
+
+ private:
+  Buffer Declare(compiler::ValueId id, bool read_only);
+  std::string Constant(const compiler::ScalarNode& node);
+  std::string Temporary();
+
+  const compiler::Graph& graph_;
+  const compiler::Operation& operation_;
+  std::string parameters_, body_;
+  std::vector<Argument> arguments_;
+  std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
+  int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1;
+};
+
+// The text of one scalar operation on arguments of a compute type.
+std::string ScalarText(const compiler::Expression& expression, const compiler::ScalarNode& node,
+                       const std::vector<std::string>& arguments);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_KERNEL_BUILDER_H_

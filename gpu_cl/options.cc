@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <variant>
+
+namespace deputy::gpu_cl {
+namespace {
+
+// The member of Options that a row is about. An enumeration is a text out of the row's choices.
+using Member = std::variant<std::string Options::*, bool Options::*, int64_t Options::*,
+                            double Options::*, Precision Options::*, ClassChoice Options::*,
+                            Preference Options::*, Tuning Options::*>;
+
+struct Row {
+  const char* key;
+  Member member;
+  // The range of a number.
+  double least;
+  double most;
+  // Names of an enumeration, in its order, with a bar between.
+  const char* choices;
+  const char* default_value;
+  const char* help;
+};
+
+// Numbers beyond 2^53 could not be told apart as double, and none needs to be.
+constexpr double kMany = 1e9;
+
+constexpr Row kRows[] = {
+    {"device", &Options::device, 0, 0, "", "",
+     "The device: an index, gpu, accelerator, cpu, or a part of its name; empty: the best, or what "
+     "DEPUTY_OPENCL_DEVICE names."},
+    {"device_class", &Options::device_class, 0, 0, "auto|cpu|desktop|mobile", "auto",
+     "What kernels are written for: auto, cpu, desktop or mobile."},
+    {"precision", &Options::precision, 0, 0, "fp32|fp16", "fp32",
+     "What is computed with where the device can: fp32 or fp16; sums are always fp32. Only "
+     "fp32 is there yet."},
+    {"quantized", &Options::quantized, 0, 0, "", "true",
+     "Whether quantised operators are taken; they are computed in float."},
+    {"max_partitions", &Options::max_partitions, 0, kMany, "", "0",
+     "At most this many partitions, the most worthwhile ones; 0: all."},
+    {"min_gain_us", &Options::min_gain_us, -kMany, kMany, "", "0",
+     "Partitions that are expected to gain fewer microseconds than this stay on the CPU. "
+     "Not there yet."},
+    {"force", &Options::force, 0, 0, "", "false",
+     "Whether partitions are taken even where the CPU is expected to be faster. As long as nothing "
+     "is expected, they always are."},
+    {"preference", &Options::preference, 0, 0, "single_answer|sustained_speed|balanced",
+     "single_answer",
+     "What it is used for: single_answer, sustained_speed (more time for setting up) or balanced. "
+     "Only single_answer is there yet."},
+    {"tuning", &Options::tuning, 0, 0, "none|fast|full", "none",
+     "How long kernels are tried out at first: none, fast (200 ms) or full. Only none is "
+     "there yet."},
+    {"cache_dir", &Options::cache_dir, 0, 0, "", "",
+     "The folder where compiled programs are kept, for the user alone; empty: they are not kept."},
+    {"cache_token", &Options::cache_token, 0, 0, "", "",
+     "A name that keeps the entries of one model apart from those of others."},
+    {"cache_max_mb", &Options::cache_max_mb, 1, 1e6, "", "256",
+     "How many megabytes the folder may take; what was not used for longest is deleted."},
+    {"profiling", &Options::profiling, 0, 0, "", "false",
+     "Whether the time of every kernel is taken. Not there yet."},
+};
+
+std::string Expected(const Row& row, std::string_view what, std::string_view value) {
+  return std::string("option '") + row.key + "': expected " + std::string(what) + ", found '" +
+         std::string(value) + "'";
+}
+
+// The place of `value` among the choices; -1 if it is none.
+int ChoiceOf(std::string_view choices, std::string_view value) {
+  for (int place = 0;; ++place) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == value) return place;
+    if (bar == std::string_view::npos) return -1;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+std::string ReadableChoices(std::string_view choices) {
+  std::string text(choices);
+  for (size_t bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar)) {
+    text.replace(bar, 1, text.find('|', bar + 1) == std::string::npos ? " or " : ", ");
+  }
+  return text;
+}
+
+std::string Range(const Row& row) {
+  char text[96];
+  std::snprintf(text, sizeof(text), "%.15g to %.15g", row.least, row.most);
+  return text;
+}
+
+template <typename T>
+std::string ParseNumber(const Row& row, std::string_view value, T* out_number) {
+  const char* type = std::is_integral_v<T> ? "a whole number from " : "a number from ";
+  T number{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size();
+  // Not a number compares as out of range.
+  if (!is_number || !(static_cast<double>(number) >= row.least) ||
+      !(static_cast<double>(number) <= row.most)) {
+    return Expected(row, type + Range(row), value);
+  }
+  *out_number = number;
+  return "";
+}
+
+std::string ParseBool(const Row& row, std::string_view value, bool* out_value) {
+  const bool yes = value == "true" || value == "1";
+  if (!yes && value != "false" && value != "0") {
+    return Expected(row, "true, false, 1 or 0", value);
+  }
+  *out_value = yes;
+  return "";
+}
+
+// Reads a text into the row's member. Returns "" or what is wrong.
+std::string Set(const Row& row, std::string_view value, Options* options) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        auto& place = options->*member;
+        using T = std::remove_reference_t<decltype(place)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          place = value;
+        } else if constexpr (std::is_same_v<T, bool>) {
+          return ParseBool(row, value, &place);
+        } else if constexpr (std::is_enum_v<T>) {
+          const int choice = ChoiceOf(row.choices, value);
+          if (choice < 0) return Expected(row, ReadableChoices(row.choices), value);
+          place = static_cast<T>(choice);
+        } else {
+          return ParseNumber(row, value, &place);
+        }
+        return "";
+      },
+      row.member);
+}
+
+int32_t TypeOf(const Row& row) {
+  if (std::holds_alternative<bool Options::*>(row.member)) return kDeputyOptionBool;
+  if (std::holds_alternative<int64_t Options::*>(row.member)) return kDeputyOptionInt;
+  if (std::holds_alternative<double Options::*>(row.member)) return kDeputyOptionFloat;
+  return kDeputyOptionString;
+}
+
+std::string UnknownKey(std::string_view key) {
+  std::string text = "unknown option '" + std::string(key) + "': expected one of ";
+  for (const Row& row : kRows) text += std::string(&row == kRows ? "'" : ", '") + row.key + "'";
+  return text;
+}
+
+std::string ParseOne(const char* key, const char* value, Options* options) {
+  if (key == nullptr) return "an option's key is NULL";
+  if (value == nullptr) return std::string("option '") + key + "': its value is NULL";
+  const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
+    return std::string_view(candidate.key) == key;
+  });
+  return row == std::end(kRows) ? UnknownKey(key) : Set(*row, value, options);
+}
+
+// AUTO may only be followed by AUTO, and the others may occur once each.
+std::string CheckPriorities(const int32_t (&priorities)[3]) {
+  for (int i = 0; i < 3; ++i) {
+    if (priorities[i] < TFLITE_GPU_INFERENCE_PRIORITY_AUTO ||
+        priorities[i] > TFLITE_GPU_INFERENCE_PRIORITY_MIN_MEMORY_USAGE) {
+      return "inference_priority" + std::to_string(i + 1) + ": expected 0 to 3, found " +
+             std::to_string(priorities[i]);
+    }
+    for (int before = 0; before < i; ++before) {
+      const bool is_auto = priorities[before] == TFLITE_GPU_INFERENCE_PRIORITY_AUTO;
+      if (is_auto && priorities[i] != TFLITE_GPU_INFERENCE_PRIORITY_AUTO) {
+        return "inference priorities: AUTO may only be followed by AUTO";
+      }
+      if (!is_auto && priorities[before] == priorities[i]) {
+        return "inference priorities: one is given twice";
+      }
+    }
+  }
+  return "";
+}
+
+std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
+  if (v2.is_precision_loss_allowed < -1 || v2.is_precision_loss_allowed > 1) {
+    return "is_precision_loss_allowed: expected -1, 0 or 1, found " +
+           std::to_string(v2.is_precision_loss_allowed);
+  }
+  if (v2.inference_preference < TFLITE_GPU_INFERENCE_PREFERENCE_FAST_SINGLE_ANSWER ||
+      v2.inference_preference > TFLITE_GPU_INFERENCE_PREFERENCE_BALANCED) {
+    return "inference_preference: expected 0, 1 or 2, found " +
+           std::to_string(v2.inference_preference);
+  }
+  if ((v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY) != 0) {
+    return "experimental_flags: OpenGL is asked for, and there is only OpenCL";
+  }
+  return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
+}
+
+// Half precision is for those who say that something else matters more than precision. If all is
+// left to the delegate it is float32.
+Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
+  if (v2.is_precision_loss_allowed >= 0) {
+    return v2.is_precision_loss_allowed == 1 ? Precision::kFp16 : Precision::kFp32;
+  }
+  const bool precise = v2.inference_priority1 == TFLITE_GPU_INFERENCE_PRIORITY_AUTO ||
+                       v2.inference_priority1 == TFLITE_GPU_INFERENCE_PRIORITY_MAX_PRECISION;
+  return precise ? Precision::kFp32 : Precision::kFp16;
+}
+
+}  // namespace
+
+Options::Options() {
+  // A test holds that every default is right; nothing here can be reported.
+  for (const Row& row : kRows) static_cast<void>(Set(row, row.default_value, this));
+}
+
+std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
+                         Options* options) {
+  if (count > 0 && (keys == nullptr || values == nullptr)) {
+    return std::to_string(count) + " options: expected their keys and values, found NULL";
+  }
+  Options parsed = *options;
+  for (size_t i = 0; i < count; ++i) {
+    std::string problem = ParseOne(keys[i], values[i], &parsed);
+    if (!problem.empty()) return problem;
+  }
+  *options = parsed;
+  return "";
+}
+
+std::span<const DeputyPluginOption> PluginOptions() {
+  static const auto options = [] {
+    std::array<DeputyPluginOption, std::size(kRows)> made{};
+    for (size_t i = 0; i < made.size(); ++i) {
+      made[i] = {kRows[i].key, TypeOf(kRows[i]), 0, kRows[i].default_value, kRows[i].help};
+    }
+    return made;
+  }();
+  return options;
+}
+
+std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options) {
+  std::string problem = CheckV2(v2);
+  if (!problem.empty()) return problem;
+  Options options;
+  options.precision = PrecisionOf(v2);
+  options.preference = static_cast<Preference>(v2.inference_preference);
+  options.quantized = (v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT) != 0;
+  options.max_partitions = std::max(1, v2.max_delegated_partitions);
+  // The original wants the flag, the folder and the token before it keeps anything.
+  if ((v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION) != 0 &&
+      v2.serialization_dir != nullptr && v2.model_token != nullptr) {
+    options.cache_dir = v2.serialization_dir;
+    options.cache_token = v2.model_token;
+  }
+  *out_options = options;
+  return "";
+}
+
+std::string FindMissing(const Options& options) {
+  const auto missing = [](const char* key) {
+    return std::string("option '") + key + "': this version has only the default";
+  };
+  if (options.precision != Precision::kFp32) return missing("precision");
+  if (options.min_gain_us != 0) return missing("min_gain_us");
+  if (options.preference != Preference::kSingleAnswer) return missing("preference");
+  if (options.tuning != Tuning::kNone) return missing("tuning");
+  return options.profiling ? missing("profiling") : "";
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DEPUTY_GPU_CL_PLAN_OPTIONS_H_
+#define DEPUTY_GPU_CL_PLAN_OPTIONS_H_
+
+namespace deputy::gpu_cl {
+
+// What the plan depends on beside the graph.
+struct PlanOptions {
+  // Work-items that take a range of elements each, and groups of one item: for processors whose
+  // compiler makes vectors of loops, and a function of every size of group. Else an item takes one
+  // element, and the driver chooses the groups.
+  bool ranges = false;
+  // About how many items keep the device busy, where they take ranges.
+  int items = 16;
+};
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_PLAN_OPTIONS_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SHA-256 (FIPS 180-4), by which files of the program cache are named and checked.
+#ifndef DEPUTY_GPU_CL_SHA256_H_
+#define DEPUTY_GPU_CL_SHA256_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace deputy::gpu_cl {
+
+using Digest = std::array<uint8_t, 32>;
+
+// Takes bytes in pieces of any size. One thread at a time.
+class Sha256 {
+ public:
+  Sha256();
+  void Update(const void* bytes, size_t size);
+  // The digest of all bytes so far; nothing may follow.
+  Digest Finish();
+
+ private:
+  void Block(const uint8_t* block);
+
+  std::array<uint32_t, 8> state_;
+  std::array<uint8_t, 64> pending_;
+  uint64_t size_ = 0;  // in bytes
+};
+
+Digest Sha256Of(std::string_view bytes);
+// 64 digits, in lower case.
+std::string Hex(const Digest& digest);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_SHA256_H_

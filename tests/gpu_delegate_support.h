@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate of OpenCL on the table of a spy, for tests.
+#ifndef DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
+#define DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "c_api/include/deputy.h"
+#include "gpu_cl/cl_api.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy::gpu_cl {
+
+using OptionTexts = std::vector<std::pair<const char*, const char*>>;
+
+// Declare it before the interpreters that use it.
+class TestDelegate {
+ public:
+  explicit TestDelegate(std::shared_ptr<const ClApi> api, const OptionTexts& options = {});
+  ~TestDelegate();
+  TestDelegate(const TestDelegate&) = delete;
+  TestDelegate& operator=(const TestDelegate&) = delete;
+
+  // Null if there is none; `error` says why.
+  TfLiteDelegate* get() const { return delegate_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string error_;
+  TfLiteDelegate* delegate_ = nullptr;
+};
+
+// What an interpreter says of the delegate that was applied first.
+DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
+
+// CONV_2D, MAX_POOL_2D, RESHAPE, GATHER, FULLY_CONNECTED, SOFTMAX: from a picture [1, 4, 4, 1] and
+// three indices from 0 to 3, three rows of three probabilities.
+std::vector<uint8_t> PictureModel();
+void SetPicture(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From graphs to kernels and steps, without a device. That the kernels compute what they should is
+// shown on one (gpu_delegate_test.cc).
+#include "gpu_cl/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/lifetimes.h"
+#include "gpu_cl/kernel_builder.h"
+#include "gpu_cl/make_plan.h"
+#include "tests/compiler_graph_maker.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+using compiler::Expression;
+using compiler::GraphMaker;
+using compiler::ScalarOp;
+using compiler::ValueId;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+Plan PlanOf(const GraphMaker& g, const PlanOptions& options = {}) {
+  EXPECT_EQ(FindFault(g.graph), "");
+  return MakePlan(g.graph, compiler::FindLifetimes(g.graph).storage, options);
+}
+
+Argument Of(ValueId id) { return ValueBuffer{id}; }
+
+// ---- Element-wise expressions -------------------------------------------------------------------
+
+TEST(GpuPlanTest, expression_becomes_opencl_c) {
+  GraphMaker g;
+  const ValueId x = g.Input({2, 3});
+  Expression e;
+  const int product =
+      e.Apply(ScalarOp::kMul, e.Operand(0, kTfLiteFloat32), e.Constant(kTfLiteFloat32, 3));
+  e.Apply(ScalarOp::kMax, e.Constant(kTfLiteFloat32, -1), product);
+  const ValueId y = g.Compute(e, {x});
+  g.Output(y);
+  const Plan plan = PlanOf(g);
+  EXPECT_THAT(plan.kernels, ElementsAre("kernel void NAME(global const float* restrict p0, "
+                                        "float f0, float f1, global float* restrict p1) {\n"
+                                        "  const int i = get_global_id(0);\n"
+                                        "  const int i0 = i;\n"
+                                        "  const float t0 = (p0[i0] * f0);\n"
+                                        "  const float t1 = (f1 > t0 ? f1 : t0);\n"
+                                        "  p1[i] = t1;\n"
+                                        "}\n"));
+  ASSERT_THAT(plan.steps, SizeIs(1));
+  EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Of(x), Argument(3.0f), Argument(-1.0f), Of(y)));
+  EXPECT_THAT(plan.steps[0].global, ElementsAre(6, 1, 1));
+  EXPECT_THAT(plan.steps[0].local, ElementsAre(0, 0, 0));
+}
+
+TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
+  GraphMaker g;
+  const ValueId x = g.Input({5000});
+  const ValueId y = g.Unary(ScalarOp::kNeg, x);
+  g.Output(y);
+  const Plan plan = PlanOf(g, {.ranges = true, .items = 4});
+  EXPECT_THAT(plan.kernels, ElementsAre("kernel void NAME(int n0, int n1, "
+                                        "global const float* restrict p0, "
+                                        "global float* restrict p1) {\n"
+                                        "  const int first = get_global_id(0) * n0;\n"
+                                        "  for (int i = first; i < min(first + n0, n1); ++i) {\n"
+                                        "    const int i0 = i;\n"
+                                        "    const float t0 = (-p0[i0]);\n"
+                                        "    p1[i] = t0;\n"
+                                        "  }\n"
+                                        "}\n"));
+  ASSERT_THAT(plan.steps, SizeIs(1));
+  EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Argument(1250), Argument(5000), Of(x), Of(y)));
+  EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 1, 1));
+  EXPECT_THAT(plan.steps[0].local, ElementsAre(1, 1, 1));
+  // A range is 1024 elements at least.
+  const Plan more = PlanOf(g, {.ranges = true, .items = 100});
+  EXPECT_EQ(more.steps[0].arguments[0], Argument(1024));
+  EXPECT_THAT(more.steps[0].global, ElementsAre(5, 1, 1));
+}
+
+TEST(GpuPlanTest, operand_is_broadcast_by_its_index) {
+  GraphMaker g;
+  const ValueId x = g.Input({2, 3, 4}), row = g.Input({4}), column = g.Input({3, 1});
+  const ValueId one = g.Input({1, 1});
+  g.Output(g.Binary(ScalarOp::kAdd, x, row));
+  g.Output(g.Binary(ScalarOp::kAdd, x, column));
+  g.Output(g.Binary(ScalarOp::kAdd, x, one));
+  const Plan plan = PlanOf(g);
+  ASSERT_THAT(plan.kernels, SizeIs(3));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("const int i1 = ((i) % n0);"));
+  EXPECT_THAT(plan.kernels[1], HasSubstr("const int i1 = (((i) / n0) % n1);"));
+  EXPECT_THAT(plan.kernels[2], HasSubstr("const int i1 = 0;"));
+  EXPECT_THAT(plan.steps[0].arguments, testing::Contains(Argument(4)));
+  EXPECT_THAT(plan.steps[1].arguments, testing::IsSupersetOf({Argument(4), Argument(3)}));
+}
+
+TEST(GpuPlanTest, half_is_stored_but_not_computed_with) {
+  GraphMaker g;
+  g.Output(g.Unary(ScalarOp::kAbs, g.Input({4}, kTfLiteFloat16)));
+  const Plan plan = PlanOf(g);
+  ASSERT_THAT(plan.kernels, SizeIs(1));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("global const half* restrict p0"));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("const float t0 = fabs(vload_half(i0, p0));"));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("vstore_half(t0, i, p1);"));
+}
+
+TEST(GpuPlanTest, literals_are_exact) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(Literal(kTfLiteFloat32, {0.75, 0}), "0x1.8p-1f");
+  EXPECT_EQ(Literal(kTfLiteFloat32, {-0.5, 0}), "(-0x1p-1f)");
+  EXPECT_EQ(Literal(kTfLiteFloat64, {2, 0}), "0x1p+1");
+  EXPECT_EQ(Literal(kTfLiteFloat32, {infinity, 0}), "INFINITY");
+  EXPECT_EQ(Literal(kTfLiteFloat32, {-infinity, 0}), "-INFINITY");
+  EXPECT_EQ(Literal(kTfLiteFloat32, {std::nan(""), 0}), "NAN");
+  EXPECT_EQ(Literal(kTfLiteInt8, {0, -128}), "(char)(-127L - 1)");
+  EXPECT_EQ(Literal(kTfLiteInt64, {0, INT64_MIN}), "(long)(-9223372036854775807L - 1)");
+  EXPECT_EQ(Literal(kTfLiteInt64, {0, INT64_MAX}), "LONG_MAX");
+}
+
+TEST(GpuPlanTest, each_type_has_its_text) {
+  struct Row {
+    ScalarOp op;
+    TfLiteType type;
+    const char* text;
+  };
+  const Row rows[] = {
+      {ScalarOp::kDiv, kTfLiteFloat32, "(p0[i0] / p1[i1])"},
+      {ScalarOp::kDiv, kTfLiteInt32, "(int)(p1[i1] == 0 ? 0 : p1[i1] == -1 ? -p0[i0]"},
+      {ScalarOp::kFloorDiv, kTfLiteInt16, "FLOOR_DIV(short, p0[i0], p1[i1])"},
+      {ScalarOp::kFloorMod, kTfLiteFloat32, "FLOOR_MOD_REAL(p0[i0], p1[i1])"},
+      {ScalarOp::kLess, kTfLiteInt64, "const uchar t0 = (uchar)(p0[i0] < p1[i1])"},
+      {ScalarOp::kAnd, kTfLiteBool, "(uchar)((uchar)(p0[i0] != 0) & (uchar)(p1[i1] != 0))"},
+  };
+  for (const Row& row : rows) {
+    GraphMaker g;
+    const ValueId a = g.Input({4}, row.type);
+    g.Output(g.Binary(row.op, a, g.Input({4}, row.type)));
+    EXPECT_THAT(PlanOf(g).kernels, ElementsAre(HasSubstr(row.text))) << ScalarOpName(row.op);
+  }
+}
+
+TEST(GpuPlanTest, casts_to_whole_numbers_are_clamped) {
+  GraphMaker g;
+  Expression e;
+  e.Cast(e.Operand(0, kTfLiteFloat32), kTfLiteInt8);
+  g.Output(g.Compute(e, {g.Input({4})}));
+  EXPECT_THAT(
+      PlanOf(g).kernels,
+      ElementsAre(HasSubstr("(isnan(p0[i0]) ? (char)(128L - 1) : convert_char_sat_rtz(p0[i0]))")));
+}
+
+// ---- Kernels and steps --------------------------------------------------------------------------
+
+// A 3x3 convolution with a scale behind it.
+ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scale) {
+  const ValueId y = g->Conv3x3(image, channels);
+  Expression e;
+  e.Apply(ScalarOp::kMul, e.Operand(0, kTfLiteFloat32), e.Constant(kTfLiteFloat32, scale));
+  g->graph.operations.back().epilogue = e;
+  return y;
+}
+
+TEST(GpuPlanTest, layers_that_differ_in_numbers_share_a_kernel) {
+  GraphMaker g;
+  const ValueId image = g.Input({1, 9, 8, 2});
+  const ValueId first = ScaledConvolution(&g, image, 4, 0.5f);
+  const ValueId second = ScaledConvolution(&g, first, 3, 0.25f);
+  g.Output(second);
+  for (const bool ranges : {false, true}) {
+    const Plan plan = PlanOf(g, {.ranges = ranges});
+    EXPECT_THAT(plan.kernels, SizeIs(1));
+    ASSERT_THAT(plan.steps, SizeIs(2));
+    EXPECT_EQ(plan.steps[0].kernel, 0);
+    EXPECT_EQ(plan.steps[1].kernel, 0);
+    EXPECT_EQ(plan.steps[1].operation, 1);
+    EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 6, 7));
+    EXPECT_THAT(plan.steps[1].global, ElementsAre(3, 4, 5));
+    EXPECT_THAT(plan.steps[0].arguments, testing::IsSupersetOf({Of(image), Argument(0.5f)}));
+    EXPECT_THAT(plan.steps[1].arguments, testing::IsSupersetOf({Of(first), Argument(0.25f)}));
+  }
+}
+
+TEST(GpuPlanTest, layers_that_differ_in_operations_do_not) {
+  GraphMaker g;
+  const ValueId image = g.Input({1, 9, 8, 2});
+  g.Output(g.Conv3x3(ScaledConvolution(&g, image, 4, 0.5f), 3));
+  EXPECT_THAT(PlanOf(g).kernels, SizeIs(2));
+}
+
+TEST(GpuPlanTest, views_have_no_steps_but_where_the_client_has_both_memories) {
+  GraphMaker g;
+  const ValueId x = g.Input({2, 6});
+  g.Output(g.Unary(ScalarOp::kNeg, g.Reshaped(g.Unary(ScalarOp::kAbs, x), {12})));
+  EXPECT_THAT(PlanOf(g).steps, SizeIs(2));
+  const ValueId y = g.Reshaped(x, {3, 4});
+  g.Output(y);
+  const Plan plan = PlanOf(g);
+  ASSERT_THAT(plan.steps, SizeIs(3));
+  EXPECT_THAT(plan.steps[2].arguments, ElementsAre(Of(x), Of(y)));
+}
+
+TEST(GpuPlanTest, what_is_empty_has_no_step) {
+  GraphMaker g;
+  g.Output(g.Unary(ScalarOp::kNeg, g.Input({0, 3})));
+  const Plan plan = PlanOf(g, {.ranges = true});
+  EXPECT_THAT(plan.steps, SizeIs(0));
+  EXPECT_THAT(plan.kernels, SizeIs(0));
+}
+
+TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
+  GraphMaker g;
+  const ValueId image = g.Input({1, 4, 5, 2});
+  g.Output(g.Transposed(image, {0, 2, 1, 3}));
+  EXPECT_THAT(PlanOf(g).steps, SizeIs(1));
+  g.graph.outputs.clear();
+  g.Output(g.Padded(image, 1, 0, 0, 0, {7, 7}));
+  const Plan plan = PlanOf(g);
+  ASSERT_THAT(plan.steps, SizeIs(3));
+  EXPECT_THAT(plan.kernels[static_cast<size_t>(plan.steps[1].kernel)],
+              HasSubstr("p0[i] = 0x1.cp+2f;"));
+  EXPECT_THAT(plan.steps[1].global, ElementsAre(50, 1, 1));
+  const std::array<size_t, 3> region = plan.steps[2].global;
+  EXPECT_EQ(region[0] * region[1] * region[2], 40u);
+}
+
+// ---- The status ---------------------------------------------------------------------------------
+
+// The arguments n0, n1, …
+std::vector<int> IntsOf(const Step& step) {
+  std::vector<int> ints;
+  for (const Argument& argument : step.arguments) {
+    if (const auto* number = std::get_if<int32_t>(&argument)) ints.push_back(*number);
+  }
+  return ints;
+}
+
+TEST(GpuPlanTest, gather_reports_its_step_to_the_status) {
+  GraphMaker g;
+  const ValueId table = g.Input({5, 4}), indices = g.Input({3}, kTfLiteInt32);
+  const ValueId a = g.Add(compiler::Gather{0, 0}, {table, indices}, {3, 4});
+  g.Output(a);
+  g.Output(g.Add(compiler::Gather{1, 0}, {a, indices}, {3, 3}));
+  const Plan plan = PlanOf(g);
+  EXPECT_THAT(plan.kernels, ElementsAre(HasSubstr("global int* restrict status")));
+  ASSERT_THAT(plan.steps, SizeIs(2));
+  // The kernel has one digit behind "*status = n".
+  const std::string store = "*status = n";
+  const size_t number = plan.kernels[0].find(store);
+  ASSERT_NE(number, std::string::npos);
+  const int digit = plan.kernels[0][number + store.size()] - '0';
+  for (int i = 0; i < 2; ++i) {
+    const Step& step = plan.steps[static_cast<size_t>(i)];
+    EXPECT_THAT(step.arguments, testing::Contains(Argument(StatusBuffer{})));
+    EXPECT_EQ(IntsOf(step)[static_cast<size_t>(digit)], i + 1);
+  }
+  EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 3, 1));
+  EXPECT_THAT(plan.steps[1].global, ElementsAre(1, 9, 1));
+}
+
+// ---- The program --------------------------------------------------------------------------------
+
+TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
+  Plan plan;
+  plan.prelude = "// first\n";
+  plan.kernels = {"kernel void NAME() {\n}\n", "kernel void NAME(int NAMES) {\n}\n"};
+  EXPECT_EQ(plan.Source(), "// first\n\nkernel void k0() {\n}\n\nkernel void k1(int NAMES) {\n}\n");
+}
+
+}  // namespace
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The OpenCL delegate: an archive for its tests, and the library. OpenCL's headers are there for
+# types; its library is opened when a delegate is created, so that nothing links it.
+add_custom_target(delegates)  # all of ours that can be built
+
+find_path(DEPUTY_OPENCL_INCLUDE CL/cl.h)
+mark_as_advanced(DEPUTY_OPENCL_INCLUDE)
+file(GLOB gpu_sources CONFIGURE_DEPENDS gpu_cl/*.cc)
+list(FILTER gpu_sources EXCLUDE REGEX "/plugin.cc$")
+if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
+  add_library(deputy_gpu_objects STATIC ${gpu_sources})
+  target_include_directories(deputy_gpu_objects PUBLIC ${PROJECT_SOURCE_DIR} ${client_include_dir})
+  target_include_directories(deputy_gpu_objects SYSTEM PUBLIC ${DEPUTY_OPENCL_INCLUDE})
+  target_compile_definitions(deputy_gpu_objects PUBLIC CL_TARGET_OPENCL_VERSION=120
+                             PRIVATE DEPUTY_GPU_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(deputy_gpu_objects PUBLIC deputy_compiler ${CMAKE_DL_LIBS} Threads::Threads)
+
+  deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects
+                      EXPORTS TfLiteGpuDelegateV2Create TfLiteGpuDelegateV2Delete
+                              TfLiteGpuDelegateOptionsV2Default)
+  install(TARGETS deputy_gpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  add_dependencies(delegates deputy_gpu)
+else()
+  message(STATUS "CL/cl.h is not here: the OpenCL delegate is left out")
+endif()
