@@ -49,6 +49,12 @@ void StepWriter::Add(const KernelBuilder& kernel, std::array<size_t, 3> global) 
   step.kernel = static_cast<int>(known - plan_->kernels.begin());
   if (known == plan_->kernels.end()) plan_->kernels.push_back(text);
   step.arguments = kernel.arguments();
+  for (Argument& argument : step.arguments) {
+    if (auto* packed = std::get_if<PackedBuffer>(&argument)) {
+      packed->packing += static_cast<int>(plan_->packings.size());
+    }
+  }
+  plan_->packings.insert(plan_->packings.end(), kernel.packings().begin(), kernel.packings().end());
   step.global = global;
   if (options_.ranges) step.local = {1, 1, 1};
   step.operation = operation_;

@@ -30,6 +30,7 @@ class StepWriter {
   // A kernel whose body is opened for every element i of `count`, and closed with the step.
   KernelBuilder OpenElements(size_t count) const;
   void AddElements(KernelBuilder* kernel, size_t count);
+  const PlanOptions& options() const { return options_; }
   // The number that a step added next would get.
   int next_step() const { return static_cast<int>(plan_->steps.size()); }
 
@@ -49,6 +50,13 @@ struct Axis {
 
 // What kernels use beyond OpenCL C; part of every program.
 const char* Prelude();
+
+// Products as tiles of the output that stay in registers, and windows as rows of the output, both
+// in vectors; for processors. False, and nothing is added, where they do not fit the operation.
+bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);
+bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps);
+bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps);
+bool EmitRows(const compiler::Pool2d& kind, StepWriter* steps);
 
 void Emit(const compiler::Elementwise& kind, StepWriter* steps);
 void Emit(const compiler::View& kind, StepWriter* steps);

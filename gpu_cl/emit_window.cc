@@ -56,6 +56,7 @@ void StartSum(KernelBuilder* k) {
 }  // namespace
 
 void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
+  if (EmitTiles(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
   const Shape &image = k.shape(k.operation().inputs[0]), &filter = k.shape(k.operation().inputs[1]);
   const Buffer in = k.Input(0), weights = k.Input(1);
@@ -75,6 +76,7 @@ void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
 }
 
 void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
+  if (EmitRows(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
   const Shape& image = k.shape(k.operation().inputs[0]);
   const Buffer in = k.Input(0), weights = k.Input(1);
@@ -121,6 +123,7 @@ void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
 }
 
 void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
+  if (EmitRows(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
   const Shape& image = k.shape(k.operation().inputs[0]);
   const Buffer in = k.Input(0);

@@ -19,6 +19,8 @@ PlanOptions OptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
   PlanOptions options;
   options.ranges = device_class == DeviceClass::kCpu;
   options.items = 4 * static_cast<int>(std::max(profile.compute_units, 1u));
+  if (options.ranges)
+    options.vector_width = profile.float_width >= 4 ? static_cast<int>(profile.float_width) : 4;
   return options;
 }
 
@@ -88,20 +90,43 @@ ClStatus Executor::Load(const std::string& cache_token, std::shared_ptr<const Pr
 // ---- Memory -------------------------------------------------------------------------------------
 
 ClStatus Executor::Allocate() {
-  for (size_t i = 0; i < buffers_.size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    if (!graph_.value(id).constant()) continue;
-    ClStatus status = AllocateConstant(id);
-    if (!status.ok()) return status;
-  }
-  ClStatus status = AllocateBlocks();
+  std::vector<bool> is_read(buffers_.size(), false);
+  size_t zeros = 0;
   for (const Step& step : plan_.steps) {
     for (const Argument& argument : step.arguments) {
       uses_status_ = uses_status_ || std::holds_alternative<StatusBuffer>(argument);
+      if (const auto* zero = std::get_if<ZeroBuffer>(&argument)) {
+        zeros = std::max(zeros, static_cast<size_t>(zero->count));
+      } else if (const auto* value = std::get_if<ValueBuffer>(&argument)) {
+        is_read[static_cast<size_t>(value->value)] = true;
+      }
     }
   }
+  for (ValueId id : graph_.outputs) is_read[static_cast<size_t>(id)] = true;
+  ClStatus status = AllocateConstants(is_read, zeros);
+  if (status.ok()) status = AllocateBlocks();
   if (!status.ok() || !uses_status_) return status;
   return NewBuffer(CL_MEM_READ_WRITE, sizeof(cl_int), nullptr, "the status", &status_);
+}
+
+// Constants that a kernel reads as they are, and filters in panels.
+ClStatus Executor::AllocateConstants(const std::vector<bool>& is_read, size_t zeros) {
+  constexpr cl_mem_flags kCopied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+  ClStatus status;
+  for (size_t i = 0; i < is_read.size() && status.ok(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (is_read[i] && graph_.value(id).constant()) status = AllocateConstant(id);
+  }
+  for (const Packing& packing : plan_.packings) {
+    if (!status.ok()) return status;
+    std::vector<float> contents = Pack(graph_, packing);
+    packed_.emplace_back();
+    status = NewBuffer(kCopied, contents.size() * sizeof(float), contents.data(),
+                       "filter '" + graph_.value(packing.filter).name + "'", &packed_.back());
+  }
+  if (!status.ok() || zeros == 0) return status;
+  std::vector<float> contents(zeros, 0.0f);
+  return NewBuffer(kCopied, zeros * sizeof(float), contents.data(), "zeros", &zeros_);
 }
 
 ClStatus Executor::NewBuffer(cl_mem_flags flags, size_t bytes, void* contents,
@@ -171,6 +196,14 @@ cl_mem Executor::BufferOf(ValueId id) const {
   return buffers_[static_cast<size_t>(owner == compiler::kNoValue ? id : owner)].get();
 }
 
+cl_mem Executor::BufferOf(const Argument& argument) const {
+  if (const auto* value = std::get_if<ValueBuffer>(&argument)) return BufferOf(value->value);
+  if (const auto* packed = std::get_if<PackedBuffer>(&argument)) {
+    return packed_[static_cast<size_t>(packed->packing)].get();
+  }
+  return std::holds_alternative<ZeroBuffer>(argument) ? zeros_.get() : status_.get();
+}
+
 // ---- Kernels ------------------------------------------------------------------------------------
 
 ClStatus Executor::Bind() {
@@ -188,17 +221,13 @@ ClStatus Executor::BindStep(const Step& step) {
   cl_uint index = 0;
   for (const Argument& argument : step.arguments) {
     cl_int code = CL_SUCCESS;
-    if (const auto* value = std::get_if<ValueBuffer>(&argument)) {
-      cl_mem buffer = BufferOf(value->value);
-      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
-    } else if (std::holds_alternative<StatusBuffer>(argument)) {
-      cl_mem buffer = status_.get();
-      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
-    } else if (const auto* number = std::get_if<int32_t>(&argument)) {
+    if (const auto* number = std::get_if<int32_t>(&argument)) {
       code = api().SetKernelArg(kernel.get(), index, sizeof *number, number);
+    } else if (const auto* real = std::get_if<float>(&argument)) {
+      code = api().SetKernelArg(kernel.get(), index, sizeof *real, real);
     } else {
-      const float real = std::get<float>(argument);
-      code = api().SetKernelArg(kernel.get(), index, sizeof real, &real);
+      cl_mem buffer = BufferOf(argument);
+      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
     }
     status = ClCall("clSetKernelArg", code);
     if (!status.ok()) {

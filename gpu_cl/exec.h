@@ -50,11 +50,13 @@ class Executor {
 
   ClStatus Load(const std::string& cache_token, std::shared_ptr<const ProgramCache> cache);
   ClStatus Allocate();
+  ClStatus AllocateConstants(const std::vector<bool>& is_read, size_t zeros);
   ClStatus AllocateConstant(compiler::ValueId id);
   ClStatus AllocateBlocks();
   ClStatus NewBuffer(cl_mem_flags flags, size_t bytes, void* contents, const std::string& what,
                      ClMemory* out_buffer);
   cl_mem BufferOf(compiler::ValueId id) const;
+  cl_mem BufferOf(const Argument& argument) const;  // other than a number
   ClStatus Bind();
   ClStatus BindStep(const Step& step);
   ClStatus RunSteps();
@@ -71,7 +73,8 @@ class Executor {
   ClQueue queue_;
   std::vector<ClMemory> blocks_;
   std::vector<ClMemory> buffers_;  // by value: constants, and parts of blocks; else empty
-  ClMemory status_;
+  std::vector<ClMemory> packed_;   // by packing
+  ClMemory zeros_, status_;
   bool uses_status_ = false;
   std::vector<ClKernel> kernels_;  // by step
   size_t device_bytes_ = 0;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "gpu_cl/vector_text.h"
+
 namespace deputy::gpu_cl {
 
 using compiler::Expression;
@@ -166,37 +168,50 @@ std::string ScalarText(const Expression& expression, const ScalarNode& node,
 
 // ---- Parameters ---------------------------------------------------------------------------------
 
+void KernelBuilder::Parameter(const std::string& declaration, const Argument& argument) {
+  parameters_ += (parameters_.empty() ? "" : ", ") + declaration;
+  arguments_.push_back(argument);
+}
+
 Buffer KernelBuilder::Declare(ValueId id, bool read_only) {
   for (const auto& [known, buffer] : buffers_) {
     if (known == id) return buffer;
   }
   Buffer buffer = {"p" + std::to_string(buffers_.size()), value(id).type};
-  parameters_ += std::string(parameters_.empty() ? "" : ", ") + "global " +
-                 (read_only ? "const " : "") + StorageType(buffer.type) + "* restrict " +
-                 buffer.name;
-  arguments_.emplace_back(ValueBuffer{id});
+  Parameter(std::string("global ") + (read_only ? "const " : "") + StorageType(buffer.type) +
+                "* restrict " + buffer.name,
+            ValueBuffer{id});
   buffers_.emplace_back(id, buffer);
   return buffer;
 }
 
 std::string KernelBuilder::Int(int64_t number) {
   std::string name = "n" + std::to_string(ints_++);
-  parameters_ += (parameters_.empty() ? "int " : ", int ") + name;
-  arguments_.emplace_back(static_cast<int32_t>(number));
+  Parameter("int " + name, static_cast<int32_t>(number));
   return name;
 }
 
 std::string KernelBuilder::Float(float number) {
   std::string name = "f" + std::to_string(floats_++);
-  parameters_ += (parameters_.empty() ? "float " : ", float ") + name;
-  arguments_.emplace_back(number);
+  Parameter("float " + name, number);
   return name;
 }
 
 std::string KernelBuilder::Status() {
-  parameters_ += std::string(parameters_.empty() ? "" : ", ") + "global int* restrict status";
-  arguments_.emplace_back(StatusBuffer{});
+  Parameter("global int* restrict status", StatusBuffer{});
   return "status";
+}
+
+std::string KernelBuilder::Packed(const Packing& packing) {
+  Parameter("global const float* restrict packed",
+            PackedBuffer{static_cast<int>(packings_.size())});
+  packings_.push_back(packing);
+  return "packed";
+}
+
+std::string KernelBuilder::Zeros(int count) {
+  Parameter("global const float* restrict zeros", ZeroBuffer{count});
+  return "zeros";
 }
 
 // Numbers are arguments, so that layers which differ in a scale share a kernel.
@@ -268,15 +283,19 @@ void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, c
 }
 
 std::string KernelBuilder::Evaluate(const Expression& expression,
-                                    const std::vector<std::string>& operands) {
+                                    const std::vector<std::string>& operands, int width) {
   std::vector<std::string> results;
+  const auto type_of = [width](const ScalarNode& node) {
+    return width == 1 ? std::string(ComputeType(node.type)) : VectorType(node.type, width);
+  };
   for (const ScalarNode& node : expression.nodes()) {
     if (node.op == ScalarOp::kOperand) {
       results.push_back(operands[static_cast<size_t>(node.operand)]);
       continue;
     }
     if (node.op == ScalarOp::kConstant) {
-      results.push_back(Constant(node));
+      const std::string constant = Constant(node);
+      results.push_back(width == 1 ? constant : Splat(node.type, constant, width));
       continue;
     }
     std::vector<std::string> arguments;
@@ -285,27 +304,44 @@ std::string KernelBuilder::Evaluate(const Expression& expression,
       arguments.push_back(results[static_cast<size_t>(node.arguments[i])]);
     }
     const std::string name = Temporary();
-    Line("const " + std::string(ComputeType(node.type)) + " " + name + " = " +
-         ScalarText(expression, node, arguments) + ";");
+    Line("const " + type_of(node) + " " + name + " = " +
+         (width == 1 ? ScalarText(expression, node, arguments)
+                     : VectorText(expression, node, arguments, width)) +
+         ";");
     results.push_back(name);
   }
   return results.back();
 }
 
-void KernelBuilder::StoreResult(const std::string& result, const std::string& index) {
-  const Shape& to = shape(operation_.output());
+bool KernelBuilder::StoresVectors() const { return HasVectorForm(operation_.epilogue); }
+
+// An operand of the epilogue.
+std::string KernelBuilder::LoadAt(ValueId id, const std::string& index, int width,
+                                  const std::string& channel) {
+  const Shape &from = shape(id), &to = shape(operation_.output());
+  const Buffer buffer = Read(id);
+  std::string place = channel;
+  const bool along_channels = !from.empty() && from.back() == to.back();
+  if (channel.empty() || !along_channels || compiler::ElementCount(from) != from.back()) {
+    place = Temporary();
+    BroadcastIndex(place, from, to, index);
+  }
+  if (width == 1) return Load(buffer, place);
+  return along_channels ? LoadVector(buffer, place, width) : LoadSplat(buffer, place, width);
+}
+
+void KernelBuilder::StoreResult(const std::string& result, const std::string& index, int width,
+                                const std::string& channel) {
   std::string stored = result;
   if (!operation_.epilogue.empty()) {
     std::vector<std::string> operands = {result};
     for (ValueId id : operation_.epilogue_inputs) {
-      const Buffer buffer = Read(id);
-      const std::string place = Temporary();
-      BroadcastIndex(place, shape(id), to, index);
-      operands.push_back(Load(buffer, place));
+      operands.push_back(LoadAt(id, index, width, channel));
     }
-    stored = Evaluate(operation_.epilogue, operands);
+    stored = Evaluate(operation_.epilogue, operands, width);
   }
-  Line(Store(Output(), index, stored));
+  const Buffer out = Output();
+  Line(width == 1 ? Store(out, index, stored) : StoreVector(out, index, stored, width));
 }
 
 std::string KernelBuilder::Text() const {

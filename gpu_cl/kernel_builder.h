@@ -53,6 +53,9 @@ class KernelBuilder {
   std::string Int(int64_t value);
   std::string Float(float value);
   std::string Status();
+  // The filter in panels, and `count` zeros: pointers to const float.
+  std::string Packed(const Packing& packing);
+  std::string Zeros(int count);
 
   // ---- Text ----
 
@@ -67,27 +70,39 @@ class KernelBuilder {
   void BroadcastIndex(const std::string& name, const compiler::Shape& from,
                       const compiler::Shape& to, const std::string& index);
   // Appends the nodes of an expression; returns the text of its result. `operands` are expressions
-  // of the compute types.
+  // of the compute types, or of vectors of `width` of them (vector_text.h).
   std::string Evaluate(const compiler::Expression& expression,
-                       const std::vector<std::string>& operands);
-  // Applies the operation's epilogue to `result` and stores it at `index` of the first output.
-  void StoreResult(const std::string& result, const std::string& index);
+                       const std::vector<std::string>& operands, int width = 1);
+  // A name that nothing else has.
+  std::string Temporary();
+  // Applies the operation's epilogue to `result` and stores it at `index` of the first output; with
+  // a width to a vector of neighbours along the last axis. `channel` is the index along that axis,
+  // where there is a shorter text for it than the rest of a division.
+  void StoreResult(const std::string& result, const std::string& index, int width = 1,
+                   const std::string& channel = "");
+  // Whether StoreResult takes vectors: HasVectorForm of the epilogue.
+  bool StoresVectors() const;
 
   // ---- What was built ----
 
   // The function's text, with NAME for its name.
   std::string Text() const;
   const std::vector<Argument>& arguments() const { return arguments_; }
+  // What PackedBuffer arguments count among.
+  const std::vector<Packing>& packings() const { return packings_; }
 
  private:
   Buffer Declare(compiler::ValueId id, bool read_only);
   std::string Constant(const compiler::ScalarNode& node);
-  std::string Temporary();
+  std::string LoadAt(compiler::ValueId id, const std::string& index, int width,
+                     const std::string& channel);
+  void Parameter(const std::string& declaration, const Argument& argument);
 
   const compiler::Graph& graph_;
   const compiler::Operation& operation_;
   std::string parameters_, body_;
   std::vector<Argument> arguments_;
+  std::vector<Packing> packings_;
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/graph.h"
+#include "gpu_cl/packing.h"
 
 namespace deputy::gpu_cl {
 
@@ -23,6 +24,21 @@ struct ValueBuffer {
   friend bool operator==(const ValueBuffer&, const ValueBuffer&) = default;
 };
 
+// A constant filter in the order in which tiles of a product read it (packing.h): an index of
+// Plan::packings.
+struct PackedBuffer {
+  int packing = 0;
+
+  friend bool operator==(const PackedBuffer&, const PackedBuffer&) = default;
+};
+
+// Zeros, as many floats as the largest such argument of the plan says: what lies around an image.
+struct ZeroBuffer {
+  int32_t count = 0;
+
+  friend bool operator==(const ZeroBuffer&, const ZeroBuffer&) = default;
+};
+
 // The buffer in which a kernel says what is wrong with its inputs: one int, 0 while all is well,
 // else the number of the step, plus one.
 struct StatusBuffer {
@@ -30,7 +46,7 @@ struct StatusBuffer {
 };
 
 // An int is passed as cl_int, a float as cl_float.
-using Argument = std::variant<ValueBuffer, StatusBuffer, int32_t, float>;
+using Argument = std::variant<ValueBuffer, PackedBuffer, ZeroBuffer, StatusBuffer, int32_t, float>;
 
 struct Step {
   int kernel = 0;  // of Plan::kernels
@@ -47,6 +63,7 @@ struct Plan {
   // so that one function serves many steps.
   std::vector<std::string> kernels;
   std::vector<Step> steps;  // in the order in which they run
+  std::vector<Packing> packings;
 
   // Names are k0, k1, …
   static std::string KernelName(int kernel);

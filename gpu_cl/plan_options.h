@@ -12,6 +12,9 @@ struct PlanOptions {
   bool ranges = false;
   // About how many items keep the device busy, where they take ranges.
   int items = 16;
+  // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
+  // or 16. 0: plain kernels only.
+  int vector_width = 0;
 };
 
 }  // namespace deputy::gpu_cl

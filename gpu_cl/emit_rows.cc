@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows of one channel for processors: a work-item computes rows of the output, in vectors of
+// channels. The last vector of channels overlaps the one before it where they are no multiple: it
+// stores the same numbers there.
+#include <algorithm>
+
+#include "gpu_cl/emit.h"
+#include "gpu_cl/vector_text.h"
+
+namespace deputy::gpu_cl {
+
+using compiler::Shape;
+using compiler::Window;
+
+namespace {
+
+std::string Number(int64_t number) { return std::to_string(number); }
+
+// Channels of a vector; 0 where there are too few.
+int WidthFor(const PlanOptions& options, int channels) {
+  int width = options.vector_width;
+  while (width > channels) width /= 2;
+  return width >= 4 ? width : 0;
+}
+
+// A work-item for vectors of channels of some rows.
+class RowWriter {
+ public:
+  RowWriter(StepWriter* steps, int width)
+      : steps_(steps),
+        k_(steps->NewKernel()),
+        out_(k_.shape(k_.operation().output())),
+        width_(width),
+        vector_("float" + Number(width)) {}
+
+  KernelBuilder& kernel() { return k_; }
+  const std::string& vector() const { return vector_; }
+  int width() const { return width_; }
+  const std::string& channels() const { return channels_; }
+
+  // Declares `c`, the first channel.
+  void DeclareChannel() {
+    channels_ = k_.Int(out_[3]);
+    k_.Line("const int c = min((int)get_global_id(0) * " + Number(width_) + ", " + channels_ +
+            " - " + Number(width_) + ");");
+  }
+
+  // Opens the rows: picture `b`, row `y`.
+  void OpenRow() {
+    const std::string each = k_.Int(RowsOfItem()), rows = k_.Int(int64_t{out_[0]} * out_[1]);
+    const std::string height = k_.Int(out_[1]);
+    k_.Line("const int end = min(" + rows + ", (int)(get_global_id(1) + 1) * " + each + ");");
+    k_.Open("for (int row = get_global_id(1) * " + each + "; row < end; ++row)");
+    k_.Line("const int b = row / " + height + ", y = row % " + height + ";");
+  }
+
+  // Opens the pixels of a row, of which x is one.
+  void OpenPixel() {
+    columns_ = k_.Int(out_[2]);
+    k_.Open("for (int x = 0; x < " + columns_ + "; ++x)");
+  }
+
+  // Stores the pixel's result, closes what is open and adds the step.
+  void Store(const std::string& result) {
+    k_.Line("const int at = (row * " + columns_ + " + x) * " + channels_ + " + c;");
+    k_.StoreResult(result, "at", width_, "c");
+    k_.Close();
+    k_.Close();
+    const size_t rows = static_cast<size_t>(int64_t{out_[0]} * out_[1]);
+    const size_t each = static_cast<size_t>(RowsOfItem());
+    steps_->Add(k_, {static_cast<size_t>(Vectors()), (rows + each - 1) / each, 1});
+  }
+
+ private:
+  int64_t Vectors() const { return (out_[3] + width_ - 1) / width_; }
+  // A few, where there are many: an item costs as much as some pixels.
+  int64_t RowsOfItem() const {
+    const int64_t rows = int64_t{out_[0]} * out_[1];
+    const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / Vectors(), 1);
+    return (rows + wanted - 1) / wanted;
+  }
+
+  StepWriter* const steps_;
+  KernelBuilder k_;
+  const Shape& out_;
+  const int width_;
+  const std::string vector_;
+  std::string channels_, columns_;
+};
+
+bool IsEmpty(const KernelBuilder& k) {
+  return compiler::ElementCount(k.shape(k.operation().output())) == 0;
+}
+
+// ---- Depthwise convolution ----------------------------------------------------------------------
+
+// More taps than this are loops.
+constexpr int kMostTaps = 25;
+
+// A window of which every tap is a line. Taps are in memory at t<wy>[t<wy>_step * column].
+class Taps {
+ public:
+  Taps(RowWriter* writer, const Window& window, const Shape& image)
+      : writer_(*writer), k_(writer->kernel()), window_(window) {
+    height_ = k_.Int(image[1]);
+    width_ = k_.Int(image[2]);
+    stride_y_ = k_.Int(window.stride_y);
+    stride_x_ = k_.Int(window.stride_x);
+    dilation_y_ = k_.Int(window.dilation_y);
+    dilation_x_ = k_.Int(window.dilation_x);
+    top_ = k_.Int(window.top);
+    left_ = k_.Int(window.left);
+  }
+
+  void LoadFilter(const Buffer& filter, const std::string& bias) {
+    for (int tap = 0; tap < window_.height * window_.width; ++tap) {
+      k_.Line(
+          "const " + writer_.vector() + " filter" + Number(tap) + " = " +
+          LoadVector(filter, Number(tap) + " * " + writer_.channels() + " + c", writer_.width()) +
+          ";");
+    }
+    k_.Line("const " + writer_.vector() + " bias = " + bias + ";");
+  }
+
+  // The rows of the image that a window covers; zeros instead of those outside.
+  void DeclareRows(const std::string& in, const std::string& zeros) {
+    for (int wy = 0; wy < window_.height; ++wy) {
+      const std::string row = "t" + Number(wy), iy = "i" + row;
+      k_.Line("const int " + iy + " = y * " + stride_y_ + " - " + top_ + " + " + Number(wy) +
+              " * " + dilation_y_ + ";");
+      k_.Line("const bool h" + row + " = (uint)" + iy + " < (uint)" + height_ + ";");
+      k_.Line("const global float* " + row + " = h" + row + " ? " + in + " + (b * " + height_ +
+              " + " + iy + ") * " + width_ + " * " + writer_.channels() + " + c : " + zeros + ";");
+      k_.Line("const int " + row + "_step = h" + row + " ? " + writer_.channels() + " : 0;");
+    }
+  }
+
+  void Sum() {
+    const std::string last = Number(window_.width - 1);
+    k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + ";");
+    k_.Line(writer_.vector() + " sum = bias;");
+    k_.Open("if (ix >= 0 && ix + " + last + " * " + dilation_x_ + " < " + width_ + ")");
+    ForEachTap([&](const std::string& product, const std::string&) { k_.Line(product); });
+    k_.Close();
+    k_.Open("else");
+    ForEachTap([&](const std::string& product, const std::string& column) {
+      k_.Line("if ((uint)(" + column + ") < (uint)" + width_ + ") " + product);
+    });
+    k_.Close();
+  }
+
+ private:
+  template <typename Function>
+  void ForEachTap(const Function& function) {
+    for (int wy = 0; wy < window_.height; ++wy) {
+      for (int wx = 0; wx < window_.width; ++wx) {
+        const std::string row = "t" + Number(wy);
+        const std::string column = wx == 0 ? "ix" : "ix + " + Number(wx) + " * " + dilation_x_;
+        function("sum = fma(vload" + Number(writer_.width()) + "(0, " + row + " + (" + column +
+                     ") * " + row + "_step), filter" + Number(wy * window_.width + wx) + ", sum);",
+                 column);
+      }
+    }
+  }
+
+  RowWriter& writer_;
+  KernelBuilder& k_;
+  const Window& window_;
+  std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
+};
+
+}  // namespace
+
+bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  const Shape& image = look.shape(look.operation().inputs[0]);
+  const auto is_float = [&](size_t input) {
+    return look.value(look.operation().inputs[input]).type == kTfLiteFloat32;
+  };
+  const int width = WidthFor(steps->options(), image[3]);
+  if (width == 0 || kind.multiplier != 1 || IsEmpty(look) || !look.StoresVectors() ||
+      !is_float(0) || !is_float(1) || kind.window.height * kind.window.width > kMostTaps) {
+    return false;
+  }
+  RowWriter writer(steps, width);
+  KernelBuilder& k = writer.kernel();
+  const Buffer in = k.Input(0), filter = k.Input(1);
+  writer.DeclareChannel();
+  const std::string bias =
+      k.has_input(2) ? LoadVector(k.Input(2), "c", width) : "(" + writer.vector() + ")(0.0f)";
+  Taps taps(&writer, kind.window, image);
+  taps.LoadFilter(filter, bias);
+  writer.OpenRow();
+  taps.DeclareRows(in.name, k.Zeros(width));
+  writer.OpenPixel();
+  taps.Sum();
+  writer.Store("sum");
+  return true;
+}
+
+// ---- Pooling ------------------------------------------------------------------------------------
+
+namespace {
+
+// Declares `<place>0` and `<place>1`: what a window covers of the image along an axis.
+void DeclareRange(KernelBuilder* k, const std::string& place, int size, int stride, int before,
+                  const std::string& extent) {
+  const std::string first = place + "s";
+  k->Line("const int " + first + " = " + place + " * " + k->Int(stride) + " - " + k->Int(before) +
+          ";");
+  k->Line("const int " + place + "0 = max(" + first + ", 0), " + place + "1 = min(" + first +
+          " + " + k->Int(size) + ", " + extent + ");");
+}
+
+}  // namespace
+
+bool EmitRows(const compiler::Pool2d& kind, StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  const Shape& image = look.shape(look.operation().inputs[0]);
+  const Window& window = kind.window;
+  const int width = WidthFor(steps->options(), image[3]);
+  if (width == 0 || IsEmpty(look) || !look.StoresVectors() || window.dilation_y != 1 ||
+      window.dilation_x != 1) {
+    return false;
+  }
+  RowWriter writer(steps, width);
+  KernelBuilder& k = writer.kernel();
+  const Buffer in = k.Input(0);
+  const bool largest = kind.kind == compiler::PoolKind::kMax;
+  const bool squares = kind.kind == compiler::PoolKind::kL2;
+  writer.DeclareChannel();
+  const std::string height = k.Int(image[1]), across = k.Int(image[2]);
+  writer.OpenRow();
+  DeclareRange(&k, "y", window.height, window.stride_y, window.top, height);
+  writer.OpenPixel();
+  DeclareRange(&k, "x", window.width, window.stride_x, window.left, across);
+  k.Line(writer.vector() + " sum = (" + writer.vector() + ")(" + (largest ? "-INFINITY" : "0.0f") +
+         ");");
+  k.Open("for (int iy = y0; iy < y1; ++iy)");
+  k.Open("for (int ix = x0; ix < x1; ++ix)");
+  k.Line("const " + writer.vector() + " value = " +
+         LoadVector(
+             in,
+             "((b * " + height + " + iy) * " + across + " + ix) * " + writer.channels() + " + c",
+             width) +
+         ";");
+  k.Line(largest   ? "sum = sum < value ? value : sum;"
+         : squares ? "sum = fma(value, value, sum);"
+                   : "sum += value;");
+  k.Close();
+  k.Close();
+  const std::string mean = "sum / (float)max((y1 - y0) * (x1 - x0), 1)";
+  writer.Store(largest ? "sum" : squares ? "sqrt(" + mean + ")" : mean);
+  return true;
+}
+
+}  // namespace deputy::gpu_cl

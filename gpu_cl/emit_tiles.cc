@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products for processors: a work-item computes tiles of the output, of a few rows and a few
+// vectors of columns each. What counts, as measured with PoCL (design: one tile in registers, no
+// local memory): every sum has a name of its own, so that the compiler keeps it in a register;
+// vectors are written as such; the filter is read front to back in panels as wide as the tile.
+#include <algorithm>
+#include <utility>
+
+#include "gpu_cl/emit.h"
+#include "gpu_cl/vector_text.h"
+
+namespace deputy::gpu_cl {
+
+using compiler::Graph;
+using compiler::Shape;
+using compiler::Value;
+using compiler::ValueId;
+using compiler::Window;
+
+namespace {
+
+// ---- Which tile ---------------------------------------------------------------------------------
+
+struct Tile {
+  int rows = 1, vectors = 1;
+};
+
+// What fits into the registers with the vectors of the filter: 32 registers of 16 floats, 16 of
+// fewer.
+constexpr Tile kWideTiles[] = {{7, 3}, {12, 2}, {14, 1}, {4, 4}, {1, 4}};
+constexpr Tile kNarrowTiles[] = {{6, 2}, {4, 3}, {12, 1}, {1, 4}};
+
+// Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
+// each waits four cycles for the one before it.
+double Cycles(const Tile& tile) {
+  return std::max(tile.rows * tile.vectors / 2.0, 4.0) + (tile.rows + tile.vectors) / 8.0;
+}
+
+Tile BestTile(int64_t rows, int64_t columns, int width) {
+  const auto parts = [](int64_t count, int64_t part) {
+    return static_cast<double>((count + part - 1) / part);
+  };
+  const auto cost = [&](const Tile& tile) {
+    return parts(rows, tile.rows) * parts(columns, int64_t{tile.vectors} * width) * Cycles(tile);
+  };
+  const std::span<const Tile> tiles =
+      width == 16 ? std::span<const Tile>(kWideTiles) : std::span<const Tile>(kNarrowTiles);
+  return *std::min_element(tiles.begin(), tiles.end(),
+                           [&](const Tile& a, const Tile& b) { return cost(a) < cost(b); });
+}
+
+// ---- The kernel ---------------------------------------------------------------------------------
+
+std::string Number(int64_t number) { return std::to_string(number); }
+
+// The output as `groups` matrices, of which each element is at
+// group * group_stride + row * row_stride + column.
+struct Product {
+  int64_t groups = 1, rows = 0, columns = 0, depth = 0;
+  int64_t group_stride = 0, row_stride = 0;
+  Packing packing;
+};
+
+class TileWriter {
+ public:
+  TileWriter(StepWriter* steps, Product product)
+      : steps_(steps),
+        k_(steps->NewKernel()),
+        product_(std::move(product)),
+        width_(steps->options().vector_width),
+        tile_(BestTile(product_.rows, product_.columns, width_)),
+        vector_("float" + Number(width_)) {
+    product_.packing.panel = panel();
+  }
+
+  KernelBuilder& kernel() { return k_; }
+  const Tile& tile() const { return tile_; }
+
+  // Opens a tile: `m` is its first row, `sumR_V` are its sums, which start with the bias.
+  void Open() {
+    const std::string packed = k_.Packed(product_.packing);
+    const std::string panel_floats = k_.Int(product_.packing.panel_floats());
+    rows_ = k_.Int(product_.rows);
+    const std::string each = k_.Int(RowsOfItem());
+    k_.Line("const int n = get_global_id(0) * " + Number(panel()) + ", group = get_global_id(2);");
+    k_.Line("const global float* panel = " + packed +
+            " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_floats + ";");
+    k_.Line("const int end = min(" + rows_ + ", (int)(get_global_id(1) + 1) * " + each + ");");
+    k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
+            ")");
+    k_.Line("const global float* w = panel;");
+    for (int v = 0; v < tile_.vectors; ++v) {
+      for (int r = 0; r < tile_.rows; ++r) {
+        k_.Line(vector_ + " " + Sum(r, v) + " = " +
+                (r == 0 ? "vload" + Number(width_) + "(" + Number(v) + ", w)" : Sum(0, v)) + ";");
+      }
+    }
+    k_.Line("w += " + Number(panel()) + ";");
+  }
+
+  // The row of the output that row r of the tile is; the last one instead of those behind it.
+  std::string Row(int r) const { return "min(m + " + Number(r) + ", " + rows_ + " - 1)"; }
+
+  // Adds the products of the elements aR[index] with a row of the filter, for all R.
+  void Accumulate(const std::string& index) {
+    for (int v = 0; v < tile_.vectors; ++v) {
+      k_.Line("const " + vector_ + " b" + Number(v) + " = vload" + Number(width_) + "(" +
+              Number(v) + ", w);");
+    }
+    for (int r = 0; r < tile_.rows; ++r) {
+      std::string line = "{ const " + vector_ + " a = a" + Number(r) + "[" + index + "];";
+      for (int v = 0; v < tile_.vectors; ++v) {
+        line += " " + Sum(r, v) + " = fma(a, b" + Number(v) + ", " + Sum(r, v) + ");";
+      }
+      k_.Line(line + " }");
+    }
+    k_.Line("w += " + Number(panel()) + ";");
+  }
+
+  // Stores the tile, closes it, and adds the step.
+  void Store() {
+    const std::string columns = k_.Int(product_.columns);
+    const std::string row_stride = k_.Int(product_.row_stride);
+    const bool one = product_.groups == 1;
+    k_.Line("const int first = n" + (one ? "" : " + group * " + k_.Int(product_.group_stride)) +
+            ";");
+    k_.Line("const int channel = n" +
+            (one || product_.group_stride >= product_.row_stride ? "" : " + group * " + columns) +
+            ";");
+    if (IsSimple()) {
+      StoreSums(row_stride);
+    } else {
+      StoreThroughMemory(row_stride, columns);
+    }
+    k_.Close();
+    const int64_t items = (product_.rows + RowsOfItem() - 1) / RowsOfItem();
+    steps_->Add(k_, {static_cast<size_t>(product_.packing.panels()), static_cast<size_t>(items),
+                     static_cast<size_t>(product_.groups)});
+  }
+
+ private:
+  int panel() const { return tile_.vectors * width_; }
+  static std::string Sum(int r, int v) { return "sum" + Number(r) + "_" + Number(v); }
+
+  // A few tiles each, where there are many: a work-item costs as much as some hundred products.
+  int64_t RowsOfItem() const {
+    const int64_t tiles = (product_.rows + tile_.rows - 1) / tile_.rows;
+    const int64_t panels = product_.packing.panels() * product_.groups;
+    const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / panels, 1);
+    return (tiles + wanted - 1) / wanted * tile_.rows;
+  }
+
+  // Whether the epilogue may stand there once for each vector of the tile.
+  bool IsSimple() const {
+    constexpr size_t kFewNodes = 8;
+    const auto nodes = k_.operation().epilogue.nodes();
+    const auto is_curve = [](const compiler::ScalarNode& node) {
+      return node.op >= compiler::ScalarOp::kSqrt && node.op <= compiler::ScalarOp::kErf;
+    };
+    return product_.columns % width_ == 0 && k_.StoresVectors() && nodes.size() <= kFewNodes &&
+           std::none_of(nodes.begin(), nodes.end(), is_curve);
+  }
+
+  void StoreSums(const std::string& row_stride) {
+    const bool whole = product_.columns % panel() == 0;
+    const std::string columns = whole ? "" : k_.Int(product_.columns);
+    for (int r = 0; r < tile_.rows; ++r) {
+      k_.Open("if (m + " + Number(r) + " < end)");
+      const std::string at = "at" + Number(r);
+      k_.Line("const int " + at + " = first + (m + " + Number(r) + ") * " + row_stride + ";");
+      for (int v = 0; v < tile_.vectors; ++v) {
+        const std::string place = Number(int64_t{v} * width_);
+        if (!whole && v > 0) k_.Open("if (n + " + place + " < " + columns + ")");
+        k_.StoreResult(Sum(r, v), at + " + " + place, width_, "channel + " + place);
+        if (!whole && v > 0) k_.Close();
+      }
+      k_.Close();
+    }
+  }
+
+  // Puts the sums into an array, and then stores as many as there are columns.
+  void StoreThroughMemory(const std::string& row_stride, const std::string& columns) {
+    k_.Line("float tile[" + Number(int64_t{tile_.rows} * panel()) + "];");
+    for (int r = 0; r < tile_.rows; ++r) {
+      for (int v = 0; v < tile_.vectors; ++v) {
+        k_.Line("vstore" + Number(width_) + "(" + Sum(r, v) + ", " +
+                Number(int64_t{r} * tile_.vectors + v) + ", tile);");
+      }
+    }
+    k_.Line("const int width = min(" + Number(panel()) + ", " + columns + " - n);");
+    k_.Open("for (int r = 0; r < min(" + Number(tile_.rows) + ", end - m); ++r)");
+    k_.Line("const int at = first + (m + r) * " + row_stride + ";");
+    k_.Line("int c = 0;");
+    if (k_.StoresVectors()) {
+      k_.Open("for (; c + " + Number(width_) + " <= width; c += " + Number(width_) + ")");
+      k_.Line("const " + vector_ + " sum = vload" + Number(width_) + "(0, tile + r * " +
+              Number(panel()) + " + c);");
+      k_.StoreResult("sum", "at + c", width_, "channel + c");
+      k_.Close();
+    }
+    k_.Open("for (; c < width; ++c)");
+    k_.StoreResult("tile[r * " + Number(panel()) + " + c]", "at + c", 1, "channel + c");
+    k_.Close();
+    k_.Close();
+  }
+
+  StepWriter* const steps_;
+  KernelBuilder k_;
+  Product product_;
+  const int width_;
+  const Tile tile_;
+  const std::string vector_;
+  std::string rows_;
+};
+
+bool IsConstant(const KernelBuilder& k, size_t input) {
+  return !k.has_input(input) || k.value(k.operation().inputs[input]).constant();
+}
+
+ValueId BiasOf(const KernelBuilder& k) {
+  return k.has_input(2) ? k.operation().inputs[2] : compiler::kNoValue;
+}
+
+bool IsFloat32(const KernelBuilder& k, size_t input) {
+  return k.value(k.operation().inputs[input]).type == kTfLiteFloat32;
+}
+
+// ---- Convolutions -------------------------------------------------------------------------------
+
+// Where the windows of the tile's rows lie in the image: a pointer a<r> to the first pixel, and
+// where pixels may be outside, its place y<r>, x<r> and an offset o<r> in place of the pointer.
+class Windows {
+ public:
+  Windows(TileWriter* writer, const Window& window, const Shape& image, const Shape& out,
+          const std::string& in, const std::string& first_channel)
+      : writer_(*writer), k_(writer->kernel()), window_(window), in_(in), first_(first_channel) {
+    height_ = k_.Int(image[1]);
+    width_ = k_.Int(image[2]);
+    depth_ = k_.Int(image[3]);
+    out_height_ = k_.Int(out[1]);
+    out_width_ = k_.Int(out[2]);
+    stride_y_ = k_.Int(window.stride_y);
+    stride_x_ = k_.Int(window.stride_x);
+    const bool padded = window.top != 0 || window.left != 0;
+    top_ = padded ? " - " + k_.Int(window.top) : "";
+    left_ = padded ? " - " + k_.Int(window.left) : "";
+  }
+
+  // Windows that lie in the image as a whole: rows of it, each in one piece of `run` elements.
+  void AddWhole(const std::string& run) {
+    Place(true);
+    const std::string rows = k_.Int(window_.height), pitch = "pitch";
+    k_.Line("const int pitch = " + k_.Int(window_.dilation_y) + " * " + width_ + " * " + depth_ +
+            ";");
+    k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
+    k_.Open("for (int d = 0; d < " + run + "; ++d)");
+    writer_.Accumulate("d");
+    k_.Close();
+    for (int r = 0; r < writer_.tile().rows; ++r) {
+      k_.Line("a" + Number(r) + " += pitch;");
+    }
+    k_.Close();
+  }
+
+  // All others: pixel after pixel, with zeros where there is none.
+  void AddPixels(const std::string& run, const std::string& zeros) {
+    Place(false);
+    const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
+    const std::string step_y = k_.Int(window_.dilation_y), step_x = k_.Int(window_.dilation_x);
+    k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
+    k_.Open("for (int wx = 0; wx < " + columns + "; ++wx)");
+    k_.Line("const int dy = wy * " + step_y + ", dx = wx * " + step_x + ";");
+    k_.Line("const int step = (dy * " + width_ + " + dx) * " + depth_ + ";");
+    for (int r = 0; r < writer_.tile().rows; ++r) {
+      const std::string n = Number(r);
+      k_.Line("const global float* a" + n + " = (uint)(y" + n + " + dy) < (uint)" + height_ +
+              " && (uint)(x" + n + " + dx) < (uint)" + width_ + " ? " + in_ + " + (o" + n +
+              " + step) : " + zeros + ";");
+    }
+    k_.Open("for (int d = 0; d < " + run + "; ++d)");
+    writer_.Accumulate("d");
+    k_.Close();
+    k_.Close();
+    k_.Close();
+  }
+
+ private:
+  void Place(bool pointers) {
+    for (int r = 0; r < writer_.tile().rows; ++r) {
+      const std::string n = Number(r), x = "x" + n, y = "y" + n, row = "row" + n;
+      k_.Line("const int " + row + " = " + writer_.Row(r) + ";");
+      k_.Line("const int " + x + " = " + row + " % " + out_width_ + " * " + stride_x_ + left_ +
+              ";");
+      k_.Line("const int " + y + " = " + row + " / " + out_width_ + " % " + out_height_ + " * " +
+              stride_y_ + top_ + ";");
+      const std::string offset = "((" + row + " / (" + out_width_ + " * " + out_height_ + ") * " +
+                                 height_ + " + " + y + ") * " + width_ + " + " + x + ") * " +
+                                 depth_ + first_;
+      k_.Line(pointers ? "const global float* a" + n + " = " + in_ + " + " + offset + ";"
+                       : "const int o" + n + " = " + offset + ";");
+    }
+  }
+
+  TileWriter& writer_;
+  KernelBuilder& k_;
+  const Window& window_;
+  const std::string in_, first_;
+  std::string height_, width_, depth_, out_height_, out_width_, stride_y_, stride_x_, top_, left_;
+};
+
+bool IsOnePixel(const Window& window) {
+  return window.height == 1 && window.width == 1 && window.stride_y == 1 && window.stride_x == 1 &&
+         window.top == 0 && window.left == 0 && window.bottom == 0 && window.right == 0;
+}
+
+bool IsPadded(const Window& window) {
+  return window.top != 0 || window.left != 0 || window.bottom != 0 || window.right != 0;
+}
+
+// Rows of a dense matrix, each of `depth` elements.
+void AddRows(TileWriter* writer, const std::string& in, const std::string& depth,
+             const std::string& step) {
+  KernelBuilder& k = writer->kernel();
+  for (int r = 0; r < writer->tile().rows; ++r) {
+    k.Line("const global float* a" + Number(r) + " = " + in + " + " + writer->Row(r) +
+           (step.empty() ? " * " + depth : "") + ";");
+  }
+  k.Open("for (int d = 0; d < " + depth + "; ++d)");
+  writer->Accumulate(step.empty() ? "d" : "d * " + step);
+  k.Close();
+}
+
+}  // namespace
+
+bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsConstant(look, 1) ||
+      !IsConstant(look, 2)) {
+    return false;
+  }
+  const Shape &image = look.shape(look.operation().inputs[0]),
+              &filter = look.shape(look.operation().inputs[1]),
+              &out = look.shape(look.operation().output());
+  Product product;
+  product.groups = kind.groups;
+  product.rows = int64_t{out[0]} * out[1] * out[2];
+  product.columns = filter[0] / kind.groups;
+  product.depth = int64_t{filter[1]} * filter[2] * filter[3];
+  product.group_stride = product.columns;
+  product.row_stride = filter[0];
+  product.packing = {.filter = look.operation().inputs[1],
+                     .bias = BiasOf(look),
+                     .groups = kind.groups,
+                     .depth = product.depth,
+                     .columns = product.columns,
+                     .group_stride = product.columns * product.depth,
+                     .depth_stride = 1,
+                     .column_stride = product.depth};
+  if (compiler::ElementCount(out) == 0 || product.depth == 0) return false;
+
+  TileWriter writer(steps, product);
+  KernelBuilder& k = writer.kernel();
+  const Window& window = kind.window;
+  const Buffer in = k.Input(0);
+  const std::string depth = k.Int(filter[3]);
+  writer.Open();
+  if (IsOnePixel(window) && kind.groups == 1) {
+    AddRows(&writer, in.name, depth, "");
+  } else {
+    const std::string first = kind.groups == 1 ? "" : " + group * " + depth;
+    Windows windows(&writer, window, image, out, in.name, first);
+    if (!IsPadded(window) && (window.dilation_x == 1 || window.width == 1) && kind.groups == 1) {
+      windows.AddWhole(k.Int(int64_t{filter[2]} * filter[3]));
+    } else {
+      windows.AddPixels(depth, k.Zeros(filter[3]));
+    }
+  }
+  writer.Store();
+  return true;
+}
+
+bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsConstant(look, 1) ||
+      !IsConstant(look, 2)) {
+    return false;
+  }
+  const Shape &a = look.shape(look.operation().inputs[0]),
+              &b = look.shape(look.operation().inputs[1]),
+              &out = look.shape(look.operation().output());
+  // One matrix for all batches, which are then rows of one product.
+  const int64_t columns = out.back(),
+                rows = compiler::ElementCount(out) / std::max<int64_t>(columns, 1);
+  const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
+  if (rows == 0 || columns == 0 || depth == 0 || compiler::ElementCount(b) != depth * columns ||
+      compiler::ElementCount(a) != depth * rows) {
+    return false;
+  }
+  if (kind.transpose_a && rows != out[out.size() - 2]) return false;
+  Product product;
+  product.rows = rows;
+  product.columns = columns;
+  product.depth = depth;
+  product.row_stride = columns;
+  product.packing = {.filter = look.operation().inputs[1],
+                     .bias = BiasOf(look),
+                     .depth = depth,
+                     .columns = columns,
+                     .depth_stride = kind.transpose_b ? 1 : columns,
+                     .column_stride = kind.transpose_b ? depth : 1};
+  TileWriter writer(steps, product);
+  KernelBuilder& k = writer.kernel();
+  const Buffer in = k.Input(0);
+  const std::string depth_text = k.Int(depth);
+  const std::string step = kind.transpose_a ? k.Int(rows) : "";
+  writer.Open();
+  AddRows(&writer, in.name, depth_text, step);
+  writer.Store();
+  return true;
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/packing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace deputy::gpu_cl {
+
+using compiler::Graph;
+using compiler::Value;
+
+namespace {
+
+// A constant's elements as floats.
+class Floats {
+ public:
+  explicit Floats(const Value& value) : value_(value) {}
+
+  float operator[](int64_t index) const {
+    if (value_.type != kTfLiteFloat32) return static_cast<float>(value_.At(index).real);
+    float number;
+    memcpy(&number, value_.data + static_cast<size_t>(index) * sizeof number, sizeof number);
+    return number;
+  }
+
+ private:
+  const Value& value_;
+};
+
+}  // namespace
+
+std::vector<float> Pack(const Graph& graph, const Packing& packing) {
+  std::vector<float> packed(static_cast<size_t>(packing.floats()), 0.0f);
+  const Floats filter(graph.value(packing.filter));
+  float* out = packed.data();
+  for (int64_t group = 0; group < packing.groups; ++group) {
+    for (int64_t first = 0; first < packing.columns; first += packing.panel) {
+      const int64_t width = std::min(packing.panel, packing.columns - first);
+      if (packing.bias != compiler::kNoValue) {
+        const Floats bias(graph.value(packing.bias));
+        for (int64_t c = 0; c < width; ++c) out[c] = bias[group * packing.columns + first + c];
+      }
+      const int64_t start = group * packing.group_stride + first * packing.column_stride;
+      for (int64_t d = 0; d < packing.depth; ++d) {
+        float* row = out + (d + 1) * packing.panel;
+        const int64_t from = start + d * packing.depth_stride;
+        for (int64_t c = 0; c < width; ++c) row[c] = filter[from + c * packing.column_stride];
+      }
+      out += packing.panel_floats();
+    }
+  }
+  return packed;
+}
+
+}  // namespace deputy::gpu_cl

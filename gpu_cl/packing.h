@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Constant filters in the order in which tiles of a product read them: panels of columns, of which
+// each row lies in one piece.
+#ifndef DEPUTY_GPU_CL_PACKING_H_
+#define DEPUTY_GPU_CL_PACKING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compiler/graph.h"
+
+namespace deputy::gpu_cl {
+
+// How to read a filter as `groups` matrices of `depth` rows and `columns` columns, and how wide
+// panels are. Strides are in elements of the filter.
+struct Packing {
+  compiler::ValueId filter = compiler::kNoValue;
+  compiler::ValueId bias = compiler::kNoValue;  // a constant [groups * columns], or none
+  int64_t groups = 1, depth = 0, columns = 0;
+  int64_t group_stride = 0, depth_stride = 0, column_stride = 0;
+  int64_t panel = 1;
+
+  int64_t panels() const { return (columns + panel - 1) / panel; }
+  // A panel is a row of the bias and a row for each of the depth.
+  int64_t panel_floats() const { return (depth + 1) * panel; }
+  int64_t floats() const { return groups * panels() * panel_floats(); }
+};
+
+// The panels of each group one behind the other; zeros where there is no column or no bias.
+std::vector<float> Pack(const compiler::Graph& graph, const Packing& packing);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_PACKING_H_
