@@ -13,36 +13,70 @@ Axis::Axis(const compiler::Shape& shape, int axis) {
 
 namespace {
 
-// A range is not worth less than this.
-constexpr size_t kLeastRange = 1024;
+// What a work-item takes is not less than this.
+constexpr size_t kLeastElements = 1024;
+
+size_t PartsOf(size_t count, size_t part) { return (count + part - 1) / part; }
+
+// Declares the work-item's place, as far as the body asks for it.
+void OpenPlace(KernelBuilder* k) {
+  for (const char* d : {"0", "1", "2"}) {
+    const std::string place = std::string("g") + d, size = std::string("s") + d;
+    if (k->Mentions(place)) k->Before("const int " + place + " = get_global_id(" + d + ");");
+    if (k->Mentions(size)) k->Before("const int " + size + " = get_global_size(" + d + ");");
+  }
+}
 
 }  // namespace
 
-KernelBuilder StepWriter::OpenElements(size_t count) const {
-  KernelBuilder k = NewKernel();
+// Rows of places, all g0 of some (g1, g2), where there are enough of them.
+std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
+                                           const std::array<size_t, 3>& places) const {
+  const size_t rows = places[1] * places[2];
+  const size_t wanted = 4 * static_cast<size_t>(options_.items);
+  const size_t each = std::max(PartsOf(rows, wanted), PartsOf(kLeastElements, places[0]));
+  const std::string range = k->Int(static_cast<int64_t>(each));
+  const std::string count = k->Int(static_cast<int64_t>(rows));
+  k->Before("const int end = min((int)(get_global_id(0) + 1) * " + range + ", " + count + ");");
+  k->BeforeOpen("for (int row = get_global_id(0) * " + range + "; row < end; ++row)");
+  k->Before("const int g1 = row % s1, g2 = row / s1;");
+  k->BeforeOpen("for (int g0 = 0; g0 < s0; ++g0)");
+  return {PartsOf(rows, each), 1, 1};
+}
+
+// Parts of a row, one after the other.
+std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
+                                            const std::array<size_t, 3>& places) const {
+  const size_t items = static_cast<size_t>(options_.items);
+  const size_t range = std::max(PartsOf(places[0], items), kLeastElements);
+  const std::string each = k->Int(static_cast<int64_t>(range));
+  k->Before("const int g1 = get_global_id(1), g2 = get_global_id(2);");
+  k->Before("const int first = get_global_id(0) * " + each + ", end = min(first + " + each +
+            ", s0);");
+  k->BeforeOpen("for (int g0 = first; g0 < end; ++g0)");
+  return {PartsOf(places[0], range), places[1], places[2]};
+}
+
+void StepWriter::Add(KernelBuilder* kernel, std::array<size_t, 3> places) {
+  if (places[0] == 0 || places[1] == 0 || places[2] == 0) return;
+  std::array<size_t, 3> global = places;
   if (!options_.ranges) {
-    k.Line("const int i = get_global_id(0);");
-    return k;
+    OpenPlace(kernel);
+  } else {
+    const bool many_rows = places[1] * places[2] >= static_cast<size_t>(options_.items);
+    for (const size_t d : {0, 1, 2}) {
+      const std::string name = "s" + std::to_string(d);
+      const bool by_loops = d == 0 || (d == 1 && many_rows);
+      if (by_loops || kernel->Mentions(name)) {
+        kernel->Named(name, static_cast<int64_t>(places[d]));
+      }
+    }
+    global = many_rows ? OpenRows(kernel, places) : OpenRange(kernel, places);
   }
-  const size_t items = static_cast<size_t>(options_.items);
-  const size_t range = std::max((count + items - 1) / items, kLeastRange);
-  const std::string each = k.Int(static_cast<int64_t>(range));
-  const std::string end = k.Int(static_cast<int64_t>(count));
-  k.Line("const int first = get_global_id(0) * " + each + ";");
-  k.Open("for (int i = first; i < min(first + " + each + ", " + end + "); ++i)");
-  return k;
+  AddItems(*kernel, global);
 }
 
-void StepWriter::AddElements(KernelBuilder* kernel, size_t count) {
-  if (!options_.ranges) return Add(*kernel, {count, 1, 1});
-  kernel->Close();
-  const size_t items = static_cast<size_t>(options_.items);
-  const size_t range = std::max((count + items - 1) / items, kLeastRange);
-  Add(*kernel, {(count + range - 1) / range, 1, 1});
-}
-
-void StepWriter::Add(const KernelBuilder& kernel, std::array<size_t, 3> global) {
-  if (global[0] == 0 || global[1] == 0 || global[2] == 0) return;
+void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global) {
   const std::string text = kernel.Text();
   const auto known = std::find(plan_->kernels.begin(), plan_->kernels.end(), text);
   Step step;

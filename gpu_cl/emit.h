@@ -25,16 +25,19 @@ class StepWriter {
   KernelBuilder NewKernel() const {
     return {graph_, graph_.operations[static_cast<size_t>(operation_)]};
   }
-  // Appends a step that runs the kernel once for each place; none where there is no place.
-  void Add(const KernelBuilder& kernel, std::array<size_t, 3> global);
-  // A kernel whose body is opened for every element i of `count`, and closed with the step.
-  KernelBuilder OpenElements(size_t count) const;
-  void AddElements(KernelBuilder* kernel, size_t count);
+  // Appends a step that runs the kernel's body once for each place (g0, g1, g2) below (s0, s1, s2);
+  // none where there is no place. A work-item takes one of them, or, as the options say, a range.
+  void Add(KernelBuilder* kernel, std::array<size_t, 3> places);
+  // The same, of a kernel that asks for its work-item itself.
+  void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
   const PlanOptions& options() const { return options_; }
   // The number that a step added next would get.
   int next_step() const { return static_cast<int>(plan_->steps.size()); }
 
  private:
+  std::array<size_t, 3> OpenRows(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
+  std::array<size_t, 3> OpenRange(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
+
   const compiler::Graph& graph_;
   const int operation_;
   const PlanOptions& options_;
@@ -51,12 +54,16 @@ struct Axis {
 // What kernels use beyond OpenCL C; part of every program.
 const char* Prelude();
 
-// Products as tiles of the output that stay in registers, and windows as rows of the output, both
-// in vectors; for processors. False, and nothing is added, where they do not fit the operation.
+// For processors, all in vectors: products as tiles of the output that stay in registers, windows
+// as rows of the output, the rest as loops. False, and nothing is added, where they do not fit the
+// operation.
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps);
 bool EmitRows(const compiler::Pool2d& kind, StepWriter* steps);
+bool EmitVectors(const compiler::Elementwise& kind, StepWriter* steps);
+bool EmitVectors(const compiler::Softmax& kind, StepWriter* steps);
+bool EmitVectors(const compiler::Reduce& kind, StepWriter* steps);
 
 void Emit(const compiler::Elementwise& kind, StepWriter* steps);
 void Emit(const compiler::View& kind, StepWriter* steps);

@@ -34,10 +34,10 @@ const char* RawType(TfLiteType type) {
 
 void EmitFill(const compiler::Copy& kind, StepWriter* steps) {
   const size_t count = OutputCount(*steps);
-  KernelBuilder k = steps->OpenElements(count);
+  KernelBuilder k = steps->NewKernel();
   const Buffer out = k.Output();
-  k.Line(Store(out, "i", Literal(out.type, kind.fill)));
-  steps->AddElements(&k, count);
+  k.Line(Store(out, "g0", Literal(out.type, kind.fill)));
+  steps->Add(&k, {count, 1, 1});
 }
 
 // The three innermost loops are the range's dimensions, the others are told from the last of them.
@@ -50,11 +50,11 @@ void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
   for (size_t back = 0; back < loops; ++back) {
     const compiler::CopyLoop& loop = region.loops[loops - 1 - back];
     const std::string dimension = std::to_string(std::min<size_t>(back, 2));
-    if (back == 2) k.Line("int rest = get_global_id(2);");
+    if (back == 2) k.Line("int rest = g2;");
     global[std::min<size_t>(back, 2)] *= static_cast<size_t>(loop.extent);
     const std::string place = "i" + std::to_string(back);
     if (back < 2) {
-      k.Line("const int " + place + " = get_global_id(" + dimension + ");");
+      k.Line("const int " + place + " = g" + dimension + ";");
     } else {
       const std::string extent = k.Int(loop.extent);
       k.Line("const int " + place + " = rest % " + extent + ";");
@@ -68,31 +68,32 @@ void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
   const std::string type = RawType(out.type);
   k.Line("((global " + type + "*)" + out.name + ")[to] = ((global const " + type + "*)" + in.name +
          ")[from];");
-  steps->Add(k, global);
+  steps->Add(&k, global);
 }
 
 }  // namespace
 
 void Emit(const compiler::Elementwise& kind, StepWriter* steps) {
+  if (EmitVectors(kind, steps)) return;
   const size_t count = OutputCount(*steps);
-  KernelBuilder k = steps->OpenElements(count);
+  KernelBuilder k = steps->NewKernel();
   const Shape& to = k.shape(k.operation().output());
   std::vector<std::string> operands;
   for (size_t n = 0; n < k.operation().inputs.size(); ++n) {
     const Buffer in = k.Input(n);
     const std::string place = "i" + std::to_string(n);
-    k.BroadcastIndex(place, k.shape(k.operation().inputs[n]), to, "i");
+    k.BroadcastIndex(place, k.shape(k.operation().inputs[n]), to, "g0");
     operands.push_back(Load(in, place));
   }
-  k.StoreResult(k.Evaluate(kind.expression, operands), "i");
-  steps->AddElements(&k, count);
+  k.StoreResult(k.Evaluate(kind.expression, operands), "g0");
+  steps->Add(&k, {count, 1, 1});
 }
 
 void Emit(const compiler::View&, StepWriter* steps) {
   const size_t count = OutputCount(*steps);
-  KernelBuilder k = steps->OpenElements(count);
-  k.StoreResult(Load(k.Input(0), "i"), "i");
-  steps->AddElements(&k, count);
+  KernelBuilder k = steps->NewKernel();
+  k.StoreResult(Load(k.Input(0), "g0"), "g0");
+  steps->Add(&k, {count, 1, 1});
 }
 
 void Emit(const compiler::Copy& kind, StepWriter* steps) {
@@ -117,7 +118,7 @@ void Emit(const compiler::Gather& kind, StepWriter* steps) {
   const int64_t per_batch = ElementCount(k.shape(k.operation().inputs[1])) / batches;
   const Buffer in = k.Input(0), indices = k.Input(1), out = k.Output();
   const std::string extent = k.Int(axis.extent), each = k.Int(per_batch);
-  k.Line("const int i = get_global_id(0), row = get_global_id(1), inner = get_global_size(0);");
+  k.Line("const int i = g0, row = g1, inner = s0;");
   k.Line("const int outer = row / " + each + ", batch = outer / " + k.Int(axis.outer / batches) +
          ";");
   k.Line("const int at = " + indices.name + "[batch * " + each + " + row % " + each + "];");
@@ -128,20 +129,20 @@ void Emit(const compiler::Gather& kind, StepWriter* steps) {
   const std::string type = RawType(out.type);
   k.Line("((global " + type + "*)" + out.name + ")[row * inner + i] = ((global const " + type +
          "*)" + in.name + ")[(outer * " + extent + " + at) * inner + i];");
-  steps->Add(k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.outer * per_batch), 1});
+  steps->Add(&k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.outer * per_batch), 1});
 }
 
 void Emit(const compiler::OneHot& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Axis axis(k.shape(k.operation().output()), kind.axis);
   const Buffer indices = k.Input(0), on = k.Input(1), off = k.Input(2);
-  k.Line("const int inner = get_global_id(0), at = get_global_id(1), outer = get_global_id(2);");
-  k.Line("const int row = outer * get_global_size(0) + inner;");
-  k.Line("const int i = (outer * get_global_size(1) + at) * get_global_size(0) + inner;");
+  k.Line("const int inner = g0, at = g1, outer = g2;");
+  k.Line("const int row = outer * s0 + inner;");
+  k.Line("const int i = (outer * s1 + at) * s0 + inner;");
   k.StoreResult(
       "(" + indices.name + "[row] == at ? " + Load(on, "0") + " : " + Load(off, "0") + ")", "i");
-  steps->Add(k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.extent),
-                 static_cast<size_t>(axis.outer)});
+  steps->Add(&k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.extent),
+                  static_cast<size_t>(axis.outer)});
 }
 
 }  // namespace deputy::gpu_cl

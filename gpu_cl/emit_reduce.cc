@@ -14,8 +14,7 @@ namespace {
 
 // A work-item for each row along an axis: its element n is at first + n * step, its number is row.
 void OpenRows(KernelBuilder* k, const std::string& extent) {
-  k->Line(
-      "const int inner = get_global_id(0), step = get_global_size(0), outer = get_global_id(1);");
+  k->Line("const int inner = g0, step = s0, outer = g1;");
   k->Line("const int row = outer * step + inner, first = outer * " + extent + " * step + inner;");
 }
 
@@ -37,8 +36,8 @@ void Emit(const compiler::MatMul& kind, StepWriter* steps) {
   const Buffer left = k.Input(0), right = k.Input(1);
   const std::string depth = k.Int(kind.transpose_a ? a[a.size() - 2] : a.back());
   const Shape batches = Leading(to);
-  k.Line("const int n = get_global_id(0), m = get_global_id(1), batch = get_global_id(2);");
-  k.Line("const int columns = get_global_size(0), rows = get_global_size(1);");
+  k.Line("const int n = g0, m = g1, batch = g2;");
+  k.Line("const int columns = s0, rows = s1;");
   k.BroadcastIndex("ba", Leading(a), batches, "batch");
   k.BroadcastIndex("bb", Leading(b), batches, "batch");
   k.Line("const int a = ba * rows * " + depth + ", b = bb * columns * " + depth + ";");
@@ -51,8 +50,8 @@ void Emit(const compiler::MatMul& kind, StepWriter* steps) {
   k.Close();
   k.Line("const int i = (batch * rows + m) * columns + n;");
   k.StoreResult("sum", "i");
-  steps->Add(k, {static_cast<size_t>(n), static_cast<size_t>(m),
-                 static_cast<size_t>(ElementCount(batches))});
+  steps->Add(&k, {static_cast<size_t>(n), static_cast<size_t>(m),
+                  static_cast<size_t>(ElementCount(batches))});
 }
 
 namespace {
@@ -99,11 +98,12 @@ std::string StartText(ReduceKind kind, TfLiteType type) {
 
 // Axes that stay are told from the index of the output, axes that go are loops.
 void Emit(const compiler::Reduce& kind, StepWriter* steps) {
+  if (EmitVectors(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
   const Shape& from = k.shape(k.operation().inputs[0]);
   const std::vector<int64_t> strides = compiler::Strides(from);
   const Buffer in = k.Input(0);
-  k.Line("const int i = get_global_id(0);");
+  k.Line("const int i = g0;");
   k.Line("int rest = i, first = 0;");
   int64_t count = 1;
   std::string place = "first";
@@ -128,10 +128,11 @@ void Emit(const compiler::Reduce& kind, StepWriter* steps) {
   for (size_t n = 0; n < loops.size(); ++n) k.Close();
   const bool mean = kind.kind == ReduceKind::kMean;
   k.StoreResult(mean ? "sum / (float)" + k.Int(count) : "sum", "i");
-  steps->Add(k, {static_cast<size_t>(ElementCount(k.shape(k.operation().output()))), 1, 1});
+  steps->Add(&k, {static_cast<size_t>(ElementCount(k.shape(k.operation().output()))), 1, 1});
 }
 
 void Emit(const compiler::Softmax& kind, StepWriter* steps) {
+  if (EmitVectors(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
   const Shape& shape = k.shape(k.operation().inputs[0]);
   const Axis axis(shape, static_cast<int>(shape.size()) - 1);
@@ -147,7 +148,7 @@ void Emit(const compiler::Softmax& kind, StepWriter* steps) {
   k.Line("const int i = first + n;");
   k.StoreResult(kind.log ? "(" + power + " - log(sum))" : "(exp(" + power + ") / sum)", "i");
   k.Close();
-  steps->Add(k, Rows(axis));
+  steps->Add(&k, Rows(axis));
 }
 
 void Emit(const compiler::ArgReduce& kind, StepWriter* steps) {
@@ -162,7 +163,7 @@ void Emit(const compiler::ArgReduce& kind, StepWriter* steps) {
   k.Line("if (" + (kind.largest ? before + " < " + now : now + " < " + before) + ") best = n;");
   k.Close();
   k.StoreResult("best", "row");
-  steps->Add(k, Rows(axis));
+  steps->Add(&k, Rows(axis));
 }
 
 void Emit(const compiler::CumulativeSum& kind, StepWriter* steps) {
@@ -179,7 +180,7 @@ void Emit(const compiler::CumulativeSum& kind, StepWriter* steps) {
   k.Line("sum += " + Load(in, "i") + ";");
   k.StoreResult(kind.exclusive ? "before" : "sum", "i");
   k.Close();
-  steps->Add(k, Rows(axis));
+  steps->Add(&k, Rows(axis));
 }
 
 // Each round finds the largest of those that come behind the one before: in falling order, equal
@@ -207,7 +208,7 @@ void Emit(const compiler::TopK&, StepWriter* steps) {
   k.Line(Store(indices, "row * " + wanted + " + round", "best"));
   k.Line("before = best;");
   k.Close();
-  steps->Add(k, Rows(axis));
+  steps->Add(&k, Rows(axis));
 }
 
 }  // namespace deputy::gpu_cl

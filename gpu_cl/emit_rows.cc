@@ -69,7 +69,7 @@ class RowWriter {
     k_.Close();
     const size_t rows = static_cast<size_t>(int64_t{out_[0]} * out_[1]);
     const size_t each = static_cast<size_t>(RowsOfItem());
-    steps_->Add(k_, {static_cast<size_t>(Vectors()), (rows + each - 1) / each, 1});
+    steps_->AddItems(k_, {static_cast<size_t>(Vectors()), (rows + each - 1) / each, 1});
   }
 
  private:
@@ -95,8 +95,10 @@ bool IsEmpty(const KernelBuilder& k) {
 
 // ---- Depthwise convolution ----------------------------------------------------------------------
 
-// More taps than this are loops.
+// More taps than this are a loop.
 constexpr int kMostTaps = 25;
+
+bool HasFewTaps(const Window& window) { return window.height * window.width <= kMostTaps; }
 
 // A window of which every tap is a line. Taps are in memory at t<wy>[t<wy>_step * column].
 class Taps {
@@ -113,14 +115,13 @@ class Taps {
     left_ = k_.Int(window.left);
   }
 
-  void LoadFilter(const Buffer& filter, const std::string& bias) {
+  void LoadFilter(const Buffer& filter) {
     for (int tap = 0; tap < window_.height * window_.width; ++tap) {
       k_.Line(
           "const " + writer_.vector() + " filter" + Number(tap) + " = " +
           LoadVector(filter, Number(tap) + " * " + writer_.channels() + " + c", writer_.width()) +
           ";");
     }
-    k_.Line("const " + writer_.vector() + " bias = " + bias + ";");
   }
 
   // The rows of the image that a window covers; zeros instead of those outside.
@@ -147,6 +148,26 @@ class Taps {
     ForEachTap([&](const std::string& product, const std::string& column) {
       k_.Line("if ((uint)(" + column + ") < (uint)" + width_ + ") " + product);
     });
+    k_.Close();
+  }
+
+  // The same with a loop over the taps.
+  void SumInLoop(const Buffer& in, const Buffer& filter) {
+    const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
+    k_.Line(writer_.vector() + " sum = bias;");
+    k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
+    k_.Line("const int iy = y * " + stride_y_ + " - " + top_ + " + wy * " + dilation_y_ + ";");
+    k_.Line("if ((uint)iy >= (uint)" + height_ + ") continue;");
+    k_.Open("for (int wx = 0; wx < " + columns + "; ++wx)");
+    k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + " + wx * " + dilation_x_ + ";");
+    k_.Line("if ((uint)ix >= (uint)" + width_ + ") continue;");
+    const std::string pixel = "((b * " + height_ + " + iy) * " + width_ + " + ix)";
+    k_.Line("sum = fma(" +
+            LoadVector(in, pixel + " * " + writer_.channels() + " + c", writer_.width()) + ", " +
+            LoadVector(filter, "(wy * " + columns + " + wx) * " + writer_.channels() + " + c",
+                       writer_.width()) +
+            ", sum);");
+    k_.Close();
     k_.Close();
   }
 
@@ -180,7 +201,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   };
   const int width = WidthFor(steps->options(), image[3]);
   if (width == 0 || kind.multiplier != 1 || IsEmpty(look) || !look.StoresVectors() ||
-      !is_float(0) || !is_float(1) || kind.window.height * kind.window.width > kMostTaps) {
+      !is_float(0) || !is_float(1)) {
     return false;
   }
   RowWriter writer(steps, width);
@@ -189,12 +210,19 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   writer.DeclareChannel();
   const std::string bias =
       k.has_input(2) ? LoadVector(k.Input(2), "c", width) : "(" + writer.vector() + ")(0.0f)";
+  k.Line("const " + writer.vector() + " bias = " + bias + ";");
   Taps taps(&writer, kind.window, image);
-  taps.LoadFilter(filter, bias);
-  writer.OpenRow();
-  taps.DeclareRows(in.name, k.Zeros(width));
-  writer.OpenPixel();
-  taps.Sum();
+  if (HasFewTaps(kind.window)) {
+    taps.LoadFilter(filter);
+    writer.OpenRow();
+    taps.DeclareRows(in.name, k.Zeros(width));
+    writer.OpenPixel();
+    taps.Sum();
+  } else {
+    writer.OpenRow();
+    writer.OpenPixel();
+    taps.SumInLoop(in, filter);
+  }
   writer.Store("sum");
   return true;
 }

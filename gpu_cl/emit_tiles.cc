@@ -5,6 +5,9 @@
 // local memory): every sum has a name of its own, so that the compiler keeps it in a register;
 // vectors are written as such; the filter is read front to back in panels as wide as the tile.
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "gpu_cl/emit.h"
@@ -37,11 +40,13 @@ double Cycles(const Tile& tile) {
   return std::max(tile.rows * tile.vectors / 2.0, 4.0) + (tile.rows + tile.vectors) / 8.0;
 }
 
-Tile BestTile(int64_t rows, int64_t columns, int width) {
+// `whole`: no wider than the columns.
+Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
   const auto parts = [](int64_t count, int64_t part) {
     return static_cast<double>((count + part - 1) / part);
   };
   const auto cost = [&](const Tile& tile) {
+    if (whole && int64_t{tile.vectors} * width > columns) return HUGE_VAL;
     return parts(rows, tile.rows) * parts(columns, int64_t{tile.vectors} * width) * Cycles(tile);
   };
   const std::span<const Tile> tiles =
@@ -59,8 +64,17 @@ std::string Number(int64_t number) { return std::to_string(number); }
 struct Product {
   int64_t groups = 1, rows = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, row_stride = 0;
-  Packing packing;
+  // The right side: a constant filter in panels, or none: a matrix of rows of columns. The last
+  // tile then overlaps the one before it, so that it reads and stores whole vectors only.
+  std::optional<Packing> packing;
 };
+
+// Floats in a vector of the tile.
+int WidthFor(const Product& product, const PlanOptions& options) {
+  int width = options.vector_width;
+  while (!product.packing && width > product.columns) width /= 2;
+  return width;
+}
 
 class TileWriter {
  public:
@@ -68,35 +82,45 @@ class TileWriter {
       : steps_(steps),
         k_(steps->NewKernel()),
         product_(std::move(product)),
-        width_(steps->options().vector_width),
-        tile_(BestTile(product_.rows, product_.columns, width_)),
+        width_(WidthFor(product_, steps->options())),
+        tile_(BestTile(product_.rows, product_.columns, width_, !product_.packing)),
         vector_("float" + Number(width_)) {
-    product_.packing.panel = panel();
+    if (product_.packing) product_.packing->panel = panel();
   }
 
   KernelBuilder& kernel() { return k_; }
   const Tile& tile() const { return tile_; }
 
-  // Opens a tile: `m` is its first row, `sumR_V` are its sums, which start with the bias.
-  void Open() {
-    const std::string packed = k_.Packed(product_.packing);
-    const std::string panel_floats = k_.Int(product_.packing.panel_floats());
-    rows_ = k_.Int(product_.rows);
-    const std::string each = k_.Int(RowsOfItem());
+  // Declares the tile's first column `n`, its `group`, and `panel`, what it reads of the filter.
+  void Declare() {
+    const std::string packed = k_.Packed(*product_.packing);
+    const std::string panel_floats = k_.Int(product_.packing->panel_floats());
     k_.Line("const int n = get_global_id(0) * " + Number(panel()) + ", group = get_global_id(2);");
     k_.Line("const global float* panel = " + packed +
             " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_floats + ";");
+  }
+  // The same for a matrix that is no filter; `right` is where the group's starts.
+  void Declare(const std::string& right) {
+    columns_ = k_.Int(product_.columns);
+    k_.Line("const int n = min((int)get_global_id(0) * " + Number(panel()) + ", " + columns_ +
+            " - " + Number(panel()) + ");");
+    k_.Line("const global float* panel = " + right + " + n;");
+  }
+
+  // Opens a tile: `m` is its first row, `sumR_V` are its sums, which start with the bias.
+  void Open() {
+    rows_ = k_.Int(product_.rows);
+    const std::string each = k_.Int(RowsOfItem());
     k_.Line("const int end = min(" + rows_ + ", (int)(get_global_id(1) + 1) * " + each + ");");
     k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
             ")");
     k_.Line("const global float* w = panel;");
     for (int v = 0; v < tile_.vectors; ++v) {
       for (int r = 0; r < tile_.rows; ++r) {
-        k_.Line(vector_ + " " + Sum(r, v) + " = " +
-                (r == 0 ? "vload" + Number(width_) + "(" + Number(v) + ", w)" : Sum(0, v)) + ";");
+        k_.Line(vector_ + " " + Sum(r, v) + " = " + (r == 0 ? Start(v) : Sum(0, v)) + ";");
       }
     }
-    k_.Line("w += " + Number(panel()) + ";");
+    if (product_.packing) k_.Line("w += " + Number(panel()) + ";");
   }
 
   // The row of the output that row r of the tile is; the last one instead of those behind it.
@@ -115,7 +139,7 @@ class TileWriter {
       }
       k_.Line(line + " }");
     }
-    k_.Line("w += " + Number(panel()) + ";");
+    k_.Line("w += " + (product_.packing ? Number(panel()) : columns_) + ";");
   }
 
   // Stores the tile, closes it, and adds the step.
@@ -135,18 +159,23 @@ class TileWriter {
     }
     k_.Close();
     const int64_t items = (product_.rows + RowsOfItem() - 1) / RowsOfItem();
-    steps_->Add(k_, {static_cast<size_t>(product_.packing.panels()), static_cast<size_t>(items),
-                     static_cast<size_t>(product_.groups)});
+    steps_->AddItems(k_, {static_cast<size_t>(Panels()), static_cast<size_t>(items),
+                          static_cast<size_t>(product_.groups)});
   }
 
  private:
   int panel() const { return tile_.vectors * width_; }
+  int64_t Panels() const { return (product_.columns + panel() - 1) / panel(); }
+  std::string Start(int v) const {
+    if (!product_.packing) return "(" + vector_ + ")(0.0f)";
+    return "vload" + Number(width_) + "(" + Number(v) + ", w)";
+  }
   static std::string Sum(int r, int v) { return "sum" + Number(r) + "_" + Number(v); }
 
   // A few tiles each, where there are many: a work-item costs as much as some hundred products.
   int64_t RowsOfItem() const {
     const int64_t tiles = (product_.rows + tile_.rows - 1) / tile_.rows;
-    const int64_t panels = product_.packing.panels() * product_.groups;
+    const int64_t panels = Panels() * product_.groups;
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / panels, 1);
     return (tiles + wanted - 1) / wanted * tile_.rows;
   }
@@ -158,12 +187,12 @@ class TileWriter {
     const auto is_curve = [](const compiler::ScalarNode& node) {
       return node.op >= compiler::ScalarOp::kSqrt && node.op <= compiler::ScalarOp::kErf;
     };
-    return product_.columns % width_ == 0 && k_.StoresVectors() && nodes.size() <= kFewNodes &&
-           std::none_of(nodes.begin(), nodes.end(), is_curve);
+    return (!product_.packing || product_.columns % width_ == 0) && k_.StoresVectors() &&
+           nodes.size() <= kFewNodes && std::none_of(nodes.begin(), nodes.end(), is_curve);
   }
 
   void StoreSums(const std::string& row_stride) {
-    const bool whole = product_.columns % panel() == 0;
+    const bool whole = !product_.packing || product_.columns % panel() == 0;
     const std::string columns = whole ? "" : k_.Int(product_.columns);
     for (int r = 0; r < tile_.rows; ++r) {
       k_.Open("if (m + " + Number(r) + " < end)");
@@ -211,7 +240,7 @@ class TileWriter {
   const int width_;
   const Tile tile_;
   const std::string vector_;
-  std::string rows_;
+  std::string rows_, columns_;
 };
 
 bool IsConstant(const KernelBuilder& k, size_t input) {
@@ -349,14 +378,14 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   product.depth = int64_t{filter[1]} * filter[2] * filter[3];
   product.group_stride = product.columns;
   product.row_stride = filter[0];
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = BiasOf(look),
-                     .groups = kind.groups,
-                     .depth = product.depth,
-                     .columns = product.columns,
-                     .group_stride = product.columns * product.depth,
-                     .depth_stride = 1,
-                     .column_stride = product.depth};
+  product.packing = Packing{.filter = look.operation().inputs[1],
+                            .bias = BiasOf(look),
+                            .groups = kind.groups,
+                            .depth = product.depth,
+                            .columns = product.columns,
+                            .group_stride = product.columns * product.depth,
+                            .depth_stride = 1,
+                            .column_stride = product.depth};
   if (compiler::ElementCount(out) == 0 || product.depth == 0) return false;
 
   TileWriter writer(steps, product);
@@ -364,6 +393,7 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   const Window& window = kind.window;
   const Buffer in = k.Input(0);
   const std::string depth = k.Int(filter[3]);
+  writer.Declare();
   writer.Open();
   if (IsOnePixel(window) && kind.groups == 1) {
     AddRows(&writer, in.name, depth, "");
@@ -380,43 +410,91 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   return true;
 }
 
-bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
+namespace {
+
+// A constant right side that all batches share: the batches are rows of one product.
+void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
+                    StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
-  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsConstant(look, 1) ||
-      !IsConstant(look, 2)) {
-    return false;
-  }
-  const Shape &a = look.shape(look.operation().inputs[0]),
-              &b = look.shape(look.operation().inputs[1]),
-              &out = look.shape(look.operation().output());
-  // One matrix for all batches, which are then rows of one product.
-  const int64_t columns = out.back(),
-                rows = compiler::ElementCount(out) / std::max<int64_t>(columns, 1);
-  const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
-  if (rows == 0 || columns == 0 || depth == 0 || compiler::ElementCount(b) != depth * columns ||
-      compiler::ElementCount(a) != depth * rows) {
-    return false;
-  }
-  if (kind.transpose_a && rows != out[out.size() - 2]) return false;
   Product product;
   product.rows = rows;
   product.columns = columns;
   product.depth = depth;
   product.row_stride = columns;
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = BiasOf(look),
-                     .depth = depth,
-                     .columns = columns,
-                     .depth_stride = kind.transpose_b ? 1 : columns,
-                     .column_stride = kind.transpose_b ? depth : 1};
+  product.packing = Packing{.filter = look.operation().inputs[1],
+                            .bias = BiasOf(look),
+                            .depth = depth,
+                            .columns = columns,
+                            .depth_stride = kind.transpose_b ? 1 : columns,
+                            .column_stride = kind.transpose_b ? depth : 1};
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();
   const Buffer in = k.Input(0);
   const std::string depth_text = k.Int(depth);
   const std::string step = kind.transpose_a ? k.Int(rows) : "";
+  writer.Declare();
   writer.Open();
   AddRows(&writer, in.name, depth_text, step);
   writer.Store();
+}
+
+// Any right side that is not transposed, a matrix for each batch.
+void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
+                    StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  const compiler::Operation& operation = look.operation();
+  const auto batches_of = [&](ValueId id) {
+    const Shape& shape = look.shape(id);
+    return Shape(shape.begin(), shape.end() - 2);
+  };
+  const Shape batches = batches_of(operation.output());
+  Product product;
+  product.groups = compiler::ElementCount(batches);
+  product.rows = rows;
+  product.columns = columns;
+  product.depth = depth;
+  product.group_stride = rows * columns;
+  product.row_stride = columns;
+  TileWriter writer(steps, product);
+  KernelBuilder& k = writer.kernel();
+  const Buffer left = k.Input(0), right = k.Input(1);
+  k.Line("const int group = get_global_id(2);");
+  k.BroadcastIndex("left", batches_of(operation.inputs[0]), batches, "group");
+  k.BroadcastIndex("right", batches_of(operation.inputs[1]), batches, "group");
+  const std::string left_size = k.Int(rows * depth), right_size = k.Int(depth * columns);
+  k.Line("const global float* a = " + left.name + " + left * " + left_size + ";");
+  const std::string depth_text = k.Int(depth);
+  const std::string step = kind.transpose_a ? k.Int(rows) : "";
+  writer.Declare(right.name + " + right * " + right_size);
+  writer.Open();
+  AddRows(&writer, "a", depth_text, step);
+  writer.Store();
+}
+
+}  // namespace
+
+bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
+  const KernelBuilder look = steps->NewKernel();
+  const compiler::Operation& operation = look.operation();
+  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsFloat32(look, 1)) {
+    return false;
+  }
+  const Shape &a = look.shape(operation.inputs[0]), &b = look.shape(operation.inputs[1]),
+              &out = look.shape(operation.output());
+  const int64_t columns = out.back(), rows = out[out.size() - 2];
+  const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
+  const int64_t all_rows = compiler::ElementCount(out) / std::max<int64_t>(columns, 1);
+  if (all_rows == 0 || columns == 0 || depth == 0) return false;
+  const bool one_matrix = compiler::ElementCount(b) == depth * columns &&
+                          compiler::ElementCount(a) == depth * all_rows &&
+                          (!kind.transpose_a || rows == all_rows);
+  if (one_matrix && look.value(operation.inputs[1]).constant() && IsConstant(look, 2)) {
+    EmitWithFilter(kind, all_rows, columns, depth, steps);
+    return true;
+  }
+  constexpr int kLeastColumns = 4;
+  if (kind.transpose_b || look.has_input(2) || columns < kLeastColumns) return false;
+  EmitWithMatrix(kind, rows, columns, depth, steps);
   return true;
 }
 

@@ -13,11 +13,10 @@ namespace {
 // A place of the output for each work-item: c, x, and y of picture b. i is its index.
 void OpenPlaces(KernelBuilder* k) {
   const Shape& out = k->shape(k->operation().output());
-  k->Line("const int c = get_global_id(0), x = get_global_id(1);");
-  k->Line("const int channels = get_global_size(0), width = get_global_size(1);");
+  k->Line("const int c = g0, x = g1;");
+  k->Line("const int channels = s0, width = s1;");
   const std::string height = k->Int(out[1]);
-  k->Line("const int y = get_global_id(2) % " + height + ", b = get_global_id(2) / " + height +
-          ";");
+  k->Line("const int y = g2 % " + height + ", b = g2 / " + height + ";");
   k->Line("const int i = ((b * " + height + " + y) * width + x) * channels + c;");
 }
 
@@ -72,7 +71,7 @@ void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
   k.Close();
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(k, Places(k));
+  steps->Add(&k, Places(k));
 }
 
 void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
@@ -88,7 +87,7 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
          Load(weights, "(wy * " + columns + " + wx) * channels + c") + ", sum);");
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(k, Places(k));
+  steps->Add(&k, Places(k));
 }
 
 // An output gets something from those pixels of the image whose window covers it.
@@ -119,7 +118,7 @@ void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
   k.Close();
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(k, Places(k));
+  steps->Add(&k, Places(k));
 }
 
 void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
@@ -143,7 +142,7 @@ void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
                 : kind.kind == compiler::PoolKind::kAverage ? mean
                                                             : "sqrt(" + mean + ")",
                 "i");
-  steps->Add(k, Places(k));
+  steps->Add(&k, Places(k));
 }
 
 namespace {
@@ -194,7 +193,7 @@ void Emit(const compiler::Resize& kind, StepWriter* steps) {
            " * rx;");
     k.StoreResult("(top * (1 - ry) + low * ry)", "i");
   }
-  steps->Add(k, Places(k));
+  steps->Add(&k, Places(k));
 }
 
 }  // namespace deputy::gpu_cl

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/memory_plan.h"
+#include "gpu_cl/adapt.h"
 #include "gpu_cl/make_plan.h"
 
 namespace deputy::gpu_cl {
@@ -44,7 +45,7 @@ ClStatus CheckDevice(const SharedContext& context) {
 
 Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph, DeviceClass device_class)
     : context_(std::move(context)),
-      graph_(std::move(graph)),
+      graph_(Adapted(std::move(graph), OptionsFor(context_->device().profile, device_class))),
       lifetimes_(FindLifetimes(graph_)),
       plan_(MakePlan(graph_, lifetimes_.storage,
                      OptionsFor(context_->device().profile, device_class))),

@@ -191,6 +191,10 @@ std::string KernelBuilder::Int(int64_t number) {
   return name;
 }
 
+void KernelBuilder::Named(const std::string& name, int64_t number) {
+  Parameter("int " + name, static_cast<int32_t>(number));
+}
+
 std::string KernelBuilder::Float(float number) {
   std::string name = "f" + std::to_string(floats_++);
   Parameter("float " + name, number);
@@ -242,6 +246,26 @@ void KernelBuilder::Open(const std::string& text) {
 void KernelBuilder::Close() {
   --depth_;
   Line("}");
+}
+
+void KernelBuilder::Before(const std::string& text) {
+  before_ += std::string(2 * static_cast<size_t>(depth_before_), ' ') + text + "\n";
+}
+
+void KernelBuilder::BeforeOpen(const std::string& text) {
+  Before(text + " {");
+  ++depth_before_;
+}
+
+bool KernelBuilder::Mentions(const std::string& word) const {
+  const auto is_letter = [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = body_.find(word); at != std::string::npos; at = body_.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_letter(body_[at - 1])) && (end == body_.size() || !is_letter(body_[end]))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, const Shape& to,
@@ -345,7 +369,18 @@ void KernelBuilder::StoreResult(const std::string& result, const std::string& in
 }
 
 std::string KernelBuilder::Text() const {
-  return "kernel void NAME(" + parameters_ + ") {\n" + body_ + "}\n";
+  std::string text = "kernel void NAME(" + parameters_ + ") {\n" + before_;
+  // What braces were opened before stand around the body.
+  for (size_t start = 0; start < body_.size();) {
+    const size_t end = body_.find('\n', start) + 1;
+    text += std::string(2 * static_cast<size_t>(depth_before_ - 1), ' ');
+    text += body_.substr(start, end - start);
+    start = end;
+  }
+  for (int depth = depth_before_; depth-- > 0;) {
+    text += std::string(2 * static_cast<size_t>(depth), ' ') + "}\n";
+  }
+  return text;
 }
 
 }  // namespace deputy::gpu_cl

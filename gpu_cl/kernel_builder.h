@@ -52,6 +52,8 @@ class KernelBuilder {
   // A parameter of its own for each call.
   std::string Int(int64_t value);
   std::string Float(float value);
+  // An int of that name.
+  void Named(const std::string& name, int64_t value);
   std::string Status();
   // The filter in panels, and `count` zeros: pointers to const float.
   std::string Packed(const Packing& packing);
@@ -64,6 +66,12 @@ class KernelBuilder {
   // A line that ends in an open brace, and the line that closes it.
   void Open(const std::string& text);
   void Close();
+
+  // Lines before all others, and braces around them.
+  void Before(const std::string& text);
+  void BeforeOpen(const std::string& text);
+  // Whether a line so far has the word.
+  bool Mentions(const std::string& word) const;
 
   // Declares `name`: the index into a buffer of shape `from` of the element that is broadcast to
   // element `index` of a value of shape `to`.
@@ -100,11 +108,11 @@ class KernelBuilder {
 
   const compiler::Graph& graph_;
   const compiler::Operation& operation_;
-  std::string parameters_, body_;
+  std::string parameters_, before_, body_;
   std::vector<Argument> arguments_;
   std::vector<Packing> packings_;
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
-  int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1;
+  int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };
 
 // The text of one scalar operation on arguments of a compute type.

@@ -72,7 +72,9 @@ bool HasForm(const Expression& expression, const ScalarNode& node) {
 std::string CastVector(TfLiteType from, TfLiteType to, const std::string& value, int width) {
   const std::string type = VectorType(to, width);
   if (from == to) return value;
-  if (to == kTfLiteBool) return AsMask(from, "(" + value + " != 0)", width);
+  if (to == kTfLiteBool) {
+    return AsMask(from, "(" + value + " != (" + VectorType(from, width) + ")(0))", width);
+  }
   if (from == kTfLiteBool) return "convert_" + type + "(" + value + " & 1)";
   if (!compiler::IsFloat(from) || compiler::IsFloat(to))
     return "convert_" + type + "(" + value + ")";

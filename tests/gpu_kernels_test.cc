@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -234,6 +235,47 @@ TEST_P(GpuKernels, products_with_constants) {
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
 }
 
+struct MatrixRow {
+  Shape a, b;
+  bool transpose_a = false, transpose_b = false;
+};
+
+// Both sides are there only at run time; batches are broadcast.
+const MatrixRow kMatrices[] = {
+    {{3, 9, 20}, {3, 20, 50}},
+    {{2, 1, 13, 5}, {3, 5, 16}},
+    {{4, 30}, {30, 7}},
+    {{2, 6, 40}, {2, 33, 40}, false, true},
+    {{2, 9, 14}, {1, 20, 9}, true, true},
+    {{10, 12}, {10, 100}, true},
+};
+
+TEST_P(GpuKernels, products_of_two_inputs) {
+  GraphMaker g;
+  for (const MatrixRow& row : kMatrices) {
+    const size_t rank = std::max(row.a.size(), row.b.size());
+    Shape out(rank, 1);
+    for (size_t back = 3; back <= rank; ++back) {
+      for (const Shape* shape : {&row.a, &row.b}) {
+        if (back > shape->size()) continue;
+        out[rank - back] = std::max(out[rank - back], (*shape)[shape->size() - back]);
+      }
+    }
+    out[rank - 2] = row.a[row.a.size() - (row.transpose_a ? 1 : 2)];
+    out[rank - 1] = row.b[row.b.size() - (row.transpose_b ? 2 : 1)];
+    const ValueId product = g.Add(compiler::MatMul{row.transpose_a, row.transpose_b},
+                                  {g.Input(row.a), g.Input(row.b)}, out);
+    g.Output(product);
+    g.Output(g.WithNumber(ScalarOp::kMul,
+                          g.Add(compiler::MatMul{row.transpose_a, row.transpose_b},
+                                {g.Input(row.a), g.Input(row.b)}, out),
+                          0.5));
+  }
+  compiler::FuseEpilogues(&g.graph);
+  ExpectAgreement(g.graph);
+  EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
+}
+
 // ---- Windows of one channel ---------------------------------------------------------------------
 
 const ConvRow kWindows[] = {
@@ -244,6 +286,7 @@ const ConvRow kWindows[] = {
     {{1, 4, 3, 8}, 8, 1, 1},
     {{1, 3, 2, 33}, 33, 5, 3, 1, 1, 2},
     {{1, 12, 12, 4}, 4, 3, 3, 3},
+    {{2, 3, 40, 18}, 18, 1, 33},
 };
 
 TEST_P(GpuKernels, depthwise_convolutions_of_all_sizes) {
@@ -275,6 +318,99 @@ TEST_P(GpuKernels, pools_of_all_sizes) {
   }
   ExpectAgreement(g.graph, 1e-6);
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
+}
+
+// ---- Loops --------------------------------------------------------------------------------------
+
+Expression Difference(bool bounded) {
+  Expression e;
+  const int a = e.Operand(0, kTfLiteFloat32), b = e.Operand(1, kTfLiteFloat32);
+  const int difference = e.Apply(ScalarOp::kSub, a, b);
+  if (bounded) e.Apply(ScalarOp::kMax, e.Constant(kTfLiteFloat32, 0), difference);
+  return e;
+}
+
+TEST_P(GpuKernels, operands_are_broadcast) {
+  GraphMaker g;
+  const ValueId x = g.Input({2, 5, 3, 37});
+  for (const Shape& shape : {Shape{2, 5, 3, 37}, Shape{37}, Shape{3, 37}, Shape{5, 1, 1},
+                             Shape{2, 1, 3, 1}, Shape{2, 5, 1, 37}, Shape{1}, Shape{}}) {
+    g.Output(g.Compute(Difference(shape.size() % 2 == 0), {x, g.Input(shape)}));
+  }
+  g.Output(g.Compute(Difference(true), {g.Input({5000}), g.Input({5000})}));
+  g.Output(g.Compute(Difference(false), {g.Input({40, 3}), g.Input({3})}));
+  ExpectAgreement(g.graph);
+  EXPECT_THAT(kernels_, HasSubstr("vstore" + std::to_string(GetParam())));
+}
+
+// Every operation that has a form for vectors, of every type it has one for.
+TEST_P(GpuKernels, expressions_agree_in_vectors) {
+  if (GetParam() != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
+  GraphMaker g;
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
+                                kTfLiteInt16, kTfLiteInt32, kTfLiteInt64}) {
+    const ValueId x = g.Input({41}, type), y = g.Input({41}, type);
+    for (const ScalarOp op :
+         {ScalarOp::kAbs, ScalarOp::kNeg, ScalarOp::kSign, ScalarOp::kFloor, ScalarOp::kCeil,
+          ScalarOp::kRoundEven, ScalarOp::kRoundAway, ScalarOp::kExp, ScalarOp::kTanh,
+          ScalarOp::kLogistic, ScalarOp::kSin, ScalarOp::kErf}) {
+      if (TakesType(op, type)) g.Output(g.Unary(op, x));
+    }
+    for (const ScalarOp op : {ScalarOp::kAdd, ScalarOp::kSub, ScalarOp::kMul, ScalarOp::kMax,
+                              ScalarOp::kMin, ScalarOp::kAnd, ScalarOp::kXor, ScalarOp::kLess,
+                              ScalarOp::kEqual, ScalarOp::kGreaterEqual}) {
+      if (TakesType(op, type)) g.Output(g.Binary(op, x, y));
+    }
+    Expression choice;
+    const int a = choice.Operand(0, type), b = choice.Operand(1, type);
+    const int less = choice.Apply(ScalarOp::kLess, a, b);
+    const int other = choice.Apply(ScalarOp::kNot, choice.Apply(ScalarOp::kEqual, a, b));
+    choice.Apply(ScalarOp::kSelect, choice.Apply(ScalarOp::kAnd, less, other), a, b);
+    g.Output(g.Compute(choice, {x, y}));
+    for (const TfLiteType to :
+         {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt32, kTfLiteInt64, kTfLiteBool}) {
+      Expression cast;
+      cast.Cast(cast.Operand(0, type), to);
+      if (to != type) g.Output(g.Compute(cast, {x}));
+    }
+  }
+  ExpectAgreement(g.graph, 1e-3);
+}
+
+TEST_P(GpuKernels, rows_of_softmax) {
+  GraphMaker g;
+  for (const Shape& shape : {Shape{3, 50}, Shape{1, 16}, Shape{7, 5}, Shape{2, 3, 1000}}) {
+    for (const bool log : {false, true}) {
+      g.Output(g.Add(compiler::Softmax{0.5f, log}, {g.Input(shape)}, shape));
+    }
+  }
+  ExpectAgreement(g.graph, 1e-6);
+}
+
+TEST_P(GpuKernels, reductions_over_all_axes) {
+  using compiler::ReduceKind;
+  GraphMaker g;
+  const Shape shape = {2, 5, 3, 37};
+  for (uint32_t axes = 1; axes < 16; ++axes) {
+    Shape out = shape;
+    for (size_t axis = 0; axis < 4; ++axis) {
+      if ((axes >> axis & 1) != 0) out[axis] = 1;
+    }
+    for (const auto kind :
+         {ReduceKind::kSum, ReduceKind::kMean, ReduceKind::kMax, ReduceKind::kMin}) {
+      g.Output(g.Add(compiler::Reduce{kind, axes}, {g.Input(shape)}, out));
+    }
+  }
+  ExpectAgreement(g.graph, 1e-6);
+}
+
+TEST_P(GpuKernels, places_in_rows_and_ranges) {
+  GraphMaker g;
+  g.Output(g.Transposed(g.Input({3, 40, 50}), {2, 0, 1}));
+  g.Output(g.Transposed(g.Input({2, 3, 4, 5, 6}), {4, 2, 0, 3, 1}));
+  g.Output(g.Padded(g.Input({2, 30, 20, 3}), 1, 2, 3, 4));
+  g.Output(g.Unary(ScalarOp::kAbs, g.Input({2000}, kTfLiteInt32)));
+  ExpectAgreement(g.graph);
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, GpuKernels, testing::Values(8, 16),

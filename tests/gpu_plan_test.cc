@@ -52,11 +52,11 @@ TEST(GpuPlanTest, expression_becomes_opencl_c) {
   const Plan plan = PlanOf(g);
   EXPECT_THAT(plan.kernels, ElementsAre("kernel void NAME(global const float* restrict p0, "
                                         "float f0, float f1, global float* restrict p1) {\n"
-                                        "  const int i = get_global_id(0);\n"
-                                        "  const int i0 = i;\n"
+                                        "  const int g0 = get_global_id(0);\n"
+                                        "  const int i0 = g0;\n"
                                         "  const float t0 = (p0[i0] * f0);\n"
                                         "  const float t1 = (f1 > t0 ? f1 : t0);\n"
-                                        "  p1[i] = t1;\n"
+                                        "  p1[g0] = t1;\n"
                                         "}\n"));
   ASSERT_THAT(plan.steps, SizeIs(1));
   EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Of(x), Argument(3.0f), Argument(-1.0f), Of(y)));
@@ -70,23 +70,25 @@ TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
   const ValueId y = g.Unary(ScalarOp::kNeg, x);
   g.Output(y);
   const Plan plan = PlanOf(g, {.ranges = true, .items = 4});
-  EXPECT_THAT(plan.kernels, ElementsAre("kernel void NAME(int n0, int n1, "
-                                        "global const float* restrict p0, "
-                                        "global float* restrict p1) {\n"
-                                        "  const int first = get_global_id(0) * n0;\n"
-                                        "  for (int i = first; i < min(first + n0, n1); ++i) {\n"
-                                        "    const int i0 = i;\n"
-                                        "    const float t0 = (-p0[i0]);\n"
-                                        "    p1[i] = t0;\n"
-                                        "  }\n"
-                                        "}\n"));
+  EXPECT_THAT(plan.kernels,
+              ElementsAre("kernel void NAME(global const float* restrict p0, "
+                          "global float* restrict p1, int s0, int n0) {\n"
+                          "  const int g1 = get_global_id(1), g2 = get_global_id(2);\n"
+                          "  const int first = get_global_id(0) * n0, "
+                          "end = min(first + n0, s0);\n"
+                          "  for (int g0 = first; g0 < end; ++g0) {\n"
+                          "    const int i0 = g0;\n"
+                          "    const float t0 = (-p0[i0]);\n"
+                          "    p1[g0] = t0;\n"
+                          "  }\n"
+                          "}\n"));
   ASSERT_THAT(plan.steps, SizeIs(1));
-  EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Argument(1250), Argument(5000), Of(x), Of(y)));
+  EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Of(x), Of(y), Argument(5000), Argument(1250)));
   EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 1, 1));
   EXPECT_THAT(plan.steps[0].local, ElementsAre(1, 1, 1));
   // A range is 1024 elements at least.
   const Plan more = PlanOf(g, {.ranges = true, .items = 100});
-  EXPECT_EQ(more.steps[0].arguments[0], Argument(1024));
+  EXPECT_EQ(more.steps[0].arguments.back(), Argument(1024));
   EXPECT_THAT(more.steps[0].global, ElementsAre(5, 1, 1));
 }
 
@@ -99,8 +101,8 @@ TEST(GpuPlanTest, operand_is_broadcast_by_its_index) {
   g.Output(g.Binary(ScalarOp::kAdd, x, one));
   const Plan plan = PlanOf(g);
   ASSERT_THAT(plan.kernels, SizeIs(3));
-  EXPECT_THAT(plan.kernels[0], HasSubstr("const int i1 = ((i) % n0);"));
-  EXPECT_THAT(plan.kernels[1], HasSubstr("const int i1 = (((i) / n0) % n1);"));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("const int i1 = ((g0) % n0);"));
+  EXPECT_THAT(plan.kernels[1], HasSubstr("const int i1 = (((g0) / n0) % n1);"));
   EXPECT_THAT(plan.kernels[2], HasSubstr("const int i1 = 0;"));
   EXPECT_THAT(plan.steps[0].arguments, testing::Contains(Argument(4)));
   EXPECT_THAT(plan.steps[1].arguments, testing::IsSupersetOf({Argument(4), Argument(3)}));
@@ -113,7 +115,7 @@ TEST(GpuPlanTest, half_is_stored_but_not_computed_with) {
   ASSERT_THAT(plan.kernels, SizeIs(1));
   EXPECT_THAT(plan.kernels[0], HasSubstr("global const half* restrict p0"));
   EXPECT_THAT(plan.kernels[0], HasSubstr("const float t0 = fabs(vload_half(i0, p0));"));
-  EXPECT_THAT(plan.kernels[0], HasSubstr("vstore_half(t0, i, p1);"));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("vstore_half(t0, g0, p1);"));
 }
 
 TEST(GpuPlanTest, literals_are_exact) {
@@ -172,6 +174,26 @@ ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scal
   return y;
 }
 
+// Rows of places, where there are many: a work-item takes a few of them.
+TEST(GpuPlanTest, rows_are_loops_of_loops) {
+  GraphMaker g;
+  const ValueId x = g.Input({200, 300, 10});
+  g.Output(g.Transposed(x, {1, 0, 2}));
+  const Plan plan = PlanOf(g, {.ranges = true, .items = 4});
+  ASSERT_THAT(plan.kernels, SizeIs(1));
+  EXPECT_THAT(plan.kernels[0],
+              HasSubstr("  const int end = min((int)(get_global_id(0) + 1) * n9, n10);\n"
+                        "  for (int row = get_global_id(0) * n9; row < end; ++row) {\n"
+                        "    const int g1 = row % s1, g2 = row / s1;\n"
+                        "    for (int g0 = 0; g0 < s0; ++g0) {\n"
+                        "      const int i0 = g0;\n"
+                        "      const int i1 = g1;\n"));
+  EXPECT_THAT(plan.kernels[0], testing::EndsWith("    }\n  }\n}\n"));
+  // 60 000 rows among sixteen items.
+  EXPECT_THAT(plan.steps[0].global, ElementsAre(16, 1, 1));
+  EXPECT_EQ(plan.steps[0].arguments.back(), Argument(60000));
+}
+
 TEST(GpuPlanTest, layers_that_differ_in_numbers_share_a_kernel) {
   GraphMaker g;
   const ValueId image = g.Input({1, 9, 8, 2});
@@ -185,8 +207,8 @@ TEST(GpuPlanTest, layers_that_differ_in_numbers_share_a_kernel) {
     EXPECT_EQ(plan.steps[0].kernel, 0);
     EXPECT_EQ(plan.steps[1].kernel, 0);
     EXPECT_EQ(plan.steps[1].operation, 1);
-    EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 6, 7));
-    EXPECT_THAT(plan.steps[1].global, ElementsAre(3, 4, 5));
+    EXPECT_THAT(plan.steps[0].global, ranges ? ElementsAre(1, 1, 1) : ElementsAre(4, 6, 7));
+    EXPECT_THAT(plan.steps[1].global, ranges ? ElementsAre(1, 1, 1) : ElementsAre(3, 4, 5));
     EXPECT_THAT(plan.steps[0].arguments, testing::IsSupersetOf({Of(image), Argument(0.5f)}));
     EXPECT_THAT(plan.steps[1].arguments, testing::IsSupersetOf({Of(first), Argument(0.25f)}));
   }
@@ -229,7 +251,7 @@ TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
   const Plan plan = PlanOf(g);
   ASSERT_THAT(plan.steps, SizeIs(3));
   EXPECT_THAT(plan.kernels[static_cast<size_t>(plan.steps[1].kernel)],
-              HasSubstr("p0[i] = 0x1.cp+2f;"));
+              HasSubstr("p0[g0] = 0x1.cp+2f;"));
   EXPECT_THAT(plan.steps[1].global, ElementsAre(50, 1, 1));
   const std::array<size_t, 3> region = plan.steps[2].global;
   EXPECT_EQ(region[0] * region[1] * region[2], 40u);
