@@ -32,7 +32,9 @@ class RowWriter {
         k_(steps->NewKernel()),
         out_(k_.shape(k_.operation().output())),
         width_(width),
-        vector_("float" + Number(width)) {}
+        vector_("float" + Number(width)) {
+    k_.UseCommonEpilogue();
+  }
 
   KernelBuilder& kernel() { return k_; }
   const std::string& vector() const { return vector_; }

@@ -30,9 +30,9 @@ struct Tile {
 };
 
 // What fits into the registers with the vectors of the filter: 32 registers of 16 floats, 16 of
-// fewer.
-constexpr Tile kWideTiles[] = {{7, 3}, {12, 2}, {14, 1}, {4, 4}, {1, 4}};
-constexpr Tile kNarrowTiles[] = {{6, 2}, {4, 3}, {12, 1}, {1, 4}};
+// fewer. The first one is the best for large products.
+constexpr Tile kWideTiles[] = {{12, 2}, {7, 3}, {14, 1}, {1, 4}};
+constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 
 // Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
 // each waits four cycles for the one before it.
@@ -51,8 +51,13 @@ Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
   };
   const std::span<const Tile> tiles =
       width == 16 ? std::span<const Tile>(kWideTiles) : std::span<const Tile>(kNarrowTiles);
-  return *std::min_element(tiles.begin(), tiles.end(),
-                           [&](const Tile& a, const Tile& b) { return cost(a) < cost(b); });
+  // The first one, unless another is worth a kernel more.
+  constexpr double kWorthAKernel = 0.92;
+  Tile best = tiles[0];
+  for (const Tile& tile : tiles) {
+    if (cost(tile) < kWorthAKernel * cost(best)) best = tile;
+  }
+  return best;
 }
 
 // ---- The kernel ---------------------------------------------------------------------------------
@@ -86,6 +91,7 @@ class TileWriter {
         tile_(BestTile(product_.rows, product_.columns, width_, !product_.packing)),
         vector_("float" + Number(width_)) {
     if (product_.packing) product_.packing->panel = panel();
+    has_common_epilogue_ = k_.UseCommonEpilogue();
   }
 
   KernelBuilder& kernel() { return k_; }
@@ -187,22 +193,23 @@ class TileWriter {
     const auto is_curve = [](const compiler::ScalarNode& node) {
       return node.op >= compiler::ScalarOp::kSqrt && node.op <= compiler::ScalarOp::kErf;
     };
-    return (!product_.packing || product_.columns % width_ == 0) && k_.StoresVectors() &&
-           nodes.size() <= kFewNodes && std::none_of(nodes.begin(), nodes.end(), is_curve);
+    if (product_.packing && product_.columns % width_ != 0) return false;
+    return has_common_epilogue_ || (k_.StoresVectors() && nodes.size() <= kFewNodes &&
+                                    std::none_of(nodes.begin(), nodes.end(), is_curve));
   }
 
   void StoreSums(const std::string& row_stride) {
-    const bool whole = !product_.packing || product_.columns % panel() == 0;
-    const std::string columns = whole ? "" : k_.Int(product_.columns);
+    const bool overlaps = !product_.packing;
+    const std::string columns = overlaps ? "" : k_.Int(product_.columns);
     for (int r = 0; r < tile_.rows; ++r) {
       k_.Open("if (m + " + Number(r) + " < end)");
       const std::string at = "at" + Number(r);
       k_.Line("const int " + at + " = first + (m + " + Number(r) + ") * " + row_stride + ";");
       for (int v = 0; v < tile_.vectors; ++v) {
         const std::string place = Number(int64_t{v} * width_);
-        if (!whole && v > 0) k_.Open("if (n + " + place + " < " + columns + ")");
+        if (!overlaps && v > 0) k_.Open("if (n + " + place + " < " + columns + ")");
         k_.StoreResult(Sum(r, v), at + " + " + place, width_, "channel + " + place);
-        if (!whole && v > 0) k_.Close();
+        if (!overlaps && v > 0) k_.Close();
       }
       k_.Close();
     }
@@ -240,6 +247,7 @@ class TileWriter {
   const int width_;
   const Tile tile_;
   const std::string vector_;
+  bool has_common_epilogue_ = false;
   std::string rows_, columns_;
 };
 

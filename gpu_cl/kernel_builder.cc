@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "gpu_cl/common_epilogue.h"
 #include "gpu_cl/vector_text.h"
 
 namespace deputy::gpu_cl {
@@ -337,6 +338,35 @@ std::string KernelBuilder::Evaluate(const Expression& expression,
   return results.back();
 }
 
+bool KernelBuilder::UseCommonEpilogue() {
+  const auto common = FindCommonEpilogue(graph_, operation_);
+  if (!common) return false;
+  const bool adds = common->added != compiler::kNoValue;
+  Parameter("global const float* restrict added",
+            adds ? Argument(ValueBuffer{common->added}) : Argument(ZeroBuffer{1}));
+  Named("adds", adds ? 1 : 0);
+  Parameter("float low", common->low);
+  Parameter("float high", common->high);
+  uses_common_ = true;
+  return true;
+}
+
+std::string KernelBuilder::CommonResult(const std::string& result, const std::string& index,
+                                        int width) {
+  const Buffer added = {"added", kTfLiteFloat32};
+  const std::string name = Temporary();
+  const auto wide = [width](const std::string& number) {
+    return width == 1 ? number : Splat(kTfLiteFloat32, number, width);
+  };
+  Line((width == 1 ? "float " : VectorType(kTfLiteFloat32, width) + " ") + name + " = " + result +
+       ";");
+  Line("if (adds) " + name +
+       " += " + (width == 1 ? Load(added, index) : LoadVector(added, index, width)) + ";");
+  Line(name + " = " + wide("low") + " > " + name + " ? " + wide("low") + " : " + name + ";");
+  Line(name + " = " + wide("high") + " < " + name + " ? " + wide("high") + " : " + name + ";");
+  return name;
+}
+
 bool KernelBuilder::StoresVectors() const { return HasVectorForm(operation_.epilogue); }
 
 // An operand of the epilogue.
@@ -357,7 +387,9 @@ std::string KernelBuilder::LoadAt(ValueId id, const std::string& index, int widt
 void KernelBuilder::StoreResult(const std::string& result, const std::string& index, int width,
                                 const std::string& channel) {
   std::string stored = result;
-  if (!operation_.epilogue.empty()) {
+  if (uses_common_) {
+    stored = CommonResult(result, index, width);
+  } else if (!operation_.epilogue.empty()) {
     std::vector<std::string> operands = {result};
     for (ValueId id : operation_.epilogue_inputs) {
       operands.push_back(LoadAt(id, index, width, channel));

@@ -88,6 +88,9 @@ class KernelBuilder {
   // where there is a shorter text for it than the rest of a division.
   void StoreResult(const std::string& result, const std::string& index, int width = 1,
                    const std::string& channel = "");
+  // Declares the parameters of the common epilogue (common_epilogue.h), with which StoreResult then
+  // does what most operations do. False, and nothing is declared, where this one does not.
+  bool UseCommonEpilogue();
   // Whether StoreResult takes vectors: HasVectorForm of the epilogue.
   bool StoresVectors() const;
 
@@ -102,6 +105,7 @@ class KernelBuilder {
  private:
   Buffer Declare(compiler::ValueId id, bool read_only);
   std::string Constant(const compiler::ScalarNode& node);
+  std::string CommonResult(const std::string& result, const std::string& index, int width);
   std::string LoadAt(compiler::ValueId id, const std::string& index, int width,
                      const std::string& channel);
   void Parameter(const std::string& declaration, const Argument& argument);
@@ -112,6 +116,7 @@ class KernelBuilder {
   std::vector<Argument> arguments_;
   std::vector<Packing> packings_;
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
+  bool uses_common_ = false;
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };
 

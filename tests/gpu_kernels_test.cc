@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compiler/passes.h"
+#include "gpu_cl/common_epilogue.h"
 #include "gpu_cl/exec.h"
 #include "tests/compiler_graph_maker.h"
 
@@ -202,6 +203,49 @@ TEST_P(GpuKernels, epilogues_of_convolutions) {
   compiler::FuseEpilogues(&g.graph);
   for (const Operation& operation : g.graph.operations) EXPECT_FALSE(operation.epilogue.empty());
   ExpectAgreement(g.graph, 1e-6);
+}
+
+// Bounds and sums that share a kernel, and what looks like them but is not: NaN tells.
+TEST_P(GpuKernels, common_epilogues) {
+  const Shape image = {1, 5, 5, 32};
+  GraphMaker g;
+  const auto conv = [&] {
+    return g.Add(compiler::Conv2d{}, {g.Input(image), g.Weights({32, 1, 1, 32})}, image);
+  };
+  g.Output(conv());
+  g.Output(g.WithNumber(ScalarOp::kMax, conv(), -3));
+  g.Output(g.WithNumber(ScalarOp::kMin, conv(), 2));
+  g.Output(g.WithNumber(ScalarOp::kMax, g.WithNumber(ScalarOp::kMin, conv(), 6), 1));
+  g.Output(g.Binary(ScalarOp::kAdd, g.Input(image), conv()));
+  g.Output(g.WithNumber(ScalarOp::kMax, g.Binary(ScalarOp::kAdd, conv(), g.Input(image)), 0));
+  compiler::FuseEpilogues(&g.graph);
+  ASSERT_EQ(g.graph.operations.size(), 6u);
+  for (const Operation& operation : g.graph.operations) {
+    EXPECT_TRUE(FindCommonEpilogue(g.graph, operation)) << ToText(operation.epilogue);
+  }
+  ExpectAgreement(g.graph);
+
+  GraphMaker others;
+  const auto other = [&] {
+    return others.Add(compiler::Conv2d{}, {others.Input(image), others.Weights({32, 1, 1, 32})},
+                      image);
+  };
+  const ValueId x = other();
+  others.Output(
+      others.Binary(ScalarOp::kAdd, others.WithNumber(ScalarOp::kMax, x, 0), others.Input(image)));
+  others.Output(others.Binary(ScalarOp::kAdd, other(), others.Input({32})));
+  Expression number_last;
+  const int a = number_last.Operand(0, kTfLiteFloat32);
+  number_last.Apply(ScalarOp::kMax, a, number_last.Constant(kTfLiteFloat32, 0));
+  others.Output(others.Compute(number_last, {other()}));
+  const ValueId low = others.WithNumber(ScalarOp::kMin, other(), 1);
+  others.Output(others.WithNumber(ScalarOp::kMax, low, 2));
+  compiler::FuseEpilogues(&others.graph);
+  ASSERT_EQ(others.graph.operations.size(), 4u);
+  for (const Operation& operation : others.graph.operations) {
+    EXPECT_FALSE(FindCommonEpilogue(others.graph, operation)) << ToText(operation.epilogue);
+  }
+  ExpectAgreement(others.graph);
 }
 
 // ---- Products -----------------------------------------------------------------------------------
