@@ -159,7 +159,8 @@ class CliTest(unittest.TestCase):
 
     def test_help_fits_80_columns_and_names_every_subcommand(self):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
-        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["explain"]):
+        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["devices"],
+                        ["explain"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)
@@ -312,7 +313,7 @@ class CliTest(unittest.TestCase):
                       "  layout  NHWC\n  option  ops= (text) ", text)
         environment = dict(os.environ, DEPUTY_PLUGIN_PATH=f"{good}:{bad}")
         for arguments, env in ((["plugins", "--json", good, bad], None),
-                               (["devices", "--json"], environment)):
+                               (["plugins", "--json"], environment)):
             result = deputy(*arguments, env=env)
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, "deputy: 1 of 2 files cannot be loaded\n")
@@ -322,6 +323,59 @@ class CliTest(unittest.TestCase):
                              ["text", "text", "text", "bool", "int", "float"])
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
+
+    def test_devices_of_plug_ins_are_listed_as_text_and_json(self):
+        library = f"{PLUGINS}/libdescribed0.so"
+        text = self.fine("devices", library)
+        self.assertEqual(text, "elementwise\n"
+                         "  [0] abacus, wood\n"
+                         "      type      other, kernels for cpu\n"
+                         "      driver    beads 1; 2\n"
+                         "      device    1, 2 compute units\n"
+                         "      memory    1.0 GiB, buffers up to 1.0 MiB\n"
+                         "      fp16      no\n"
+                         "  [1] fingers, wood\n"
+                         "      not usable: it is not available, or has no compiler\n"
+                         "      type      other, kernels for cpu\n"
+                         "      driver    beads 1; 2\n"
+                         "      device    1, 2 compute units\n"
+                         "      memory    1.0 GiB, buffers up to 1.0 MiB\n"
+                         "      fp16      yes\n")
+        entry, = json.loads(self.fine("devices", "--json", library))
+        self.assertEqual(entry["name"], "elementwise")
+        self.assertEqual([d["name"] for d in entry["devices"]], ["abacus", "fingers"])
+        self.assertEqual(entry["devices"][0], {
+            "index": 0, "usable": True, "name": "abacus", "vendor": "wood", "type": "other",
+            "class": "cpu", "platform": "beads", "platform_version": "1", "version": "1",
+            "driver_version": "2", "memory_bytes": 1 << 30, "max_buffer_bytes": 1 << 20,
+            "compute_units": 2, "fp16": False, "extensions": ["a", "b"]})
+
+    def test_why_there_are_no_devices_is_said(self):
+        asleep = {**os.environ, "ELEMENTWISE_DEVICES": "0"}
+        library = f"{PLUGINS}/libdescribed0.so"
+        result = deputy("devices", library, env=asleep)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"\Aelementwise\n  none: .*its devices are all asleep\n\Z")
+        self.assertEqual(result.stderr, "deputy: no device\n")
+        result = deputy("devices", library, f"{PLUGINS}/libno_create.so", "--json", env=asleep)
+        self.assertEqual(result.returncode, 1)
+        first, second = json.loads(result.stdout)
+        self.assertEqual((first["name"], first["devices"]), ("elementwise", []))
+        self.assertIn("its devices are all asleep", first["problem"])
+        self.assertIn("does not export", second["problem"])
+
+    def test_devices_are_those_of_the_gpu_delegate(self):
+        if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
+            self.skipTest("the GPU delegate is not built")
+        result = deputy("devices", env={**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"\Agpu\n  none: .*DEPUTY_OPENCL_LIBRARY asks for none\n")
+        result = deputy("devices", "--json")
+        entry, = json.loads(result.stdout)
+        self.assertEqual(entry["name"], "gpu")
+        if result.returncode != 0:
+            self.skipTest(entry["problem"])
+        self.assertGreater(entry["devices"][0]["memory_bytes"], 0)
 
     # ---- run -----------------------------------------------------------------------------------
 
@@ -631,6 +685,18 @@ class CliTest(unittest.TestCase):
         self.assertEqual((delegate["nodes"], delegate["partitions"]), (16, 1))
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
         self.assertEqual(report["delegates"][0]["name"], "gpu")
+
+    def test_the_gpu_delegate_shows_its_graphs(self):
+        report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--ir",
+                                     "--json"))
+        imported, optimised = report["partition_texts"]
+        self.assertEqual((imported["first_node"], imported["stage"]), (0, "imported"))
+        self.assertEqual((optimised["first_node"], optimised["stage"]), (0, "optimised"))
+        for text in (imported["text"], optimised["text"]):
+            self.assertRegex(text, r"\Ainput %0 FLOAT32\[1,")
+            self.assertIn("= conv_2d(", text)
+        self.assertLess(optimised["text"].count("\n"), imported["text"].count("\n"))
+        self.assertNotIn("imported", self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu"))
 
     def test_a_machine_without_opencl_is_told(self):
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
