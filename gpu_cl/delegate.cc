@@ -249,4 +249,35 @@ TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCal
   return kTfLiteOk;
 }
 
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data) {
+  GpuDelegate& gpu = Of(delegate);
+  std::vector<std::pair<int, TimedCommand>> commands;  // with their partitions' first nodes
+  {
+    const std::lock_guard lock(gpu.mutex);
+    for (const Partition* partition : gpu.partitions) {
+      if (partition->executor == nullptr) continue;
+      for (TimedCommand& command : partition->executor->TakeTimes()) {
+        commands.emplace_back(partition->first_node, std::move(command));
+      }
+    }
+  }
+  std::stable_sort(commands.begin(), commands.end(), [](const auto& a, const auto& b) {
+    return a.second.queued_ns < b.second.queued_ns;
+  });
+  for (const auto& [first_node, command] : commands) {
+    DeputyDeviceEvent event{};
+    event.struct_size = sizeof event;
+    event.first_node = first_node;
+    event.node = command.node;
+    event.name = command.name.c_str();
+    event.kernel = command.kernel.c_str();
+    event.queued_ns = command.queued_ns;
+    event.begin_ns = command.begin_ns;
+    event.duration_ns = command.duration_ns;
+    callback(user_data, &event);
+  }
+  return kTfLiteOk;
+}
+
 }  // namespace deputy::gpu_cl

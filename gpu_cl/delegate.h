@@ -36,6 +36,8 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
 size_t DeviceBytes(TfLiteDelegate* delegate);
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
                                 void* user_data);
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data);
 
 }  // namespace deputy::gpu_cl
 

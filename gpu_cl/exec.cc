@@ -59,7 +59,7 @@ std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> contex
   if (!out_status->ok()) return nullptr;
   std::unique_ptr<Executor> executor(
       new Executor(std::move(context), std::move(graph), options.device_class));
-  *out_status = executor->OpenQueue(options.queue);
+  *out_status = executor->OpenQueue(options);
   if (out_status->ok()) *out_status = executor->Load(options);
   if (out_status->ok()) *out_status = executor->Allocate();
   if (out_status->ok()) *out_status = executor->Bind();
@@ -68,15 +68,17 @@ std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> contex
   return nullptr;
 }
 
-ClStatus Executor::OpenQueue(cl_command_queue of_client) {
-  if (of_client != nullptr) {
-    ClStatus status = ClCall("clRetainCommandQueue", api().RetainCommandQueue(of_client));
-    if (status.ok()) queue_ = ClQueue(&api(), of_client);
+ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
+  if (options.profiling) timeline_.emplace(&api());
+  if (options.queue != nullptr) {
+    ClStatus status = ClCall("clRetainCommandQueue", api().RetainCommandQueue(options.queue));
+    if (status.ok()) queue_ = ClQueue(&api(), options.queue);
     return status;
   }
+  const cl_command_queue_properties properties = options.profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
   cl_int code = CL_SUCCESS;
-  queue_ = ClQueue(&api(),
-                   api().CreateCommandQueue(context_->context(), context_->device().id, 0, &code));
+  queue_ = ClQueue(&api(), api().CreateCommandQueue(context_->context(), context_->device().id,
+                                                    properties, &code));
   return ClCall("clCreateCommandQueue", code);
 }
 
@@ -221,6 +223,23 @@ ClStatus Executor::BindStep(const Step& step) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
+// Where the event of a command goes; null if no times are taken.
+cl_event* Executor::TimeCopy(const char* name) {
+  return timeline_ ? timeline_->Next({.name = name, .kernel = ""}) : nullptr;
+}
+
+cl_event* Executor::TimeStep(const Step& step) {
+  if (!timeline_) return nullptr;
+  const compiler::Operation& operation = graph_.operations[static_cast<size_t>(step.operation)];
+  return timeline_->Next({.name = compiler::KindName(operation.kind),
+                          .kernel = Plan::KernelName(step.kernel),
+                          .node = operation.node});
+}
+
+std::vector<TimedCommand> Executor::TakeTimes() {
+  return timeline_ ? timeline_->Take() : std::vector<TimedCommand>();
+}
+
 ClStatus Executor::RunSteps() {
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
@@ -228,7 +247,7 @@ ClStatus Executor::RunSteps() {
     ClStatus status =
         ClCall("clEnqueueNDRangeKernel",
                api().EnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 3, nullptr,
-                                          step.global.data(), local, 0, nullptr, nullptr));
+                                          step.global.data(), local, 0, nullptr, TimeStep(step)));
     if (status.ok()) continue;
     status.text += ": step " + std::to_string(i) + ", " +
                    compiler::KindName(graph_.operations[static_cast<size_t>(step.operation)].kind);
@@ -255,6 +274,7 @@ ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
   // What was enqueued before the failure must not write to the client's memory afterwards.
   if (!status.ok()) (void)api().Finish(queue_.get());
+  if (timeline_) timeline_->Collect();
   return status;
 }
 
@@ -262,7 +282,7 @@ ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_of
                         size_t bytes) {
   return ClCall("clEnqueueCopyBuffer",
                 api().EnqueueCopyBuffer(queue_.get(), from, to, from_offset, to_offset, bytes, 0,
-                                        nullptr, nullptr));
+                                        nullptr, TimeCopy("copy")));
 }
 
 ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
@@ -271,11 +291,12 @@ ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
     if (bytes == 0) continue;
     cl_mem to = BufferOf(graph_.inputs[i]);
     const DeviceBuffer* from = inputs[i].device.get();
-    ClStatus status = from != nullptr
-                          ? Copy(from->memory.get(), from->offset, to, 0, bytes)
-                          : ClCall("clEnqueueWriteBuffer",
-                                   api().EnqueueWriteBuffer(queue_.get(), to, CL_FALSE, 0, bytes,
-                                                            inputs[i].host, 0, nullptr, nullptr));
+    ClStatus status =
+        from != nullptr
+            ? Copy(from->memory.get(), from->offset, to, 0, bytes)
+            : ClCall("clEnqueueWriteBuffer",
+                     api().EnqueueWriteBuffer(queue_.get(), to, CL_FALSE, 0, bytes, inputs[i].host,
+                                              0, nullptr, TimeCopy("upload")));
     if (!status.ok()) return status;
   }
   return {};
@@ -292,7 +313,7 @@ ClStatus Executor::Download(std::span<const OutputPlace> outputs) {
     } else if (outputs[i].host != nullptr) {
       status = ClCall("clEnqueueReadBuffer",
                       api().EnqueueReadBuffer(queue_.get(), from, CL_FALSE, 0, bytes,
-                                              outputs[i].host, 0, nullptr, nullptr));
+                                              outputs[i].host, 0, nullptr, TimeCopy("download")));
     }
     if (!status.ok()) return status;
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "gpu_cl/plan.h"
 #include "gpu_cl/program.h"
 #include "gpu_cl/program_cache.h"
+#include "gpu_cl/timeline.h"
 
 namespace deputy::gpu_cl {
 
@@ -42,6 +44,8 @@ struct ExecutorOptions {
   std::shared_ptr<const ProgramCache> cache;
   // The client's queue, which outlives the executor; null: one of its own.
   cl_command_queue queue = nullptr;
+  // Whether times are taken.
+  bool profiling = false;
 };
 
 // One thread at a time may use it; many may run on one context at once.
@@ -63,6 +67,9 @@ class Executor {
   // Where an output lies after a run, until the next one. Null on failure.
   std::shared_ptr<const DeviceBuffer> OutputBuffer(size_t output, ClStatus* out_status) const;
 
+  // What the device has done since the last call; empty unless times are taken.
+  std::vector<TimedCommand> TakeTimes();
+
   const compiler::Graph& graph() const { return graph_; }
   const Plan& plan() const { return plan_; }
   // What it holds on the device.
@@ -71,7 +78,7 @@ class Executor {
  private:
   Executor(std::shared_ptr<SharedContext> context, compiler::Graph graph, DeviceClass device_class);
 
-  ClStatus OpenQueue(cl_command_queue of_client);
+  ClStatus OpenQueue(const ExecutorOptions& options);
   ClStatus Load(const ExecutorOptions& options);
   ClStatus Allocate();
   ClStatus AllocateConstant(compiler::ValueId id);
@@ -84,6 +91,8 @@ class Executor {
   ClStatus Upload(std::span<const InputPlace> inputs);
   ClStatus RunSteps();
   ClStatus Download(std::span<const OutputPlace> outputs);
+  cl_event* TimeCopy(const char* name);
+  cl_event* TimeStep(const Step& step);
   ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
   ClStatus CheckStatus();
   ClStatus Finish(ClStatus status);
@@ -101,6 +110,7 @@ class Executor {
   ClMemory status_;
   bool uses_status_ = false;
   std::vector<ClKernel> kernels_;  // by step
+  std::optional<Timeline> timeline_;
   size_t device_bytes_ = 0;
 };
 

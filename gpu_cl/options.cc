@@ -75,7 +75,7 @@ constexpr Row kRows[] = {
     {"cache_max_mb", &Options::cache_max_mb, &DeputyGpuOptions::cache_max_mb, 1, 1e6, "", "256",
      "How many megabytes the folder may take; what was not used for longest is deleted."},
     {"profiling", &Options::profiling, &DeputyGpuOptions::profiling, 0, 0, "", "false",
-     "Whether the time of every kernel is taken. Not there yet."},
+     "Whether the time of every kernel is taken, for deputy bench and --trace."},
     {"describe", &Options::describe, &DeputyGpuOptions::describe, 0, 0, "", "false",
      "Whether each partition's graph is kept as text, as imported and as optimised, for "
      "deputy explain --ir."},
@@ -365,8 +365,7 @@ std::string FindMissing(const Options& options) {
   if (options.precision != Precision::kFp32) return missing("precision");
   if (options.min_gain_us != 0) return missing("min_gain_us");
   if (options.preference != Preference::kSingleAnswer) return missing("preference");
-  if (options.tuning != Tuning::kNone) return missing("tuning");
-  return options.profiling ? missing("profiling") : "";
+  return options.tuning != Tuning::kNone ? missing("tuning") : "";
 }
 
 }  // namespace deputy::gpu_cl

@@ -63,6 +63,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.cache_token = owner.options.cache_token;
   options.cache = owner.cache;
   options.queue = owner.queue.get();
+  options.profiling = owner.options.profiling;
   partition->executor = Executor::Create(owner.context, std::move(graph), options, &status);
   if (partition->executor == nullptr) return status.text;
   owner.device_bytes += partition->executor->device_bytes();

@@ -97,6 +97,10 @@ const DeputyDelegatePlugin* Describe() {
                                     void* user_data) {
       return Quietly([&] { return DescribePartitions(delegate, callback, user_data); });
     };
+    plugin.take_events = [](TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                            void* user_data) {
+      return Quietly([&] { return TakeEvents(delegate, callback, user_data); });
+    };
     return plugin;
   }();
   return &kPlugin;

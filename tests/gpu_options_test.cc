@@ -202,11 +202,8 @@ std::string Refused(const TfLiteGpuDelegateOptionsV2& v2) {
 }
 
 TEST(OptionsTest, what_is_not_there_yet_is_found) {
-  const std::pair<const char*, const char*> kMissing[] = {{"precision", "fp16"},
-                                                          {"min_gain_us", "3"},
-                                                          {"preference", "balanced"},
-                                                          {"tuning", "full"},
-                                                          {"profiling", "true"}};
+  const std::pair<const char*, const char*> kMissing[] = {
+      {"precision", "fp16"}, {"min_gain_us", "3"}, {"preference", "balanced"}, {"tuning", "full"}};
   EXPECT_EQ(FindMissing(Options()), "");
   for (const auto& [key, value] : kMissing) {
     Options options;
