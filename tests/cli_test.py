@@ -698,6 +698,65 @@ class CliTest(unittest.TestCase):
         self.assertLess(optimised["text"].count("\n"), imported["text"].count("\n"))
         self.assertNotIn("imported", self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu"))
 
+    def test_bench_shows_what_the_device_did(self):
+        arguments = ["bench", FLOAT, *self.QUICK, "--delegate", "gpu,device=cpu,profiling=1"]
+        report = json.loads(self.gpu(*arguments, "--json"))
+        kernels, nodes = report["device"]["kernels"], report["device"]["nodes"]
+        count = {kernel["name"]: 0 for kernel in kernels}
+        for kernel in kernels:
+            count[kernel["name"]] += kernel["count"]
+        runs = report["profiled_runs"]
+        self.assertEqual((count["upload"], count["download"]), (runs, runs))
+        # The digits' network has so many of these.
+        for name, at_least in (("conv_2d", 5), ("depthwise_conv_2d", 4), ("pool_2d", 2),
+                               ("matmul", 2), ("softmax", 1)):
+            self.assertGreaterEqual(count[name], at_least * runs, name)
+        self.assertTrue({0, 2, 7, 15} <= {node["node"] for node in nodes} <= set(range(16)))
+        self.assertAlmostEqual(sum(k["ms"] for k in kernels if k["kernel"]),
+                               sum(n["ms"] for n in nodes))
+        # The host waits for the device.
+        self.assertLess(sum(k["ms"] for k in kernels), report["nodes"][0]["ms"] * 1.01)
+        text = self.gpu(*[a for a in arguments if a != "--nodes=0"], "--nodes=3")
+        self.assertRegex(text, r"\non the device +kernel +times +ms +share\n")
+        self.assertRegex(text, r"\nnode +on the device +kernel +ms +share\n(.*\n){3}and \d+ cheaper")
+        self.assertNotIn("on the device", self.gpu("bench", FLOAT, *self.QUICK, "--use_gpu"))
+
+    def check_trace(self, path, lanes, nodes):
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        names = {event["tid"]: event["args"]["name"] for event in events
+                 if event["name"] == "thread_name"}
+        self.assertEqual(list(names.values()), lanes)
+        pieces = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({piece["tid"] for piece in pieces}, set(names))
+        self.assertEqual(min(piece["ts"] for piece in pieces), 0)
+        host = [piece for piece in pieces if names[piece["tid"]] == "host"]
+        self.assertEqual(len(host), nodes)
+        return host, [piece for piece in pieces if names[piece["tid"]] != "host"]
+
+    def test_trace_has_a_lane_for_the_host_and_one_for_the_device(self):
+        path = pathlib.Path(self.folder) / "trace.json"
+        self.fine("run", FLOAT, "--random", "--trace", path)
+        host, _ = self.check_trace(path, ["host"], 16)
+        self.assertEqual([piece["args"]["node"] for piece in host], list(range(16)))
+        self.assertEqual((host[0]["name"], host[0]["args"]["owner"]), ("CONV_2D", "CPU"))
+        self.gpu("run", FLOAT, "--random", "--trace", str(path), "--delegate", "gpu,device=cpu")
+        (node,), device = self.check_trace(path, ["host", "device of delegate 0"], 1)
+        self.assertEqual(device[0]["name"], "upload")
+        self.assertEqual(device[-1]["name"], "download")
+        self.assertTrue({0, 2, 7, 15} <= {piece["args"]["node"] for piece in device})
+        for piece in device:  # to the microsecond
+            self.assertGreaterEqual(piece["ts"], node["ts"] - 1)
+            self.assertLessEqual(piece["ts"] + piece["dur"], node["ts"] + node["dur"] + 1)
+        self.gpu("bench", FLOAT, *self.QUICK, "--trace", str(path), "--use_gpu")
+        self.check_trace(path, ["host", "device of delegate 0"], 2)
+
+    def test_a_trace_that_cannot_be_written_is_a_mistake(self):
+        result = deputy("run", FLOAT, "--random", "--trace", "/nowhere/x.json")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"\Adeputy: --trace /nowhere/x.json: [^\n]+\n\Z")
+        self.refused(2, "--trace needs a profile", "bench", FLOAT, "--enable_op_profiling=false",
+                     "--trace", "x.json")
+
     def test_a_machine_without_opencl_is_told(self):
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
             self.skipTest("the GPU delegate is not built")
