@@ -62,6 +62,30 @@ std::vector<uint8_t> DividedModel() {
   return m.Finish();
 }
 
+// CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on pictures [batch, 4, 4, 1].
+std::vector<uint8_t> BatchModel() {
+  ModelBuilder m;
+  constexpr auto kSame = schema::Padding::SAME;
+  const int picture = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "picture");
+  const int filter = m.AddConstant<float>(
+      kTfLiteFloat32, {2, 3, 3, 1}, {1, 0, -1, 2, 0, -2, 1, 0, -1, 0, 1, 0, 1, -4, 1, 0, 1, 0});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {2}, {0.5f, -0.25f});
+  const int filtered = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 2}, "filtered");
+  m.AddOp(kTfLiteBuiltinConv2d, {picture, filter, bias}, {filtered},
+          schema::CreateConv2DOptions(m.fbb(), kSame, 1, 1));
+  const int pooled = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "pooled");
+  m.AddOp(kTfLiteBuiltinMaxPool2d, {filtered}, {pooled},
+          schema::CreatePool2DOptions(m.fbb(), kSame, 2, 2, 2, 2));
+  const int row = m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {1, 2, 3, 4});
+  const int sum = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "sum");
+  m.AddOp(kTfLiteBuiltinAdd, {pooled, row}, {sum}, schema::CreateAddOptions(m.fbb()));
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "y");
+  m.AddOp(kTfLiteBuiltinSoftmax, {sum}, {y}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
+  m.SetInputs({picture});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
 // A product of two rows of integers, of int8 or int16.
 std::vector<uint8_t> WholeModel(TfLiteType type) {
   ModelBuilder m;
@@ -249,6 +273,32 @@ TEST_F(GpuDelegateTest, follows_when_inputs_are_resized) {
     EXPECT_EQ(t.Get<float>(0), expected);
     EXPECT_EQ(Calls("EnqueueNDRangeKernel"), before + 1);
   }
+}
+
+// Sizes are arguments of kernels: what was compiled for one batch serves others.
+TEST_F(GpuDelegateTest, resize_compiles_nothing) {
+  const TestDelegate gpu(spy_->api());
+  TestInterpreter t(BatchModel()), cpu(BatchModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  int64_t compiled = 0;
+  for (const int batch : {1, 2, 3, 1, 2}) {
+    std::vector<float> pictures(static_cast<size_t>(16 * batch));
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      pictures[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
+    }
+    for (TestInterpreter* each : {&t, &cpu}) {
+      ASSERT_EQ(each->Resize(0, {batch, 4, 4, 1}), kTfLiteOk) << each->log();
+      ASSERT_EQ(each->Allocate(), kTfLiteOk) << each->log();
+      each->Set<float>(0, pictures);
+      ASSERT_EQ(each->Invoke(), kTfLiteOk) << each->log();
+    }
+    EXPECT_EQ(FirstDelegate(t).node_count, 4);
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), cpu.Get<float>(0))) << batch;
+    if (compiled == 0) compiled = Calls("BuildProgram");
+    EXPECT_EQ(Calls("BuildProgram"), compiled) << batch;
+    EXPECT_EQ(Calls("CreateProgramWithSource"), compiled) << batch;
+  }
+  EXPECT_EQ(compiled, 1);
 }
 
 TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
