@@ -19,7 +19,6 @@
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
-#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -29,76 +28,6 @@ using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
-
-// max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
-std::vector<uint8_t> SmallModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, -1, 0.5f});
-  const int two = m.AddConstant<float>(kTfLiteFloat32, {1}, {2});
-  const int sum = m.AddTensor(kTfLiteFloat32, {1, 4}), y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
-  m.AddOp(kTfLiteBuiltinAdd, {x, c}, {sum},
-          schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU));
-  m.AddOp(kTfLiteBuiltinMul, {sum, two}, {y}, schema::CreateMulOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  return m.Finish();
-}
-
-// NEG, ABS, GATHER_ND of the row in reverse, NEG: the third is none of the delegate's.
-std::vector<uint8_t> DividedModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int places = m.AddConstant<int32_t>(kTfLiteInt32, {4, 2}, {0, 3, 0, 2, 0, 1, 0, 0});
-  std::vector<int> t;
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {4}));
-  m.AddOp(kTfLiteBuiltinNeg, {x}, {t[0]}, schema::CreateNegOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAbs, {t[0]}, {t[1]}, schema::CreateAbsOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinGatherNd, {t[1], places}, {t[2]}, schema::CreateGatherNdOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinNeg, {t[2]}, {t[3]}, schema::CreateNegOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({t[3]});
-  return m.Finish();
-}
-
-// CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on pictures [batch, 4, 4, 1].
-std::vector<uint8_t> BatchModel() {
-  ModelBuilder m;
-  constexpr auto kSame = schema::Padding::SAME;
-  const int picture = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "picture");
-  const int filter = m.AddConstant<float>(
-      kTfLiteFloat32, {2, 3, 3, 1}, {1, 0, -1, 2, 0, -2, 1, 0, -1, 0, 1, 0, 1, -4, 1, 0, 1, 0});
-  const int bias = m.AddConstant<float>(kTfLiteFloat32, {2}, {0.5f, -0.25f});
-  const int filtered = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 2}, "filtered");
-  m.AddOp(kTfLiteBuiltinConv2d, {picture, filter, bias}, {filtered},
-          schema::CreateConv2DOptions(m.fbb(), kSame, 1, 1));
-  const int pooled = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "pooled");
-  m.AddOp(kTfLiteBuiltinMaxPool2d, {filtered}, {pooled},
-          schema::CreatePool2DOptions(m.fbb(), kSame, 2, 2, 2, 2));
-  const int row = m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {1, 2, 3, 4});
-  const int sum = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "sum");
-  m.AddOp(kTfLiteBuiltinAdd, {pooled, row}, {sum}, schema::CreateAddOptions(m.fbb()));
-  const int y = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "y");
-  m.AddOp(kTfLiteBuiltinSoftmax, {sum}, {y}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
-  m.SetInputs({picture});
-  m.SetOutputs({y});
-  return m.Finish();
-}
-
-// A product of two rows of integers, of int8 or int16.
-std::vector<uint8_t> WholeModel(TfLiteType type) {
-  ModelBuilder m;
-  const TensorExtras scaled = {.scale = {0.5f}, .zero_point = {0}};
-  const int x = m.AddTensor(type, {1, 2}, "x", scaled);
-  const int w = m.AddConstant<int8_t>(kTfLiteInt8, {1, 2}, {2, 4}, "w", scaled);
-  const int y = m.AddTensor(type, {1, 1}, "y", scaled);
-  m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {y},
-          schema::CreateFullyConnectedOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  return m.Finish();
-}
 
 std::vector<float> PictureOnTheCpu() {
   TestInterpreter t(PictureModel());

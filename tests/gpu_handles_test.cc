@@ -22,7 +22,6 @@
 #include "gpu_cl/gpu_delegate.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"
-#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -88,22 +87,6 @@ TEST(BufferTableTest, places_come_to_an_end) {
 
 // ---- Between partitions -------------------------------------------------------------------------
 
-// m = |x|; n = -x; g = n backwards, by GATHER_ND, which the CPU runs; y = m + g. The delegate has
-// two partitions, {ABS, NEG} and {ADD}, and m goes from the one to the other.
-std::vector<uint8_t> BridgedModel() {
-  ModelBuilder b;
-  const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");
-  const int places = b.AddConstant<int32_t>(kTfLiteInt32, {4, 1}, {3, 2, 1, 0});
-  const int m = b.AddTensor(kTfLiteFloat32, {4}, "m"), n = b.AddTensor(kTfLiteFloat32, {4}, "n");
-  const int g = b.AddTensor(kTfLiteFloat32, {4}, "g"), y = b.AddTensor(kTfLiteFloat32, {4}, "y");
-  b.AddOp(kTfLiteBuiltinAbs, {x}, {m}, schema::CreateAbsOptions(b.fbb()));
-  b.AddOp(kTfLiteBuiltinNeg, {x}, {n}, schema::CreateNegOptions(b.fbb()));
-  b.AddOp(kTfLiteBuiltinGatherNd, {n, places}, {g}, schema::CreateGatherNdOptions(b.fbb()));
-  b.AddOp(kTfLiteBuiltinAdd, {m, g}, {y}, schema::CreateAddOptions(b.fbb()));
-  b.SetInputs({x});
-  b.SetOutputs({y});
-  return b.Finish();
-}
 constexpr int kX = 0, kM = 2;  // tensors of it
 
 class GpuHandlesTest : public testing::Test {
