@@ -2,66 +2,26 @@
 #include "gpu_cl/delegate.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <initializer_list>
+#include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "compiler/import.h"
-#include "compiler/passes.h"
+#include "gpu_cl/client_objects.h"
 #include "gpu_cl/device.h"
-#include "gpu_cl/exec.h"
+#include "gpu_cl/gpu_delegate.h"
+#include "gpu_cl/handles.h"
+#include "gpu_cl/partition.h"
 #include "gpu_cl/program_cache.h"
 #include "tensorflow/lite/builtin_ops.h"
 
 namespace deputy::gpu_cl {
-namespace {
-
-using compiler::Graph;
-using compiler::Refusal;
-
-// What `data_` of the delegate points to.
-struct GpuDelegate {
-  TfLiteDelegate delegate{};
-  Options options;
-  std::shared_ptr<SharedContext> context;     // null: it cannot work
-  std::string failure;                        // and why
-  std::shared_ptr<const ProgramCache> cache;  // null: none
-  std::atomic<size_t> device_bytes = 0;
-  std::vector<std::string> texts;  // of the last support answer
-};
-
-GpuDelegate& Of(TfLiteDelegate* delegate) { return *static_cast<GpuDelegate*>(delegate->data_); }
-
-// A delegate node. It is made even if its partition cannot be compiled: prepare then says why.
-struct Kernel {
-  GpuDelegate* owner = nullptr;
-  std::unique_ptr<Executor> executor;
-  std::string failure;
-};
-
-// No exception leaves the library: function() or, if it throws, an error that is reported.
-template <typename Function>
-TfLiteStatus Guarded(TfLiteContext* context, const Function& function) {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    context->ReportError(context, "GPU delegate: %s", error.what());
-  } catch (...) {
-    context->ReportError(context, "GPU delegate: an unknown exception");
-  }
-  return kTfLiteError;
-}
-
-TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std::string& text) {
-  context->ReportError(context, "GPU delegate: %s", text.c_str());
-  return status;
-}
 
 // The runtime frees arrays that it is given with free(); null if memory is short.
 TfLiteIntArray* MakeArray(const std::vector<int>& values) {
@@ -73,100 +33,9 @@ TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   return array;
 }
 
-// ---- Delegate nodes -----------------------------------------------------------------------------
+namespace {
 
-DeviceClass ClassOf(const GpuDelegate& gpu) {
-  switch (gpu.options.device_class) {
-    case ClassChoice::kCpu:
-      return DeviceClass::kCpu;
-    case ClassChoice::kDesktop:
-      return DeviceClass::kDesktop;
-    case ClassChoice::kMobile:
-      return DeviceClass::kMobile;
-    default:
-      return gpu.context->device().profile.device_class;
-  }
-}
-
-std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params, Kernel* kernel) {
-  Graph graph;
-  const std::optional<Refusal> refusal = compiler::Import(context, params, &graph);
-  if (refusal) return refusal->text;
-  compiler::RunPasses(&graph, {});
-  ClStatus status;
-  GpuDelegate& owner = *kernel->owner;
-  kernel->executor = Executor::Create(owner.context, std::move(graph), ClassOf(owner),
-                                      owner.options.cache_token, owner.cache, &status);
-  if (kernel->executor == nullptr) return status.text;
-  owner.device_bytes += kernel->executor->device_bytes();
-  return "";
-}
-
-void* Init(TfLiteContext* context, const char* buffer, size_t) {
-  Kernel* result = nullptr;
-  const TfLiteStatus status = Guarded(context, [&] {
-    const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-    auto kernel = std::make_unique<Kernel>();
-    kernel->owner = &Of(params->delegate);
-    kernel->failure = Compile(context, *params, kernel.get());
-    result = kernel.release();
-    return kTfLiteOk;
-  });
-  return status == kTfLiteOk ? result : nullptr;
-}
-
-void Free(TfLiteContext*, void* buffer) {
-  auto* kernel = static_cast<Kernel*>(buffer);
-  if (kernel != nullptr && kernel->executor != nullptr) {
-    kernel->owner->device_bytes -= kernel->executor->device_bytes();
-  }
-  delete kernel;
-}
-
-TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
-  return Guarded(context, [&]() -> TfLiteStatus {
-    const auto* kernel = static_cast<const Kernel*>(node->user_data);
-    if (kernel == nullptr) return Fail(context, kTfLiteError, "a partition was not compiled");
-    if (!kernel->failure.empty()) return Fail(context, kTfLiteError, kernel->failure);
-    const Graph& graph = kernel->executor->graph();
-    for (compiler::ValueId id : graph.outputs) {
-      TfLiteIntArray* dims = MakeArray(graph.value(id).shape);
-      if (dims == nullptr) return Fail(context, kTfLiteError, "memory is short");
-      const TfLiteStatus status =
-          context->ResizeTensor(context, &context->tensors[graph.value(id).tensor], dims);
-      if (status != kTfLiteOk) return status;
-    }
-    return kTfLiteOk;
-  });
-}
-
-TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
-  return Guarded(context, [&]() -> TfLiteStatus {
-    Executor& executor = *static_cast<Kernel*>(node->user_data)->executor;
-    const Graph& graph = executor.graph();
-    std::vector<const void*> inputs;
-    for (compiler::ValueId id : graph.inputs) {
-      inputs.push_back(context->tensors[graph.value(id).tensor].data.raw);
-    }
-    std::vector<void*> outputs;
-    for (compiler::ValueId id : graph.outputs) {
-      outputs.push_back(context->tensors[graph.value(id).tensor].data.raw);
-    }
-    const ClStatus status = executor.Run(inputs, outputs);
-    return status.ok() ? kTfLiteOk : Fail(context, kTfLiteError, status.text);
-  });
-}
-
-TfLiteRegistration NodeRegistration() {
-  TfLiteRegistration registration{};
-  registration.init = &Init;
-  registration.free = &Free;
-  registration.prepare = &Prepare;
-  registration.invoke = &Invoke;
-  registration.custom_name = "TfLiteGpuDelegateV2";
-  registration.version = 1;
-  return registration;
-}
+using compiler::Refusal;
 
 // ---- Choosing nodes -----------------------------------------------------------------------------
 
@@ -228,22 +97,51 @@ TfLiteStatus Largest(const GpuDelegate& gpu, TfLiteContext* context, std::vector
   return kTfLiteOk;
 }
 
+// The tensors that `nodes` make and that only they read: between two partitions they can stay on
+// the device. What nobody reads is an output of the graph, which `outputs_too` leaves there as well
+// (an output that is read besides is copied by the runtime in the end).
+std::vector<int> TensorsToKeep(TfLiteContext* context, const std::vector<int>& plan,
+                               const std::vector<int>& nodes, bool outputs_too) {
+  const std::set<int> taken(nodes.begin(), nodes.end());
+  std::set<int> made, read, read_by_others;
+  for (int index : plan) {
+    TfLiteNode* node;
+    TfLiteRegistration* registration;
+    if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+      return {};
+    }
+    const bool ours = taken.count(index) != 0;
+    const int* const inputs = node->inputs->data;
+    (ours ? read : read_by_others).insert(inputs, inputs + node->inputs->size);
+    const int* const outputs = node->outputs->data;
+    if (ours) made.insert(outputs, outputs + node->outputs->size);
+  }
+  std::vector<int> kept;
+  for (int tensor : made) {
+    if (read_by_others.count(tensor) != 0) continue;
+    if (outputs_too || read.count(tensor) != 0) kept.push_back(tensor);
+  }
+  return kept;
+}
+
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
   return Guarded(context, [&]() -> TfLiteStatus {
     GpuDelegate& gpu = Of(delegate);
     if (gpu.context == nullptr) return Fail(context, kTfLiteDelegateError, gpu.failure);
-    TfLiteIntArray* plan;
-    TfLiteStatus status = context->GetExecutionPlan(context, &plan);
+    TfLiteIntArray* given;
+    TfLiteStatus status = context->GetExecutionPlan(context, &given);
     if (status != kTfLiteOk) return status;
+    const std::vector<int> plan(given->data, given->data + given->size);
     std::vector<int> nodes;
-    for (int i = 0; i < plan->size; ++i) {
-      if (!Refuse(gpu, context, plan->data[i])) nodes.push_back(plan->data[i]);
+    for (int index : plan) {
+      if (!Refuse(gpu, context, index)) nodes.push_back(index);
     }
     status = Largest(gpu, context, &nodes);
     if (status != kTfLiteOk) return status;
+    const KeptTensors kept(TensorsToKeep(context, plan, nodes, gpu.options.keep_outputs));
     TfLiteIntArray* taken = MakeArray(nodes);
     if (taken == nullptr) return Fail(context, kTfLiteError, "memory is short");
-    status = context->ReplaceNodeSubsetsWithDelegateKernels(context, NodeRegistration(), taken,
+    status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), taken,
                                                             delegate);
     free(taken);
     return status;
@@ -254,14 +152,30 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
-                                 std::string* out_error) {
+namespace {
+
+// Finds the context to work in, and the client's queue if there is one.
+ClStatus Open(const std::shared_ptr<const ClApi>& api, const Options& options, GpuDelegate* gpu) {
+  const ClientObjects client = {static_cast<cl_context>(options.context),
+                                static_cast<cl_command_queue>(options.queue)};
+  if (client.any()) {
+    return AdoptClientObjects(api, client, options.device, options.profiling, &gpu->context,
+                              &gpu->queue);
+  }
   std::vector<Device> devices;
   ClStatus status = ListDevices(*api, &devices);
   Device device;
   if (status.ok()) status = ChooseDevice(devices, options.device, &device);
-  auto gpu = std::make_unique<GpuDelegate>();
   if (status.ok()) gpu->context = ContextRegistry::Process().Acquire(api, device, &status);
+  return status;
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
+                                 std::string* out_error) {
+  auto gpu = std::make_unique<GpuDelegate>();
+  const ClStatus status = Open(api, options, gpu.get());
   if (!status.ok()) {
     *out_error = status.text;
     return nullptr;
@@ -275,6 +189,7 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
   }
   gpu->delegate.data_ = gpu.get();
   gpu->delegate.Prepare = &Apply;
+  SetHandleFunctions(&gpu->delegate);
   gpu->delegate.flags = kTfLiteDelegateFlagsNone;
   return &gpu.release()->delegate;
 }
@@ -321,5 +236,48 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
 }
 
 size_t DeviceBytes(TfLiteDelegate* delegate) { return Of(delegate).device_bytes; }
+
+TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                void* user_data) {
+  GpuDelegate& gpu = Of(delegate);
+  const std::lock_guard lock(gpu.mutex);
+  for (const Partition* partition : gpu.partitions) {
+    for (const auto& [stage, text] : partition->texts) {
+      callback(user_data, partition->first_node, stage, text.c_str());
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data) {
+  GpuDelegate& gpu = Of(delegate);
+  std::vector<std::pair<int, TimedCommand>> commands;  // with their partitions' first nodes
+  {
+    const std::lock_guard lock(gpu.mutex);
+    for (const Partition* partition : gpu.partitions) {
+      if (partition->executor == nullptr) continue;
+      for (TimedCommand& command : partition->executor->TakeTimes()) {
+        commands.emplace_back(partition->first_node, std::move(command));
+      }
+    }
+  }
+  std::stable_sort(commands.begin(), commands.end(), [](const auto& a, const auto& b) {
+    return a.second.queued_ns < b.second.queued_ns;
+  });
+  for (const auto& [first_node, command] : commands) {
+    DeputyDeviceEvent event{};
+    event.struct_size = sizeof event;
+    event.first_node = first_node;
+    event.node = command.node;
+    event.name = command.name.c_str();
+    event.kernel = command.kernel.c_str();
+    event.queued_ns = command.queued_ns;
+    event.begin_ns = command.begin_ns;
+    event.duration_ns = command.duration_ns;
+    callback(user_data, &event);
+  }
+  return kTfLiteOk;
+}
 
 }  // namespace deputy::gpu_cl

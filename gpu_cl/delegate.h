@@ -30,10 +30,14 @@ TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
 // Null is fine.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// See DeputyDelegatePlugin::get_support and device_bytes.
+// See the members of DeputyDelegatePlugin with these names.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 size_t DeviceBytes(TfLiteDelegate* delegate);
+TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                void* user_data);
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data);
 
 }  // namespace deputy::gpu_cl
 

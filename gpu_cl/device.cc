@@ -265,6 +265,28 @@ Device DescribeDevice(const ClApi& api, cl_device_id id) {
   return device;
 }
 
+DeputyDeviceInfo PublicInfo(const Device& device) {
+  const DeviceProfile& profile = device.profile;
+  DeputyDeviceInfo info{};
+  info.struct_size = sizeof info;
+  info.index = static_cast<int32_t>(device.index);
+  info.usable = profile.usable ? 1 : 0;
+  info.platform = profile.platform_name.c_str();
+  info.platform_version = profile.platform_version.c_str();
+  info.name = profile.name.c_str();
+  info.vendor = profile.vendor.c_str();
+  info.type = KindName(profile.kind);
+  info.device_class = ClassName(profile.device_class);
+  info.version = profile.device_version.c_str();
+  info.driver_version = profile.driver_version.c_str();
+  info.extensions = profile.extensions.c_str();
+  info.memory_bytes = profile.global_bytes;
+  info.max_buffer_bytes = profile.max_allocation;
+  info.compute_units = profile.compute_units;
+  info.fp16 = profile.lists_fp16 ? 1 : 0;
+  return info;
+}
+
 ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& wish,
                       Device* out_device) {
   const char* environment = std::getenv("DEPUTY_OPENCL_DEVICE");

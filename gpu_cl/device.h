@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "deputy/deputy_plugin.h"
 #include "gpu_cl/cl_api.h"
 
 namespace deputy::gpu_cl {
@@ -91,6 +92,9 @@ const char* ClassName(DeviceClass device_class);
 ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices);
 // One device, for clients that bring a context of their own. Its index is 0.
 Device DescribeDevice(const ClApi& api, cl_device_id id);
+
+// What the plug-in says of a device. Its strings are the device's.
+DeputyDeviceInfo PublicInfo(const Device& device);
 
 // The device that `wish` names: an index, a type (gpu, accelerator, cpu), or a part of the name of
 // a device, its vendor or its platform, in any case of letters. An empty wish is the environment's

@@ -57,14 +57,13 @@ Executor::~Executor() {
 }
 
 std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> context, Graph graph,
-                                           DeviceClass device_class, const std::string& cache_token,
-                                           std::shared_ptr<const ProgramCache> cache,
-                                           ClStatus* out_status) {
+                                           const ExecutorOptions& options, ClStatus* out_status) {
   *out_status = CheckDevice(*context);
   if (!out_status->ok()) return nullptr;
   std::unique_ptr<Executor> executor(
-      new Executor(std::move(context), std::move(graph), device_class));
-  *out_status = executor->Load(cache_token, std::move(cache));
+      new Executor(std::move(context), std::move(graph), options.device_class));
+  *out_status = executor->OpenQueue(options);
+  if (out_status->ok()) *out_status = executor->Load(options);
   if (out_status->ok()) *out_status = executor->Allocate();
   if (out_status->ok()) *out_status = executor->Bind();
   if (out_status->ok()) return executor;
@@ -72,19 +71,30 @@ std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> contex
   return nullptr;
 }
 
-ClStatus Executor::Load(const std::string& cache_token, std::shared_ptr<const ProgramCache> cache) {
+ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
+  if (options.profiling) timeline_.emplace(&api());
+  if (options.queue != nullptr) {
+    ClStatus status = ClCall("clRetainCommandQueue", api().RetainCommandQueue(options.queue));
+    if (status.ok()) queue_ = ClQueue(&api(), options.queue);
+    return status;
+  }
+  const cl_command_queue_properties properties = options.profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
   cl_int code = CL_SUCCESS;
-  queue_ = ClQueue(&api(),
-                   api().CreateCommandQueue(context_->context(), context_->device().id, 0, &code));
-  ClStatus status = ClCall("clCreateCommandQueue", code);
-  if (!status.ok() || plan_.kernels.empty()) return status;
+  queue_ = ClQueue(&api(), api().CreateCommandQueue(context_->context(), context_->device().id,
+                                                    properties, &code));
+  return ClCall("clCreateCommandQueue", code);
+}
+
+ClStatus Executor::Load(const ExecutorOptions& options) {
+  if (plan_.kernels.empty()) return {};
+  ClStatus status;
   ProgramRequest request;
   request.source = plan_.Source();
-  request.cache_token = cache_token;
+  request.cache_token = options.cache_token;
   for (size_t i = 0; i < plan_.kernels.size(); ++i) {
     request.kernels.push_back(Plan::KernelName(static_cast<int>(i)));
   }
-  program_ = Program::Get(context_, request, std::move(cache), &status);
+  program_ = Program::Get(context_, request, options.cache, &status);
   return status;
 }
 
@@ -243,6 +253,23 @@ ClStatus Executor::BindStep(const Step& step) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
+// Where the event of a command goes; null if no times are taken.
+cl_event* Executor::TimeCopy(const char* name) {
+  return timeline_ ? timeline_->Next({.name = name, .kernel = ""}) : nullptr;
+}
+
+cl_event* Executor::TimeStep(const Step& step) {
+  if (!timeline_) return nullptr;
+  const compiler::Operation& operation = graph_.operations[static_cast<size_t>(step.operation)];
+  return timeline_->Next({.name = compiler::KindName(operation.kind),
+                          .kernel = Plan::KernelName(step.kernel),
+                          .node = operation.node});
+}
+
+std::vector<TimedCommand> Executor::TakeTimes() {
+  return timeline_ ? timeline_->Take() : std::vector<TimedCommand>();
+}
+
 ClStatus Executor::RunSteps() {
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
@@ -250,7 +277,7 @@ ClStatus Executor::RunSteps() {
     ClStatus status =
         ClCall("clEnqueueNDRangeKernel",
                api().EnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 3, nullptr,
-                                          step.global.data(), local, 0, nullptr, nullptr));
+                                          step.global.data(), local, 0, nullptr, TimeStep(step)));
     if (status.ok()) continue;
     status.text += ": step " + std::to_string(i) + ", " +
                    compiler::KindName(graph_.operations[static_cast<size_t>(step.operation)].kind);
@@ -277,10 +304,64 @@ ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
   // What was enqueued before the failure must not write to the client's memory afterwards.
   if (!status.ok()) (void)api().Finish(queue_.get());
+  if (timeline_) timeline_->Collect();
   return status;
 }
 
-ClStatus Executor::Run(std::span<const void* const> inputs, std::span<void* const> outputs) {
+ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
+                        size_t bytes) {
+  return ClCall("clEnqueueCopyBuffer",
+                api().EnqueueCopyBuffer(queue_.get(), from, to, from_offset, to_offset, bytes, 0,
+                                        nullptr, TimeCopy("copy")));
+}
+
+ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
+    if (bytes == 0) continue;
+    cl_mem to = BufferOf(graph_.inputs[i]);
+    const DeviceBuffer* from = inputs[i].device.get();
+    ClStatus status =
+        from != nullptr
+            ? Copy(from->memory.get(), from->offset, to, 0, bytes)
+            : ClCall("clEnqueueWriteBuffer",
+                     api().EnqueueWriteBuffer(queue_.get(), to, CL_FALSE, 0, bytes, inputs[i].host,
+                                              0, nullptr, TimeCopy("upload")));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+ClStatus Executor::Download(std::span<const OutputPlace> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const size_t bytes = graph_.value(graph_.outputs[i]).bytes();
+    if (bytes == 0) continue;
+    cl_mem from = BufferOf(graph_.outputs[i]);
+    ClStatus status;
+    if (const DeviceBuffer* to = outputs[i].device.get()) {
+      status = Copy(from, 0, to->memory.get(), to->offset, bytes);
+    } else if (outputs[i].host != nullptr) {
+      status = ClCall("clEnqueueReadBuffer",
+                      api().EnqueueReadBuffer(queue_.get(), from, CL_FALSE, 0, bytes,
+                                              outputs[i].host, 0, nullptr, TimeCopy("download")));
+    }
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+std::shared_ptr<const DeviceBuffer> Executor::OutputBuffer(size_t output,
+                                                           ClStatus* out_status) const {
+  cl_mem memory = BufferOf(graph_.outputs[output]);
+  auto buffer = std::make_shared<DeviceBuffer>();
+  *out_status = ClCall("clRetainMemObject", api().RetainMemObject(memory));
+  if (!out_status->ok()) return nullptr;
+  buffer->memory = ClMemory(&api(), memory);
+  buffer->bytes = graph_.value(graph_.outputs[output]).bytes();
+  return buffer;
+}
+
+ClStatus Executor::Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs) {
   ClStatus status = CheckDevice(*context_);
   if (!status.ok()) return status;
   if (uses_status_) {
@@ -290,24 +371,10 @@ ClStatus Executor::Run(std::span<const void* const> inputs, std::span<void* cons
                                              &zero, 0, nullptr, nullptr));
     if (!status.ok()) return Finish(status);
   }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
-    if (bytes == 0) continue;
-    status = ClCall("clEnqueueWriteBuffer",
-                    api().EnqueueWriteBuffer(queue_.get(), BufferOf(graph_.inputs[i]), CL_FALSE, 0,
-                                             bytes, inputs[i], 0, nullptr, nullptr));
-    if (!status.ok()) return Finish(status);
-  }
-  status = RunSteps();
+  status = Upload(inputs);
+  if (status.ok()) status = RunSteps();
+  if (status.ok()) status = Download(outputs);
   if (!status.ok()) return Finish(status);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const size_t bytes = graph_.value(graph_.outputs[i]).bytes();
-    if (bytes == 0) continue;
-    status = ClCall("clEnqueueReadBuffer",
-                    api().EnqueueReadBuffer(queue_.get(), BufferOf(graph_.outputs[i]), CL_FALSE, 0,
-                                            bytes, outputs[i], 0, nullptr, nullptr));
-    if (!status.ok()) return Finish(status);
-  }
   status = ClCall("clFinish", api().Finish(queue_.get()));
   if (status.ok()) status = CheckStatus();
   // Only now has the driver compiled everything. A program that cannot be kept is no failure.

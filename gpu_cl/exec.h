@@ -6,39 +6,69 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/graph.h"
 #include "compiler/lifetimes.h"
+#include "gpu_cl/buffer_table.h"
 #include "gpu_cl/cl_api.h"
 #include "gpu_cl/device.h"
 #include "gpu_cl/plan.h"
 #include "gpu_cl/program.h"
 #include "gpu_cl/program_cache.h"
+#include "gpu_cl/timeline.h"
 
 namespace deputy::gpu_cl {
+
+// Where an input is: in host memory, or on the device.
+struct InputPlace {
+  const void* host = nullptr;
+  std::shared_ptr<const DeviceBuffer> device;  // null: in host memory
+};
+
+// Where an output goes: to host memory, into a buffer on the device, or, with neither, nowhere: it
+// stays where Executor::OutputBuffer says.
+struct OutputPlace {
+  void* host = nullptr;
+  std::shared_ptr<const DeviceBuffer> device;
+};
+
+// How a graph is compiled and run.
+struct ExecutorOptions {
+  DeviceClass device_class = DeviceClass::kDesktop;
+  // See ProgramRequest. The cache may be null.
+  std::string cache_token;
+  std::shared_ptr<const ProgramCache> cache;
+  // The client's queue, which outlives the executor; null: one of its own.
+  cl_command_queue queue = nullptr;
+  // Whether times are taken.
+  bool profiling = false;
+};
 
 // One thread at a time may use it; many may run on one context at once.
 class Executor {
  public:
-  // Plans the graph for devices of the class, compiles it (or takes it from the cache, which may be
-  // null) and gives it memory. Null on failure; after the loss of the device the context is
-  // poisoned.
+  // Plans the graph for devices of the class, compiles it (or takes it from the cache) and gives it
+  // memory. Null on failure; after the loss of the device the context is poisoned.
   static std::unique_ptr<Executor> Create(std::shared_ptr<SharedContext> context,
-                                          compiler::Graph graph, DeviceClass device_class,
-                                          const std::string& cache_token,
-                                          std::shared_ptr<const ProgramCache> cache,
+                                          compiler::Graph graph, const ExecutorOptions& options,
                                           ClStatus* out_status);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Computes the graph's outputs from its inputs, both in host memory and in their order in the
-  // graph. On return the outputs are complete. After the loss of the device the context is
-  // poisoned.
-  ClStatus Run(std::span<const void* const> inputs, std::span<void* const> outputs);
+  // Computes the graph's outputs from its inputs, both in their order in the graph. On return the
+  // outputs are complete. After the loss of the device the context is poisoned.
+  ClStatus Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs);
+
+  // Where an output lies after a run, until the next one. Null on failure.
+  std::shared_ptr<const DeviceBuffer> OutputBuffer(size_t output, ClStatus* out_status) const;
+
+  // What the device has done since the last call; empty unless times are taken.
+  std::vector<TimedCommand> TakeTimes();
 
   const compiler::Graph& graph() const { return graph_; }
   const Plan& plan() const { return plan_; }
@@ -48,7 +78,8 @@ class Executor {
  private:
   Executor(std::shared_ptr<SharedContext> context, compiler::Graph graph, DeviceClass device_class);
 
-  ClStatus Load(const std::string& cache_token, std::shared_ptr<const ProgramCache> cache);
+  ClStatus OpenQueue(const ExecutorOptions& options);
+  ClStatus Load(const ExecutorOptions& options);
   ClStatus Allocate();
   ClStatus AllocateConstants(const std::vector<bool>& is_read, size_t zeros);
   ClStatus AllocateConstant(compiler::ValueId id);
@@ -59,7 +90,12 @@ class Executor {
   cl_mem BufferOf(const Argument& argument) const;  // other than a number
   ClStatus Bind();
   ClStatus BindStep(const Step& step);
+  ClStatus Upload(std::span<const InputPlace> inputs);
   ClStatus RunSteps();
+  ClStatus Download(std::span<const OutputPlace> outputs);
+  cl_event* TimeCopy(const char* name);
+  cl_event* TimeStep(const Step& step);
+  ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
   ClStatus CheckStatus();
   ClStatus Finish(ClStatus status);
   const ClApi& api() const { return context_->api(); }
@@ -77,6 +113,7 @@ class Executor {
   ClMemory zeros_, status_;
   bool uses_status_ = false;
   std::vector<ClKernel> kernels_;  // by step
+  std::optional<Timeline> timeline_;
   size_t device_bytes_ = 0;
 };
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -19,9 +21,14 @@ using Member = std::variant<std::string Options::*, bool Options::*, int64_t Opt
                             double Options::*, Precision Options::*, ClassChoice Options::*,
                             Preference Options::*, Tuning Options::*>;
 
+// The field of the public struct. Flags and enumerations are int32_t there.
+using Field = std::variant<const char * DeputyGpuOptions::*, int32_t DeputyGpuOptions::*,
+                           int64_t DeputyGpuOptions::*, double DeputyGpuOptions::*>;
+
 struct Row {
   const char* key;
   Member member;
+  Field field;
   // The range of a number.
   double least;
   double most;
@@ -35,39 +42,46 @@ struct Row {
 constexpr double kMany = 1e9;
 
 constexpr Row kRows[] = {
-    {"device", &Options::device, 0, 0, "", "",
+    {"device", &Options::device, &DeputyGpuOptions::device, 0, 0, "", "",
      "The device: an index, gpu, accelerator, cpu, or a part of its name; empty: the best, or what "
      "DEPUTY_OPENCL_DEVICE names."},
-    {"device_class", &Options::device_class, 0, 0, "auto|cpu|desktop|mobile", "auto",
+    {"device_class", &Options::device_class, &DeputyGpuOptions::device_class, 0, 0,
+     "auto|cpu|desktop|mobile", "auto",
      "What kernels are written for: auto, cpu, desktop or mobile."},
-    {"precision", &Options::precision, 0, 0, "fp32|fp16", "fp32",
+    {"precision", &Options::precision, &DeputyGpuOptions::precision, 0, 0, "fp32|fp16", "fp32",
      "What is computed with where the device can: fp32 or fp16; sums are always fp32. Only "
      "fp32 is there yet."},
-    {"quantized", &Options::quantized, 0, 0, "", "true",
+    {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
      "Whether quantised operators are taken; they are computed in float."},
-    {"max_partitions", &Options::max_partitions, 0, kMany, "", "0",
-     "At most this many partitions, the most worthwhile ones; 0: all."},
-    {"min_gain_us", &Options::min_gain_us, -kMany, kMany, "", "0",
+    {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMany, "",
+     "0", "At most this many partitions, the most worthwhile ones; 0: all."},
+    {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, -kMany, kMany, "", "0",
      "Partitions that are expected to gain fewer microseconds than this stay on the CPU. "
      "Not there yet."},
-    {"force", &Options::force, 0, 0, "", "false",
+    {"force", &Options::force, &DeputyGpuOptions::force, 0, 0, "", "false",
      "Whether partitions are taken even where the CPU is expected to be faster. As long as nothing "
      "is expected, they always are."},
-    {"preference", &Options::preference, 0, 0, "single_answer|sustained_speed|balanced",
-     "single_answer",
+    {"preference", &Options::preference, &DeputyGpuOptions::preference, 0, 0,
+     "single_answer|sustained_speed|balanced", "single_answer",
      "What it is used for: single_answer, sustained_speed (more time for setting up) or balanced. "
      "Only single_answer is there yet."},
-    {"tuning", &Options::tuning, 0, 0, "none|fast|full", "none",
+    {"tuning", &Options::tuning, &DeputyGpuOptions::tuning, 0, 0, "none|fast|full", "none",
      "How long kernels are tried out at first: none, fast (200 ms) or full. Only none is "
      "there yet."},
-    {"cache_dir", &Options::cache_dir, 0, 0, "", "",
+    {"cache_dir", &Options::cache_dir, &DeputyGpuOptions::cache_dir, 0, 0, "", "",
      "The folder where compiled programs are kept, for the user alone; empty: they are not kept."},
-    {"cache_token", &Options::cache_token, 0, 0, "", "",
+    {"cache_token", &Options::cache_token, &DeputyGpuOptions::cache_token, 0, 0, "", "",
      "A name that keeps the entries of one model apart from those of others."},
-    {"cache_max_mb", &Options::cache_max_mb, 1, 1e6, "", "256",
+    {"cache_max_mb", &Options::cache_max_mb, &DeputyGpuOptions::cache_max_mb, 1, 1e6, "", "256",
      "How many megabytes the folder may take; what was not used for longest is deleted."},
-    {"profiling", &Options::profiling, 0, 0, "", "false",
-     "Whether the time of every kernel is taken. Not there yet."},
+    {"profiling", &Options::profiling, &DeputyGpuOptions::profiling, 0, 0, "", "false",
+     "Whether the time of every kernel is taken, for deputy bench and --trace."},
+    {"describe", &Options::describe, &DeputyGpuOptions::describe, 0, 0, "", "false",
+     "Whether each partition's graph is kept as text, as imported and as optimised, for "
+     "deputy explain --ir."},
+    {"keep_outputs", &Options::keep_outputs, &DeputyGpuOptions::keep_outputs, 0, 0, "", "false",
+     "Whether the model's outputs stay on the device until somebody reads them, for clients that "
+     "call TfLiteSetAllowBufferHandleOutput."},
 };
 
 std::string Expected(const Row& row, std::string_view what, std::string_view value) {
@@ -165,6 +179,58 @@ std::string ParseOne(const char* key, const char* value, Options* options) {
     return std::string_view(candidate.key) == key;
   });
   return row == std::end(kRows) ? UnknownKey(key) : Set(*row, value, options);
+}
+
+// The choice with a number; empty if there are not so many.
+std::string_view ChoiceAt(std::string_view choices, int32_t number) {
+  for (; number > 0 && !choices.empty(); --number) {
+    const size_t bar = choices.find('|');
+    choices.remove_prefix(bar == std::string_view::npos ? choices.size() : bar + 1);
+  }
+  return number < 0 ? std::string_view() : choices.substr(0, choices.find('|'));
+}
+
+std::string RealText(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+}
+
+// Reads a public field into the row's member, by way of its text. Returns "" or what is wrong.
+std::string Take(const Row& row, const DeputyGpuOptions& given, Options* options) {
+  return std::visit(
+      [&](auto field) -> std::string {
+        const auto value = given.*field;
+        using T = std::remove_const_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, const char*>) {
+          return Set(row, value == nullptr ? row.default_value : value, options);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return Set(row, RealText(value), options);
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+          return Set(row, std::to_string(value), options);
+        } else {
+          if (row.choices[0] == '\0') return Set(row, value == 0 ? "false" : "true", options);
+          const std::string_view choice = ChoiceAt(row.choices, value);
+          return choice.empty() ? Expected(row, "a number of " + ReadableChoices(row.choices),
+                                           std::to_string(value))
+                                : Set(row, choice, options);
+        }
+      },
+      row.field);
+}
+
+void SetDefault(const Row& row, const Options& defaults, DeputyGpuOptions* options) {
+  std::visit(
+      [&](auto member, auto field) {
+        auto& place = options->*field;
+        using From = std::remove_reference_t<decltype(options->*field)>;
+        using To = std::remove_cvref_t<decltype(defaults.*member)>;
+        if constexpr (std::is_same_v<From, const char*>) {
+          place = row.default_value;
+        } else if constexpr (!std::is_same_v<To, std::string>) {
+          place = static_cast<From>(defaults.*member);
+        }
+      },
+      row.member, row.field);
 }
 
 // AUTO may only be followed by AUTO, and the others may occur once each.
@@ -265,6 +331,33 @@ std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options) {
   return "";
 }
 
+DeputyGpuOptions PublicDefaults() {
+  DeputyGpuOptions options{};
+  options.struct_size = sizeof options;
+  const Options defaults;
+  for (const Row& row : kRows) SetDefault(row, defaults, &options);
+  return options;
+}
+
+std::string FromPublic(const DeputyGpuOptions& given, Options* out_options) {
+  constexpr size_t kFirstSize = offsetof(DeputyGpuOptions, cl_command_queue) + sizeof(void*);
+  if (given.struct_size < kFirstSize) {
+    return "DeputyGpuOptions: expected a struct_size of at least " + std::to_string(kFirstSize) +
+           ", found " + std::to_string(given.struct_size);
+  }
+  DeputyGpuOptions known = PublicDefaults();
+  std::memcpy(&known, &given, std::min(given.struct_size, sizeof known));
+  Options options;
+  for (const Row& row : kRows) {
+    std::string problem = Take(row, known, &options);
+    if (!problem.empty()) return problem;
+  }
+  options.context = known.cl_context;
+  options.queue = known.cl_command_queue;
+  *out_options = options;
+  return "";
+}
+
 std::string FindMissing(const Options& options) {
   const auto missing = [](const char* key) {
     return std::string("option '") + key + "': this version has only the default";
@@ -272,8 +365,7 @@ std::string FindMissing(const Options& options) {
   if (options.precision != Precision::kFp32) return missing("precision");
   if (options.min_gain_us != 0) return missing("min_gain_us");
   if (options.preference != Preference::kSingleAnswer) return missing("preference");
-  if (options.tuning != Tuning::kNone) return missing("tuning");
-  return options.profiling ? missing("profiling") : "";
+  return options.tuning != Tuning::kNone ? missing("tuning") : "";
 }
 
 }  // namespace deputy::gpu_cl

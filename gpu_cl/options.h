@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Options of the delegate. One table (options.cc) has for each its key, type, range, default and
-// help, and everything else follows from it: the defaults of the struct, what a text may be, and
-// what the plug-in says of its options.
+// help, and everything else follows from it: the defaults of the structs, what a text may be, what
+// a field of the public struct may be, and what the plug-in says of its options.
 #ifndef DEPUTY_GPU_CL_OPTIONS_H_
 #define DEPUTY_GPU_CL_OPTIONS_H_
 
@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "deputy/deputy_gpu.h"
 #include "deputy/deputy_plugin.h"
 #include "deputy/gpu_delegate_options.h"
 
@@ -44,6 +45,12 @@ struct Options {
   std::string cache_token;
   int64_t cache_max_mb;
   bool profiling;
+  bool describe;
+  bool keep_outputs;
+
+  // Of the client's, a cl_context and a cl_command_queue; not in the table, since they are no text.
+  void* context = nullptr;
+  void* queue = nullptr;
 };
 
 // Reads texts into `options`, which keeps what no key names and is unchanged on failure. A key may
@@ -61,6 +68,13 @@ std::span<const DeputyPluginOption> PluginOptions();
 // The options of the original's struct. Returns "" or what is wrong with them; `out_options` is
 // unchanged then.
 std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options);
+
+// The public struct with every field as the table has it; strings live as long as the process.
+DeputyGpuOptions PublicDefaults();
+
+// The options of a public struct. Returns "" or what is wrong with them; `out_options` is unchanged
+// then.
+std::string FromPublic(const DeputyGpuOptions& given, Options* out_options);
 
 }  // namespace deputy::gpu_cl
 

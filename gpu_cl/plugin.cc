@@ -1,32 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's doors: what external delegates export, what deputy_plugin describes, and the
-// functions of TensorFlow Lite's GPU delegate.
+// The library's doors: what external delegates export, what deputy_plugin describes, the functions
+// of TensorFlow Lite's GPU delegate, and our own (deputy_gpu.h).
+#include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
+#include "deputy/deputy_gpu.h"
 #include "deputy/deputy_plugin.h"
 #include "deputy/gpu_delegate.h"
+#include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
+#include "gpu_cl/device.h"
+#include "gpu_cl/handles.h"
 #include "gpu_cl/options.h"
 
 namespace deputy::gpu_cl {
 namespace {
 
-// Null after a report, if there is somebody to report to.
+// No exception leaves the library: function(&error) or, if it throws, `failure`. A text is
+// reported, if there is somebody to report to.
+template <typename Result, typename Function>
+Result Reporting(Result failure, void (*report_error)(const char* text), const Function& function) {
+  try {
+    std::string error;
+    const Result result = function(&error);
+    if (!error.empty() && report_error != nullptr) report_error(error.c_str());
+    return result;
+  } catch (const std::exception& exception) {
+    if (report_error != nullptr) report_error(exception.what());
+    return failure;
+  }
+}
+
+// The same where there is nobody to report to.
+template <typename Function>
+TfLiteStatus Quietly(const Function& function) {
+  return Reporting(kTfLiteError, nullptr, [&](std::string*) { return function(); });
+}
+
+// A delegate on options that were read with the result `error`, which is "" or what is wrong.
+TfLiteDelegate* CreateFrom(const Options& options, std::string* error) {
+  if (error->empty()) *error = FindMissing(options);
+  return error->empty() ? CreateDelegate(options, error) : nullptr;
+}
+
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                        void (*report_error)(const char* text)) {
-  try {
+  return Reporting<TfLiteDelegate*>(nullptr, report_error, [&](std::string* error) {
     Options options;
-    std::string error = ParseOptions(keys, values, count, &options);
-    if (error.empty()) error = FindMissing(options);
-    TfLiteDelegate* delegate = error.empty() ? CreateDelegate(options, &error) : nullptr;
-    if (delegate == nullptr && report_error != nullptr) report_error(error.c_str());
-    return delegate;
-  } catch (const std::exception& error) {
-    if (report_error != nullptr) report_error(error.what());
-    return nullptr;
+    *error = ParseOptions(keys, values, count, &options);
+    return CreateFrom(options, error);
+  });
+}
+
+// Calls `callback`, which may be null, for each device. Returns "" or why there is none.
+std::string ForEachDevice(DeputyDeviceCallback callback, void* user_data) {
+  const LoadedCl loaded = LoadCl();
+  if (loaded.api == nullptr) return "no OpenCL: " + loaded.tried;
+  std::vector<Device> devices;
+  const ClStatus status = ListDevices(*loaded.api, &devices);
+  if (!status.ok()) return status.text;
+  for (const Device& device : devices) {
+    const DeputyDeviceInfo info = PublicInfo(device);
+    if (callback != nullptr) callback(user_data, &info);
   }
+  return "";
+}
+
+TfLiteStatus ListDevicesOfPlugin(DeputyDeviceCallback callback, void* user_data,
+                                 void (*report_error)(const char* text)) {
+  return Reporting(kTfLiteError, report_error, [&](std::string* error) {
+    *error = ForEachDevice(callback, user_data);
+    return error->empty() ? kTfLiteOk : kTfLiteError;
+  });
 }
 
 const DeputyDelegatePlugin* Describe() {
@@ -44,6 +92,15 @@ const DeputyDelegatePlugin* Describe() {
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
     plugin.device_bytes = &DeviceBytes;
+    plugin.list_devices = &ListDevicesOfPlugin;
+    plugin.describe_partitions = [](TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                    void* user_data) {
+      return Quietly([&] { return DescribePartitions(delegate, callback, user_data); });
+    };
+    plugin.take_events = [](TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                            void* user_data) {
+      return Quietly([&] { return TakeEvents(delegate, callback, user_data); });
+    };
     return plugin;
   }();
   return &kPlugin;
@@ -59,6 +116,33 @@ TfLiteDelegate* CreateV2(const TfLiteGpuDelegateOptionsV2* v2) {
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+// ---- deputy_gpu.h -------------------------------------------------------------------------------
+
+// Of the calling thread. A fixed place, so that a lack of memory can be told, too.
+char* LastError() {
+  thread_local char text[2048] = "";
+  return text;
+}
+
+void NoteError(const char* text) { std::snprintf(LastError(), 2048, "%s", text); }
+
+// function() returns "" or what is wrong.
+template <typename Function>
+TfLiteStatus Noting(const Function& function) {
+  return Reporting(kTfLiteError, &NoteError, [&](std::string* error) {
+    *error = function();
+    return error->empty() ? kTfLiteOk : kTfLiteError;
+  });
+}
+
+TfLiteDelegate* CreatePublic(const DeputyGpuOptions* given) {
+  return Reporting<TfLiteDelegate*>(nullptr, &NoteError, [&](std::string* error) {
+    Options options;
+    if (given != nullptr) *error = FromPublic(*given, &options);
+    return CreateFrom(options, error);
+  });
 }
 
 }  // namespace
@@ -97,6 +181,35 @@ TFL_CAPI_EXPORT TfLiteDelegate* TfLiteGpuDelegateV2Create(
 
 TFL_CAPI_EXPORT void TfLiteGpuDelegateV2Delete(TfLiteDelegate* delegate) {
   deputy::gpu_cl::DestroyDelegate(delegate);
+}
+
+TFL_CAPI_EXPORT const char* DeputyGpuLastError() { return deputy::gpu_cl::LastError(); }
+
+TFL_CAPI_EXPORT TfLiteStatus DeputyGpuListDevices(DeputyDeviceCallback callback, void* user_data) {
+  return deputy::gpu_cl::ListDevicesOfPlugin(callback, user_data, &deputy::gpu_cl::NoteError);
+}
+
+TFL_CAPI_EXPORT DeputyGpuOptions DeputyGpuOptionsDefault() {
+  return deputy::gpu_cl::PublicDefaults();
+}
+
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyGpuDelegateCreate(const DeputyGpuOptions* options) {
+  return deputy::gpu_cl::CreatePublic(options);
+}
+
+TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate) {
+  deputy::gpu_cl::DestroyDelegate(delegate);
+}
+
+TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor,
+                                                 void* buffer, size_t offset) {
+  return deputy::gpu_cl::Noting([&] {
+    return deputy::gpu_cl::BindBuffer(delegate, tensor, static_cast<cl_mem>(buffer), offset);
+  });
+}
+
+TFL_CAPI_EXPORT TfLiteStatus DeputyGpuUnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
+  return deputy::gpu_cl::Noting([&] { return deputy::gpu_cl::UnbindBuffer(delegate, tensor); });
 }
 
 }  // extern "C"

@@ -159,7 +159,8 @@ class CliTest(unittest.TestCase):
 
     def test_help_fits_80_columns_and_names_every_subcommand(self):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
-        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["explain"]):
+        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["devices"],
+                        ["explain"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)
@@ -312,7 +313,7 @@ class CliTest(unittest.TestCase):
                       "  layout  NHWC\n  option  ops= (text) ", text)
         environment = dict(os.environ, DEPUTY_PLUGIN_PATH=f"{good}:{bad}")
         for arguments, env in ((["plugins", "--json", good, bad], None),
-                               (["devices", "--json"], environment)):
+                               (["plugins", "--json"], environment)):
             result = deputy(*arguments, env=env)
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, "deputy: 1 of 2 files cannot be loaded\n")
@@ -322,6 +323,59 @@ class CliTest(unittest.TestCase):
                              ["text", "text", "text", "bool", "int", "float"])
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
+
+    def test_devices_of_plug_ins_are_listed_as_text_and_json(self):
+        library = f"{PLUGINS}/libdescribed0.so"
+        text = self.fine("devices", library)
+        self.assertEqual(text, "elementwise\n"
+                         "  [0] abacus, wood\n"
+                         "      type      other, kernels for cpu\n"
+                         "      driver    beads 1; 2\n"
+                         "      device    1, 2 compute units\n"
+                         "      memory    1.0 GiB, buffers up to 1.0 MiB\n"
+                         "      fp16      no\n"
+                         "  [1] fingers, wood\n"
+                         "      not usable: it is not available, or has no compiler\n"
+                         "      type      other, kernels for cpu\n"
+                         "      driver    beads 1; 2\n"
+                         "      device    1, 2 compute units\n"
+                         "      memory    1.0 GiB, buffers up to 1.0 MiB\n"
+                         "      fp16      yes\n")
+        entry, = json.loads(self.fine("devices", "--json", library))
+        self.assertEqual(entry["name"], "elementwise")
+        self.assertEqual([d["name"] for d in entry["devices"]], ["abacus", "fingers"])
+        self.assertEqual(entry["devices"][0], {
+            "index": 0, "usable": True, "name": "abacus", "vendor": "wood", "type": "other",
+            "class": "cpu", "platform": "beads", "platform_version": "1", "version": "1",
+            "driver_version": "2", "memory_bytes": 1 << 30, "max_buffer_bytes": 1 << 20,
+            "compute_units": 2, "fp16": False, "extensions": ["a", "b"]})
+
+    def test_why_there_are_no_devices_is_said(self):
+        asleep = {**os.environ, "ELEMENTWISE_DEVICES": "0"}
+        library = f"{PLUGINS}/libdescribed0.so"
+        result = deputy("devices", library, env=asleep)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"\Aelementwise\n  none: .*its devices are all asleep\n\Z")
+        self.assertEqual(result.stderr, "deputy: no device\n")
+        result = deputy("devices", library, f"{PLUGINS}/libno_create.so", "--json", env=asleep)
+        self.assertEqual(result.returncode, 1)
+        first, second = json.loads(result.stdout)
+        self.assertEqual((first["name"], first["devices"]), ("elementwise", []))
+        self.assertIn("its devices are all asleep", first["problem"])
+        self.assertIn("does not export", second["problem"])
+
+    def test_devices_are_those_of_the_gpu_delegate(self):
+        if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
+            self.skipTest("the GPU delegate is not built")
+        result = deputy("devices", env={**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"\Agpu\n  none: .*DEPUTY_OPENCL_LIBRARY asks for none\n")
+        result = deputy("devices", "--json")
+        entry, = json.loads(result.stdout)
+        self.assertEqual(entry["name"], "gpu")
+        if result.returncode != 0:
+            self.skipTest(entry["problem"])
+        self.assertGreater(entry["devices"][0]["memory_bytes"], 0)
 
     # ---- run -----------------------------------------------------------------------------------
 
@@ -631,6 +685,77 @@ class CliTest(unittest.TestCase):
         self.assertEqual((delegate["nodes"], delegate["partitions"]), (16, 1))
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
         self.assertEqual(report["delegates"][0]["name"], "gpu")
+
+    def test_the_gpu_delegate_shows_its_graphs(self):
+        report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--ir",
+                                     "--json"))
+        imported, optimised = report["partition_texts"]
+        self.assertEqual((imported["first_node"], imported["stage"]), (0, "imported"))
+        self.assertEqual((optimised["first_node"], optimised["stage"]), (0, "optimised"))
+        for text in (imported["text"], optimised["text"]):
+            self.assertRegex(text, r"\Ainput %0 FLOAT32\[1,")
+            self.assertIn("= conv_2d(", text)
+        self.assertLess(optimised["text"].count("\n"), imported["text"].count("\n"))
+        self.assertNotIn("imported", self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu"))
+
+    def test_bench_shows_what_the_device_did(self):
+        arguments = ["bench", FLOAT, *self.QUICK, "--delegate", "gpu,device=cpu,profiling=1"]
+        report = json.loads(self.gpu(*arguments, "--json"))
+        kernels, nodes = report["device"]["kernels"], report["device"]["nodes"]
+        count = {kernel["name"]: 0 for kernel in kernels}
+        for kernel in kernels:
+            count[kernel["name"]] += kernel["count"]
+        runs = report["profiled_runs"]
+        self.assertEqual((count["upload"], count["download"]), (runs, runs))
+        # The digits' network has so many of these.
+        for name, at_least in (("conv_2d", 5), ("depthwise_conv_2d", 4), ("pool_2d", 2),
+                               ("matmul", 2), ("softmax", 1)):
+            self.assertGreaterEqual(count[name], at_least * runs, name)
+        self.assertTrue({0, 2, 7, 15} <= {node["node"] for node in nodes} <= set(range(16)))
+        self.assertAlmostEqual(sum(k["ms"] for k in kernels if k["kernel"]),
+                               sum(n["ms"] for n in nodes))
+        # The host waits for the device.
+        self.assertLess(sum(k["ms"] for k in kernels), report["nodes"][0]["ms"] * 1.01)
+        text = self.gpu(*[a for a in arguments if a != "--nodes=0"], "--nodes=3")
+        self.assertRegex(text, r"\non the device +kernel +times +ms +share\n")
+        self.assertRegex(text, r"\nnode +on the device +kernel +ms +share\n(.*\n){3}and \d+ cheaper")
+        self.assertNotIn("on the device", self.gpu("bench", FLOAT, *self.QUICK, "--use_gpu"))
+
+    def check_trace(self, path, lanes, nodes):
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        names = {event["tid"]: event["args"]["name"] for event in events
+                 if event["name"] == "thread_name"}
+        self.assertEqual(list(names.values()), lanes)
+        pieces = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({piece["tid"] for piece in pieces}, set(names))
+        self.assertEqual(min(piece["ts"] for piece in pieces), 0)
+        host = [piece for piece in pieces if names[piece["tid"]] == "host"]
+        self.assertEqual(len(host), nodes)
+        return host, [piece for piece in pieces if names[piece["tid"]] != "host"]
+
+    def test_trace_has_a_lane_for_the_host_and_one_for_the_device(self):
+        path = pathlib.Path(self.folder) / "trace.json"
+        self.fine("run", FLOAT, "--random", "--trace", path)
+        host, _ = self.check_trace(path, ["host"], 16)
+        self.assertEqual([piece["args"]["node"] for piece in host], list(range(16)))
+        self.assertEqual((host[0]["name"], host[0]["args"]["owner"]), ("CONV_2D", "CPU"))
+        self.gpu("run", FLOAT, "--random", "--trace", str(path), "--delegate", "gpu,device=cpu")
+        (node,), device = self.check_trace(path, ["host", "device of delegate 0"], 1)
+        self.assertEqual(device[0]["name"], "upload")
+        self.assertEqual(device[-1]["name"], "download")
+        self.assertTrue({0, 2, 7, 15} <= {piece["args"]["node"] for piece in device})
+        for piece in device:  # to the microsecond
+            self.assertGreaterEqual(piece["ts"], node["ts"] - 1)
+            self.assertLessEqual(piece["ts"] + piece["dur"], node["ts"] + node["dur"] + 1)
+        self.gpu("bench", FLOAT, *self.QUICK, "--trace", str(path), "--use_gpu")
+        self.check_trace(path, ["host", "device of delegate 0"], 2)
+
+    def test_a_trace_that_cannot_be_written_is_a_mistake(self):
+        result = deputy("run", FLOAT, "--random", "--trace", "/nowhere/x.json")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"\Adeputy: --trace /nowhere/x.json: [^\n]+\n\Z")
+        self.refused(2, "--trace needs a profile", "bench", FLOAT, "--enable_op_profiling=false",
+                     "--trace", "x.json")
 
     def test_a_machine_without_opencl_is_told(self):
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():

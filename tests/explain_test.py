@@ -260,6 +260,19 @@ class ExplainTest(unittest.TestCase):
 
     # ---- JSON ----------------------------------------------------------------------------------
 
+    def test_delegates_show_their_partitions_if_they_can(self):
+        path = self.model(chain(SIN, ABS, NEG))
+        arguments = [path, *plugin("described0"), "--ir", "--profile", "1"]
+        self.assertIn("\npartition of [0] at node -1, counted\n  4 nodes\n",
+                      self.explain(*arguments))
+        self.assertEqual(self.report(*arguments)["partition_texts"],
+                         [{"delegate": 0, "first_node": -1, "stage": "counted",
+                           "text": "4 nodes"}])
+        for name in ("elementwise", "described_first_release"):
+            self.assertIn("\nno delegate here shows its partitions\n",
+                          self.explain(path, *plugin(name), "--ir"))
+        self.assertNotIn("partition_texts", self.report(path, *plugin("described0")))
+
     def test_json_has_everything(self):
         report = self.report(DIGITS, *plugin("described0", "ops=0"), *plugin("opaque"))
         self.assertEqual((report["policy"], report["nodes"], report["delegated"]), ("hot", 16, 2))

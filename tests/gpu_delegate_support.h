@@ -13,6 +13,7 @@
 #include "c_api/include/common.h"
 #include "c_api/include/deputy.h"
 #include "gpu_cl/cl_api.h"
+#include "tests/gpu_models.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -39,9 +40,7 @@ class TestDelegate {
 // What an interpreter says of the delegate that was applied first.
 DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
 
-// CONV_2D, MAX_POOL_2D, RESHAPE, GATHER, FULLY_CONNECTED, SOFTMAX: from a picture [1, 4, 4, 1] and
-// three indices from 0 to 3, three rows of three probabilities.
-std::vector<uint8_t> PictureModel();
+// Sets the inputs of PictureModel.
 void SetPicture(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
 
 }  // namespace deputy::gpu_cl

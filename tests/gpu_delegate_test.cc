@@ -19,7 +19,6 @@
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
-#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -29,52 +28,6 @@ using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
-
-// max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
-std::vector<uint8_t> SmallModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, -1, 0.5f});
-  const int two = m.AddConstant<float>(kTfLiteFloat32, {1}, {2});
-  const int sum = m.AddTensor(kTfLiteFloat32, {1, 4}), y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
-  m.AddOp(kTfLiteBuiltinAdd, {x, c}, {sum},
-          schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU));
-  m.AddOp(kTfLiteBuiltinMul, {sum, two}, {y}, schema::CreateMulOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  return m.Finish();
-}
-
-// NEG, ABS, GATHER_ND of the row in reverse, NEG: the third is none of the delegate's.
-std::vector<uint8_t> DividedModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int places = m.AddConstant<int32_t>(kTfLiteInt32, {4, 2}, {0, 3, 0, 2, 0, 1, 0, 0});
-  std::vector<int> t;
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {4}));
-  m.AddOp(kTfLiteBuiltinNeg, {x}, {t[0]}, schema::CreateNegOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAbs, {t[0]}, {t[1]}, schema::CreateAbsOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinGatherNd, {t[1], places}, {t[2]}, schema::CreateGatherNdOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinNeg, {t[2]}, {t[3]}, schema::CreateNegOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({t[3]});
-  return m.Finish();
-}
-
-// A product of two rows of integers, of int8 or int16.
-std::vector<uint8_t> WholeModel(TfLiteType type) {
-  ModelBuilder m;
-  const TensorExtras scaled = {.scale = {0.5f}, .zero_point = {0}};
-  const int x = m.AddTensor(type, {1, 2}, "x", scaled);
-  const int w = m.AddConstant<int8_t>(kTfLiteInt8, {1, 2}, {2, 4}, "w", scaled);
-  const int y = m.AddTensor(type, {1, 1}, "y", scaled);
-  m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {y},
-          schema::CreateFullyConnectedOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  return m.Finish();
-}
 
 std::vector<float> PictureOnTheCpu() {
   TestInterpreter t(PictureModel());
@@ -249,6 +202,32 @@ TEST_F(GpuDelegateTest, follows_when_inputs_are_resized) {
     EXPECT_EQ(t.Get<float>(0), expected);
     EXPECT_EQ(Calls("EnqueueNDRangeKernel"), before + 1);
   }
+}
+
+// Sizes are arguments of kernels: what was compiled for one batch serves others.
+TEST_F(GpuDelegateTest, resize_compiles_nothing) {
+  const TestDelegate gpu(spy_->api());
+  TestInterpreter t(BatchModel()), cpu(BatchModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  int64_t compiled = 0;
+  for (const int batch : {1, 2, 3, 1, 2}) {
+    std::vector<float> pictures(static_cast<size_t>(16 * batch));
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      pictures[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
+    }
+    for (TestInterpreter* each : {&t, &cpu}) {
+      ASSERT_EQ(each->Resize(0, {batch, 4, 4, 1}), kTfLiteOk) << each->log();
+      ASSERT_EQ(each->Allocate(), kTfLiteOk) << each->log();
+      each->Set<float>(0, pictures);
+      ASSERT_EQ(each->Invoke(), kTfLiteOk) << each->log();
+    }
+    EXPECT_EQ(FirstDelegate(t).node_count, 4);
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), cpu.Get<float>(0))) << batch;
+    if (compiled == 0) compiled = Calls("BuildProgram");
+    EXPECT_EQ(Calls("BuildProgram"), compiled) << batch;
+    EXPECT_EQ(Calls("CreateProgramWithSource"), compiled) << batch;
+  }
+  EXPECT_EQ(compiled, 1);
 }
 
 TEST_F(GpuDelegateTest, device_bytes_come_and_go) {

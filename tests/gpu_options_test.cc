@@ -49,6 +49,8 @@ TEST(OptionsTest, defaults) {
   EXPECT_EQ(options.cache_token, "");
   EXPECT_EQ(options.cache_max_mb, 256);
   EXPECT_FALSE(options.profiling);
+  EXPECT_FALSE(options.describe);
+  EXPECT_FALSE(options.keep_outputs);
 }
 
 TEST(OptionsTest, every_option_is_read) {
@@ -65,7 +67,9 @@ TEST(OptionsTest, every_option_is_read) {
                    {"cache_dir", "/tmp/x"},
                    {"cache_token", "net"},
                    {"cache_max_mb", "1"},
-                   {"profiling", "true"}},
+                   {"profiling", "true"},
+                   {"describe", "true"},
+                   {"keep_outputs", "true"}},
                   &options),
             "");
   EXPECT_EQ(options.device, "NVIDIA");
@@ -81,6 +85,8 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_EQ(options.cache_token, "net");
   EXPECT_EQ(options.cache_max_mb, 1);
   EXPECT_TRUE(options.profiling);
+  EXPECT_TRUE(options.describe);
+  EXPECT_TRUE(options.keep_outputs);
 }
 
 TEST(OptionsTest, unknown_key_is_told_with_the_keys_there_are) {
@@ -150,10 +156,10 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
     EXPECT_TRUE(help.ends_with(".")) << option.name;
     EXPECT_EQ(option.reserved, 0);
   }
-  EXPECT_EQ(names,
-            std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "device",
-                                   "device_class", "force", "max_partitions", "min_gain_us",
-                                   "precision", "preference", "profiling", "quantized", "tuning"}));
+  EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
+                                          "device", "device_class", "force", "keep_outputs",
+                                          "max_partitions", "min_gain_us", "precision",
+                                          "preference", "profiling", "quantized", "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }
@@ -163,7 +169,8 @@ TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
     const std::string name = option.name;
     const int32_t expected = name == "max_partitions" || name == "cache_max_mb" ? kDeputyOptionInt
                              : name == "min_gain_us"                            ? kDeputyOptionFloat
-                             : name == "quantized" || name == "force" || name == "profiling"
+                             : name == "quantized" || name == "force" || name == "profiling" ||
+                                     name == "describe" || name == "keep_outputs"
                                  ? kDeputyOptionBool
                                  : kDeputyOptionString;
     EXPECT_EQ(option.type, expected) << name;
@@ -195,11 +202,8 @@ std::string Refused(const TfLiteGpuDelegateOptionsV2& v2) {
 }
 
 TEST(OptionsTest, what_is_not_there_yet_is_found) {
-  const std::pair<const char*, const char*> kMissing[] = {{"precision", "fp16"},
-                                                          {"min_gain_us", "3"},
-                                                          {"preference", "balanced"},
-                                                          {"tuning", "full"},
-                                                          {"profiling", "true"}};
+  const std::pair<const char*, const char*> kMissing[] = {
+      {"precision", "fp16"}, {"min_gain_us", "3"}, {"preference", "balanced"}, {"tuning", "full"}};
   EXPECT_EQ(FindMissing(Options()), "");
   for (const auto& [key, value] : kMissing) {
     Options options;

@@ -242,7 +242,8 @@ TEST_F(PluginWrapper, options_are_256_at_most) {
 // ---- What plug-ins say of themselves ------------------------------------------------------------
 
 TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
-  for (const char* name : {"described-8", "described0", "described8", "described_newer_minor"}) {
+  for (const char* name : {"described-8", "described0", "described8", "described_newer_minor",
+                           "described_first_release"}) {
     const Handle delegate = External(name);
     const DeputyDelegatePlugin* plugin = Unwrap(delegate.get()).library->plugin();
     ASSERT_NE(plugin, nullptr) << name;
@@ -252,12 +253,19 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
     EXPECT_EQ(plugin->preferred_layout, kDeputyLayoutNhwc);
     ASSERT_NE(plugin->get_support, nullptr);
     EXPECT_EQ(RunWith(delegate.get()), RunOnCpu()) << name;
-    if (std::string(name) == "described-8") {
-      EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - 8);
-      EXPECT_EQ(plugin->device_bytes, nullptr) << "read behind the end of the plug-in's struct";
+    EXPECT_EQ(plugin->device_bytes(Unwrap(delegate.get()).inner), 3u) << name;
+    // What is behind the end of the plug-in's struct is not read.
+    const size_t first_release = offsetof(DeputyDelegatePlugin, list_devices);
+    if (std::string(name) == "described_first_release") {
+      EXPECT_EQ(plugin->struct_size, first_release);
+      EXPECT_EQ(plugin->list_devices, nullptr);
+      EXPECT_EQ(plugin->describe_partitions, nullptr);
+      EXPECT_EQ(plugin->take_events, nullptr);
     } else {
-      EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin));
-      EXPECT_EQ(plugin->device_bytes(Unwrap(delegate.get()).inner), 3u) << name;
+      const size_t missing = std::string(name) == "described-8" ? 8 : 0;
+      EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
+      EXPECT_NE(plugin->list_devices, nullptr);
+      EXPECT_EQ(plugin->take_events == nullptr, missing != 0) << name;
     }
   }
 }
@@ -316,6 +324,66 @@ DeputyPluginInfo Describe(const DeputyPlugin* plugin) {
   info.struct_size = sizeof info;
   EXPECT_EQ(DeputyPluginDescribe(plugin, &info), kTfLiteOk);
   return info;
+}
+
+TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in_that_says) {
+  DeputyPlugin* described = DeputyPluginLoad(Library("described0").c_str());
+  DeputyPlugin* older = DeputyPluginLoad(Library("described_first_release").c_str());
+  ASSERT_TRUE(described != nullptr && older != nullptr);
+  std::vector<std::string> found;
+  const auto note = [](void* data, const DeputyDeviceInfo* device) {
+    auto* names = static_cast<std::vector<std::string>*>(data);
+    names->push_back(std::to_string(device->index) + device->name);
+  };
+  EXPECT_EQ(DeputyPluginListDevices(described, note, &found), kTfLiteOk);
+  EXPECT_EQ(found, (std::vector<std::string>{"0abacus", "1fingers"}));
+  setenv("ELEMENTWISE_DEVICES", "0", 1);
+  EXPECT_EQ(DeputyPluginListDevices(described, note, &found), kTfLiteError);
+  unsetenv("ELEMENTWISE_DEVICES");
+  EXPECT_THAT(DeputyLastError(), HasSubstr("cannot list its devices: its devices are all asleep"));
+  EXPECT_EQ(DeputyPluginListDevices(older, note, &found), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a plug-in that can list its devices"));
+  EXPECT_EQ(DeputyPluginListDevices(described, nullptr, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a callback, found NULL"));
+  EXPECT_EQ(DeputyPluginListDevices(nullptr, note, &found), kTfLiteError);
+  EXPECT_EQ(found.size(), 2u);
+  DeputyPluginRelease(described);
+  DeputyPluginRelease(older);
+}
+
+TEST_F(PluginDescription, partitions_and_events_come_from_the_inner_delegate) {
+  std::string found;
+  const auto text = [](void* data, int32_t first_node, const char* stage, const char* words) {
+    *static_cast<std::string*>(data) +=
+        std::to_string(first_node) + " " + stage + ": " + words + "; ";
+  };
+  const auto event = [](void* data, const DeputyDeviceEvent* event) {
+    *static_cast<std::string*>(data) += std::to_string(event->node) + " " + event->name + "; ";
+  };
+  const Handle delegate = External("described0");
+  EXPECT_EQ(DeputyPluginDescribePartitions(delegate.get(), text, &found), kTfLiteOk);
+  EXPECT_EQ(DeputyPluginTakeEvents(delegate.get(), event, &found), kTfLiteOk);
+  EXPECT_EQ(found, "");
+  EXPECT_EQ(RunWith(delegate.get()), RunOnCpu());
+  EXPECT_EQ(DeputyPluginDescribePartitions(delegate.get(), text, &found), kTfLiteOk);
+  EXPECT_EQ(DeputyPluginTakeEvents(delegate.get(), event, &found), kTfLiteOk);
+  EXPECT_EQ(found, "-1 counted: 3 nodes; -1 node; -1 node; -1 node; ");
+  EXPECT_EQ(DeputyPluginTakeEvents(delegate.get(), nullptr, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a callback, found NULL"));
+}
+
+TEST_F(PluginDescription, who_cannot_say_is_told_apart) {
+  const auto text = [](void*, int32_t, const char*, const char*) { FAIL(); };
+  const auto event = [](void*, const DeputyDeviceEvent*) { FAIL(); };
+  const Handle older = External("described_first_release");
+  EXPECT_EQ(DeputyPluginDescribePartitions(older.get(), text, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a plug-in that can describe its partitions"));
+  EXPECT_EQ(DeputyPluginTakeEvents(older.get(), event, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a plug-in that can take times"));
+  TfLiteDelegate plain = TfLiteDelegateCreate();
+  EXPECT_EQ(DeputyPluginTakeEvents(&plain, event, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("a delegate of no plug-in: expected"));
+  EXPECT_EQ(DeputyPluginTakeEvents(nullptr, event, nullptr), kTfLiteError);
 }
 
 TEST_F(PluginRegistry, describes_each_kind) {

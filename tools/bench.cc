@@ -16,10 +16,12 @@
 #include "bench_options.h"
 #include "bench_report.h"
 #include "commands.h"
+#include "device_work.h"
 #include "profile.h"
 #include "session.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "trace.h"
 
 namespace deputy::tools {
 namespace {
@@ -90,9 +92,12 @@ void Bench(const BenchOptions& options) {
   std::optional<Profile> profile;
   size_t profiled = 0;
   if (options.profile) {
-    profile.emplace(*session);
+    (void)TakeDeviceWork(delegates.handles());  // that of the runs before
+    profile.emplace(*session, !options.trace.empty());
     profiled = Measure(session.get(), {std::min(options.runs, 50), 0, options.max_secs, 0}).size();
   }
+  const std::vector<DeviceWork> work = TakeDeviceWork(delegates.handles());
+  if (!options.trace.empty()) WriteTrace(options.trace, *profile, work);
   const BenchReport report = {options,
                               *session,
                               delegates,
@@ -100,7 +105,8 @@ void Bench(const BenchOptions& options) {
                               SummariseTimes(init, warmup, times),
                               memory,
                               profile ? &*profile : nullptr,
-                              profiled};
+                              profiled,
+                              profile ? work : std::vector<DeviceWork>()};
   (options.json ? PrintJson : PrintText)(report);
   session->WarnIfDegraded();
 }

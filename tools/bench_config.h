@@ -25,6 +25,7 @@ struct DelegateRequest {
   std::string provider;  // name in the table of bench_delegates.cc
   std::string path;      // of an external delegate
   std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::string> flags = {};  // see LoadDelegate
 };
 
 struct BenchOptions {
@@ -38,7 +39,7 @@ struct BenchOptions {
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
   bool profile = true, whole_profile = false;
   int nodes = 10;
-  std::string profile_mode = "stdout", profile_file;
+  std::string profile_mode = "stdout", profile_file, trace;
   bool json = false;
 };
 

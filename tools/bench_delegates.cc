@@ -34,11 +34,11 @@ TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
 }
 
 TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request) {
-  return LoadDelegate({request.path, request.options}).handle.release();
+  return LoadDelegate({request.path, request.options}, request.flags).handle.release();
 }
 
-TfLiteDelegate* CreateGpu(const DelegateRequest&) {
-  return TryLoadDelegate({"gpu", {}}).handle.release();
+TfLiteDelegate* CreateGpu(const DelegateRequest& request) {
+  return TryLoadDelegate({"gpu", {}}, request.flags).handle.release();
 }
 
 // The list of delegates: a row here is all that a new one needs.
@@ -179,6 +179,13 @@ void BenchDelegates::Apply(const Session& session) {
     if (info.builtin_code == kTfLiteBuiltinDelegate) continue;
     cpu_nodes_.push_back({node.subgraph, node.node, info.operator_name});
   }
+}
+
+std::vector<TfLiteDelegate*> BenchDelegates::handles() const {
+  std::vector<TfLiteDelegate*> handles;
+  handles.reserve(delegates_.size());
+  for (const Delegate& delegate : delegates_) handles.push_back(delegate.get());
+  return handles;
 }
 
 void BenchDelegates::CheckRequirements(const BenchOptions& options) const {

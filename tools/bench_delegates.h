@@ -51,6 +51,8 @@ class BenchDelegates {
   const std::vector<DelegateReport>& reports() const { return reports_; }
   const std::vector<CpuNode>& cpu_nodes() const { return cpu_nodes_; }
   size_t node_count() const { return node_count_; }
+  // In the order of the reports; null where not available.
+  std::vector<TfLiteDelegate*> handles() const;
   double apply_ms() const { return apply_ms_; }
   // One sentence: who runs the model.
   std::string Summary() const;

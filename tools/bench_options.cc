@@ -13,6 +13,7 @@
 #include "bench_inputs.h"
 #include "delegate_option.h"
 #include "text.h"
+#include "trace.h"
 
 namespace deputy::tools {
 namespace {
@@ -205,6 +206,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
   AddInputOptions(command, &options->inputs);
   AddDelegateOptions(command, options);
   AddProfileOptions(command, options, std::make_shared<Ignored>());
+  AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
 }
 
@@ -223,6 +225,10 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   if (!options->profile_file.empty()) options->profile_mode = "csv";
   if (!options->profile && options->profile_mode == "csv") {
     FailUsage("--op_profiling_output_mode=csv needs a profile: drop --enable_op_profiling=false");
+  }
+  if (!options->trace.empty()) {
+    if (!options->profile) FailUsage("--trace needs a profile: drop --enable_op_profiling=false");
+    for (DelegateRequest& request : options->delegates) request.flags = {kTimesFlag};
   }
   AddInputShapes(options->inputs, &options->session);
 }

@@ -54,6 +54,9 @@ void PrintProfile(const BenchReport& report) {
     std::printf("\n");
     report.profile->PrintByNode(report.profiled, static_cast<size_t>(report.options.nodes));
   }
+  if (report.device_work.empty()) return;
+  std::printf("\n");
+  PrintDeviceWork(report.device_work, report.profiled, static_cast<size_t>(report.options.nodes));
 }
 
 void PrintDelegates(const BenchReport& report) {
@@ -244,6 +247,9 @@ void PrintJson(const BenchReport& report) {
   if (report.profile != nullptr) {
     json["profiled_runs"] = report.profiled;
     json.update(report.profile->ToJson(report.profiled));
+    if (!report.device_work.empty()) {
+      json["device"] = DeviceWorkJson(report.device_work, report.profiled);
+    }
     if (!report.options.profile_file.empty()) WriteCsvFile(report);
   }
   // Names come out of the model and may be no UTF-8.

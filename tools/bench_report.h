@@ -10,6 +10,7 @@
 #include "bench_delegates.h"
 #include "bench_inputs.h"
 #include "bench_options.h"
+#include "device_work.h"
 #include "profile.h"
 #include "session.h"
 
@@ -45,8 +46,9 @@ struct BenchReport {
   const std::vector<InputReport>& inputs;
   BenchTimes times;
   BenchMemory memory;
-  const Profile* profile;  // null where none was asked for
-  size_t profiled;         // inferences in it
+  const Profile* profile;               // null where none was asked for
+  size_t profiled;                      // inferences in it
+  std::vector<DeviceWork> device_work;  // during these; empty where nobody took times
 };
 
 // To standard output. The csv profile goes to its file, or to standard output in the place of the

@@ -8,7 +8,8 @@ The drop-in must export exactly the functions that tests/data/abi_functions.csv 
 does (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 exports the same, the
 loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions that
 c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
-symbols to themselves. Last, the object files compiled for a newer instruction set may define no weak
+symbols to themselves. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
+version, and a plug-in's entry points. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
 import argparse
@@ -21,6 +22,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXTERNAL_DELEGATE = {'TfLiteExternalDelegate' + name
                      for name in ('OptionsDefault', 'OptionsInsert', 'Create', 'Delete')}
+GPU_ENTRY_POINTS = {'tflite_plugin_create_delegate', 'tflite_plugin_destroy_delegate', 'deputy_plugin',
+                    'TfLiteGpuDelegateV2Create', 'TfLiteGpuDelegateV2Delete',
+                    'TfLiteGpuDelegateOptionsV2Default'}
 MAY_NEED = re.compile(r'^(libc|libm|libdl|libpthread|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+$')
 
 
@@ -47,20 +51,23 @@ def tflite_functions():
             if row['exported_by_libtensorflowlite_c'].startswith(('yes', 'old', 'expected'))}
 
 
+def functions_of(header):
+    """The Deputy* functions that a header of ours declares."""
+    text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
+    # Names followed by "(" that are not pointers to functions, "(*Name)(".
+    return (set(re.findall(r'(?<![\w*])(Deputy\w+)\s*\(', text))
+            | set(re.findall(r'\*\s*(Deputy\w+)\s*\((?!\s*\*)', text)))
+
+
 def declared_functions():
     """The Deputy* functions that our own headers declare for libdeputy.
 
-    A plug-in's side (deputy_plugin.h) is what others define, so it is not among them.
+    A plug-in's side (deputy_plugin.h) is what others define, and the GPU delegate's (deputy_gpu.h)
+    is in a library of its own, so they are not among them.
     """
-    names = set()
-    for header in sorted(ROOT.glob('c_api/include/deputy*.h')):
-        if header.stem.startswith('deputy_plugin'):
-            continue
-        text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
-        # Names followed by "(" that are not pointers to functions, "(*Name)(".
-        names |= set(re.findall(r'(?<![\w*])(Deputy\w+)\s*\(', text))
-        names |= set(re.findall(r'\*\s*(Deputy\w+)\s*\((?!\s*\*)', text))
-    return names
+    return {name for header in sorted(ROOT.glob('c_api/include/deputy*.h'))
+            if not header.stem.startswith(('deputy_plugin', 'deputy_gpu'))
+            for name in functions_of(header)}
 
 
 def check_library(library, soname, expected):
@@ -79,6 +86,20 @@ def check_library(library, soname, expected):
     if 'SYMBOLIC' not in dynamic:
         yield f'{library}: not linked with -Bsymbolic'
     for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', dynamic):
+        if not MAY_NEED.match(needed):
+            yield f'{library}: may not need {needed}'
+
+
+def check_gpu_library(library):
+    if not library.exists():
+        return  # without OpenCL's headers it is not built
+    expected = functions_of(ROOT / 'c_api/include/deputy_gpu.h') | GPU_ENTRY_POINTS
+    exports = exports_of(library)
+    for what, names in (('does not export', expected - exports.keys()),
+                        ('leaks', exports.keys() - expected)):
+        if names:
+            yield f'{library} {what} {len(names)}: {" ".join(sorted(names))}'
+    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):
         if not MAY_NEED.match(needed):
             yield f'{library}: may not need {needed}'
 
@@ -102,6 +123,7 @@ def main(arguments):
     problems = [
         *check_library(build / 'drop-in/libtensorflowlite_c.so', 'libtensorflowlite_c.so', drop_in),
         *check_library(build / 'libdeputy.so.1', 'libdeputy.so.1', ours),
+        *check_gpu_library(build / 'libdeputy_gpu.so'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

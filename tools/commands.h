@@ -16,6 +16,7 @@ void AddBenchCommand(CLI::App* app);
 void AddInspectCommand(CLI::App* app);
 void AddExplainCommand(CLI::App* app);
 void AddPluginsCommand(CLI::App* app);
+void AddDevicesCommand(CLI::App* app);
 
 }  // namespace deputy::tools
 

@@ -13,15 +13,6 @@
 namespace deputy::tools {
 namespace {
 
-// The library reports to standard error unless told otherwise; the command says it in one line.
-class QuietReports {
- public:
-  QuietReports() {
-    DeputySetDefaultReporter([](void*, const char*, va_list) {}, nullptr);
-  }
-  ~QuietReports() { DeputySetDefaultReporter(nullptr, nullptr); }
-};
-
 // Our own delegates lie where our library is.
 std::string OwnDelegate(const std::string& name) {
   if (name != "gpu") return "";
@@ -29,16 +20,6 @@ std::string OwnDelegate(const std::string& name) {
   if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();
   return (folder / ("libdeputy_" + name + ".so")).string();
-}
-
-// A file in this folder is meant before one that the loader would search for.
-std::string PathOf(const std::string& library) {
-  std::string own = OwnDelegate(library);
-  if (!own.empty()) return own;
-  std::error_code error;
-  const bool is_here =
-      library.find('/') == std::string::npos && std::filesystem::exists(library, error);
-  return is_here ? "./" + library : library;
 }
 
 TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& option) {
@@ -56,7 +37,28 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
   return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
 }
 
+// What the user says of an option counts more.
+DelegateOption WithFlags(DelegateOption option, const std::vector<std::string>& flags,
+                         const DeputyPluginInfo& info) {
+  for (const std::string& flag : flags) {
+    for (size_t i = 0; i < info.option_count; ++i) {
+      if (flag != info.options[i].name) continue;
+      option.options.insert(option.options.begin(), {flag, "true"});
+    }
+  }
+  return option;
+}
+
 }  // namespace
+
+std::string LibraryPath(const std::string& library) {
+  std::string own = OwnDelegate(library);
+  if (!own.empty()) return own;
+  std::error_code error;
+  const bool is_here =
+      library.find('/') == std::string::npos && std::filesystem::exists(library, error);
+  return is_here ? "./" + library : library;
+}
 
 DelegateOption ParseDelegateOption(const std::string& text) {
   DelegateOption option;
@@ -79,21 +81,28 @@ DelegateOption ParseDelegateOption(const std::string& text) {
   return option;
 }
 
-LoadedDelegate LoadDelegate(const DelegateOption& option) {
-  LoadedDelegate loaded = TryLoadDelegate(option);
+QuietReports::QuietReports() {
+  DeputySetDefaultReporter([](void*, const char*, va_list) {}, nullptr);
+}
+
+QuietReports::~QuietReports() { DeputySetDefaultReporter(nullptr, nullptr); }
+
+LoadedDelegate LoadDelegate(const DelegateOption& option, const std::vector<std::string>& flags) {
+  LoadedDelegate loaded = TryLoadDelegate(option, flags);
   if (loaded.handle == nullptr) FailUsage("--delegate: %s", DeputyLastError());
   return loaded;
 }
 
-LoadedDelegate TryLoadDelegate(const DelegateOption& option) {
+LoadedDelegate TryLoadDelegate(const DelegateOption& option,
+                               const std::vector<std::string>& flags) {
   const QuietReports quiet;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
-      DeputyPluginLoad(PathOf(option.library).c_str()), &DeputyPluginRelease);
+      DeputyPluginLoad(LibraryPath(option.library).c_str()), &DeputyPluginRelease);
   DeputyPluginInfo info = {};
   info.struct_size = sizeof info;
   DelegateHandle handle(nullptr, &DeputyPluginDeleteDelegate);
   if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
-    handle.reset(Create(plugin.get(), info.kind, option));
+    handle.reset(Create(plugin.get(), info.kind, WithFlags(option, flags, info)));
   }
   if (handle == nullptr) return {std::move(handle), option.library, "", "", ""};
   return {std::move(handle), option.library, info.name, info.version, info.vendor};

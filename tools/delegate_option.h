@@ -23,6 +23,20 @@ struct DelegateOption {
 // the value before it. Ends the command with kExitUsage when there is no value before.
 DelegateOption ParseDelegateOption(const std::string& text);
 
+// Where the library of a name is: our own go by their names, a file in this folder is meant before
+// one that the loader would search for.
+std::string LibraryPath(const std::string& library);
+
+// Keeps the library from reporting to standard error while it lives: the command says it in one
+// line.
+class QuietReports {
+ public:
+  QuietReports();
+  ~QuietReports();
+  QuietReports(const QuietReports&) = delete;
+  QuietReports& operator=(const QuietReports&) = delete;
+};
+
 using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 
 // A delegate and what its library says of itself, "" where it says nothing.
@@ -32,11 +46,13 @@ struct LoadedDelegate {
 };
 
 // Ends the command with kExitUsage when the library cannot be loaded or gives no delegate. It must
-// outlive the interpreters it is applied to.
-LoadedDelegate LoadDelegate(const DelegateOption& option);
+// outlive the interpreters it is applied to. `flags` are set where the library declares them.
+LoadedDelegate LoadDelegate(const DelegateOption& option,
+                            const std::vector<std::string>& flags = {});
 
 // The same, but without a handle where there would be an end; DeputyLastError says why.
-LoadedDelegate TryLoadDelegate(const DelegateOption& option);
+LoadedDelegate TryLoadDelegate(const DelegateOption& option,
+                               const std::vector<std::string>& flags = {});
 
 }  // namespace deputy::tools
 

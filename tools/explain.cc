@@ -23,7 +23,7 @@ struct ExplainOptions {
   std::string require, html;
   std::string profile = "0";  // inferences, as text; see FinishOptions
   int inferences = 0;
-  bool json = false;
+  bool json = false, ir = false;
 };
 
 // Leftovers named in a refusal; the report has them all.
@@ -78,11 +78,31 @@ void CheckRequirement(const Json& report, const std::string& require) {
            delegated, all, list.c_str());
 }
 
+// What the delegates that can say so tell of their partitions.
+Json PartitionTexts(const Session& session) {
+  const QuietReports quiet;
+  Json texts = Json::array();
+  for (size_t i = 0; i < session.delegates().size(); ++i) {
+    Json found = Json::array();
+    const auto add = [](void* data, int32_t first_node, const char* stage, const char* text) {
+      static_cast<Json*>(data)->push_back(
+          {{"first_node", first_node}, {"stage", stage}, {"text", text}});
+    };
+    (void)DeputyPluginDescribePartitions(session.delegates()[i].handle.get(), add, &found);
+    for (const Json& text : found) {
+      texts.push_back({{"delegate", i}});
+      texts.back().update(text);
+    }
+  }
+  return texts;
+}
+
 void Explain(const ExplainOptions& options) {
   Session session(options.session);
   if (options.inferences > 0) Measure(&session, options.inferences);
-  const Json report =
+  Json report =
       ExplainSession(session, options.session.model, static_cast<size_t>(options.inferences));
+  if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (options.json) {
     // Names come out of the model and may be no UTF-8.
@@ -118,6 +138,9 @@ void AddExplainCommand(CLI::App* app) {
       ->type_name("[N]")
       ->expected(0, 1)
       ->default_str("10");
+  command->add_flag("--ir", options->ir,
+                    "Print each partition as its delegate's compiler has\n"
+                    "it, if it has one");
   command->add_flag("--json", options->json, "Print everything as JSON");
   command->add_option("--html", options->html, "Write a page with the graph, too")
       ->type_name("FILE");
@@ -128,6 +151,7 @@ void AddExplainCommand(CLI::App* app) {
       "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
   command->callback([options] {
     FinishOptions(options.get());
+    if (options->ir) options->session.delegate_flags = {"describe"};
     Explain(*options);
   });
 }

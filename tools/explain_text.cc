@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "deputy/deputy_plugin.h"
@@ -296,6 +298,20 @@ void PrintChanges(const Json& report) {
   if (untried > 0) std::printf("  %zu were not tried, the graph is too large\n", untried);
 }
 
+void PrintPartitionTexts(const Json& report) {
+  if (!report.contains("partition_texts")) return;
+  const Json& texts = report["partition_texts"];
+  if (texts.empty()) std::printf("\nno delegate here shows its partitions\n");
+  for (const Json& entry : texts) {
+    std::printf("\npartition of [%zu] at node %d, %s\n", entry["delegate"].get<size_t>(),
+                entry["first_node"].get<int>(), OneLine(entry["stage"]).c_str());
+    std::istringstream lines(entry["text"].get<std::string>());
+    for (std::string line; std::getline(lines, line);) {
+      std::printf("  %s\n", OneLine(line).c_str());
+    }
+  }
+}
+
 }  // namespace
 
 std::string NanosecondsText(double nanoseconds) {
@@ -321,6 +337,7 @@ void PrintExplanation(const Json& report) {
   PrintReasons(report);
   for (const Json& subgraph : report["subgraphs"]) PrintSubgraph(report, subgraph);
   PrintChanges(report);
+  PrintPartitionTexts(report);
 }
 
 }  // namespace deputy::tools

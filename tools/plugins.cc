@@ -149,7 +149,6 @@ void Plugins(const PluginsOptions& options) {
 void AddPluginsCommand(CLI::App* app) {
   auto options = std::make_shared<PluginsOptions>();
   CLI::App* command = app->add_subcommand("plugins", "List delegate libraries and their options");
-  command->alias("devices");
   command->add_option("PATH", options->paths, "Libraries, or folders of libraries")
       ->type_name("PATH");
   command->add_flag("--json", options->json, "Print JSON");

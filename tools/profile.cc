@@ -33,7 +33,8 @@ std::string CsvText(const std::string& text) {
 
 }  // namespace
 
-Profile::Profile(const Session& session) : interpreter_(session.interpreter()) {
+Profile::Profile(const Session& session, bool keep_events)
+    : interpreter_(session.interpreter()), keep_events_(keep_events) {
   rows_.resize(static_cast<size_t>(DeputyInterpreterGetSubgraphCount(interpreter_)));
   for (int s = 0; s < static_cast<int>(rows_.size()); ++s) {
     rows_[s].resize(static_cast<size_t>(DeputyInterpreterGetNodeCount(interpreter_, s)));
@@ -55,12 +56,25 @@ Profile::Profile(const Session& session) : interpreter_(session.interpreter()) {
 Profile::~Profile() { DeputyInterpreterSetProfileCallback(interpreter_, nullptr, nullptr); }
 
 void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
-  auto& rows = static_cast<Profile*>(profile)->rows_;
+  constexpr size_t kMostEvents = 1000000;
+  auto& self = *static_cast<Profile*>(profile);
+  auto& rows = self.rows_;
   const auto s = static_cast<size_t>(event->subgraph_index);
   const auto n = static_cast<size_t>(event->node_index);
   if (s >= rows.size() || n >= rows[s].size()) return;
   ++rows[s][n].calls;
   rows[s][n].nanoseconds += event->duration_ns;
+  if (!self.keep_events_ || self.events_.size() >= kMostEvents) return;
+  self.events_.push_back(
+      {event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns});
+}
+
+const std::string& Profile::NameOf(const Event& event) const {
+  return rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)].operator_name;
+}
+
+const std::string& Profile::OwnerOf(const Event& event) const {
+  return rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)].owner;
 }
 
 // Nodes that have run, the most expensive first.

@@ -17,7 +17,8 @@ namespace deputy::tools {
 // Listens to an interpreter from construction to destruction. The graph must not change meanwhile.
 class Profile {
  public:
-  explicit Profile(const Session& session);
+  // With `keep_events` it keeps when each node ran, for the first million of runs.
+  explicit Profile(const Session& session, bool keep_events = false);
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
@@ -31,6 +32,16 @@ class Profile {
   // The same as comma separated values with a line of headings; times per inference.
   void WriteCsv(size_t inferences, FILE* file) const;
   nlohmann::ordered_json ToJson(size_t inferences) const;
+
+  // One run of a node, on the clock of DeputyOpEvent.
+  struct Event {
+    int subgraph = 0, node = 0;
+    int64_t begin_ns = 0, duration_ns = 0;
+  };
+  // In the order in which they ended.
+  const std::vector<Event>& events() const { return events_; }
+  const std::string& NameOf(const Event& event) const;
+  const std::string& OwnerOf(const Event& event) const;
 
  private:
   struct Row {
@@ -49,6 +60,8 @@ class Profile {
 
   TfLiteInterpreter* interpreter_;
   std::vector<std::vector<Row>> rows_;  // by subgraph and node, names filled in beforehand
+  bool keep_events_;
+  std::vector<Event> events_;
 };
 
 }  // namespace deputy::tools

@@ -21,6 +21,7 @@
 #include "tensor_data.h"
 #include "tensor_file.h"
 #include "text.h"
+#include "trace.h"
 
 namespace deputy::tools {
 namespace {
@@ -34,6 +35,7 @@ struct RunOptions {
   std::string labels, output_dir;
   int top_k = 0;  // 0: not asked for
   int max_values = 1000;
+  std::string trace;
   bool expect_from_name = false, progress = false, profile = false;
 };
 
@@ -119,7 +121,9 @@ class Runner {
     ReadInputFiles();
     FillTheRest();
     if (!options_.output_dir.empty()) MakeOutputDir();
-    if (options_.expect_from_name || options_.profile) profile_.emplace(session_);
+    if (options_.expect_from_name || options_.profile || !options_.trace.empty()) {
+      profile_.emplace(session_, !options_.trace.empty());
+    }
     if (pictures_.empty()) {
       session_.Invoke();
       ShowOutputs("");
@@ -128,7 +132,8 @@ class Runner {
     } else {
       ShowPictures();
     }
-    if (profile_ && !options_.expect_from_name) PrintProfile();
+    if (options_.profile && !options_.expect_from_name) PrintProfile();
+    if (!options_.trace.empty()) WriteRunTrace();
     session_.WarnIfDegraded();
   }
 
@@ -290,6 +295,14 @@ class Runner {
     profile_->PrintByOperator(std::max<size_t>(1, times_.size()));
   }
 
+  void WriteRunTrace() const {
+    std::vector<TfLiteDelegate*> delegates;
+    for (const LoadedDelegate& loaded : session_.delegates()) {
+      delegates.push_back(loaded.handle.get());
+    }
+    WriteTrace(options_.trace, *profile_, TakeDeviceWork(delegates));
+  }
+
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
   bool shows_progress() const {
     return options_.progress || (pictures_.size() > 1 && isatty(STDERR_FILENO));
@@ -351,6 +364,7 @@ void AddOutputOptions(CLI::App* command, RunOptions* options) {
                     "Pictures are named ..._<label>: print accuracy,\n"
                     "the wrong ones, latency, who ran what");
   command->add_flag("--profile", options->profile, "Print who ran which operator");
+  AddTraceOption(command, &options->trace);
   command->add_flag("--progress", options->progress,
                     "Progress bar on standard error (the default on\na terminal)");
 }
@@ -380,6 +394,7 @@ void AddRunCommand(CLI::App* app) {
     if (options->expect_from_name && options->image.empty()) {
       FailUsage("--expect-from-name needs --image");
     }
+    if (!options->trace.empty()) options->session.delegate_flags = {kTimesFlag};
     Runner(*options).Run();
   });
 }

@@ -60,7 +60,7 @@ Session::Session(const SessionOptions& options)
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
   for (const std::string& spec : options.delegates)
-    delegates_.push_back(LoadDelegate(ParseDelegateOption(spec)));
+    delegates_.push_back(LoadDelegate(ParseDelegateOption(spec), options.delegate_flags));
   double start = NowMs();
   model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path_.c_str(), &Collect, this));
   if (model_ == nullptr) Refuse("is no usable model");

@@ -23,9 +23,10 @@ namespace deputy::tools {
 struct SessionOptions {
   std::string model;
   int threads = 1;
-  bool reference = false;              // bit-exact integer arithmetic
-  std::vector<std::string> shapes;     // "NAME=1,224,224,3"
-  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
+  bool reference = false;                   // bit-exact integer arithmetic
+  std::vector<std::string> shapes;          // "NAME=1,224,224,3"
+  std::vector<std::string> delegates;       // "LIB.so,KEY=VALUE", in the order of application
+  std::vector<std::string> delegate_flags;  // options that are set where a delegate declares them
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
   std::string policy;
   // Who may run what, see placement_option.h.

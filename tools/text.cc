@@ -116,7 +116,8 @@ std::string BytesText(size_t bytes) {
   if (bytes < 1024) return Format("%zu B", bytes);
   const double kib = static_cast<double>(bytes) / 1024;
   if (kib < 1024) return Format("%.1f KiB", kib);
-  return Format("%.1f MiB", kib / 1024);
+  if (kib < 1024 * 1024) return Format("%.1f MiB", kib / 1024);
+  return Format("%.1f GiB", kib / 1024 / 1024);
 }
 
 std::string PluralText(size_t count, const char* singular, const char* plural) {

@@ -36,7 +36,7 @@ std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2))
 std::string OneLine(const std::string& text);
 
 std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"
-std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB"
+std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB", "2.0 GiB"
 std::string PluralText(size_t count, const char* singular, const char* plural);
 
 // Whether the whole of `text` is a number in [0, INT_MAX].

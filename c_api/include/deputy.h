@@ -656,6 +656,31 @@ typedef struct DeputyPluginInfo {
 TFL_CAPI_EXPORT TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin,
                                                   DeputyPluginInfo* info);
 
+// Calls `callback` for each device that the plug-in's delegates can work on; what it gets is the
+// plug-in's and holds during the call. Of a DeputyDeviceInfo, fields beyond its struct_size are not
+// to be read. kTfLiteError for a plug-in that does not say, and where it has no device;
+// DeputyLastError() has the text. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginListDevices(const DeputyPlugin* plugin,
+                                                     DeputyDeviceCallback callback,
+                                                     void* user_data);
+
+// Calls `callback` with texts about the partitions of a delegate of DeputyPluginCreateDelegate,
+// such as the graph that a compiler works on; no texts where the delegate was not made to keep
+// them. kTfLiteError for a delegate whose plug-in has none; DeputyLastError() has the text. Not
+// while the delegate is applied.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginDescribePartitions(TfLiteDelegate* delegate,
+                                                            DeputyPartitionTextCallback callback,
+                                                            void* user_data);
+
+// Calls `callback` with what the device of a delegate of DeputyPluginCreateDelegate has done since
+// the last call, and forgets it; nothing where the delegate was not made to take times. Of a
+// DeputyDeviceEvent, fields beyond its struct_size are not to be read. kTfLiteError for a delegate
+// whose plug-in never takes times; DeputyLastError() has the text. Not while an interpreter that
+// uses the delegate runs.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate,
+                                                    DeputyDeviceEventCallback callback,
+                                                    void* user_data);
+
 // Plug-ins found by a search, and the files that looked like plug-ins and are none.
 typedef struct DeputyPluginList DeputyPluginList;
 

@@ -139,6 +139,69 @@ typedef struct DeputySupportAnswer {
   double* cost_ns_of_node;
 } DeputySupportAnswer;
 
+// One device that a plug-in's delegates can work on. The plug-in owns it and its strings, which
+// hold during the callback; strings that it does not know are "".
+typedef struct DeputyDeviceInfo {
+  // sizeof(DeputyDeviceInfo).
+  size_t struct_size;
+  // Its place in the list, from 0: what the plug-in's option for a device takes.
+  int32_t index;
+  // Not 0: a delegate can be made on it.
+  int32_t usable;
+  // The driver that has it, with its version.
+  const char* platform;
+  const char* platform_version;
+  // The device's own name, and who made it.
+  const char* name;
+  const char* vendor;
+  // What it is: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
+  const char* type;
+  // What kernels are written for: "cpu", "desktop" or "mobile".
+  const char* device_class;
+  // Of the device and of its driver.
+  const char* version;
+  const char* driver_version;
+  // Names with spaces between.
+  const char* extensions;
+  // Bytes of memory, and of the largest buffer in it.
+  uint64_t memory_bytes;
+  uint64_t max_buffer_bytes;
+  uint32_t compute_units;
+  // Not 0: it lists half precision.
+  int32_t fp16;
+} DeputyDeviceInfo;
+
+// Called for one device after the other.
+typedef void (*DeputyDeviceCallback)(void* user_data, const DeputyDeviceInfo* device);
+
+// Called with texts for people about the partitions of a delegate, in the order in which they were
+// made: `first_node` is the first of the nodes that the partition replaces, `stage` says what the
+// text shows ("imported"). Both texts hold during the call.
+typedef void (*DeputyPartitionTextCallback)(void* user_data, int32_t first_node, const char* stage,
+                                            const char* text);
+
+// A piece of work that a delegate had its device do: a kernel, a copy. The plug-in owns it and its
+// strings, which hold during the callback.
+typedef struct DeputyDeviceEvent {
+  // sizeof(DeputyDeviceEvent).
+  size_t struct_size;
+  // The first of the nodes that the partition replaces, and the one of them that this was for; -1
+  // if it was for none in particular.
+  int32_t first_node;
+  int32_t node;
+  // What was done ("conv"), and what did it: the name of a kernel, or "".
+  const char* name;
+  const char* kernel;
+  // When it was handed to the device and when it started, on the clock of DeputyOpEvent.begin_ns
+  // (CLOCK_MONOTONIC), and how long it took, in nanoseconds.
+  int64_t queued_ns;
+  int64_t begin_ns;
+  int64_t duration_ns;
+} DeputyDeviceEvent;
+
+// Called for one event after the other.
+typedef void (*DeputyDeviceEventCallback)(void* user_data, const DeputyDeviceEvent* event);
+
 // A delegate's description of itself. It and all it points to lives as long as the process: a
 // plug-in that was loaded is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -168,6 +231,20 @@ typedef struct DeputyDelegatePlugin {
                               DeputySupportAnswer* answer);
   // Bytes that the delegate holds on its device at the moment, for reports. NULL: it does not say.
   size_t (*device_bytes)(TfLiteDelegate* delegate);
+  // Since the second release of the struct: calls `callback` for each device that delegates can be
+  // made on. Where there is none that is an error, and `report_error`, if it is not NULL, gets the
+  // reason. NULL: the plug-in has no devices to choose from.
+  TfLiteStatus (*list_devices)(DeputyDeviceCallback callback, void* user_data,
+                               void (*report_error)(const char* text));
+  // Calls `callback` with texts about the partitions that the delegate has at the moment, if it was
+  // made to keep them. NULL: it never does.
+  TfLiteStatus (*describe_partitions)(TfLiteDelegate* delegate,
+                                      DeputyPartitionTextCallback callback, void* user_data);
+  // Calls `callback` with the events since the last call, in the order in which they were handed to
+  // the device, if it was made to take times, and forgets them. No interpreter that uses the
+  // delegate may run meanwhile. NULL: it never takes times.
+  TfLiteStatus (*take_events)(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                              void* user_data);
 } DeputyDelegatePlugin;
 
 // The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to

@@ -174,6 +174,18 @@ TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin, DeputyPluginInfo* 
   return plugin == nullptr ? kTfLiteError : deputy::Deliver(InfoOf(*plugin), info);
 }
 
+TfLiteStatus DeputyPluginListDevices(const DeputyPlugin* plugin, DeputyDeviceCallback callback,
+                                     void* user_data) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter;
+    if (plugin == nullptr) {
+      reporter.Report("DeputyPluginListDevices: expected a plug-in, found NULL");
+      return kTfLiteError;
+    }
+    return deputy::ListPluginDevices(*plugin->library, callback, user_data, &reporter);
+  });
+}
+
 // ---- Lists --------------------------------------------------------------------------------------
 
 DeputyPluginList* DeputyPluginListCreate(const char* paths) {
@@ -233,4 +245,20 @@ TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin, const voi
 void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate) {
   ErrorReporter reporter;
   deputy::DeletePluginDelegate(delegate, &reporter);
+}
+
+TfLiteStatus DeputyPluginDescribePartitions(TfLiteDelegate* delegate,
+                                            DeputyPartitionTextCallback callback, void* user_data) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter;
+    return deputy::DescribePluginPartitions(delegate, callback, user_data, &reporter);
+  });
+}
+
+TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                                    void* user_data) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter;
+    return deputy::TakePluginEvents(delegate, callback, user_data, &reporter);
+  });
 }

@@ -114,30 +114,39 @@ void WrapOpaque(const TfLiteOpaqueDelegateBuilder& inner, Wrapper* wrapper) {
   wrapper->base.opaque_delegate_builder = outer;
 }
 
-// Where a plug-in's texts go while its create function runs: the callback has no argument of ours.
-thread_local std::string* creation_report = nullptr;
+// Where a plug-in's texts go while a function of its own runs: the callback has no argument of
+// ours.
+thread_local std::string* current_report = nullptr;
 
 constexpr size_t kMaxReport = 600;
 
 void CollectReport(const char* text) {
-  if (creation_report == nullptr || text == nullptr) return;
+  if (current_report == nullptr || text == nullptr) return;
   // Without memory there is less to read.
   Guard(Ignore, [&] {
-    if (!creation_report->empty()) *creation_report += "; ";
-    creation_report->append(text);
-    if (creation_report->size() > kMaxReport) creation_report->resize(kMaxReport);
+    if (!current_report->empty()) *current_report += "; ";
+    current_report->append(text);
+    if (current_report->size() > kMaxReport) current_report->resize(kMaxReport);
   });
+}
+
+// Makes the call, with what the plug-in says meanwhile in `*out_report`.
+template <typename Function>
+CallResult CallReporting(CallObserver* observer, Callback callback, Function&& function,
+                         std::string* out_report) {
+  std::string* outer = std::exchange(current_report, out_report);
+  const CallResult result = CallForeign(observer, {.callback = callback}, function);
+  current_report = outer;
+  return result;
 }
 
 // Calls the plug-in, with `*out_problem` saying why when it gives no delegate.
 template <typename Create>
 TfLiteDelegate* CallCreate(CallObserver* observer, Create&& create, std::string* out_problem) {
   std::string report;
-  std::string* outer = std::exchange(creation_report, &report);
   TfLiteDelegate* delegate = nullptr;
-  const CallResult result = CallForeign(observer, {.callback = Callback::kCreate},
-                                        [&](CallResult*) { delegate = create(); });
-  creation_report = outer;
+  const CallResult result = CallReporting(
+      observer, Callback::kCreate, [&](CallResult*) { delegate = create(); }, &report);
   if (delegate == nullptr) {
     *out_problem = result.exception != nullptr ? "the plug-in threw an exception"
                                                : "the plug-in returned NULL";
@@ -191,6 +200,32 @@ void CallDestroy(CallObserver* observer, const Wrapper& wrapper) {
   });
 }
 
+const DeputyDelegatePlugin* PluginOf(const PluginDelegate& delegate) {
+  return delegate.library == nullptr ? nullptr : delegate.library->plugin();
+}
+
+std::string PathOf(const PluginDelegate& delegate) {
+  return delegate.library == nullptr ? "a delegate of no plug-in" : delegate.library->path();
+}
+
+// Makes a call that a plug-in may lack, with the reason reported where it fails.
+template <typename Function>
+TfLiteStatus Ask(const std::string& who, const char* what, bool has_function, bool has_callback,
+                 const Function& function, ErrorReporter* reporter) {
+  if (!has_function || !has_callback) {
+    return Fail(reporter, kTfLiteError, "%s: expected %s", who.c_str(),
+                has_callback ? (std::string("a plug-in that can ") + what).c_str()
+                             : "a callback, found NULL");
+  }
+  std::string report;
+  const CallResult result = CallReporting(
+      nullptr, Callback::kDescribe, [&](CallResult* out) { out->status = function(); }, &report);
+  if (result.status == kTfLiteOk) return kTfLiteOk;
+  if (result.exception != nullptr) report = "the plug-in threw an exception";
+  if (report.empty()) report = "the plug-in gave no reason";
+  return Fail(reporter, kTfLiteError, "%s: cannot %s: %s", who.c_str(), what, report.c_str());
+}
+
 }  // namespace
 
 TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
@@ -223,6 +258,35 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
   }
   CallDestroy(observer, *wrapper);
   delete wrapper;
+}
+
+TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
+                               void* user_data, ErrorReporter* reporter) {
+  const auto list = library.plugin() == nullptr ? nullptr : library.plugin()->list_devices;
+  return Ask(
+      library.path(), "list its devices", list != nullptr, callback != nullptr,
+      [&] { return list(callback, user_data, &CollectReport); }, reporter);
+}
+
+TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
+                                      DeputyPartitionTextCallback callback, void* user_data,
+                                      ErrorReporter* reporter) {
+  const PluginDelegate parts = Unwrap(delegate);
+  const DeputyDelegatePlugin* plugin = PluginOf(parts);
+  const auto describe = plugin == nullptr ? nullptr : plugin->describe_partitions;
+  return Ask(
+      PathOf(parts), "describe its partitions", describe != nullptr, callback != nullptr,
+      [&] { return describe(parts.inner, callback, user_data); }, reporter);
+}
+
+TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                              void* user_data, ErrorReporter* reporter) {
+  const PluginDelegate parts = Unwrap(delegate);
+  const DeputyDelegatePlugin* plugin = PluginOf(parts);
+  const auto take = plugin == nullptr ? nullptr : plugin->take_events;
+  return Ask(
+      PathOf(parts), "take times", take != nullptr, callback != nullptr,
+      [&] { return take(parts.inner, callback, user_data); }, reporter);
 }
 
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {

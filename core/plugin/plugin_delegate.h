@@ -32,6 +32,19 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
                           CallObserver* observer = nullptr);
 
+// Calls `callback` for each device of the library's. An error, reported, where it does not say or
+// has none.
+TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
+                               void* user_data, ErrorReporter* reporter);
+
+// The same for the texts about the partitions of a delegate, and for the events of its device; see
+// deputy.h.
+TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
+                                      DeputyPartitionTextCallback callback, void* user_data,
+                                      ErrorReporter* reporter);
+TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                              void* user_data, ErrorReporter* reporter);
+
 // What is behind any delegate. One that is no wrapper is its own inner delegate and comes from no
 // library.
 struct PluginDelegate {

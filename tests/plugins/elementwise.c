@@ -401,6 +401,55 @@ static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }
 
+// Two devices; with the environment variable ELEMENTWISE_DEVICES=0 none.
+static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                                void (*report_error)(const char* text)) {
+  const char* wanted = getenv("ELEMENTWISE_DEVICES");
+  if (wanted != NULL && strcmp(wanted, "0") == 0) {
+    if (report_error != NULL) report_error("its devices are all asleep");
+    return kTfLiteError;
+  }
+  DeputyDeviceInfo device;
+  memset(&device, 0, sizeof device);
+  device.struct_size = sizeof device;
+  device.usable = 1;
+  device.platform = "beads";
+  device.platform_version = "1";
+  device.name = "abacus";
+  device.vendor = "wood";
+  device.type = "other";
+  device.device_class = "cpu";
+  device.version = "1";
+  device.driver_version = "2";
+  device.extensions = "a b";
+  device.memory_bytes = 1u << 30;
+  device.max_buffer_bytes = 1u << 20;
+  device.compute_units = 2;
+  callback(user_data, &device);
+  device.index = 1;
+  device.usable = 0;
+  device.name = "fingers";
+  device.fp16 = 1;
+  callback(user_data, &device);
+  return kTfLiteOk;
+}
+
+// How many nodes were computed, as one text and as events without times.
+static TfLiteStatus DescribePartitions(TfLiteDelegate* base, DeputyPartitionTextCallback callback,
+                                       void* user_data) {
+  char text[40];
+  snprintf(text, sizeof text, "%d nodes", (int)NodesComputed(base));
+  if (NodesComputed(base) > 0) callback(user_data, -1, "counted", text);
+  return kTfLiteOk;
+}
+
+static TfLiteStatus TakeEvents(TfLiteDelegate* base, DeputyDeviceEventCallback callback,
+                               void* user_data) {
+  const DeputyDeviceEvent event = {sizeof event, -1, -1, "node", "", 0, 0, 0};
+  for (size_t i = 0; i < NodesComputed(base); ++i) callback(user_data, &event);
+  return kTfLiteOk;
+}
+
 static void IgnoreOptions(const char* message) { (void)message; }
 
 // The options that only have types are dropped.
@@ -442,12 +491,13 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.create = CreateDescribed;
   plugin.known.destroy = tflite_plugin_destroy_delegate;
   plugin.known.get_support = GetSupport;
-  // Behind the end of a smaller struct there is rubbish.
-  const uintptr_t rubbish = (uintptr_t)0x5a5a5a5a;
   plugin.known.device_bytes = NodesComputed;
-  if (DESCRIBED_SIZE < sizeof(DeputyDelegatePlugin)) {
-    memcpy(&plugin.known.device_bytes, &rubbish, sizeof rubbish);
-  }
-  plugin.tail = (void*)rubbish;
+  plugin.known.list_devices = ListDevices;
+  plugin.known.describe_partitions = DescribePartitions;
+  plugin.known.take_events = TakeEvents;
+  // Behind the end of a smaller struct there is rubbish.
+  const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
+  const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;
+  if (end < sizeof plugin) memset((char*)&plugin + end, 0x5a, sizeof plugin - end);
 }
 #endif  // DESCRIBED_SIZE_DELTA

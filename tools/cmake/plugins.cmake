@@ -29,6 +29,8 @@ deputy_add_plugin(described_wrong_major elementwise.c DESCRIBED_SIZE_DELTA=0
                   DESCRIBED_VERSION=0x20003)
 deputy_add_plugin(described_newer_minor elementwise.c DESCRIBED_SIZE_DELTA=8
                   DESCRIBED_VERSION=0x10009)
+deputy_add_plugin(described_first_release elementwise.c DESCRIBED_SIZE_DELTA=0
+                  DESCRIBED_SIZE=offsetof\(DeputyDelegatePlugin,list_devices\))
 deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=64)
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
 deputy_add_plugin(handles handles.c)

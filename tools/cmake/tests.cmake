@@ -118,6 +118,7 @@ foreach(source IN LISTS test_sources)
   target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
   if(name MATCHES "^gpu_")
     target_link_libraries(${name} PRIVATE deputy_gpu_test_support)
+    add_dependencies(${name} deputy_gpu)  # opened by path
   endif()
 endforeach()
 # The command has no library; what is tested of it by itself is compiled into the test.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a delegate of ours is made of, for the files that make up the delegate.
+#ifndef DEPUTY_GPU_CL_GPU_DELEGATE_H_
+#define DEPUTY_GPU_CL_GPU_DELEGATE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu_cl/buffer_table.h"
+#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device.h"
+#include "gpu_cl/options.h"
+#include "gpu_cl/program_cache.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace deputy::gpu_cl {
+
+struct Partition;
+
+// What `data_` of the delegate points to. Interpreters on several threads may use one delegate.
+struct GpuDelegate {
+  TfLiteDelegate delegate{};
+  Options options;
+  std::shared_ptr<SharedContext> context;     // null: it cannot work
+  ClQueue queue;                              // the client's, if it brought one
+  std::string failure;                        // and why
+  std::shared_ptr<const ProgramCache> cache;  // null: none
+  std::atomic<size_t> device_bytes = 0;
+  std::vector<std::string> texts;  // of the last support answer
+
+  BufferTable buffers;  // what the handles of tensors stand for
+
+  std::mutex mutex;                    // for what follows
+  ClQueue copies;                      // for copies outside of runs, made when it is first needed
+  std::vector<Partition*> partitions;  // those that live, in the order in which they were made
+};
+
+inline GpuDelegate& Of(TfLiteDelegate* delegate) {
+  return *static_cast<GpuDelegate*>(delegate->data_);
+}
+
+// No exception leaves the library: function() or, if it throws, an error that is reported.
+template <typename Function>
+TfLiteStatus Guarded(TfLiteContext* context, const Function& function) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    context->ReportError(context, "GPU delegate: %s", error.what());
+  } catch (...) {
+    context->ReportError(context, "GPU delegate: an unknown exception");
+  }
+  return kTfLiteError;
+}
+
+inline TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std::string& text) {
+  context->ReportError(context, "GPU delegate: %s", text.c_str());
+  return status;
+}
+
+// The runtime frees arrays that it is given with free(); null if memory is short.
+TfLiteIntArray* MakeArray(const std::vector<int>& values);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_GPU_DELEGATE_H_

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/partition.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+
+#include "compiler/dump.h"
+#include "compiler/import.h"
+#include "compiler/passes.h"
+#include "gpu_cl/handles.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+using compiler::Graph;
+using compiler::Refusal;
+
+DeviceClass ClassOf(const GpuDelegate& gpu) {
+  switch (gpu.options.device_class) {
+    case ClassChoice::kCpu:
+      return DeviceClass::kCpu;
+    case ClassChoice::kDesktop:
+      return DeviceClass::kDesktop;
+    case ClassChoice::kMobile:
+      return DeviceClass::kMobile;
+    default:
+      return gpu.context->device().profile.device_class;
+  }
+}
+
+// Of the calling thread, see KeptTensors; null: none.
+thread_local const std::vector<int>* kept_tensors = nullptr;
+
+// Decides which outputs stay on the device. Returns "" or what is wrong.
+std::string KeepOutputs(Partition* partition) {
+  const Graph& graph = partition->executor->graph();
+  partition->kept.resize(graph.outputs.size());
+  for (size_t i = 0; i < graph.outputs.size() && kept_tensors != nullptr; ++i) {
+    const compiler::Value& value = graph.value(graph.outputs[i]);
+    if (value.bytes() == 0) continue;
+    if (!std::binary_search(kept_tensors->begin(), kept_tensors->end(), value.tensor)) continue;
+    ClStatus status;
+    partition->kept[i] = partition->executor->OutputBuffer(i, &status);
+    if (!status.ok()) return status.text;
+  }
+  return "";
+}
+
+std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
+                    Partition* partition) {
+  Graph graph;
+  const std::optional<Refusal> refusal = compiler::Import(context, params, &graph);
+  if (refusal) return refusal->text;
+  GpuDelegate& owner = *partition->owner;
+  if (owner.options.describe) partition->texts.emplace_back("imported", compiler::ToText(graph));
+  compiler::RunPasses(&graph, {});
+  if (owner.options.describe) partition->texts.emplace_back("optimised", compiler::ToText(graph));
+  ClStatus status;
+  ExecutorOptions options;
+  options.device_class = ClassOf(owner);
+  options.cache_token = owner.options.cache_token;
+  options.cache = owner.cache;
+  options.queue = owner.queue.get();
+  options.profiling = owner.options.profiling;
+  partition->executor = Executor::Create(owner.context, std::move(graph), options, &status);
+  if (partition->executor == nullptr) return status.text;
+  owner.device_bytes += partition->executor->device_bytes();
+  return KeepOutputs(partition);
+}
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  Partition* result = nullptr;
+  const TfLiteStatus status = Guarded(context, [&] {
+    const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    auto partition = std::make_unique<Partition>();
+    GpuDelegate& owner = Of(params->delegate);
+    partition->owner = &owner;
+    const TfLiteIntArray& nodes = *params->nodes_to_replace;
+    if (nodes.size > 0) partition->first_node = nodes.data[0];
+    partition->failure = Compile(context, *params, partition.get());
+    const std::lock_guard lock(owner.mutex);
+    owner.partitions.push_back(partition.get());
+    result = partition.release();
+    return kTfLiteOk;
+  });
+  return status == kTfLiteOk ? result : nullptr;
+}
+
+void Free(TfLiteContext*, void* user_data) {
+  auto* partition = static_cast<Partition*>(user_data);
+  if (partition == nullptr) return;
+  GpuDelegate& owner = *partition->owner;
+  {
+    const std::lock_guard lock(owner.mutex);
+    std::erase(owner.partitions, partition);
+  }
+  for (const auto& buffer : partition->kept) {
+    if (buffer != nullptr) owner.buffers.Forget(buffer.get());
+  }
+  if (partition->executor != nullptr) owner.device_bytes -= partition->executor->device_bytes();
+  delete partition;
+}
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  return Guarded(context, [&]() -> TfLiteStatus {
+    const auto* partition = static_cast<const Partition*>(node->user_data);
+    if (partition == nullptr) return Fail(context, kTfLiteError, "a partition was not compiled");
+    if (!partition->failure.empty()) return Fail(context, kTfLiteError, partition->failure);
+    const Graph& graph = partition->executor->graph();
+    for (compiler::ValueId id : graph.outputs) {
+      TfLiteIntArray* dims = MakeArray(graph.value(id).shape);
+      if (dims == nullptr) return Fail(context, kTfLiteError, "memory is short");
+      const TfLiteStatus status =
+          context->ResizeTensor(context, &context->tensors[graph.value(id).tensor], dims);
+      if (status != kTfLiteOk) return status;
+    }
+    return kTfLiteOk;
+  });
+}
+
+// Where the inputs are and where the outputs go. Returns "" or what is wrong.
+std::string FindPlaces(TfLiteContext* context, const Partition& partition,
+                       std::vector<InputPlace>* inputs, std::vector<OutputPlace>* outputs) {
+  const Graph& graph = partition.executor->graph();
+  for (compiler::ValueId id : graph.inputs) {
+    const compiler::Value& value = graph.value(id);
+    std::string problem = FindInput(*partition.owner, context->tensors[value.tensor], value.bytes(),
+                                    &inputs->emplace_back());
+    if (!problem.empty()) return problem;
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const TfLiteTensor& tensor = context->tensors[graph.value(graph.outputs[i]).tensor];
+    OutputPlace& place = outputs->emplace_back();
+    place.device = FindClientBuffer(*partition.owner, tensor);
+    if (place.device == nullptr && partition.kept[i] == nullptr) place.host = tensor.data.raw;
+  }
+  return "";
+}
+
+TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+  return Guarded(context, [&]() -> TfLiteStatus {
+    Partition& partition = *static_cast<Partition*>(node->user_data);
+    std::vector<InputPlace> inputs;
+    std::vector<OutputPlace> outputs;
+    const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
+    if (!problem.empty()) return Fail(context, kTfLiteError, problem);
+    const ClStatus status = partition.executor->Run(inputs, outputs);
+    if (!status.ok()) return Fail(context, kTfLiteError, status.text);
+    const Graph& graph = partition.executor->graph();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      TfLiteTensor* tensor = &context->tensors[graph.value(graph.outputs[i]).tensor];
+      const auto& buffer = outputs[i].device == nullptr ? partition.kept[i] : outputs[i].device;
+      if (buffer == nullptr) {
+        MarkOnHost(*partition.owner, tensor);
+      } else if (!MarkOnDevice(partition.owner, buffer, tensor)) {
+        return Fail(context, kTfLiteError, "all buffer handles are taken");
+      }
+    }
+    return kTfLiteOk;
+  });
+}
+
+}  // namespace
+
+KeptTensors::KeptTensors(std::vector<int> tensors) : tensors_(std::move(tensors)) {
+  std::sort(tensors_.begin(), tensors_.end());
+  kept_tensors = &tensors_;
+}
+
+KeptTensors::~KeptTensors() { kept_tensors = nullptr; }
+
+TfLiteRegistration PartitionRegistration() {
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &Prepare;
+  registration.invoke = &Invoke;
+  registration.custom_name = "TfLiteGpuDelegateV2";
+  registration.version = 1;
+  return registration;
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deputy_gpu.h as a client sees it: its functions out of the built library, and the contexts and
+// queues that clients bring along.
+#include "c_api/include/deputy_gpu.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "c_api/include/deputy.h"
+#include "gpu_cl/cl_api.h"
+#include "gpu_cl/delegate.h"
+#include "gpu_cl/device.h"
+#include "gpu_cl/options.h"
+#include "tests/gpu_delegate_support.h"
+#include "tests/gpu_spy.h"
+#include "tests/paths.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+using testing::FloatNear;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+// ---- Options ------------------------------------------------------------------------------------
+
+std::string Problem(const DeputyGpuOptions& given) {
+  Options options;
+  return FromPublic(given, &options);
+}
+
+TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
+  const DeputyGpuOptions defaults = PublicDefaults();
+  EXPECT_EQ(defaults.struct_size, sizeof(DeputyGpuOptions));
+  EXPECT_STREQ(defaults.device, "");
+  EXPECT_EQ(defaults.device_class, kDeputyGpuDeviceClassAuto);
+  EXPECT_EQ(defaults.precision, kDeputyGpuPrecisionFp32);
+  EXPECT_EQ(defaults.quantized, 1);
+  EXPECT_EQ(defaults.force, 0);
+  EXPECT_EQ(defaults.max_partitions, 0);
+  EXPECT_EQ(defaults.min_gain_us, 0.0);
+  EXPECT_EQ(defaults.preference, kDeputyGpuPreferenceSingleAnswer);
+  EXPECT_EQ(defaults.tuning, kDeputyGpuTuningNone);
+  EXPECT_STREQ(defaults.cache_dir, "");
+  EXPECT_STREQ(defaults.cache_token, "");
+  EXPECT_EQ(defaults.cache_max_mb, 256);
+  EXPECT_EQ(defaults.profiling, 0);
+  EXPECT_EQ(defaults.describe, 0);
+  EXPECT_EQ(defaults.keep_outputs, 0);
+  EXPECT_EQ(defaults.cl_context, nullptr);
+  EXPECT_EQ(defaults.cl_command_queue, nullptr);
+}
+
+TEST(GpuPublicOptionsTest, every_field_is_read) {
+  DeputyGpuOptions given = PublicDefaults();
+  int context, queue;
+  given.device = "NVIDIA";
+  given.device_class = kDeputyGpuDeviceClassMobile;
+  given.precision = kDeputyGpuPrecisionFp16;
+  given.quantized = 0;
+  given.force = 7;
+  given.max_partitions = 3;
+  given.min_gain_us = -2.5;
+  given.preference = kDeputyGpuPreferenceBalanced;
+  given.tuning = kDeputyGpuTuningFast;
+  given.cache_dir = "/tmp/x";
+  given.cache_token = "net";
+  given.cache_max_mb = 1;
+  given.profiling = 1;
+  given.describe = 1;
+  given.keep_outputs = 1;
+  given.cl_context = &context;
+  given.cl_command_queue = &queue;
+  Options options;
+  ASSERT_EQ(FromPublic(given, &options), "");
+  EXPECT_EQ(options.device, "NVIDIA");
+  EXPECT_EQ(options.device_class, ClassChoice::kMobile);
+  EXPECT_EQ(options.precision, Precision::kFp16);
+  EXPECT_FALSE(options.quantized);
+  EXPECT_TRUE(options.force);
+  EXPECT_EQ(options.max_partitions, 3);
+  EXPECT_EQ(options.min_gain_us, -2.5);
+  EXPECT_EQ(options.preference, Preference::kBalanced);
+  EXPECT_EQ(options.tuning, Tuning::kFast);
+  EXPECT_EQ(options.cache_dir, "/tmp/x");
+  EXPECT_EQ(options.cache_token, "net");
+  EXPECT_EQ(options.cache_max_mb, 1);
+  EXPECT_TRUE(options.profiling);
+  EXPECT_TRUE(options.describe);
+  EXPECT_TRUE(options.keep_outputs);
+  EXPECT_EQ(options.context, &context);
+  EXPECT_EQ(options.queue, &queue);
+}
+
+TEST(GpuPublicOptionsTest, null_texts_are_the_defaults) {
+  DeputyGpuOptions given = PublicDefaults();
+  given.device = given.cache_dir = given.cache_token = nullptr;
+  Options options;
+  EXPECT_EQ(FromPublic(given, &options), "");
+  EXPECT_EQ(options.device, "");
+}
+
+TEST(GpuPublicOptionsTest, wrong_fields_are_told_and_change_nothing) {
+  DeputyGpuOptions given = PublicDefaults();
+  given.precision = 2;
+  EXPECT_EQ(Problem(given), "option 'precision': expected a number of fp32 or fp16, found '2'");
+  given.precision = -1;
+  EXPECT_EQ(Problem(given), "option 'precision': expected a number of fp32 or fp16, found '-1'");
+  given = PublicDefaults();
+  given.cache_max_mb = 0;
+  Options options;
+  options.device = "kept";
+  EXPECT_EQ(FromPublic(given, &options),
+            "option 'cache_max_mb': expected a whole number from 1 to 1000000, found '0'");
+  EXPECT_EQ(options.device, "kept");
+}
+
+TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known) {
+  DeputyGpuOptions given = PublicDefaults();
+  given.struct_size = sizeof given - 1;
+  EXPECT_THAT(Problem(given), HasSubstr("expected a struct_size of at least"));
+  struct {
+    DeputyGpuOptions known = PublicDefaults();
+    int64_t newer = -1;
+  } larger;
+  larger.known.struct_size = sizeof larger;
+  EXPECT_EQ(Problem(larger.known), "");
+}
+
+TEST(GpuPublicDeviceTest, device_says_what_is_known_of_it) {
+  Device device;
+  device.index = 3;
+  device.profile.name = "H200";
+  device.profile.vendor = "NVIDIA";
+  device.profile.platform_name = "CUDA";
+  device.profile.platform_version = "OpenCL 3.0";
+  device.profile.device_version = "OpenCL 3.0 CUDA";
+  device.profile.driver_version = "550";
+  device.profile.extensions = "cl_khr_fp16";
+  device.profile.kind = DeviceKind::kDiscreteGpu;
+  device.profile.device_class = DeviceClass::kDesktop;
+  device.profile.usable = device.profile.lists_fp16 = true;
+  device.profile.global_bytes = uint64_t{140} << 30;
+  device.profile.max_allocation = uint64_t{35} << 30;
+  device.profile.compute_units = 132;
+  const DeputyDeviceInfo info = PublicInfo(device);
+  EXPECT_EQ(info.struct_size, sizeof info);
+  EXPECT_EQ(info.index, 3);
+  EXPECT_EQ(info.usable, 1);
+  EXPECT_STREQ(info.platform, "CUDA");
+  EXPECT_STREQ(info.platform_version, "OpenCL 3.0");
+  EXPECT_STREQ(info.name, "H200");
+  EXPECT_STREQ(info.vendor, "NVIDIA");
+  EXPECT_STREQ(info.type, "discrete GPU");
+  EXPECT_STREQ(info.device_class, "desktop");
+  EXPECT_STREQ(info.version, "OpenCL 3.0 CUDA");
+  EXPECT_STREQ(info.driver_version, "550");
+  EXPECT_STREQ(info.extensions, "cl_khr_fp16");
+  EXPECT_EQ(info.memory_bytes, uint64_t{140} << 30);
+  EXPECT_EQ(info.max_buffer_bytes, uint64_t{35} << 30);
+  EXPECT_EQ(info.compute_units, 132u);
+  EXPECT_EQ(info.fp16, 1);
+}
+
+// ---- The library --------------------------------------------------------------------------------
+
+template <typename Function>
+Function* Find(const char* name) {
+  static void* const library = dlopen(BuildPath("libdeputy_gpu.so").c_str(), RTLD_NOW);
+  EXPECT_NE(library, nullptr) << dlerror();
+  void* const found = library == nullptr ? nullptr : dlsym(library, name);
+  EXPECT_NE(found, nullptr) << name;
+  return reinterpret_cast<Function*>(found);
+}
+
+std::string LastError() { return Find<decltype(DeputyGpuLastError)>("DeputyGpuLastError")(); }
+
+// Sets an environment variable until it is destroyed.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    before_ = before == nullptr ? "" : before;
+    setenv(name, value, 1);
+  }
+  ~Environment() { setenv(name_, before_.c_str(), 1); }  // empty is as good as unset
+
+ private:
+  const char* name_;
+  std::string before_;
+};
+
+TEST(GpuLibraryTest, lists_the_devices_that_there_are) {
+  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  std::vector<Device> expected;
+  ASSERT_TRUE(ListDevices(*RealCl().api, &expected).ok());
+  std::vector<std::string> names;
+  const auto list = Find<decltype(DeputyGpuListDevices)>("DeputyGpuListDevices");
+  const auto note = [](void* data, const DeputyDeviceInfo* device) {
+    auto* to = static_cast<std::vector<std::string>*>(data);
+    EXPECT_EQ(device->index, static_cast<int32_t>(to->size()));
+    EXPECT_EQ(device->struct_size, sizeof *device);
+    to->emplace_back(device->name);
+  };
+  EXPECT_EQ(list(note, &names), kTfLiteOk);
+  ASSERT_EQ(names.size(), expected.size());
+  for (size_t i = 0; i < names.size(); ++i) EXPECT_EQ(names[i], expected[i].profile.name);
+  EXPECT_EQ(list(nullptr, nullptr), kTfLiteOk);
+}
+
+TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
+  const Environment none("DEPUTY_OPENCL_LIBRARY", "none");
+  const auto list = Find<decltype(DeputyGpuListDevices)>("DeputyGpuListDevices");
+  std::thread([&] {
+    EXPECT_EQ(LastError(), "");
+    EXPECT_EQ(list(nullptr, nullptr), kTfLiteError);
+    EXPECT_EQ(LastError(), "no OpenCL: DEPUTY_OPENCL_LIBRARY asks for none");
+  }).join();
+  const auto create = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate");
+  EXPECT_EQ(create(nullptr), nullptr);
+  EXPECT_EQ(LastError(), "no OpenCL: DEPUTY_OPENCL_LIBRARY asks for none");
+  DeputyGpuOptions wrong = Find<decltype(DeputyGpuOptionsDefault)>("DeputyGpuOptionsDefault")();
+  wrong.struct_size = 8;
+  EXPECT_EQ(create(&wrong), nullptr);
+  EXPECT_THAT(LastError(), HasSubstr("found 8"));
+  Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(nullptr);
+}
+
+std::vector<float> PictureOnTheCpu() {
+  TestInterpreter t(PictureModel());
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  SetPicture(&t);
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  return t.Get<float>(0);
+}
+
+void ExpectItComputes(TfLiteDelegate* gpu) {
+  TestInterpreter t(PictureModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(FirstDelegate(t).node_count, 6);
+  SetPicture(&t);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+}
+
+TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
+  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  const auto create = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate");
+  TfLiteDelegate* gpu = create(nullptr);
+  ASSERT_NE(gpu, nullptr) << LastError();
+  ExpectItComputes(gpu);
+  Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
+}
+
+// ---- Contexts and queues of the client's --------------------------------------------------------
+
+class GpuClientObjectsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    std::vector<Device> devices;
+    ASSERT_TRUE(ListDevices(*RealCl().api, &devices).ok());
+    ASSERT_TRUE(ChooseDevice(devices, "", &device_).ok());
+    context_ = NewContext();
+    queue_ = NewQueue(context_.get(), 0);
+    spy_ = std::make_unique<ClSpy>(*RealCl().api);
+  }
+  void TearDown() override {
+    if (spy_ != nullptr) {
+      EXPECT_EQ(spy_->Unbalanced(), "");
+    }
+  }
+  ClContext NewContext() const {
+    cl_int code = CL_SUCCESS;
+    ClContext context(RealCl().api.get(), RealCl().api->CreateContext(nullptr, 1, &device_.id,
+                                                                      nullptr, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return context;
+  }
+  ClQueue NewQueue(cl_context context, cl_command_queue_properties properties) const {
+    cl_int code = CL_SUCCESS;
+    ClQueue queue(RealCl().api.get(),
+                  RealCl().api->CreateCommandQueue(context, device_.id, properties, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return queue;
+  }
+  // A delegate on objects of the client's; null, with the text in error_.
+  TfLiteDelegate* Create(cl_context context, cl_command_queue queue, bool profiling = false) {
+    Options options;
+    options.context = context;
+    options.queue = queue;
+    options.profiling = profiling;
+    error_.clear();
+    return CreateDelegateOn(spy_->api(), options, &error_);
+  }
+
+  Device device_;
+  ClContext context_;
+  ClQueue queue_;
+  std::unique_ptr<ClSpy> spy_;
+  std::string error_;
+};
+
+TEST_F(GpuClientObjectsTest, work_goes_to_them_and_they_are_left_alive) {
+  for (const bool with_queue : {false, true}) {
+    TfLiteDelegate* gpu = Create(context_.get(), with_queue ? queue_.get() : nullptr);
+    ASSERT_NE(gpu, nullptr) << error_;
+    const int64_t queues = spy_->calls()["CreateCommandQueue"];
+    ExpectItComputes(gpu);
+    EXPECT_EQ(spy_->calls()["CreateContext"], 0);
+    EXPECT_EQ(spy_->calls()["CreateCommandQueue"] - queues, with_queue ? 0 : 1);
+    DestroyDelegate(gpu);
+    EXPECT_EQ(spy_->Unbalanced(), "");
+  }
+  EXPECT_EQ(RealCl().api->Finish(queue_.get()), CL_SUCCESS);
+}
+
+TEST_F(GpuClientObjectsTest, queue_alone_brings_its_context) {
+  TfLiteDelegate* gpu = Create(nullptr, queue_.get());
+  ASSERT_NE(gpu, nullptr) << error_;
+  ExpectItComputes(gpu);
+  EXPECT_EQ(spy_->calls()["CreateContext"], 0);
+  DestroyDelegate(gpu);
+}
+
+TEST_F(GpuClientObjectsTest, objects_that_do_not_fit_are_refused) {
+  const ClContext other = NewContext();
+  EXPECT_EQ(Create(other.get(), queue_.get()), nullptr);
+  EXPECT_EQ(error_, "cl_command_queue: it belongs to another context");
+  EXPECT_EQ(Create(nullptr, queue_.get(), true), nullptr);
+  EXPECT_THAT(error_, HasSubstr("expected one with profiling"));
+  const ClQueue unordered = NewQueue(context_.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  EXPECT_EQ(Create(nullptr, unordered.get()), nullptr);
+  EXPECT_EQ(error_, "cl_command_queue: expected one in order");
+}
+
+TEST_F(GpuClientObjectsTest, failed_calls_leave_nothing_behind) {
+  for (const char* function : {"GetCommandQueueInfo", "RetainContext", "RetainCommandQueue"}) {
+    spy_->Fail(function, 0, CL_OUT_OF_RESOURCES);
+    EXPECT_EQ(Create(context_.get(), queue_.get()), nullptr);
+    EXPECT_EQ(error_, "cl" + std::string(function) + ": CL_OUT_OF_RESOURCES (-5)");
+    EXPECT_EQ(spy_->Unbalanced(), "");
+  }
+  spy_->Fail("GetContextInfo", 0, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(Create(context_.get(), nullptr), nullptr);
+  EXPECT_EQ(error_, "clGetContextInfo: CL_OUT_OF_RESOURCES (-5)");
+}
+
+}  // namespace
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `deputy devices`: which devices delegates can work on, and why there are none. The text is
+// written from the JSON document, so that the two agree.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "delegate_option.h"
+#include "deputy/deputy.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DevicesOptions {
+  std::vector<std::string> libraries;
+  bool json = false;
+};
+
+std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+
+void AddDevice(void* entry, const DeputyDeviceInfo* device) {
+  // A plug-in of an earlier release would have fewer fields; there is none yet.
+  if (device->struct_size < sizeof *device) return;
+  (*static_cast<Json*>(entry))["devices"].push_back(
+      {{"index", device->index},
+       {"usable", device->usable != 0},
+       {"name", OrEmpty(device->name)},
+       {"vendor", OrEmpty(device->vendor)},
+       {"type", OrEmpty(device->type)},
+       {"class", OrEmpty(device->device_class)},
+       {"platform", OrEmpty(device->platform)},
+       {"platform_version", OrEmpty(device->platform_version)},
+       {"version", OrEmpty(device->version)},
+       {"driver_version", OrEmpty(device->driver_version)},
+       {"memory_bytes", device->memory_bytes},
+       {"max_buffer_bytes", device->max_buffer_bytes},
+       {"compute_units", device->compute_units},
+       {"fp16", device->fp16 != 0},
+       {"extensions", SplitText(OrEmpty(device->extensions), ' ')}});
+}
+
+Json EntryJson(const std::string& library) {
+  const QuietReports quiet;
+  const std::string path = LibraryPath(library);
+  Json entry = {{"name", library}, {"path", path}, {"devices", Json::array()}};
+  const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
+      DeputyPluginLoad(path.c_str()), &DeputyPluginRelease);
+  DeputyPluginInfo info = {};
+  info.struct_size = sizeof info;
+  if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
+    entry["name"] = info.name;
+  }
+  if (plugin == nullptr || DeputyPluginListDevices(plugin.get(), &AddDevice, &entry) != kTfLiteOk) {
+    entry["problem"] = DeputyLastError();
+  }
+  return entry;
+}
+
+std::string Field(const Json& json, const char* name) {
+  return OneLine(json[name].get<std::string>());
+}
+
+void PrintDevice(const Json& device) {
+  std::printf("  [%d] %s, %s\n", device["index"].get<int>(), Field(device, "name").c_str(),
+              Field(device, "vendor").c_str());
+  if (!device["usable"]) {
+    std::printf("      not usable: it is not available, or has no compiler\n");
+  }
+  std::printf("      type      %s, kernels for %s\n", Field(device, "type").c_str(),
+              Field(device, "class").c_str());
+  std::printf("      driver    %s %s; %s\n", Field(device, "platform").c_str(),
+              Field(device, "platform_version").c_str(), Field(device, "driver_version").c_str());
+  std::printf("      device    %s, %s\n", Field(device, "version").c_str(),
+              PluralText(device["compute_units"], "compute unit", "compute units").c_str());
+  std::printf("      memory    %s, buffers up to %s\n", BytesText(device["memory_bytes"]).c_str(),
+              BytesText(device["max_buffer_bytes"]).c_str());
+  std::printf("      fp16      %s\n", device["fp16"] ? "yes" : "no");
+}
+
+void Devices(const DevicesOptions& options) {
+  std::vector<std::string> libraries = options.libraries;
+  if (libraries.empty()) libraries.emplace_back("gpu");
+  Json entries = Json::array();
+  size_t devices = 0;
+  for (const std::string& library : libraries) {
+    entries.push_back(EntryJson(library));
+    devices += entries.back()["devices"].size();
+  }
+  if (options.json) {
+    // Names come out of drivers and may be no UTF-8.
+    const auto replace = Json::error_handler_t::replace;
+    std::printf("%s\n", entries.dump(2, ' ', false, replace).c_str());
+  } else {
+    for (const Json& entry : entries) {
+      std::printf("%s\n", Field(entry, "name").c_str());
+      if (entry.contains("problem")) std::printf("  none: %s\n", Field(entry, "problem").c_str());
+      for (const Json& device : entry["devices"]) PrintDevice(device);
+    }
+  }
+  if (devices == 0) FailWork("no device");
+}
+
+}  // namespace
+
+void AddDevicesCommand(CLI::App* app) {
+  auto options = std::make_shared<DevicesOptions>();
+  CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can work on");
+  command->add_option("LIB", options->libraries, "Delegate libraries (else gpu, our own)")
+      ->type_name("LIB");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "The number of a device is what the delegate's option takes:\n"
+      "--delegate gpu,device=0. Without any device the exit code is 1.");
+  command->callback([options] { Devices(*options); });
+}
+
+}  // namespace deputy::tools

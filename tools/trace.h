@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --trace FILE: when every node ran, and what the delegates' devices did meanwhile, in the JSON
+// format of chrome://tracing and Perfetto.
+#ifndef DEPUTY_TOOLS_TRACE_H_
+#define DEPUTY_TOOLS_TRACE_H_
+
+#include <string>
+#include <vector>
+
+#include "device_work.h"
+#include "profile.h"
+
+namespace CLI {
+class App;
+}
+
+namespace deputy::tools {
+
+// Adds --trace to a subcommand.
+void AddTraceOption(CLI::App* command, std::string* path);
+
+// The option by which delegates are told to take times, for those that declare it.
+inline constexpr const char* kTimesFlag = "profiling";
+
+// Writes the file; ends the command with kExitUsage when it cannot be opened. `profile` has kept
+// its events.
+void WriteTrace(const std::string& path, const Profile& profile,
+                const std::vector<DeviceWork>& work);
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_TRACE_H_
