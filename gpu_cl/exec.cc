@@ -91,6 +91,7 @@ ClStatus Executor::Load(const ExecutorOptions& options) {
   ProgramRequest request;
   request.source = plan_.Source();
   request.cache_token = options.cache_token;
+  if (!options.optimize) request.build_options = "-cl-opt-disable";
   for (size_t i = 0; i < plan_.kernels.size(); ++i) {
     request.kernels.push_back(Plan::KernelName(static_cast<int>(i)));
   }

@@ -46,6 +46,8 @@ struct ExecutorOptions {
   cl_command_queue queue = nullptr;
   // Whether times are taken.
   bool profiling = false;
+  // Whether the driver optimises kernels.
+  bool optimize = true;
 };
 
 // One thread at a time may use it; many may run on one context at once.

@@ -47,6 +47,7 @@ struct Options {
   bool profiling;
   bool describe;
   bool keep_outputs;
+  bool optimize;
 
   // Of the client's, a cl_context and a cl_command_queue; not in the table, since they are no text.
   void* context = nullptr;

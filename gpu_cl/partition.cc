@@ -64,6 +64,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.cache = owner.cache;
   options.queue = owner.queue.get();
   options.profiling = owner.options.profiling;
+  options.optimize = owner.options.optimize;
   partition->executor = Executor::Create(owner.context, std::move(graph), options, &status);
   if (partition->executor == nullptr) return status.text;
   owner.device_bytes += partition->executor->device_bytes();

@@ -93,23 +93,27 @@ void GpuKernels::ExpectAgreement(const Graph& graph, double tolerance) {
   ASSERT_EQ(FindFault(graph), "");
   const Contents inputs = RandomInputs(graph);
   std::vector<const std::byte*> plain_inputs;
-  std::vector<const void*> device_inputs;
+  std::vector<InputPlace> device_inputs;
   for (const auto& input : inputs) {
     plain_inputs.push_back(input.data());
-    device_inputs.push_back(input.data());
+    device_inputs.push_back({input.data(), nullptr});
   }
   Contents expected;
   std::string error;
   ASSERT_TRUE(ComputeGraph(graph, plain_inputs, &expected, &error)) << error;
 
   ClStatus status;
-  const auto executor = Executor::Create(context_, graph, DeviceClass::kCpu, "", nullptr, &status);
+  ExecutorOptions options;
+  options.device_class = DeviceClass::kCpu;
+  // Some time is saved so, and it is the text that is looked at here.
+  options.optimize = false;
+  const auto executor = Executor::Create(context_, graph, options, &status);
   ASSERT_NE(executor, nullptr) << status.text;
   kernels_ = executor->plan().Source();
   Contents found;
-  std::vector<void*> outputs;
+  std::vector<OutputPlace> outputs;
   for (const auto& output : expected) found.emplace_back(output.size() + 1, std::byte{0x7f});
-  for (auto& output : found) outputs.push_back(output.data());
+  for (auto& output : found) outputs.push_back({output.data(), nullptr});
   status = executor->Run(device_inputs, outputs);
   ASSERT_TRUE(status.ok()) << status.text;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -51,6 +51,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_FALSE(options.profiling);
   EXPECT_FALSE(options.describe);
   EXPECT_FALSE(options.keep_outputs);
+  EXPECT_TRUE(options.optimize);
 }
 
 TEST(OptionsTest, every_option_is_read) {
@@ -69,7 +70,8 @@ TEST(OptionsTest, every_option_is_read) {
                    {"cache_max_mb", "1"},
                    {"profiling", "true"},
                    {"describe", "true"},
-                   {"keep_outputs", "true"}},
+                   {"keep_outputs", "true"},
+                   {"optimize", "false"}},
                   &options),
             "");
   EXPECT_EQ(options.device, "NVIDIA");
@@ -87,6 +89,7 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_TRUE(options.profiling);
   EXPECT_TRUE(options.describe);
   EXPECT_TRUE(options.keep_outputs);
+  EXPECT_FALSE(options.optimize);
 }
 
 TEST(OptionsTest, unknown_key_is_told_with_the_keys_there_are) {
@@ -158,7 +161,7 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
   }
   EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
                                           "device", "device_class", "force", "keep_outputs",
-                                          "max_partitions", "min_gain_us", "precision",
+                                          "max_partitions", "min_gain_us", "optimize", "precision",
                                           "preference", "profiling", "quantized", "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
@@ -170,7 +173,8 @@ TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
     const int32_t expected = name == "max_partitions" || name == "cache_max_mb" ? kDeputyOptionInt
                              : name == "min_gain_us"                            ? kDeputyOptionFloat
                              : name == "quantized" || name == "force" || name == "profiling" ||
-                                     name == "describe" || name == "keep_outputs"
+                                     name == "describe" || name == "keep_outputs" ||
+                                     name == "optimize"
                                  ? kDeputyOptionBool
                                  : kDeputyOptionString;
     EXPECT_EQ(option.type, expected) << name;

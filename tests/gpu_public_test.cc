@@ -57,6 +57,7 @@ TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
   EXPECT_EQ(defaults.profiling, 0);
   EXPECT_EQ(defaults.describe, 0);
   EXPECT_EQ(defaults.keep_outputs, 0);
+  EXPECT_EQ(defaults.optimize, 1);
   EXPECT_EQ(defaults.cl_context, nullptr);
   EXPECT_EQ(defaults.cl_command_queue, nullptr);
 }
@@ -79,6 +80,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   given.profiling = 1;
   given.describe = 1;
   given.keep_outputs = 1;
+  given.optimize = 0;
   given.cl_context = &context;
   given.cl_command_queue = &queue;
   Options options;
@@ -98,6 +100,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   EXPECT_TRUE(options.profiling);
   EXPECT_TRUE(options.describe);
   EXPECT_TRUE(options.keep_outputs);
+  EXPECT_FALSE(options.optimize);
   EXPECT_EQ(options.context, &context);
   EXPECT_EQ(options.queue, &queue);
 }

@@ -107,8 +107,9 @@ typedef struct DeputyGpuOptions {
   // Not 0: the model's outputs stay on the device until somebody reads them, for clients that call
   // TfLiteSetAllowBufferHandleOutput.
   int32_t keep_outputs;
-  // 0; room for what may come.
-  int32_t reserved;
+  // Not 0: the driver optimises kernels. Without it a model starts several times sooner, and runs
+  // slower.
+  int32_t optimize;
   // A cl_context of the caller's to work in, or NULL for the one that all delegates of the process
   // share. The delegate retains it. `device` then chooses among the context's devices. It belongs
   // to the OpenCL library that DEPUTY_OPENCL_LIBRARY names, else to libOpenCL.so.1.
