@@ -24,7 +24,7 @@ int WidthFor(const PlanOptions& options, int channels) {
   return width >= 4 ? width : 0;
 }
 
-// A work-item for vectors of channels of some rows.
+// A work-item for vectors of channels of some rows, or, as the options say, of one pixel.
 class RowWriter {
  public:
   RowWriter(StepWriter* steps, int width)
@@ -50,6 +50,12 @@ class RowWriter {
 
   // Opens the rows: picture `b`, row `y`.
   void OpenRow() {
+    if (!steps_->options().ranges) {
+      const std::string height = k_.Int(out_[1]);
+      k_.Line("const int row = get_global_id(2), b = row / " + height + ", y = row % " + height +
+              ";");
+      return;
+    }
     const std::string each = k_.Int(RowsOfItem()), rows = k_.Int(int64_t{out_[0]} * out_[1]);
     const std::string height = k_.Int(out_[1]);
     k_.Line("const int end = min(" + rows + ", (int)(get_global_id(1) + 1) * " + each + ");");
@@ -60,6 +66,7 @@ class RowWriter {
   // Opens the pixels of a row, of which x is one.
   void OpenPixel() {
     columns_ = k_.Int(out_[2]);
+    if (!steps_->options().ranges) return k_.Line("const int x = get_global_id(1);");
     k_.Open("for (int x = 0; x < " + columns_ + "; ++x)");
   }
 
@@ -67,9 +74,13 @@ class RowWriter {
   void Store(const std::string& result) {
     k_.Line("const int at = (row * " + columns_ + " + x) * " + channels_ + " + c;");
     k_.StoreResult(result, "at", width_, "c");
-    k_.Close();
-    k_.Close();
     const size_t rows = static_cast<size_t>(int64_t{out_[0]} * out_[1]);
+    if (!steps_->options().ranges) {
+      const size_t columns = static_cast<size_t>(out_[2]);
+      return steps_->AddItems(k_, {static_cast<size_t>(Vectors()), columns, rows});
+    }
+    k_.Close();
+    k_.Close();
     const size_t each = static_cast<size_t>(RowsOfItem());
     steps_->AddItems(k_, {static_cast<size_t>(Vectors()), (rows + each - 1) / each, 1});
   }
@@ -102,7 +113,7 @@ constexpr int kMostTaps = 25;
 
 bool HasFewTaps(const Window& window) { return window.height * window.width <= kMostTaps; }
 
-// A window of which every tap is a line. Taps are in memory at t<wy>[t<wy>_step * column].
+// A window of which every tap is a line. Taps are in memory at tap<wy>[tap<wy>_step * column].
 class Taps {
  public:
   Taps(RowWriter* writer, const Window& window, const Shape& image)
@@ -129,7 +140,7 @@ class Taps {
   // The rows of the image that a window covers; zeros instead of those outside.
   void DeclareRows(const std::string& in, const std::string& zeros) {
     for (int wy = 0; wy < window_.height; ++wy) {
-      const std::string row = "t" + Number(wy), iy = "i" + row;
+      const std::string row = "tap" + Number(wy), iy = "i" + row;
       k_.Line("const int " + iy + " = y * " + stride_y_ + " - " + top_ + " + " + Number(wy) +
               " * " + dilation_y_ + ";");
       k_.Line("const bool h" + row + " = (uint)" + iy + " < (uint)" + height_ + ";");
@@ -178,7 +189,7 @@ class Taps {
   void ForEachTap(const Function& function) {
     for (int wy = 0; wy < window_.height; ++wy) {
       for (int wx = 0; wx < window_.width; ++wx) {
-        const std::string row = "t" + Number(wy);
+        const std::string row = "tap" + Number(wy);
         const std::string column = wx == 0 ? "ix" : "ix + " + Number(wx) + " * " + dilation_x_;
         function("sum = fma(vload" + Number(writer_.width()) + "(0, " + row + " + (" + column +
                      ") * " + row + "_step), filter" + Number(wy * window_.width + wx) + ", sum);",

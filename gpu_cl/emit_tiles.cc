@@ -34,6 +34,9 @@ struct Tile {
 constexpr Tile kWideTiles[] = {{12, 2}, {7, 3}, {14, 1}, {1, 4}};
 constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 
+// Of GPUs, whose items have fewer registers and must be many: the first of which there are enough.
+constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
+
 // Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
 // each waits four cycles for the one before it.
 double Cycles(const Tile& tile) {
@@ -81,6 +84,18 @@ int WidthFor(const Product& product, const PlanOptions& options) {
   return width;
 }
 
+Tile TileFor(const Product& product, int width, const PlanOptions& options) {
+  if (options.ranges) return BestTile(product.rows, product.columns, width, !product.packing);
+  for (const Tile& tile : kItemTiles) {
+    const int64_t panel = int64_t{tile.vectors} * width;
+    if (!product.packing && panel > product.columns) continue;
+    const int64_t items = (product.rows + tile.rows - 1) / tile.rows *
+                          ((product.columns + panel - 1) / panel) * product.groups;
+    if (items >= options.items) return tile;
+  }
+  return {1, 1};
+}
+
 class TileWriter {
  public:
   TileWriter(StepWriter* steps, Product product)
@@ -88,7 +103,7 @@ class TileWriter {
         k_(steps->NewKernel()),
         product_(std::move(product)),
         width_(WidthFor(product_, steps->options())),
-        tile_(BestTile(product_.rows, product_.columns, width_, !product_.packing)),
+        tile_(TileFor(product_, width_, steps->options())),
         vector_("float" + Number(width_)) {
     if (product_.packing) product_.packing->panel = panel();
     has_common_epilogue_ = k_.UseCommonEpilogue();
@@ -180,6 +195,7 @@ class TileWriter {
 
   // A few tiles each, where there are many: a work-item costs as much as some hundred products.
   int64_t RowsOfItem() const {
+    if (!steps_->options().ranges) return tile_.rows;
     const int64_t tiles = (product_.rows + tile_.rows - 1) / tile_.rows;
     const int64_t panels = Panels() * product_.groups;
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / panels, 1);

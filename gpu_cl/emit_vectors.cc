@@ -197,7 +197,8 @@ class ElementLoops {
 bool EmitVectors(const compiler::Elementwise& kind, StepWriter* steps) {
   const int width = steps->options().vector_width;
   const KernelBuilder look = steps->NewKernel();
-  if (width == 0 || !look.operation().epilogue.empty() || !HasVectorForm(kind.expression)) {
+  if (width == 0 || !steps->options().ranges || !look.operation().epilogue.empty() ||
+      !HasVectorForm(kind.expression)) {
     return false;
   }
   std::vector<Run> runs = RunsOf(look);
@@ -230,7 +231,8 @@ bool EmitVectors(const compiler::Softmax& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
   const Shape& shape = look.shape(look.operation().inputs[0]);
   const int64_t extent = shape.back(), count = compiler::ElementCount(shape);
-  if (width == 0 || extent < width || !look.StoresVectors()) return false;
+  if (width == 0 || !steps->options().ranges || extent < width || !look.StoresVectors())
+    return false;
   if (count == 0) return true;
   RowLoops loops(steps, count / extent, extent);
   KernelBuilder& k = loops.kernel();
@@ -462,8 +464,9 @@ bool EmitVectors(const compiler::Reduce& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
   const compiler::Operation& operation = look.operation();
   Fold fold;
-  if (width == 0 || look.value(operation.inputs[0]).type != kTfLiteFloat32 ||
-      !operation.epilogue.empty() || !FoldFor(kind.kind, &fold)) {
+  if (width == 0 || !steps->options().ranges ||
+      look.value(operation.inputs[0]).type != kTfLiteFloat32 || !operation.epilogue.empty() ||
+      !FoldFor(kind.kind, &fold)) {
     return false;
   }
   const Shape& from = look.shape(operation.inputs[0]);

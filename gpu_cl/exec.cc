@@ -19,9 +19,13 @@ namespace {
 PlanOptions OptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
   PlanOptions options;
   options.ranges = device_class == DeviceClass::kCpu;
-  options.items = 4 * static_cast<int>(std::max(profile.compute_units, 1u));
-  if (options.ranges)
-    options.vector_width = profile.float_width >= 4 ? static_cast<int>(profile.float_width) : 4;
+  const int units = static_cast<int>(std::max(profile.compute_units, 1u));
+  // A unit of a GPU runs some hundred work-items at a time.
+  options.items = (options.ranges ? 4 : 256) * units;
+  options.vector_width = 4;
+  if (options.ranges && profile.float_width > 4) {
+    options.vector_width = static_cast<int>(profile.float_width);
+  }
   return options;
 }
 

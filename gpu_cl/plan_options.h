@@ -10,7 +10,7 @@ struct PlanOptions {
   // compiler makes vectors of loops, and a function of every size of group. Else an item takes one
   // element, and the driver chooses the groups.
   bool ranges = false;
-  // About how many items keep the device busy, where they take ranges.
+  // About how many items keep the device busy.
   int items = 16;
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.

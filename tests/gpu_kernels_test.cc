@@ -39,8 +39,12 @@ using testing::HasSubstr;
 
 using Contents = std::vector<std::vector<std::byte>>;
 
-// By floats in a vector.
-class GpuKernels : public testing::TestWithParam<uint32_t> {
+struct Target {
+  DeviceClass device_class;
+  uint32_t width;  // floats in a vector
+};
+
+class GpuKernels : public testing::TestWithParam<Target> {
  protected:
   void SetUp() override {
     loaded_ = LoadCl();
@@ -50,7 +54,7 @@ class GpuKernels : public testing::TestWithParam<uint32_t> {
     ClStatus status = ListDevices(*loaded_.api, &devices);
     if (status.ok()) status = ChooseDevice(devices, "cpu", &device);
     if (!status.ok()) GTEST_SKIP() << status.text;
-    device.profile.float_width = GetParam();
+    device.profile.float_width = GetParam().width;
     context_ = SharedContext::Create(loaded_.api, device, &status);
     ASSERT_NE(context_, nullptr) << status.text;
   }
@@ -104,7 +108,7 @@ void GpuKernels::ExpectAgreement(const Graph& graph, double tolerance) {
 
   ClStatus status;
   ExecutorOptions options;
-  options.device_class = DeviceClass::kCpu;
+  options.device_class = GetParam().device_class;
   // Some time is saved so, and it is the text that is looked at here.
   options.optimize = false;
   const auto executor = Executor::Create(context_, graph, options, &status);
@@ -388,12 +392,14 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   g.Output(g.Compute(Difference(true), {g.Input({5000}), g.Input({5000})}));
   g.Output(g.Compute(Difference(false), {g.Input({40, 3}), g.Input({3})}));
   ExpectAgreement(g.graph);
-  EXPECT_THAT(kernels_, HasSubstr("vstore" + std::to_string(GetParam())));
+  if (GetParam().device_class == DeviceClass::kCpu) {
+    EXPECT_THAT(kernels_, HasSubstr("vstore" + std::to_string(GetParam().width)));
+  }
 }
 
 // Every operation that has a form for vectors, of every type it has one for.
 TEST_P(GpuKernels, expressions_agree_in_vectors) {
-  if (GetParam() != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
+  if (GetParam().width != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
   GraphMaker g;
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
                                 kTfLiteInt16, kTfLiteInt32, kTfLiteInt64}) {
@@ -461,8 +467,14 @@ TEST_P(GpuKernels, places_in_rows_and_ranges) {
   ExpectAgreement(g.graph);
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, GpuKernels, testing::Values(8, 16),
-                         [](const auto& given) { return std::to_string(given.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, GpuKernels,
+                         testing::Values(Target{DeviceClass::kCpu, 8},
+                                         Target{DeviceClass::kCpu, 16},
+                                         Target{DeviceClass::kDesktop, 1}),
+                         [](const auto& given) {
+                           return ClassName(given.param.device_class) +
+                                  std::to_string(given.param.width);
+                         });
 
 // ---- Panels -------------------------------------------------------------------------------------
 
