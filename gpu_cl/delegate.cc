@@ -97,31 +97,32 @@ TfLiteStatus Largest(const GpuDelegate& gpu, TfLiteContext* context, std::vector
   return kTfLiteOk;
 }
 
-// The tensors that `nodes` make and that only they read: between two partitions they can stay on
-// the device. What nobody reads is an output of the graph, which `outputs_too` leaves there as well
-// (an output that is read besides is copied by the runtime in the end).
-std::vector<int> TensorsToKeep(TfLiteContext* context, const std::vector<int>& plan,
-                               const std::vector<int>& nodes, bool outputs_too) {
+// Tensors that `nodes` make and that only they read can stay on the device between two partitions.
+// What nobody reads is an output of the graph, which `outputs_too` leaves there as well (an output
+// that is read besides is copied by the runtime in the end).
+TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
+                      const std::vector<int>& nodes, bool outputs_too) {
   const std::set<int> taken(nodes.begin(), nodes.end());
-  std::set<int> made, read, read_by_others;
+  TensorRoles roles;
+  std::set<int> ours, read, read_by_others;
   for (int index : plan) {
     TfLiteNode* node;
     TfLiteRegistration* registration;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
-      return {};
+      continue;
     }
-    const bool ours = taken.count(index) != 0;
+    const bool is_taken = taken.count(index) != 0;
     const int* const inputs = node->inputs->data;
-    (ours ? read : read_by_others).insert(inputs, inputs + node->inputs->size);
+    (is_taken ? read : read_by_others).insert(inputs, inputs + node->inputs->size);
     const int* const outputs = node->outputs->data;
-    if (ours) made.insert(outputs, outputs + node->outputs->size);
+    roles.made.insert(outputs, outputs + node->outputs->size);
+    if (is_taken) ours.insert(outputs, outputs + node->outputs->size);
   }
-  std::vector<int> kept;
-  for (int tensor : made) {
+  for (int tensor : ours) {
     if (read_by_others.count(tensor) != 0) continue;
-    if (outputs_too || read.count(tensor) != 0) kept.push_back(tensor);
+    if (outputs_too || read.count(tensor) != 0) roles.kept.insert(tensor);
   }
-  return kept;
+  return roles;
 }
 
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
@@ -138,7 +139,8 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     }
     status = Largest(gpu, context, &nodes);
     if (status != kTfLiteOk) return status;
-    const KeptTensors kept(TensorsToKeep(context, plan, nodes, gpu.options.keep_outputs));
+    const TensorRoles roles = FindRoles(context, plan, nodes, gpu.options.keep_outputs);
+    const RolesInForce in_force(&roles);
     TfLiteIntArray* taken = MakeArray(nodes);
     if (taken == nullptr) return Fail(context, kTfLiteError, "memory is short");
     status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), taken,

@@ -128,11 +128,14 @@ void SetHandleFunctions(TfLiteDelegate* delegate) {
   delegate->FreeBufferHandle = &FreeHandle;
 }
 
-std::string FindInput(const GpuDelegate& gpu, const TfLiteTensor& tensor, size_t bytes,
+std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
                       InputPlace* out_place) {
-  out_place->host = tensor.data.raw;
-  if (!tensor.data_is_stale || !HasHandleOf(gpu, tensor)) return "";
-  return Find(gpu, tensor, tensor.buffer_handle, bytes, &out_place->device);
+  out_place->host = tensor->data.raw;
+  if (from_client && !tensor->data_is_stale && FindClientBuffer(gpu, *tensor) != nullptr) {
+    tensor->data_is_stale = true;
+  }
+  if (!tensor->data_is_stale || !HasHandleOf(gpu, *tensor)) return "";
+  return Find(gpu, *tensor, tensor->buffer_handle, bytes, &out_place->device);
 }
 
 std::shared_ptr<const DeviceBuffer> FindClientBuffer(const GpuDelegate& gpu,

@@ -22,8 +22,10 @@ namespace deputy::gpu_cl {
 void SetHandleFunctions(TfLiteDelegate* delegate);
 bool IsOurs(const TfLiteDelegate* delegate);
 
-// Where a tensor that a partition reads is. Returns "" or why it is nowhere.
-std::string FindInput(const GpuDelegate& gpu, const TfLiteTensor& tensor, size_t bytes,
+// Where a tensor that a partition reads is. Returns "" or why it is nowhere. One `from_client` that
+// is bound is in the client's buffer even if it was copied to the host meanwhile, and whoever reads
+// it there next has it copied anew.
+std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
                       InputPlace* out_place);
 
 // The client's buffer in which a tensor that a partition writes has to end up; null if there is

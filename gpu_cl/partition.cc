@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_cl/partition.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -30,17 +29,20 @@ DeviceClass ClassOf(const GpuDelegate& gpu) {
   }
 }
 
-// Of the calling thread, see KeptTensors; null: none.
-thread_local const std::vector<int>* kept_tensors = nullptr;
+// Of the calling thread, see RolesInForce.
+thread_local const TensorRoles* roles_in_force = nullptr;
 
 // Decides which outputs stay on the device. Returns "" or what is wrong.
-std::string KeepOutputs(Partition* partition) {
+std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
   const Graph& graph = partition->executor->graph();
+  for (compiler::ValueId id : graph.inputs) {
+    partition->from_client.push_back(roles.made.count(graph.value(id).tensor) == 0);
+  }
   partition->kept.resize(graph.outputs.size());
-  for (size_t i = 0; i < graph.outputs.size() && kept_tensors != nullptr; ++i) {
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const compiler::Value& value = graph.value(graph.outputs[i]);
     if (value.bytes() == 0) continue;
-    if (!std::binary_search(kept_tensors->begin(), kept_tensors->end(), value.tensor)) continue;
+    if (roles.kept.count(value.tensor) == 0) continue;
     ClStatus status;
     partition->kept[i] = partition->executor->OutputBuffer(i, &status);
     if (!status.ok()) return status.text;
@@ -68,7 +70,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   partition->executor = Executor::Create(owner.context, std::move(graph), options, &status);
   if (partition->executor == nullptr) return status.text;
   owner.device_bytes += partition->executor->device_bytes();
-  return KeepOutputs(partition);
+  return TakeRoles(roles_in_force == nullptr ? TensorRoles() : *roles_in_force, partition);
 }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
@@ -125,10 +127,10 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 std::string FindPlaces(TfLiteContext* context, const Partition& partition,
                        std::vector<InputPlace>* inputs, std::vector<OutputPlace>* outputs) {
   const Graph& graph = partition.executor->graph();
-  for (compiler::ValueId id : graph.inputs) {
-    const compiler::Value& value = graph.value(id);
-    std::string problem = FindInput(*partition.owner, context->tensors[value.tensor], value.bytes(),
-                                    &inputs->emplace_back());
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const compiler::Value& value = graph.value(graph.inputs[i]);
+    std::string problem = FindInput(*partition.owner, value.bytes(), partition.from_client[i],
+                                    &context->tensors[value.tensor], &inputs->emplace_back());
     if (!problem.empty()) return problem;
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -165,12 +167,9 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 
 }  // namespace
 
-KeptTensors::KeptTensors(std::vector<int> tensors) : tensors_(std::move(tensors)) {
-  std::sort(tensors_.begin(), tensors_.end());
-  kept_tensors = &tensors_;
-}
+RolesInForce::RolesInForce(const TensorRoles* roles) { roles_in_force = roles; }
 
-KeptTensors::~KeptTensors() { kept_tensors = nullptr; }
+RolesInForce::~RolesInForce() { roles_in_force = nullptr; }
 
 TfLiteRegistration PartitionRegistration() {
   TfLiteRegistration registration{};

@@ -5,6 +5,7 @@
 #define DEPUTY_GPU_CL_PARTITION_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Partition {
   int first_node = -1;  // of those that it replaces
   std::unique_ptr<Executor> executor;
   std::string failure;
+  // By input: whether it is one of the model's.
+  std::vector<bool> from_client;
   // By output: whether it stays on the device, and what it is there; null if it does not.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;
   std::vector<std::pair<const char*, std::string>> texts;  // by stage, if the delegate keeps them
@@ -30,17 +33,19 @@ struct Partition {
 // The functions of such nodes.
 TfLiteRegistration PartitionRegistration();
 
-// While it lives, partitions that are made on this thread leave the tensors on the device that are
-// their outputs and among `tensors`: those that no other delegate and no kernel of the CPU reads.
-class KeptTensors {
- public:
-  explicit KeptTensors(std::vector<int> tensors);
-  ~KeptTensors();
-  KeptTensors(const KeptTensors&) = delete;
-  KeptTensors& operator=(const KeptTensors&) = delete;
+// What tensors of a graph are to the nodes that a delegate takes.
+struct TensorRoles {
+  std::set<int> made;  // by any node; the others are the model's inputs and constants
+  std::set<int> kept;  // outputs of partitions that stay on the device
+};
 
- private:
-  std::vector<int> tensors_;
+// While it lives, partitions that are made on this thread are of a graph with these roles.
+class RolesInForce {
+ public:
+  explicit RolesInForce(const TensorRoles* roles);
+  ~RolesInForce();
+  RolesInForce(const RolesInForce&) = delete;
+  RolesInForce& operator=(const RolesInForce&) = delete;
 };
 
 }  // namespace deputy::gpu_cl

@@ -22,6 +22,7 @@
 #include "gpu_cl/gpu_delegate.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"
+#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -168,6 +169,26 @@ TEST_F(GpuHandlesTest, cpu_that_stands_in_reads_it_from_the_device) {
   EXPECT_EQ(status.recomputed_nodes, 1);
 }
 
+// Its handle is there from the run before, but what it stands for is older than the host's copy.
+TEST_F(GpuHandlesTest, what_the_cpu_has_computed_counts_more_than_an_old_handle) {
+  const TestDelegate gpu(spy_->api());
+  TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+  });
+  ApplyTo(&t, gpu.get());
+  t.Set<float>(0, {1, -2, 3, -4});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_TRUE(Tensor(t, kM)->data_is_stale);
+  NewCopies();
+  spy_->Fail("EnqueueNDRangeKernel", 0, CL_OUT_OF_RESOURCES);
+  t.Set<float>(0, {5, -6, 7, -8});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_TRUE(spy_->failed());
+  EXPECT_FALSE(Tensor(t, kM)->data_is_stale);
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(5 + 8, 6 - 7, 7 + 6, 8 - 5));
+  EXPECT_THAT(NewCopies(), ElementsAre(3, 1, 0));  // x; then m and g, y
+}
+
 TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start_over) {
   const TestDelegate gpu(spy_->api(), {{"keep_outputs", "true"}});
   TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
@@ -263,6 +284,17 @@ class GpuBindTest : public GpuHandlesTest {
               CL_SUCCESS);
     return found;
   }
+  void Write(cl_mem memory, const std::vector<float>& contents) {
+    const SharedContext& context = *Of(gpu_->get()).context;
+    cl_int code = CL_SUCCESS;
+    const ClApi* api = RealCl().api.get();
+    const ClQueue queue(api,
+                        api->CreateCommandQueue(context.context(), context.device().id, 0, &code));
+    EXPECT_EQ(
+        api->EnqueueWriteBuffer(queue.get(), memory, CL_TRUE, 0, contents.size() * sizeof(float),
+                                contents.data(), 0, nullptr, nullptr),
+        CL_SUCCESS);
+  }
   void SetUp() override {
     GpuHandlesTest::SetUp();
     if (spy_ == nullptr) return;
@@ -302,6 +334,37 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(NewCopies(), ElementsAre(2, 2, 1));
+}
+
+// x goes to the delegate, to GATHER_ND on the CPU, and to the delegate again with what that made.
+std::vector<uint8_t> SharedInputModel() {
+  ModelBuilder b;
+  const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int places = b.AddConstant<int32_t>(kTfLiteInt32, {4, 1}, {3, 2, 1, 0});
+  const int n = b.AddTensor(kTfLiteFloat32, {4}, "n"), g = b.AddTensor(kTfLiteFloat32, {4}, "g");
+  const int y = b.AddTensor(kTfLiteFloat32, {4}, "y"), z = b.AddTensor(kTfLiteFloat32, {4}, "z");
+  b.AddOp(kTfLiteBuiltinNeg, {x}, {n}, schema::CreateNegOptions(b.fbb()));
+  b.AddOp(kTfLiteBuiltinGatherNd, {x, places}, {g}, schema::CreateGatherNdOptions(b.fbb()));
+  b.AddOp(kTfLiteBuiltinAdd, {x, g}, {y}, schema::CreateAddOptions(b.fbb()));
+  b.AddOp(kTfLiteBuiltinAdd, {y, n}, {z}, schema::CreateAddOptions(b.fbb()));
+  b.SetInputs({x});
+  b.SetOutputs({z, n});
+  return b.Finish();
+}
+
+TEST_F(GpuBindTest, bound_input_is_read_anew_although_the_cpu_had_it_copied) {
+  const ClMemory buffer = NewBuffer(context_, {1, 2, 3, 4});
+  TestInterpreter t(SharedInputModel());
+  ApplyTo(&t, gpu_->get());
+  EXPECT_EQ(FirstDelegate(t).partition_count, 2);
+  ASSERT_EQ(BindBuffer(gpu_->get(), Tensor(t, 0), buffer.get(), 0), "");
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(t.Get<float>(1), ElementsAre(-1, -2, -3, -4));
+  Write(buffer.get(), {5, 6, 7, 9});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(9, 7, 6, 5));
+  EXPECT_THAT(t.Get<float>(1), ElementsAre(-5, -6, -7, -9));
 }
 
 TEST_F(GpuBindTest, host_and_device_are_copied_on_demand) {

@@ -145,7 +145,10 @@ TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate);
 // What was enqueued on an input has to be complete when Invoke is called, unless it was on the
 // delegate's own queue; outputs are complete when Invoke returns. The runtime copies an output to
 // the host as well unless TfLiteSetAllowBufferHandleOutput says that it need not, and copies what a
-// node of the CPU reads. While an input is bound its host memory is not looked at.
+// node of the CPU reads. While an input is bound its host memory is not looked at, but by nodes of
+// the CPU that run before the delegate's first partition, or instead of it under the policy Hot:
+// these see what was copied for them before. Where there are such nodes bind anew before each
+// Invoke.
 //
 // A resize and applying or removing delegates end bindings: bind again after AllocateTensors.
 // kTfLiteError for NULL, for another delegate's tensor, and for a buffer of another context or too
