@@ -444,25 +444,36 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CAST -------------------------------------------------------------------------------------
 
+// A piece of a tensor to another type. Of bytes, so that all pairs of types share what is around
+// it.
+using CastPiece = void (*)(const void* values, int64_t count, void* out);
+
 template <typename From, typename To>
-TfLiteStatus CastElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
-  const auto loop = Cpu().vector.cast.of<FromTo<From, To>>();
-  return MapRuns<From, To>(context, input, output,
-                           [loop](const From* values, int64_t count, To* out) {
-                             if (loop != nullptr) return loop(values, count, out);
-                             for (int64_t i = 0; i < count; ++i) out[i] = CastNumber<To>(values[i]);
-                           });
+void CastElements(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  To* to = static_cast<To*>(out);
+  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
 }
 
 // Anything but zero is true; NaN is.
 template <typename From>
-TfLiteStatus CastToTruth(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
-  const auto loop = Cpu().vector.truth.of<From>();
-  return MapRuns<From, uint8_t>(context, input, output,
-                                [loop](const From* values, int64_t count, uint8_t* out) {
-                                  if (loop != nullptr) return loop(values, count, out);
-                                  for (int64_t i = 0; i < count; ++i) out[i] = values[i] != 0;
-                                });
+void CastToTruth(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  uint8_t* to = static_cast<uint8_t*>(out);
+  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
+}
+
+TfLiteStatus CastPieces(TfLiteContext* context, const TfLiteTensor* input, size_t in_bytes,
+                        TfLiteTensor* output, size_t out_bytes, CastPiece cast) {
+  const char* values = Data<char>(input);
+  char* out = Data<char>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    cast(values + static_cast<size_t>(first) * in_bytes, last - first,
+         out + static_cast<size_t>(first) * out_bytes);
+  });
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
@@ -470,9 +481,12 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   return DispatchType<kCastTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
     using From = typename decltype(in_tag)::type;
-    if (output->type == kTfLiteBool) return CastToTruth<From>(context, input, output);
+    if (output->type == kTfLiteBool) {
+      return CastPieces(context, input, sizeof(From), output, 1, &CastToTruth<From>);
+    }
     return DispatchType<kCastTypes>(context, output, [&](auto out_tag) {
-      return CastElements<From, typename decltype(out_tag)::type>(context, input, output);
+      using To = typename decltype(out_tag)::type;
+      return CastPieces(context, input, sizeof(From), output, sizeof(To), &CastElements<From, To>);
     });
   });
 }
