@@ -202,9 +202,11 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
         return MapVectors(context, input, output, &VectorKernels::relu, 0.0f,
                           [](float x) { return x < 0.0f ? 0.0f : x; });
       }
-      return MapElements<float>(context, input, output, [&](float x) {
-        return std::min(std::max(x, bounds.low), bounds.high);
-      });
+      static_assert(high == 0 || low == 0 || low == -high);
+      return MapVectors(
+          context, input, output, low == 0 ? &VectorKernels::relu_up_to : &VectorKernels::clamp,
+          bounds.high,
+          [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
       return MapElements<int16_t>(context, input, output,
@@ -287,6 +289,10 @@ TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Function& 
 TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   if (input->type == kTfLiteFloat32) {
+    if (const auto loop = Cpu().vector.prelu_f32) {
+      return RunVectors<float>(context, node, DataOf<PreluData>(node).plan,
+                               [loop](const BinaryRun<float>& run) { loop(run); });
+    }
     return RunPrelu<float, float>(context, node,
                                   [](float x, float alpha) { return x >= 0.0f ? x : x * alpha; });
   }
@@ -403,13 +409,15 @@ struct LogisticTable {
       entries[i] = static_cast<uint16_t>(std::floor(65536.0 / (1.0 + std::exp(-i / 24.0)) + 0.5));
     }
     for (const uint8_t i : kRaised) ++entries[i];
+    for (int i = 0; i < 255; ++i) curve[i] = entries[i] | (entries[i + 1] - entries[i]) << 16;
   }
   uint16_t entries[256];
+  int32_t curve[255];  // as ShortCurve wants them
 };
 
-const uint16_t* LogisticEntries() {
+const LogisticTable& Logistic() {
   static const LogisticTable table;
-  return table.entries;
+  return table;
 }
 
 // From steps of the input to the table's unit: x * factor / 2^shift.
@@ -452,7 +460,7 @@ TablePoint Interpolate(int16_t x, const TableScaling& scaling, int fraction_bits
   const int64_t magnitude = scaled < 0 ? -scaled : scaled;
   const int64_t index = magnitude >> fraction_bits;
   if (index >= 255) return {scaled < 0, saturated};
-  const int64_t low = LogisticEntries()[index], high = LogisticEntries()[index + 1];
+  const int64_t low = Logistic().entries[index], high = Logistic().entries[index + 1];
   const int64_t fraction = magnitude & ((int64_t{1} << fraction_bits) - 1);
   return {scaled < 0, (low << fraction_bits) + fraction * (high - low)};
 }
@@ -469,6 +477,41 @@ int16_t TanhInt16(int16_t x, const TableScaling& scaling) {
   const int64_t value =
       point.negative ? -point.value + (1 << 23) + (1 << 7) - 1 : point.value - (1 << 23) + (1 << 7);
   return static_cast<int16_t>(value >> 8);
+}
+
+ShortCurve LogisticCurve(const TableScaling& scaling) {
+  return {.entries = Logistic().curve,
+          .factor = scaling.factor,
+          .shift = scaling.shift,
+          .fraction_bits = 9,
+          .saturated = 0x7fff << 10,
+          .above = 1 << 9,
+          .below = (1 << 25) + (1 << 9) - 1,
+          .out_shift = 10};
+}
+
+ShortCurve TanhCurve(const TableScaling& scaling) {
+  return {.entries = Logistic().curve,
+          .factor = scaling.factor,
+          .shift = scaling.shift,
+          .fraction_bits = 8,
+          .saturated = 0xffff << 8,
+          .above = (1 << 7) - (1 << 23),
+          .below = (1 << 23) + (1 << 7) - 1,
+          .out_shift = 8};
+}
+
+// By the loop of the table in use, or, where it has none, by `reference` of x and the scaling.
+TfLiteStatus MapCurve(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                      const TableScaling& scaling, const ShortCurve& curve,
+                      int16_t (*reference)(int16_t, const TableScaling&)) {
+  const auto loop = Cpu().vector.curve_s16;
+  return MapRuns<int16_t, int16_t>(context, input, output,
+                                   [&](const int16_t* values, int64_t count, int16_t* out) {
+                                     if (loop != nullptr) return loop(values, count, curve, out);
+                                     for (int64_t i = 0; i < count; ++i)
+                                       out[i] = reference(values[i], scaling);
+                                   });
 }
 
 TfLiteStatus PrepareLogistic(TfLiteContext* context, TfLiteNode* node) {
@@ -492,11 +535,11 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
       return MapVectors(context, input, output, &VectorKernels::logistic, 0.0f,
                         [](float x) { return FastLogistic(x); });
     case kTfLiteFloat16:
-      return MapHalves(context, input, output, [](float x) { return FastLogistic(x); });
+      return MapHalfVectors(context, input, output, &VectorKernels::logistic, 0.0f,
+                            [](float x) { return FastLogistic(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 0);
-      return MapElements<int16_t>(context, input, output,
-                                  [&](int16_t x) { return LogisticInt16(x, scaling); });
+      return MapCurve(context, input, output, scaling, LogisticCurve(scaling), &LogisticInt16);
     }
     default:
       return DataOf<TableData>(node).bytes.Map(context, input, output);
@@ -526,11 +569,11 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
       return MapVectors(context, input, output, &VectorKernels::tanh, 0.0f,
                         [](float x) { return FastTanh(x); });
     case kTfLiteFloat16:
-      return MapHalves(context, input, output, [](float x) { return FastTanh(x); });
+      return MapHalfVectors(context, input, output, &VectorKernels::tanh, 0.0f,
+                            [](float x) { return FastTanh(x); });
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 1);
-      return MapElements<int16_t>(context, input, output,
-                                  [&](int16_t x) { return TanhInt16(x, scaling); });
+      return MapCurve(context, input, output, scaling, TanhCurve(scaling), &TanhInt16);
     }
     default:
       return DataOf<TableData>(node).bytes.Map(context, input, output);
@@ -539,6 +582,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- ELU and GELU -----------------------------------------------------------------------------
 
+// For tables.
 float Elu(float x) { return x < 0.0f ? std::expm1(x) : x; }
 
 TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
@@ -552,17 +596,15 @@ TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(context, input, output);
-  return MapElements<float>(context, input, output, [](float x) { return Elu(x); });
+  return MapVectors(context, input, output, &VectorKernels::elu, 0.0f,
+                    [](float x) { return FastElu(x); });
 }
 
-// erfc instead of 1 + erf: the sum would cancel for large negative numbers.
+// For tables, as precise as can be.
 float Gelu(float x) { return 0.5f * x * std::erfc(x * -0.707106781f); }
-
-template <float (*tanh)(float)>
 float GeluByTanh(float x) {
-  return 0.5f * x * (1.0f + tanh(0.797884561f * (x + 0.044715f * x * x * x)));
+  return 0.5f * x * (1.0f + std::tanh(0.797884561f * (x + 0.044715f * x * x * x)));
 }
-float PreciseTanh(float x) { return std::tanh(x); }
 
 struct GeluData {
   ByteTable bytes;
@@ -574,7 +616,7 @@ TfLiteStatus PrepareGelu(TfLiteContext* context, TfLiteNode* node) {
   GeluData& data = DataOf<GeluData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
-  auto* function = ParamsOf<TfLiteGeluParams>(node).approximate ? &GeluByTanh<&PreciseTanh> : &Gelu;
+  auto* function = ParamsOf<TfLiteGeluParams>(node).approximate ? &GeluByTanh : &Gelu;
   if (FillByteTable(input, output, &data.bytes, function)) return kTfLiteOk;
   if (input->type == kTfLiteInt16) {
     data.shorts = std::make_unique<ShortTable<float>>();
@@ -589,18 +631,17 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const bool approximate = ParamsOf<TfLiteGeluParams>(node).approximate;
+  const auto loop = approximate ? &VectorKernels::gelu_by_tanh : &VectorKernels::gelu;
+  const auto function = [approximate](float x) {
+    return approximate ? FastGeluByTanh(x) : FastGelu(x);
+  };
   switch (input->type) {
     case kTfLiteFloat32:
-      return approximate
-                 ? MapElements<float>(context, input, output,
-                                      [](float x) { return GeluByTanh<&FastTanh>(x); })
-                 : MapElements<float>(context, input, output, [](float x) { return Gelu(x); });
+      return MapVectors(context, input, output, loop, 0.0f, function);
     case kTfLiteFloat16:
-      return approximate ? MapHalves(context, input, output,
-                                     [](float x) { return GeluByTanh<&FastTanh>(x); })
-                         : MapHalves(context, input, output, [](float x) { return Gelu(x); });
+      return MapHalfVectors(context, input, output, loop, 0.0f, function);
     case kTfLiteInt16:
-      return MapElements<int16_t>(context, input, output, *data.shorts);
+      return MapShorts(context, input, output, *data.shorts);
     default:
       return data.bytes.Map(context, input, output);
   }

@@ -22,7 +22,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -385,70 +385,44 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
 // run(BinaryRun) for runs of elements of type T.
 template <typename T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const RunFunction& run) {
-  DataOf<ArithmeticData>(node).plan.RunByRuns(
-      context, Data<T>(Input(context, node, 0)), Data<T>(Input(context, node, 1)),
-      Data<T>(Output(context, node, 0)),
-      [&run](const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
-        run(BinaryRun<T>{a, b, out, count, a_moves, b_moves});
-      });
-  return kTfLiteOk;
+  return RunVectors<T>(context, node, DataOf<ArithmeticData>(node).plan, run);
 }
 
-// The group's loop for a float operator; null where there is none.
+// The group's loops for plain numbers.
 template <typename Operator>
-auto* VectorLoopOf(const VectorKernels& vector) {
+const auto& LoopsOf(const VectorKernels& vector) {
   if constexpr (std::is_same_v<Operator, Sum>) {
-    return vector.sum_f32;
+    return vector.plain_sum;
   } else if constexpr (std::is_same_v<Operator, Difference>) {
-    return vector.difference_f32;
+    return vector.plain_difference;
   } else if constexpr (std::is_same_v<Operator, Product>) {
-    return vector.product_f32;
+    return vector.plain_product;
   } else {
-    return vector.quotient_f32;
+    return vector.plain_quotient;
   }
 }
 
-// The same for float16.
-template <typename Operator>
-auto* HalfLoopOf(const VectorKernels& vector) {
-  if constexpr (std::is_same_v<Operator, Sum>) {
-    return vector.sum_f16;
-  } else if constexpr (std::is_same_v<Operator, Product>) {
-    return vector.product_f16;
-  } else {
-    return decltype(vector.sum_f16){nullptr};
-  }
-}
-
-// Of floats with T for their bits; false where there is no loop.
-template <typename T, typename Loop>
-bool RunFloats(TfLiteContext* context, TfLiteNode* node, Loop loop, const FloatRange& range) {
+// False where there is no loop.
+template <typename T, typename Operator>
+bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T>>& range) {
+  const auto loop = LoopsOf<Operator>(Cpu().vector).template of<Computed<T>>();
   if (loop == nullptr) return false;
-  const FloatBounds bounds = {range.low, range.high};
-  RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, bounds); });
+  const Bounds<Computed<T>> bounds = {range.low, range.high};
+  const auto run = [&](const BinaryRun<Computed<T>>& numbers) { loop(numbers, bounds); };
+  if constexpr (std::is_same_v<T, Half>) {
+    RunHalves<Half>(context, node, DataOf<ArithmeticData>(node).plan, run);
+  } else {
+    RunVectors<T>(context, node, run);
+  }
   return true;
 }
 
 template <typename Operator>
-bool RunFloats(TfLiteContext* context, TfLiteNode* node) {
-  const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
-  switch (Input(context, node, 0)->type) {
-    case kTfLiteFloat32:
-      return RunFloats<float>(context, node, VectorLoopOf<Operator>(Cpu().vector), range);
-    case kTfLiteFloat16:
-      return RunFloats<uint16_t>(context, node, HalfLoopOf<Operator>(Cpu().vector),
-                                 PlainRange<Half>(range));
-    default:
-      return false;
-  }
-}
-
-template <typename Operator>
 TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
-  if (RunFloats<Operator>(context, node)) return kTfLiteOk;
   return DispatchType<Operator::kTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto range = PlainRange<T>(DataOf<ArithmeticData>(node).float_range);
+    if (RunBounded<T, Operator>(context, node, range)) return kTfLiteOk;
     return Run<T>(context, node, [range](Computed<T> a, Computed<T> b) {
       return static_cast<T>(Clamp(Operator::template Apply<Computed<T>>(a, b), range));
     });

@@ -18,7 +18,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -127,34 +127,11 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
 
 // The same by a loop of the table, or, where it has none, by `reference`.
 template <typename T, typename Function>
-TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, void (*loop)(const BinaryRun<T>&),
-                        const Function& reference) {
+TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loop,
+                     const Function& reference) {
   if (loop == nullptr) return Run<T>(context, node, reference);
-  DataOf<BinaryData>(node).plan.RunByRuns(
-      context, Data<T>(Input(context, node, 0)), Data<T>(Input(context, node, 1)),
-      Data<T>(Output(context, node, 0)),
-      [loop](const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
-        loop(BinaryRun<T>{a, b, out, count, a_moves, b_moves});
-      });
-  return kTfLiteOk;
-}
-
-// The group's loop for elements of type T; null where there is none.
-template <typename T>
-auto LoopOf(const ExtremeRuns& runs) {
-  if constexpr (std::is_same_v<T, float>) {
-    return runs.f32;
-  } else if constexpr (std::is_same_v<T, int8_t>) {
-    return runs.s8;
-  } else if constexpr (std::is_same_v<T, uint8_t>) {
-    return runs.u8;
-  } else if constexpr (std::is_same_v<T, int16_t>) {
-    return runs.s16;
-  } else if constexpr (std::is_same_v<T, int32_t>) {
-    return runs.s32;
-  } else {
-    return static_cast<void (*)(const BinaryRun<T>&)>(nullptr);
-  }
+  return RunVectors<T>(context, node, DataOf<BinaryData>(node).plan,
+                       [loop](const BinaryRun<T>& run) { loop(run); });
 }
 
 // fine(element) for every element of the tensor.
@@ -182,16 +159,16 @@ TfLiteStatus CheckDivisor(TfLiteContext* context, const TfLiteTensor* divisor) {
 TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return RunVectors<T>(context, node, LoopOf<T>(Cpu().vector.maximum),
-                         [](T a, T b) { return a > b ? a : b; });
+    return RunLoop<T>(context, node, Cpu().vector.maximum.of<T>(),
+                      [](T a, T b) { return a > b ? a : b; });
   });
 }
 
 TfLiteStatus EvalMinimum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return RunVectors<T>(context, node, LoopOf<T>(Cpu().vector.minimum),
-                         [](T a, T b) { return a < b ? a : b; });
+    return RunLoop<T>(context, node, Cpu().vector.minimum.of<T>(),
+                      [](T a, T b) { return a < b ? a : b; });
   });
 }
 
@@ -209,8 +186,8 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   switch (a->type) {
     case kTfLiteFloat32:
-      return RunVectors<float>(context, node, Cpu().vector.squared_difference_f32,
-                               [](float x, float y) { return (x - y) * (x - y); });
+      return RunLoop<float>(context, node, Cpu().vector.squared_difference_f32,
+                            [](float x, float y) { return (x - y) * (x - y); });
     case kTfLiteInt32:
       return Run<int32_t>(context, node, [](int32_t x, int32_t y) {
         const uint32_t difference = static_cast<uint32_t>(x) - static_cast<uint32_t>(y);

@@ -18,6 +18,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -107,6 +108,61 @@ class ValueTable {
   int32_t values_[256];
 };
 
+// How a comparison is made of the loops that there are.
+struct LoopUse {
+  CompareLoops VectorKernels::*loops;
+  bool swapped;  // of the second and the first input
+  bool negated;
+};
+template <typename Comparison>
+constexpr LoopUse LoopUseOf() {
+  if constexpr (std::is_same_v<Comparison, std::equal_to<>>) {
+    return {&VectorKernels::equal, false, false};
+  } else if constexpr (std::is_same_v<Comparison, std::not_equal_to<>>) {
+    return {&VectorKernels::equal, false, true};
+  } else if constexpr (std::is_same_v<Comparison, std::less<>>) {
+    return {&VectorKernels::less, false, false};
+  } else if constexpr (std::is_same_v<Comparison, std::less_equal<>>) {
+    return {&VectorKernels::less_or_equal, false, false};
+  } else if constexpr (std::is_same_v<Comparison, std::greater<>>) {
+    return {&VectorKernels::less, true, false};
+  } else {
+    static_assert(std::is_same_v<Comparison, std::greater_equal<>>);
+    return {&VectorKernels::less_or_equal, true, false};
+  }
+}
+
+// False where there is no loop for T.
+template <typename T, typename Comparison>
+bool CompareVectors(TfLiteContext* context, TfLiteNode* node) {
+  static constexpr LoopUse kUse = LoopUseOf<Comparison>();
+  using Number = std::conditional_t<std::is_same_v<T, Half>, float, T>;
+  const CompareLoop<Number> loop = (Cpu().vector.*kUse.loops).template of<Number>();
+  if (loop == nullptr) return false;
+  const auto compare = [loop](const BinaryRun<Number, uint8_t>& run) {
+    BinaryRun<Number, uint8_t> ordered = run;
+    if (kUse.swapped) {
+      std::swap(ordered.a, ordered.b);
+      std::swap(ordered.a_moves, ordered.b_moves);
+    }
+    loop(ordered, kUse.negated);
+  };
+  const BroadcastPlan& plan = DataOf<CompareData>(node).plan;
+  if constexpr (std::is_same_v<T, Half>) {
+    RunHalves<uint8_t>(context, node, plan, compare);
+  } else {
+    RunVectors<T, uint8_t>(context, node, plan, compare);
+  }
+  return true;
+}
+
+// What plain loops compare. Of float16 out of line, because compilers make 25 KB of a loop of it.
+template <typename T>
+T Compared(T value) {
+  return value;
+}
+[[gnu::noinline]] float Compared(Half value) { return value; }
+
 template <typename T, typename Comparison>
 TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
                              const Comparison& comparison) {
@@ -130,7 +186,9 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
       return kTfLiteOk;
     }
   }
-  data.plan.Run(context, Data<T>(a), Data<T>(b), out, [&](T x, T y) { return comparison(x, y); });
+  if (CompareVectors<T, Comparison>(context, node)) return kTfLiteOk;
+  data.plan.Run(context, Data<T>(a), Data<T>(b), out,
+                [&](T x, T y) { return comparison(Compared(x), Compared(y)); });
   return kTfLiteOk;
 }
 
@@ -177,34 +235,64 @@ TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Logic ------------------------------------------------------------------------------------
 
+template <typename Function>
+TfLiteStatus RunLogic(TfLiteContext* context, TfLiteNode* node, BinaryLoop<uint8_t> loop,
+                      const Function& reference) {
+  if (loop == nullptr) return CompareTruths(context, node, reference);
+  return RunVectors<uint8_t>(context, node, DataOf<CompareData>(node).plan,
+                             [loop](const BinaryRun<uint8_t>& run) { loop(run); });
+}
+
 TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
-  return CompareTruths(context, node, [](bool a, bool b) { return a && b; });
+  return RunLogic(context, node, Cpu().vector.logical_and, [](bool a, bool b) { return a && b; });
 }
 
 TfLiteStatus EvalOr(TfLiteContext* context, TfLiteNode* node) {
-  return CompareTruths(context, node, [](bool a, bool b) { return a || b; });
+  return RunLogic(context, node, Cpu().vector.logical_or, [](bool a, bool b) { return a || b; });
 }
 
 TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
-  const uint8_t* values = Data<uint8_t>(input);
-  uint8_t* out = Data<uint8_t>(Output(context, node, 0));
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; ++i) out[i] = values[i] == 0;
-  return kTfLiteOk;
+  TfLiteTensor* output = Output(context, node, 0);
+  if (const auto loop = Cpu().vector.logical_not) {
+    return MapRuns<uint8_t, uint8_t>(
+        context, input, output,
+        [loop](const uint8_t* in, int64_t count, uint8_t* out) { loop(in, count, out); });
+  }
+  return MapElements<uint8_t>(context, input, output,
+                              [](uint8_t x) { return static_cast<uint8_t>(x == 0); });
 }
 
 // ---- Selection --------------------------------------------------------------------------------
 
-// Three inputs that broadcast; axes from the outermost, the output dense.
+// Three inputs that broadcast; axes from the outermost, neighbours that move alike merged, and the
+// output dense.
 struct SelectData {
   struct Axis {
-    int extent = 1;
+    int64_t extent = 1;
     int64_t step[3] = {0, 0, 0};  // of condition, x and y, in elements
   };
   std::array<Axis, kMaxRank> axes;
   int rank = 0;
 };
+
+// Makes one axis of neighbours over which each input either moves or stays.
+void MergeAxes(SelectData* data) {
+  int merged = 0;  // axes so far, their innermost last
+  for (int axis = 0; axis < data->rank; ++axis) {
+    const SelectData::Axis& next = data->axes[static_cast<size_t>(axis)];
+    if (next.extent == 1) continue;
+    SelectData::Axis& last = data->axes[static_cast<size_t>(std::max(merged - 1, 0))];
+    bool alike = merged > 0;
+    for (int i = 0; i < 3; ++i) alike = alike && (last.step[i] == next.extent * next.step[i]);
+    if (alike) {
+      last = {last.extent * next.extent, {next.step[0], next.step[1], next.step[2]}};
+    } else {
+      data->axes[static_cast<size_t>(merged++)] = next;
+    }
+  }
+  data->rank = merged;
+}
 
 // The shape that all three broadcast to.
 TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs[3],
@@ -222,16 +310,18 @@ TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs
       if (place.extent != 1 && place.extent != extent) {
         return TensorError(context, inputs[i],
                            "expected a shape that broadcasts with the other inputs, found %d "
-                           "against %d in dimension %d from the end",
-                           extent, place.extent, data->rank - axis);
+                           "against %lld in dimension %d from the end",
+                           extent, static_cast<long long>(place.extent), data->rank - axis);
       }
       place.extent = extent;
       place.step[i] = pitch[i];
       pitch[i] *= extent;
     }
-    dims[axis] = place.extent;
+    dims[axis] = static_cast<int>(place.extent);
   }
-  return ResizeTo(context, output, {dims, static_cast<size_t>(data->rank)});
+  const auto rank = static_cast<size_t>(data->rank);
+  MergeAxes(data);
+  return ResizeTo(context, output, {dims, rank});
 }
 
 // SELECT's condition for rows of x and y: a condition of rank 0 or 1 in front of them.
@@ -241,6 +331,7 @@ void PlanRows(const TfLiteTensor* condition, const TfLiteTensor* x, SelectData* 
   data->rank = 2;
   data->axes[0] = {rows, {1, row, row}};
   data->axes[1] = {row, {0, 1, 1}};
+  MergeAxes(data);
 }
 
 bool SameShape(const TfLiteTensor* a, const TfLiteTensor* b) {
@@ -281,31 +372,42 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, inputs[1]);
 }
 
-// Writes the elements of one level and returns the place after them.
 template <typename T>
-T* SelectLevel(const SelectData& data, int level, const uint8_t* condition, const T* x, const T* y,
-               T* out) {
-  if (level == data.rank) {
-    *out = *condition != 0 ? *x : *y;
-    return out + 1;
+void SelectReference(const SelectRun<T>& run) {
+  for (int64_t i = 0; i < run.count; ++i) {
+    run.out[i] = run.condition[i] != 0 ? run.x[run.x_moves ? i : 0] : run.y[run.y_moves ? i : 0];
   }
-  const SelectData::Axis& axis = data.axes[static_cast<size_t>(level)];
-  const int64_t step_c = axis.step[0], step_x = axis.step[1], step_y = axis.step[2];
-  if (level + 1 < data.rank) {
-    for (int64_t i = 0; i < axis.extent; ++i) {
-      out =
-          SelectLevel(data, level + 1, condition + i * step_c, x + i * step_x, y + i * step_y, out);
-    }
-  } else if (step_c == 0 && (*condition != 0 ? step_x : step_y) == 1) {
-    std::copy_n(*condition != 0 ? x : y, axis.extent, out);
-    out += axis.extent;
-  } else if (step_c == 1 && step_x == 1 && step_y == 1) {
-    for (int64_t i = 0; i < axis.extent; ++i) out[i] = condition[i] != 0 ? x[i] : y[i];
-    out += axis.extent;
+}
+
+// One axis, along which inputs move by one element or not at all.
+template <typename T>
+void SelectElements(const SelectData::Axis& axis, const uint8_t* condition, const T* x, const T* y,
+                    SelectLoop<T> loop, T* out) {
+  if (axis.step[0] != 0) {
+    return loop({condition, x, y, out, axis.extent, axis.step[1] != 0, axis.step[2] != 0});
+  }
+  const T* const chosen = *condition != 0 ? x : y;
+  if ((*condition != 0 ? axis.step[1] : axis.step[2]) != 0) {
+    std::copy_n(chosen, axis.extent, out);
   } else {
-    for (int64_t i = 0; i < axis.extent; ++i) {
-      *out++ = condition[i * step_c] != 0 ? x[i * step_x] : y[i * step_y];
-    }
+    std::fill_n(out, axis.extent, *chosen);
+  }
+}
+
+// The elements from axis `level` on, of which `extent` are taken.
+template <typename T>
+T* SelectLevel(const SelectData& data, int level, int64_t extent, const uint8_t* condition,
+               const T* x, const T* y, SelectLoop<T> loop, T* out) {
+  SelectData::Axis axis = data.axes[static_cast<size_t>(level)];
+  if (level + 1 >= data.rank) {
+    axis.extent = extent;
+    SelectElements(axis, condition, x, y, loop, out);
+    return out + extent;
+  }
+  const int64_t below = data.axes[static_cast<size_t>(level) + 1].extent;
+  for (int64_t i = 0; i < extent; ++i) {
+    out = SelectLevel(data, level + 1, below, condition + i * axis.step[0], x + i * axis.step[1],
+                      y + i * axis.step[2], loop, out);
   }
   return out;
 }
@@ -313,11 +415,23 @@ T* SelectLevel(const SelectData& data, int level, const uint8_t* condition, cons
 TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* x = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  if (ElementCount(output) == 0) return kTfLiteOk;
+  const SelectData& data = DataOf<SelectData>(node);
+  const int64_t count = ElementCount(output);
+  if (count == 0) return kTfLiteOk;
   return WithElements(context, x, [&](auto& access) {
     using T = typename std::remove_reference_t<decltype(access)>::Element;
-    SelectLevel(DataOf<SelectData>(node), 0, Data<uint8_t>(Input(context, node, 0)), Data<T>(x),
-                Data<T>(Input(context, node, 2)), Data<T>(output));
+    SelectLoop<T> loop = Cpu().vector.select.of<T>();
+    if (loop == nullptr) loop = &SelectReference<T>;
+    const SelectData::Axis outer = data.rank == 0 ? SelectData::Axis() : data.axes[0];
+    const int64_t each = count / outer.extent;
+    ParallelRanges(context, outer.extent, kElementsPerTask / each + 1,
+                   [&](int64_t first, int64_t last) {
+                     SelectLevel(data, 0, last - first,
+                                 Data<uint8_t>(Input(context, node, 0)) + first * outer.step[0],
+                                 Data<T>(x) + first * outer.step[1],
+                                 Data<T>(Input(context, node, 2)) + first * outer.step[2], loop,
+                                 Data<T>(output) + first * each);
+                   });
     return kTfLiteOk;
   });
 }

@@ -20,13 +20,14 @@
 #include <type_traits>
 
 #include "kernels/common/activation_range.h"
+#include "kernels/common/cast.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/half.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
-#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
 namespace {
@@ -71,13 +72,21 @@ struct Slices {
     if (zero_points == nullptr || zero_points->size == 0) return 0;
     return zero_points->data[zero_points->size == 1 ? 0 : slice];
   }
-  // function(slice, first element, count) for all runs of elements with one scale.
+  // function(slice, first element, count) for runs of elements with one scale, which together are
+  // all, on all threads.
   template <typename Function>
-  void ForEachRun(const Function& function) const {
-    if (inner == 0) return;
-    int64_t first = 0;
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t s = 0; s < slices; ++s, first += inner) function(s, first, inner);
+  void ForEachRun(TfLiteContext* context, const Function& function) const {
+    if (outer * slices == 1) {
+      ParallelRanges(context, inner, kElementsPerTask, [&](int64_t first, int64_t last) {
+        function(int64_t{0}, first, last - first);
+      });
+    } else if (inner > 0) {
+      ParallelRanges(context, outer * slices, kElementsPerTask / inner + 1,
+                     [&](int64_t first, int64_t last) {
+                       for (int64_t run = first; run < last; ++run) {
+                         function(run % slices, run * inner, inner);
+                       }
+                     });
     }
   }
 };
@@ -240,11 +249,20 @@ T ToStep(float value, float scale, int32_t zero_point, Arithmetic arithmetic) {
   return static_cast<T>(std::min(shifted, kHigh));
 }
 
+// A call costs more than a few elements.
+constexpr int64_t kWorthCalling = 16;
+
 template <typename T>
-void QuantizeFloats(const Slices& slices, Arithmetic arithmetic, const float* values, T* out) {
-  slices.ForEachRun([&](int64_t slice, int64_t first, int64_t count) {
+void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* values, T* out) {
+  const Arithmetic arithmetic = ArithmeticOf(context);
+  const QuantizeLoop<T> loop =
+      arithmetic == Arithmetic::kReference ? nullptr : Cpu().vector.quantize.of<T>();
+  slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
+    if (loop != nullptr && count >= kWorthCalling) {
+      return loop(values + first, count, {scale, zero_point}, out + first);
+    }
     for (int64_t i = first; i < first + count; ++i) {
       out[i] = ToStep<T>(values[i], scale, zero_point, arithmetic);
     }
@@ -252,29 +270,38 @@ void QuantizeFloats(const Slices& slices, Arithmetic arithmetic, const float* va
 }
 
 template <typename Requantizer, typename In, typename Out>
-void Requantize(const TfLiteTensor* input, TfLiteTensor* output) {
+TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const double factor =
       static_cast<double>(input->params.scale) / static_cast<double>(output->params.scale);
   const IntRange range{std::numeric_limits<Out>::min(), std::numeric_limits<Out>::max()};
   const Requantizer requantize(factor, output->params.zero_point, range);
-  const auto zero_point = static_cast<uint32_t>(input->params.zero_point);
-  const In* values = Data<In>(input);
-  Out* out = Data<Out>(output);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; ++i) {
-    // Differences of int32 may wrap.
-    const uint32_t difference = static_cast<uint32_t>(values[i]) - zero_point;
-    out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
+  const int32_t zero_in = input->params.zero_point;
+  if constexpr (std::is_same_v<Requantizer, FloatRequantizer>) {
+    if (const auto loop = Cpu().vector.rescale.of<FromTo<In, Out>>()) {
+      const StepRescaling rescaling = {zero_in,
+                                       requantize.factor(),
+                                       {requantize.bounds().low, requantize.bounds().high},
+                                       requantize.zero_point()};
+      return MapRuns<In, Out>(
+          context, input, output,
+          [&](const In* values, int64_t count, Out* out) { loop(values, count, rescaling, out); });
+    }
   }
+  return MapRuns<In, Out>(context, input, output, [&](const In* values, int64_t count, Out* out) {
+    for (int64_t i = 0; i < count; ++i) {
+      // Differences of int32 may wrap.
+      const uint32_t difference = static_cast<uint32_t>(values[i]) - static_cast<uint32_t>(zero_in);
+      out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
+    }
+  });
 }
 
 TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  const Arithmetic arithmetic = ArithmeticOf(context);
   if (input->type == kTfLiteFloat32) {
     return DispatchType<kStepTypes>(context, output, [&](auto out_tag) {
-      QuantizeFloats(DataOf<QuantizeData>(node).slices, arithmetic, Data<float>(input),
+      QuantizeFloats(context, DataOf<QuantizeData>(node).slices, Data<float>(input),
                      Data<typename decltype(out_tag)::type>(output));
       return kTfLiteOk;
     });
@@ -284,12 +311,10 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
       using In = typename decltype(in_tag)::type;
       using Out = typename decltype(out_tag)::type;
       // Float cannot hold the steps of a 32-bit output.
-      if (arithmetic == Arithmetic::kReference || sizeof(Out) == 4) {
-        Requantize<ExactRequantizer, In, Out>(input, output);
-      } else {
-        Requantize<FloatRequantizer, In, Out>(input, output);
+      if (ArithmeticOf(context) == Arithmetic::kReference || sizeof(Out) == 4) {
+        return Requantize<ExactRequantizer, In, Out>(context, input, output);
       }
-      return kTfLiteOk;
+      return Requantize<FloatRequantizer, In, Out>(context, input, output);
     });
   });
 }
@@ -297,22 +322,33 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
 // ---- DEQUANTIZE -------------------------------------------------------------------------------
 
 template <typename T>
-void DequantizeSteps(const Slices& slices, const T* values, float* out) {
-  slices.ForEachRun([&](int64_t slice, int64_t first, int64_t count) {
+void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* values, float* out) {
+  // The loops subtract in 32 bits; nobody has checked the zero points.
+  constexpr int32_t kMostZeroPoint = 1 << 16;
+  const DequantizeLoop<T> loop = Cpu().vector.dequantize.of<T>();
+  slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
+    if (loop != nullptr && count >= kWorthCalling && zero_point >= -kMostZeroPoint &&
+        zero_point <= kMostZeroPoint) {
+      return loop(values + first, count, {scale, zero_point}, out + first);
+    }
     for (int64_t i = first; i < first + count; ++i) {
       out[i] = scale * static_cast<float>(int64_t{values[i]} - zero_point);
     }
   });
 }
 
-void DequantizeHalf(const uint16_t* values, int64_t count, float* out) {
-  if (Cpu().half.to_float != nullptr) {
-    Cpu().half.to_float(values, static_cast<size_t>(count), out);
-  } else {
-    for (int64_t i = 0; i < count; ++i) out[i] = HalfToFloat(values[i]);
-  }
+TfLiteStatus DequantizeHalves(TfLiteContext* context, const TfLiteTensor* input,
+                              TfLiteTensor* output) {
+  const auto loop = Cpu().half.to_float;
+  return MapRuns<uint16_t, float>(context, input, output,
+                                  [loop](const uint16_t* values, int64_t count, float* out) {
+                                    if (loop != nullptr)
+                                      return loop(values, static_cast<size_t>(count), out);
+                                    for (int64_t i = 0; i < count; ++i)
+                                      out[i] = HalfToFloat(values[i]);
+                                  });
 }
 
 TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
@@ -321,10 +357,11 @@ TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat16) {
-    DequantizeHalf(Data<uint16_t>(input), ElementCount(input), Data<float>(output));
+    DEPUTY_TRY(DequantizeHalves(context, input, output));
   } else {
     DEPUTY_TRY(DispatchType<kStepTypes>(context, input, [&](auto tag) {
-      DequantizeSteps(data.slices, Data<typename decltype(tag)::type>(input), Data<float>(output));
+      DequantizeSteps(context, data.slices, Data<typename decltype(tag)::type>(input),
+                      Data<float>(output));
       return kTfLiteOk;
     }));
   }
@@ -407,42 +444,36 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CAST -------------------------------------------------------------------------------------
 
-template <typename To, typename From>
-To CastNumber(From value) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<To, Half>) {
-    if constexpr (std::is_same_v<From, To>) {
-      return value;
-    } else if constexpr (std::is_same_v<From, Half>) {
-      return CastNumber<To>(static_cast<float>(value));
-    } else {
-      return Half(static_cast<float>(value));
-    }
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // The limits of wide integers round up to numbers that are just too large.
-    constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
-    constexpr From kHigh = static_cast<From>(std::numeric_limits<To>::max());
-    if (!(value < kHigh)) return std::numeric_limits<To>::max();
-    return value > kLow ? static_cast<To>(value) : std::numeric_limits<To>::min();
-  } else {
-    return static_cast<To>(value);
-  }
-}
+// A piece of a tensor to another type. Of bytes, so that all pairs of types share what is around
+// it.
+using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
 template <typename From, typename To>
-void CastElements(const TfLiteTensor* input, TfLiteTensor* output) {
-  const From* values = Data<From>(input);
-  To* out = Data<To>(output);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; ++i) out[i] = CastNumber<To>(values[i]);
+void CastElements(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  To* to = static_cast<To*>(out);
+  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
 }
 
 // Anything but zero is true; NaN is.
 template <typename From>
-void CastToTruth(const TfLiteTensor* input, TfLiteTensor* output) {
-  const From* values = Data<From>(input);
-  uint8_t* out = Data<uint8_t>(output);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; ++i) out[i] = values[i] != 0;
+void CastToTruth(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  uint8_t* to = static_cast<uint8_t*>(out);
+  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
+}
+
+TfLiteStatus CastPieces(TfLiteContext* context, const TfLiteTensor* input, size_t in_bytes,
+                        TfLiteTensor* output, size_t out_bytes, CastPiece cast) {
+  const char* values = Data<char>(input);
+  char* out = Data<char>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    cast(values + static_cast<size_t>(first) * in_bytes, last - first,
+         out + static_cast<size_t>(first) * out_bytes);
+  });
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
@@ -451,12 +482,11 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kCastTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
     using From = typename decltype(in_tag)::type;
     if (output->type == kTfLiteBool) {
-      CastToTruth<From>(input, output);
-      return kTfLiteOk;
+      return CastPieces(context, input, sizeof(From), output, 1, &CastToTruth<From>);
     }
     return DispatchType<kCastTypes>(context, output, [&](auto out_tag) {
-      CastElements<From, typename decltype(out_tag)::type>(input, output);
-      return kTfLiteOk;
+      using To = typename decltype(out_tag)::type;
+      return CastPieces(context, input, sizeof(From), output, sizeof(To), &CastElements<From, To>);
     });
   });
 }

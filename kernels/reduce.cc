@@ -108,23 +108,6 @@ void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out
   }
 }
 
-// The table's loops from T to Acc; null where it has none.
-template <typename T, typename Acc, typename Group>
-FoldLoops<T, Acc> LoopsOf(const Group& group) {
-  FoldLoops<T, Acc> loops;
-  const auto take = [&](const auto& candidate) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(candidate)>, FoldLoops<T, Acc>>) {
-      loops = candidate;
-    }
-  };
-  take(group.f32);
-  take(group.s8);
-  take(group.u8);
-  take(group.s16);
-  take(group.s32);
-  return loops;
-}
-
 // One reduction: a plan, and what is done with each element.
 template <typename T, typename Acc, typename Fold>
 class Folding {
@@ -132,7 +115,7 @@ class Folding {
   Folding(const ReducePlan& plan, Acc start, const Fold& fold)
       : plan_(plan), start_(start), fold_(fold) {
     if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
-      loops_ = LoopsOf<T, Acc>(fold.vector_loops(Cpu().vector));
+      loops_ = fold.vector_loops(Cpu().vector).template of<FromTo<T, Acc>>();
     }
   }
 
@@ -243,12 +226,14 @@ class Folding {
     for (int64_t i = 0; i < extent; ++i) Level(level + 1, columns, in + i * stride, out);
   }
 
-  // A call costs more than a few elements.
-  Acc Run(const T* in, int64_t count, Acc start) const {
+  // A call costs more than a few elements. Out of line: what calls them is a recursion, of which
+  // compilers unroll several steps.
+  [[gnu::noinline]] Acc Run(const T* in, int64_t count, Acc start) const {
     if (loops_.run != nullptr && count >= 16) return loops_.run(in, count, start);
     return FoldRun(in, count, start, fold_);
   }
-  void Rows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out) const {
+  [[gnu::noinline]] void Rows(const T* in, int64_t rows, int64_t stride, int64_t count,
+                              Acc* out) const {
     if (loops_.rows != nullptr && rows * count >= 16) {
       return loops_.rows(in, rows, stride, count, out);
     }
@@ -291,6 +276,7 @@ struct FoldSum {
 
 struct FoldProduct {
   static constexpr bool kAnyOrder = true;
+  static const ProductFolds& vector_loops(const VectorKernels& vector) { return vector.product; }
   template <typename T>
   T operator()(T product, T x) const {
     return static_cast<T>(static_cast<Wrapping<T>>(product) * static_cast<Wrapping<T>>(x));
@@ -330,10 +316,12 @@ struct FoldMin {
 // bool: any byte but 0 is true, whoever wrote it.
 struct FoldAny {
   static constexpr bool kAnyOrder = true;
+  static const TruthFolds& vector_loops(const VectorKernels& vector) { return vector.any; }
   uint8_t operator()(uint8_t any, uint8_t x) const { return any | (x != 0 ? 1 : 0); }
 };
 struct FoldEvery {
   static constexpr bool kAnyOrder = true;
+  static const TruthFolds& vector_loops(const VectorKernels& vector) { return vector.every; }
   uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
 };
 

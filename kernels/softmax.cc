@@ -212,13 +212,8 @@ LookUpLoops<T> LookUps() {
 
 template <typename T>
 int LargestStep(const T* values, int depth) {
-  const ExtremeFolds& max = Cpu().vector.max;
-  if (max.s8.run == nullptr) return *std::max_element(values, values + depth);
-  if constexpr (std::is_same_v<T, int8_t>) {
-    return max.s8.run(values, depth, *values);
-  } else {
-    return max.u8.run(values, depth, *values);
-  }
+  const auto loop = Cpu().vector.max.of<FromTo<T>>().run;
+  return loop != nullptr ? loop(values, depth, *values) : *std::max_element(values, values + depth);
 }
 
 template <typename T>
@@ -275,26 +270,36 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
   }
 }
 
-// exp by table; then 1 / sum by table, of the sum's leading 16 bits.
-void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
-  const int largest = *std::max_element(values, values + depth);
-  int64_t wide_sum = 0;  // Q15
+// exp by table; returns the sum, in Q15.
+int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
+  const int largest = LargestStep(values, depth);
+  if (const auto loop = Cpu().vector.exponentials_s16) {
+    return loop(values, depth, largest, data.to_exponent, data.shorts->exponential.entries(), out);
+  }
+  int64_t sum = 0;
   for (int c = 0; c < depth; ++c) {
     const int64_t exponent = int64_t{Multiply(values[c] - largest, data.to_exponent)} + 32767;
     out[c] = data.shorts->exponential(
         static_cast<int16_t>(std::clamp<int64_t>(exponent, -32768, 32767)));
-    wide_sum += out[c];
+    sum += out[c];
   }
+  return sum;
+}
+
+// 1 / sum by table, of the sum's leading 16 bits.
+void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
+  const int64_t wide_sum = Exponentials(values, depth, data, out);
   const auto sum =
       static_cast<uint32_t>(std::clamp<int64_t>(wide_sum, 1, std::numeric_limits<int32_t>::max()));
   const int zeros = std::countl_zero(sum);
   const int64_t leading = ((int64_t{sum} << (zeros - 1)) + (1 << 13)) >> 14;
   const auto argument =
       static_cast<int16_t>(std::clamp<int64_t>(leading - (1 << 15) - (1 << 16), -32768, 32767));
-  const int64_t reciprocal = data.shorts->reciprocal(argument);
+  const int16_t reciprocal = data.shorts->reciprocal(argument);
   const int shift = std::max(31 - zeros, 1);
+  if (const auto loop = Cpu().vector.scale_s16) return loop(depth, reciprocal, shift, out);
   for (int c = 0; c < depth; ++c) {
-    const int64_t product = (out[c] * reciprocal + (int64_t{1} << (shift - 1))) >> shift;
+    const int64_t product = (int64_t{out[c]} * reciprocal + (int64_t{1} << (shift - 1))) >> shift;
     out[c] = static_cast<int16_t>(std::clamp<int64_t>(product, 0, 32767));
   }
 }

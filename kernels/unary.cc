@@ -79,8 +79,7 @@ TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteInt8) return data.bytes.Map(context, input, output);
-  if (input->type == kTfLiteInt16)
-    return MapElements<int16_t>(context, input, output, *data.shorts);
+  if (input->type == kTfLiteInt16) return MapShorts(context, input, output, *data.shorts);
   return UnexpectedType(context, input);
 }
 
@@ -106,12 +105,15 @@ template <float (*function)(float)>
 TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteFloat16) return MapHalves(context, input, output, function);
   constexpr MapF32 VectorKernels::*kLoop = LoopOf(function);
   if constexpr (kLoop != nullptr) {
-    return MapVectors(context, input, output, kLoop, 0.0f, function);
+    return input->type == kTfLiteFloat16
+               ? MapHalfVectors(context, input, output, kLoop, 0.0f, function)
+               : MapVectors(context, input, output, kLoop, 0.0f, function);
+  } else {
+    return input->type == kTfLiteFloat16 ? MapHalves(context, input, output, function)
+                                         : MapElements<float>(context, input, output, function);
   }
-  return MapElements<float>(context, input, output, function);
 }
 
 // ---- ABS and NEG ------------------------------------------------------------------------------

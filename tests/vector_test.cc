@@ -9,21 +9,10 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/common/half.h"
-#include "kernels/cpu/cpu.h"
+#include "tests/vector_tables.h"
 
 namespace deputy {
 namespace {
-
-std::vector<const CpuKernels*> Tables() {
-  std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
-    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
-  }
-  return tables;
-}
-
-constexpr int kCounts[] = {0, 1, 2, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 130, 1000};
 
 template <typename T>
 std::vector<T> Steps(int count, int factor) {
@@ -38,7 +27,7 @@ std::vector<T> Steps(int count, int factor) {
 // it moves in place.
 template <typename T, typename Loop, typename Expected>
 void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
-  for (int count : kCounts) {
+  for (int count : kVectorCounts) {
     for (const auto& [a_moves, b_moves] : {std::pair(true, true), {false, true}, {true, false}}) {
       for (bool in_place : {false, true}) {
         if (in_place && !a_moves) continue;
@@ -61,71 +50,43 @@ void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
 TEST(Vector, float_loops_are_their_formulas) {
   const FloatBounds bounds = {-100.0f, 150.0f};
   const auto clamp = [&](float value) { return std::fmin(std::fmax(value, -100.0f), 150.0f); };
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& vector = cpu->vector;
     CheckLoop<float>(
-        cpu->name, [&](const auto& run) { vector.sum_f32(run, bounds); },
+        cpu->name, [&](const auto& run) { vector.plain_sum.of<float>()(run, bounds); },
         [&](float a, float b) { return clamp(a + b); });
     CheckLoop<float>(
-        cpu->name, [&](const auto& run) { vector.difference_f32(run, bounds); },
+        cpu->name, [&](const auto& run) { vector.plain_difference.of<float>()(run, bounds); },
         [&](float a, float b) { return clamp(a - b); });
     CheckLoop<float>(
-        cpu->name, [&](const auto& run) { vector.product_f32(run, bounds); },
+        cpu->name, [&](const auto& run) { vector.plain_product.of<float>()(run, bounds); },
         [&](float a, float b) { return clamp(a * b); });
   }
 }
 
 template <typename T>
-void CheckExtremeRuns(const char* name, void (*maximum)(const BinaryRun<T>&),
-                      void (*minimum)(const BinaryRun<T>&)) {
-  CheckLoop<T>(name, maximum, [](T a, T b) { return std::max(a, b); });
-  CheckLoop<T>(name, minimum, [](T a, T b) { return std::min(a, b); });
+void CheckExtremeRuns(const CpuKernels* cpu) {
+  CheckLoop<T>(cpu->name, cpu->vector.maximum.of<T>(), [](T a, T b) { return std::max(a, b); });
+  CheckLoop<T>(cpu->name, cpu->vector.minimum.of<T>(), [](T a, T b) { return std::min(a, b); });
 }
 
 TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
     CheckLoop<float>(
         cpu->name,
         [&](const auto& run) {
-          v.quotient_f32(run, {-100.0f, 150.0f});
+          v.plain_quotient.of<float>()(run, {-100.0f, 150.0f});
         },
         [](float a, float b) { return std::fmin(std::fmax(a / b, -100.0f), 150.0f); });
     CheckLoop<float>(cpu->name, v.squared_difference_f32,
                      [](float a, float b) { return (a - b) * (a - b); });
-    CheckExtremeRuns<float>(cpu->name, v.maximum.f32, v.minimum.f32);
-    CheckExtremeRuns<int8_t>(cpu->name, v.maximum.s8, v.minimum.s8);
-    CheckExtremeRuns<uint8_t>(cpu->name, v.maximum.u8, v.minimum.u8);
-    CheckExtremeRuns<int16_t>(cpu->name, v.maximum.s16, v.minimum.s16);
-    CheckExtremeRuns<int32_t>(cpu->name, v.maximum.s32, v.minimum.s32);
-  }
-}
-
-// All kinds of halves: zeros, denormals, infinities and NaN among them.
-TEST(Vector, float16_loops_round_what_float_gives) {
-  constexpr float kMost = 65504.0f;
-  std::vector<uint16_t> a(65536), b(65536), out(65536);
-  for (size_t i = 0; i < a.size(); ++i) {
-    a[i] = static_cast<uint16_t>(i);
-    b[i] = static_cast<uint16_t>(i * 7919 + 3);
-  }
-  const auto clamp = [kMost](float x) { return std::min(std::max(x, -kMost), kMost); };
-  for (const CpuKernels* cpu : Tables()) {
-    const auto check = [&](const auto& expected) {
-      for (size_t i = 0; i < a.size(); ++i) {
-        const float exact = expected(HalfToFloat(a[i]), HalfToFloat(b[i]));
-        if (std::isnan(exact)) {  // whichever NaN
-          ASSERT_TRUE(std::isnan(HalfToFloat(out[i]))) << cpu->name << " " << i;
-        } else {
-          ASSERT_EQ(out[i], FloatToHalf(clamp(exact))) << cpu->name << " " << i;
-        }
-      }
-    };
-    const BinaryRun<uint16_t> run = {a.data(), b.data(), out.data(), 65536, true, true};
-    cpu->vector.sum_f16(run, {-kMost, kMost});
-    check([](float x, float y) { return x + y; });
-    cpu->vector.product_f16(run, {-kMost, kMost});
-    check([](float x, float y) { return x * y; });
+    CheckExtremeRuns<float>(cpu);
+    CheckExtremeRuns<int8_t>(cpu);
+    CheckExtremeRuns<uint8_t>(cpu);
+    CheckExtremeRuns<int16_t>(cpu);
+    CheckExtremeRuns<int32_t>(cpu);
+    CheckExtremeRuns<int64_t>(cpu);
   }
 }
 
@@ -143,7 +104,7 @@ TEST(Vector, int16_loops_round_as_fixed_point_does) {
   const auto clamp = [](int64_t x) {
     return static_cast<int16_t>(std::clamp<int64_t>(x, kBounds.low, kBounds.high));
   };
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     for (const auto& [shift_a, shift_out] : {std::pair(0, -13), {-1, -14}, {-9, -15}, {-31, -31}}) {
       const FixedMultiplier from_a = {1518500250, shift_a}, from_b = {1073741824, 0},
                             to_out = {1342177280, shift_out};
@@ -170,7 +131,7 @@ TEST(Vector, int16_loops_round_as_fixed_point_does) {
 template <typename Expected>
 void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
               const Expected& expected) {
-  for (int count : kCounts) {
+  for (int count : kVectorCounts) {
     for (bool in_place : {false, true}) {
       std::vector<float> in = Steps<float>(count, 37);
       for (float& value : in) value *= 0.07f;
@@ -191,7 +152,7 @@ void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
 
 TEST(Vector, maps_are_their_functions) {
   constexpr float kExact = 1e-7f, kClose = 1e-6f;
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
     const char* name = cpu->name;
     CheckMap(name, v.relu, 0.0f, 0.0f, [](double x) { return x < 0 ? 0 : x; });
@@ -214,7 +175,7 @@ TEST(Vector, maps_are_their_functions) {
 TEST(Vector, roots_are_exact) {
   std::vector<float> in(1003), roots(1003), inverse(1003);
   for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i) - 10.0f) * 0.37f;
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     cpu->vector.sqrt(in.data(), 1003, 0.0f, roots.data());
     cpu->vector.inverse_sqrt(in.data(), 1003, 0.0f, inverse.data());
     for (size_t i = 0; i < in.size(); ++i) {
@@ -229,12 +190,12 @@ TEST(Vector, roots_are_exact) {
 }
 
 TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
-  for (int depth : kCounts) {
+  for (int depth : kVectorCounts) {
     if (depth == 0) continue;
     std::vector<float> row = Steps<float>(depth, 37);
     for (float& value : row) value *= 0.1f;
     std::vector<float> first;
-    for (const CpuKernels* cpu : Tables()) {
+    for (const CpuKernels* cpu : VectorTables()) {
       std::vector<float> out(row.size(), -1.0f);
       cpu->vector.softmax(row.data(), depth, 0.5f, out.data());
       double sum = 0;
@@ -254,7 +215,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
 template <typename T, typename Sum, typename Fold>
 void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, const Fold& fold) {
   constexpr int kRows = 9, kGap = 3;
-  for (int count : kCounts) {
+  for (int count : kVectorCounts) {
     const int stride = count + kGap;
     const std::vector<T> in = Steps<T>(kRows * stride, 37);
     Sum expected = start;
@@ -279,25 +240,60 @@ void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, cons
 
 template <typename Fold>
 void CheckExtremes(const char* name, const ExtremeFolds& folds, int start, const Fold& fold) {
-  CheckFold<float, float>(name, folds.f32, static_cast<float>(start), fold);
-  CheckFold<int8_t, int8_t>(name, folds.s8, static_cast<int8_t>(start), fold);
-  CheckFold<uint8_t, uint8_t>(name, folds.u8, static_cast<uint8_t>(start + 128), fold);
-  CheckFold<int16_t, int16_t>(name, folds.s16, static_cast<int16_t>(start), fold);
-  CheckFold<int32_t, int32_t>(name, folds.s32, start, fold);
+  const auto check = [&](auto first) {
+    using T = decltype(first);
+    CheckFold<T, T>(name, folds.of<FromTo<T>>(), first, fold);
+  };
+  check(static_cast<float>(start));
+  check(static_cast<int8_t>(start));
+  check(static_cast<uint8_t>(start + 128));
+  check(static_cast<int16_t>(start));
+  check(start);
+  check(int64_t{start});
+}
+
+template <typename T, typename Sum>
+void CheckSum(const CpuKernels* cpu) {
+  CheckFold<T, Sum>(cpu->name, cpu->vector.sum.of<FromTo<T, Sum>>(), Sum{5},
+                    [](Sum sum, T x) { return sum + static_cast<Sum>(x); });
 }
 
 // Of whole numbers, so that no order of a sum rounds.
 TEST(Vector, folds_are_their_formulas) {
-  const auto add = [](auto sum, auto x) { return sum + x; };
-  for (const CpuKernels* cpu : Tables()) {
-    const SumFolds& sum = cpu->vector.sum;
-    CheckFold<float, float>(cpu->name, sum.f32, 5.0f, add);
-    CheckFold<int8_t, int32_t>(cpu->name, sum.s8, 5, add);
-    CheckFold<uint8_t, int32_t>(cpu->name, sum.u8, 5, add);
-    CheckFold<int16_t, int32_t>(cpu->name, sum.s16, 5, add);
-    CheckFold<int32_t, int32_t>(cpu->name, sum.s32, 5, add);
+  for (const CpuKernels* cpu : VectorTables()) {
+    CheckSum<float, float>(cpu);
+    CheckSum<int8_t, int32_t>(cpu);
+    CheckSum<uint8_t, int32_t>(cpu);
+    CheckSum<int16_t, int32_t>(cpu);
+    CheckSum<int32_t, int32_t>(cpu);
+    CheckSum<int32_t, int64_t>(cpu);
+    CheckSum<int64_t, int64_t>(cpu);
     CheckExtremes(cpu->name, cpu->vector.max, -128, [](auto a, auto b) { return b > a ? b : a; });
     CheckExtremes(cpu->name, cpu->vector.min, 127, [](auto a, auto b) { return b < a ? b : a; });
+    CheckFold<uint8_t, uint8_t>(cpu->name, cpu->vector.any.of<FromTo<uint8_t>>(), 0,
+                                [](int any, int x) { return any != 0 || x != 0 ? 1 : 0; });
+    CheckFold<uint8_t, uint8_t>(cpu->name, cpu->vector.every.of<FromTo<uint8_t>>(), 1,
+                                [](int all, int x) { return all != 0 && x != 0 ? 1 : 0; });
+  }
+}
+
+// Integers wrap; of floats powers of two, which no order rounds.
+TEST(Vector, products_are_their_formulas) {
+  const auto times = [](auto product, auto x) {
+    return static_cast<decltype(product)>(static_cast<uint64_t>(product) *
+                                          static_cast<uint64_t>(x));
+  };
+  for (const CpuKernels* cpu : VectorTables()) {
+    const ProductFolds& product = cpu->vector.product;
+    CheckFold<int32_t, int32_t>(cpu->name, product.of<FromTo<int32_t>>(), 3, times);
+    CheckFold<int64_t, int64_t>(cpu->name, product.of<FromTo<int64_t>>(), 3, times);
+    for (int count : kVectorCounts) {
+      std::vector<float> in(static_cast<size_t>(count));
+      for (size_t i = 0; i < in.size(); ++i) in[i] = i % 3 == 0 ? -2.0f : i % 3 == 1 ? 0.5f : 1.0f;
+      float expected = 3.0f;
+      for (float x : in) expected *= x;
+      EXPECT_EQ(product.of<FromTo<float>>().run(in.data(), count, 3.0f), expected) << cpu->name;
+    }
   }
 }
 
@@ -308,7 +304,7 @@ void CheckLookUps(const char* name, const LookUpLoops<T>& loops) {
     table[i] = static_cast<int32_t>(2147483647.0 * std::exp(-0.05 * static_cast<double>(i)));
   }
   const FixedMultiplier by = {1518500250, -22};
-  for (int count : kCounts) {
+  for (int count : kVectorCounts) {
     std::vector<T> values = Steps<T>(count, 37);
     const int largest = *std::max_element(values.begin(), values.end());
     uint32_t sum = 0;
@@ -329,7 +325,7 @@ void CheckLookUps(const char* name, const LookUpLoops<T>& loops) {
 }
 
 TEST(Vector, rows_of_bytes_look_up_their_distances) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     CheckLookUps<int8_t>(cpu->name, cpu->vector.look_up_s8);
     CheckLookUps<uint8_t>(cpu->name, cpu->vector.look_up_u8);
   }
@@ -340,7 +336,7 @@ template <typename T, typename BoundsT, typename Fold, typename Finish>
 void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),
                const BoundsT& bounds, double start, const Fold& fold, const Finish& finish) {
   constexpr int kWidth = 5, kRows = 3, kColumns = 2;
-  for (int channels : kCounts) {
+  for (int channels : kVectorCounts) {
     const std::vector<T> image = Steps<T>(kWidth * kRows * std::max(channels, 1), 37);
     std::vector<T> out(static_cast<size_t>(channels) + 1, T{77});
     loop({.first = image.data() + channels,
@@ -371,7 +367,7 @@ TEST(Vector, windows_are_their_formulas) {
   const auto larger = [](double largest, double x) { return std::fmax(largest, x); };
   const auto clamp = [](double value) { return std::fmin(std::fmax(value, -50), 60); };
   const auto mean = [&](double sum) { return clamp(std::round(sum / 6)); };
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
     CheckPool(cpu->name, v.max_pool_f32, FloatBounds{-50, 60}, -1e9, larger, clamp);
     CheckPool(cpu->name, v.average_pool_f32, FloatBounds{-50, 60}, 0, add,
@@ -386,9 +382,10 @@ TEST(Vector, windows_are_their_formulas) {
 // As far as the bounds go, NaN passes, as it does in the reference.
 TEST(Vector, nan_passes_the_bounds) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     std::vector<float> out(20, 0.0f);
-    cpu->vector.sum_f32({a.data(), b.data(), out.data(), 20, true, true}, {0.0f, 6.0f});
+    cpu->vector.plain_sum.of<float>()({a.data(), b.data(), out.data(), 20, true, true},
+                                      {0.0f, 6.0f});
     for (float value : out) EXPECT_TRUE(std::isnan(value)) << cpu->name;
   }
 }
@@ -413,7 +410,7 @@ void CheckQuantized(const CpuKernels* cpu,
 }
 
 TEST(Vector, quantised_loops_are_their_formulas) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : VectorTables()) {
     CheckQuantized<int8_t>(cpu, cpu->vector.sum_s8, cpu->vector.product_s8);
     CheckQuantized<uint8_t>(cpu, cpu->vector.sum_u8, cpu->vector.product_u8);
   }

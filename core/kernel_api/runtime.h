@@ -141,6 +141,12 @@ void ParallelFor(TfLiteContext* context, int tiles, Function&& function) {
   }
 }
 
+// Keeps loops over elements, which are long code, from being copied to every place of a call.
+template <typename Function>
+[[gnu::noinline]] void CallOutOfLine(const Function& function, int64_t first, int64_t last) {
+  function(first, last);
+}
+
 // function(first, last) for ranges that together are [0, count), on the interpreter's threads:
 // tasks of `grain` or more each, because a hand-over must not cost more than the work.
 template <typename Function>
@@ -148,14 +154,14 @@ void ParallelRanges(TfLiteContext* context, int64_t count, int64_t grain, Functi
   const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
   const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
   if (tasks == 1) {
-    function(int64_t{0}, count);
+    CallOutOfLine(function, 0, count);
     return;
   }
   ParallelFor(context, static_cast<int>(tasks), [&](int task, int) {
     // Written so that nothing overflows.
     const int64_t portion = count / tasks, rest = count % tasks;
     const int64_t first = task * portion + std::min<int64_t>(task, rest);
-    function(first, first + portion + (task < rest ? 1 : 0));
+    CallOutOfLine(function, first, first + portion + (task < rest ? 1 : 0));
   });
 }
 

@@ -27,15 +27,7 @@ class BroadcastPlan {
     RunByRuns(context, a, b, out,
               [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
                           bool right_moves) {
-                if (!left_moves) {
-                  const A same = *left;
-                  for (int64_t i = 0; i < count; ++i) to[i] = function(same, right[i]);
-                } else if (!right_moves) {
-                  const B same = *right;
-                  for (int64_t i = 0; i < count; ++i) to[i] = function(left[i], same);
-                } else {
-                  for (int64_t i = 0; i < count; ++i) to[i] = function(left[i], right[i]);
-                }
+                RunElements(left, right, to, count, left_moves, right_moves, function);
               });
   }
 
@@ -63,9 +55,25 @@ class BroadcastPlan {
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
   };
 
+  // One run. Out of line, like Level, of which compilers otherwise unroll several steps into each
+  // other and make variants for constants.
+  template <typename A, typename B, typename Out, typename Function>
+  [[gnu::noinline]] static void RunElements(const A* a, const B* b, Out* out, int64_t count,
+                                            bool a_moves, bool b_moves, const Function& function) {
+    if (!a_moves) {
+      const A same = *a;
+      for (int64_t i = 0; i < count; ++i) out[i] = function(same, b[i]);
+    } else if (!b_moves) {
+      const B same = *b;
+      for (int64_t i = 0; i < count; ++i) out[i] = function(a[i], same);
+    } else {
+      for (int64_t i = 0; i < count; ++i) out[i] = function(a[i], b[i]);
+    }
+  }
+
   template <typename A, typename B, typename Out, typename RunFunction>
-  void Level(int level, int64_t extent, const A* a, const B* b, Out* out,
-             const RunFunction& run) const {
+  [[gnu::noinline]] void Level(int level, int64_t extent, const A* a, const B* b, Out* out,
+                               const RunFunction& run) const {
     const Axis& axis = axes_[level];
     if (level + 1 == rank_) return run(a, b, out, extent, axis.step_a != 0, axis.step_b != 0);
     for (int64_t i = 0; i < extent; ++i) {

@@ -14,6 +14,7 @@
 
 #include "kernels/common/half.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/short_entry.h"
 
 namespace deputy {
 
@@ -121,6 +122,7 @@ class ShortTable {
       return value >= Real{kMin} ? static_cast<int16_t>(std::min(value, Real{kMax}))
                                  : static_cast<int16_t>(kMin);
     };
+    int16_t samples[kSteps + 1];
     for (int i = 0; i < kSteps; ++i) {
       const Real at = low + static_cast<Real>(i) * step;
       const Real value = function(at);
@@ -131,21 +133,18 @@ class ShortTable {
       const Real error = interpolated - std::round(middle * to_steps);
       // A function that leaves the range of Real has nothing to correct: its sample saturates.
       const bool is_finite = std::isfinite(sample) && std::isfinite(error);
-      samples_[i] = clamp(is_finite ? sample - std::round(error / 2) : sample);
+      samples[i] = clamp(is_finite ? sample - std::round(error / 2) : sample);
     }
-    samples_[kSteps] = clamp(std::round(function(high) * to_steps));
+    samples[kSteps] = clamp(std::round(function(high) * to_steps));
+    for (int i = 0; i < kSteps; ++i) entries_[i] = ShortEntry(samples[i], samples[i + 1]);
   }
 
-  int16_t operator()(int16_t x) const {
-    const int index = kSteps / 2 + (x >> 7);
-    // The slope is kept in 16 bits: a jump over more than half of the range wraps, as upstream.
-    const auto slope = static_cast<int16_t>(samples_[index + 1] - samples_[index]);
-    return static_cast<int16_t>(samples_[index] + ((slope * (x & 127) + 64) >> 7));
-  }
+  int16_t operator()(int16_t x) const { return LookUpShort(entries_, x); }
+  const int32_t* entries() const { return entries_; }
 
  private:
-  static constexpr int kSteps = 512;
-  int16_t samples_[kSteps + 1];
+  static constexpr int kSteps = kShortEntries;
+  int32_t entries_[kSteps];
 };
 
 }  // namespace deputy

@@ -12,29 +12,50 @@
 
 namespace deputy {
 
-// e^x. The argument is split into a multiple of log(2), which goes into the exponent, and a rest in
-// [-log(2)/2, log(2)/2], for which a polynomial serves.
-[[gnu::always_inline]] inline float FastExp(float x) {
+// x as a multiple of log(2), which goes into an exponent, and a rest in [-log(2)/2, log(2)/2], for
+// which a polynomial serves.
+struct PartsOfExponent {
+  float whole, rest;
+};
+[[gnu::always_inline]] inline PartsOfExponent SplitExponent(float x) {
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
-  const float below = 89.0f < x ? 89.0f : x;
-  const float bounded = -104.0f < below ? below : -104.0f;
-  const float whole = bounded * kLog2E + kMagic - kMagic;
-  const float rest = (bounded - whole * kLog2High) - whole * kLog2Low;
+  const float whole = x * kLog2E + kMagic - kMagic;
+  return {whole, (x - whole * kLog2High) - whole * kLog2Low};
+}
+
+// e^rest - 1.
+[[gnu::always_inline]] inline float ExpSeries(float rest) {
   float series = 1.9875691500e-4f;
   series = series * rest + 1.3981999507e-3f;
   series = series * rest + 8.3334519073e-3f;
   series = series * rest + 4.1665795894e-2f;
   series = series * rest + 1.6666665459e-1f;
   series = series * rest + 5.0000001201e-1f;
-  series = series * rest * rest + rest + 1.0f;
+  return series * rest * rest + rest;
+}
+
+// e^x.
+[[gnu::always_inline]] inline float FastExp(float x) {
+  const float below = 89.0f < x ? 89.0f : x;
+  const PartsOfExponent parts = SplitExponent(-104.0f < below ? below : -104.0f);
+  const float series = ExpSeries(parts.rest) + 1.0f;
   // The exponent in two halves: results may be denormal or infinite.
-  const auto exponent = static_cast<int32_t>(whole);
+  const auto exponent = static_cast<int32_t>(parts.whole);
   const int32_t half = exponent >> 1;
   const float value = series * std::bit_cast<float>((half + 127) << 23) *
                       std::bit_cast<float>((exponent - half + 127) << 23);
   return x != x ? x : value;
+}
+
+// x, or e^x - 1 where that is negative.
+[[gnu::always_inline]] inline float FastElu(float x) {
+  const float below = x < 0.0f ? x : 0.0f;
+  const PartsOfExponent parts = SplitExponent(-87.0f < below ? below : -87.0f);
+  const float power = std::bit_cast<float>((static_cast<int32_t>(parts.whole) + 127) << 23);
+  const float value = power * ExpSeries(parts.rest) + (power - 1.0f);
+  return x < 0.0f ? value : x;
 }
 
 [[gnu::always_inline]] inline float FastLogistic(float x) { return 1.0f / (1.0f + FastExp(-x)); }
@@ -46,6 +67,42 @@ namespace deputy {
       x + x * square * (-0.333333333f + square * (0.133333333f - square * 0.0539682540f));
   const float large = 1.0f - 2.0f / (1.0f + FastExp(2.0f * x));
   return square < 0.015625f ? series : large;
+}
+
+// erfc(x), for negative x 2 - erfc(-x). With t = 2.5 / (2.5 + x) it is e^(-x^2) times t times a
+// polynomial in t, fitted to less than 2^-26 of its value. x^2 is exact in its first part, because
+// an error there would be one of as many units of the result.
+[[gnu::always_inline]] inline float FastErfc(float x) {
+  constexpr float kZeroBeyond = 12.0f;
+  const float size = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7fffffff);
+  const float bounded = kZeroBeyond < size ? kZeroBeyond : size;
+  const float high = std::bit_cast<float>(std::bit_cast<uint32_t>(bounded) & 0xfffff000);
+  const float low_of_square = (bounded - high) * (bounded + high);
+  const float t = 2.5f / (2.5f + bounded);
+  float series = -2.7723756231290572e-2f;
+  series = series * t + 1.879010954680323e-1f;
+  series = series * t - 4.7515883580677026e-1f;
+  series = series * t + 5.160848592912871e-1f;
+  series = series * t - 2.5847542649280497e-1f;
+  series = series * t + 2.582814731537589e-1f;
+  series = series * t + 1.3440036565600472e-1f;
+  series = series * t + 2.1391839072344554e-1f;
+  series = series * t + 2.2507096829221643e-1f;
+  series = series * t + 2.2570087623248136e-1f;
+  const float power = FastExp(-high * high) * (1.0f + ExpSeries(-low_of_square));
+  const float value = series * t * power;
+  return x < 0.0f ? 2.0f - value : value;
+}
+
+// x times the normal distribution of x. erfc and not 1 + erf: that would cancel for large negative
+// numbers.
+[[gnu::always_inline]] inline float FastGelu(float x) {
+  return 0.5f * x * FastErfc(x * -0.707106781f);
+}
+
+// The same as it is approximated by tanh.
+[[gnu::always_inline]] inline float FastGeluByTanh(float x) {
+  return 0.5f * x * (1.0f + FastTanh(0.797884561f * (x + 0.044715f * x * x * x)));
 }
 
 }  // namespace deputy

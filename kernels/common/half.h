@@ -42,8 +42,10 @@ namespace deputy {
 class Half {
  public:
   Half() = default;
-  explicit Half(float value) : bits_(FloatToHalf(value)) {}
-  operator float() const { return HalfToFloat(bits_); }  // NOLINT: arithmetic is float's
+  [[gnu::always_inline]] explicit Half(float value) : bits_(FloatToHalf(value)) {}
+  [[gnu::always_inline]] operator float() const {  // NOLINT: arithmetic is float's
+    return HalfToFloat(bits_);
+  }
 
  private:
   uint16_t bits_ = 0;

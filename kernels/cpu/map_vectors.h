@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Float operators of one input that have a vector loop.
+// Whole tensors through the vector loops: operators of one input, and of two that broadcast.
 #ifndef DEPUTY_KERNELS_CPU_MAP_VECTORS_H_
 #define DEPUTY_KERNELS_CPU_MAP_VECTORS_H_
 
+#include "kernels/common/broadcast.h"
 #include "kernels/common/elementwise.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
+
+// run(values, count, out) for pieces of the two tensors, on all threads.
+template <typename In, typename Out, typename RunFunction>
+TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                     const RunFunction& run) {
+  const In* values = Data<In>(input);
+  Out* out = Data<Out>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    run(values + first, last - first, out + first);
+  });
+  return kTfLiteOk;
+}
 
 // output[i] = function(input[i]) on all threads: by the loop of the table in use, or, where it has
 // none, by `reference`.
@@ -16,12 +29,83 @@ TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLit
                         MapF32 VectorKernels::*loop, float parameter, const Function& reference) {
   const MapF32 map = Cpu().vector.*loop;
   if (map == nullptr) return MapElements<float>(context, input, output, reference);
-  const float* values = Data<float>(input);
-  float* out = Data<float>(output);
-  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
-    map(values + first, last - first, parameter, out + first);
+  return MapRuns<float, float>(
+      context, input, output,
+      [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); });
+}
+
+// The same on float16 with a loop and a function on float.
+template <typename Function>
+TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                            MapF32 VectorKernels::*loop, float parameter,
+                            const Function& reference) {
+  const VectorKernels& vector = Cpu().vector;
+  const auto to_float = vector.cast.of<FromTo<Half, float>>();
+  const auto to_half = vector.cast.of<FromTo<float, Half>>();
+  const MapF32 map = vector.*loop;
+  if (map == nullptr || to_float == nullptr || to_half == nullptr) {
+    return MapHalves(context, input, output, reference);
+  }
+  return MapRuns<Half, Half>(context, input, output, [=](const Half* in, int64_t count, Half* out) {
+    constexpr int64_t kChunk = 1024;
+    float values[kChunk];
+    for (int64_t first = 0; first < count; first += kChunk) {
+      const int64_t here = std::min(count - first, kChunk);
+      to_float(in + first, here, values);
+      map(values, here, parameter, values);
+      to_half(values, here, out + first);
+    }
   });
+}
+
+// int16 through a table.
+template <typename Real>
+TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                       const ShortTable<Real>& table) {
+  const MapS16 loop = Cpu().vector.look_up_s16;
+  if (loop == nullptr) return MapElements<int16_t>(context, input, output, table);
+  return MapRuns<int16_t, int16_t>(context, input, output,
+                                   [&](const int16_t* values, int64_t count, int16_t* out) {
+                                     loop(values, count, table.entries(), out);
+                                   });
+}
+
+// run(BinaryRun) for runs of the node's two inputs that together are its output, on all threads.
+template <typename T, typename Out = T, typename RunFunction>
+TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
+                        const RunFunction& run) {
+  plan.RunByRuns(
+      context, Data<T>(Input(context, node, 0)), Data<T>(Input(context, node, 1)),
+      Data<Out>(Output(context, node, 0)),
+      [&run](const T* a, const T* b, Out* out, int64_t count, bool a_moves, bool b_moves) {
+        run(BinaryRun<T, Out>{a, b, out, count, a_moves, b_moves});
+      });
   return kTfLiteOk;
+}
+
+// run(BinaryRun) for pieces of the node's two float16 inputs as floats, which write floats where
+// the output is float16, else its elements. There must be loops that cast both ways.
+template <typename Out, typename RunFunction>
+TfLiteStatus RunHalves(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
+                       const RunFunction& run) {
+  const auto to_float = Cpu().vector.cast.of<FromTo<Half, float>>();
+  const auto to_half = Cpu().vector.cast.of<FromTo<float, Half>>();
+  return RunVectors<Half, Out>(context, node, plan, [&](const BinaryRun<Half, Out>& halves) {
+    constexpr int64_t kChunk = 512;
+    float a[kChunk], b[kChunk];
+    const bool a_moves = halves.a_moves, b_moves = halves.b_moves;
+    for (int64_t first = 0; first < halves.count; first += kChunk) {
+      const int64_t count = std::min(halves.count - first, kChunk);
+      to_float(halves.a + (a_moves ? first : 0), a_moves ? count : 1, a);
+      to_float(halves.b + (b_moves ? first : 0), b_moves ? count : 1, b);
+      if constexpr (std::is_same_v<Out, Half>) {
+        run(BinaryRun<float>{a, b, a, count, a_moves, b_moves});
+        to_half(a, count, halves.out + first);
+      } else {
+        run(BinaryRun<float, Out>{a, b, halves.out + first, count, a_moves, b_moves});
+      }
+    }
+  });
 }
 
 }  // namespace deputy

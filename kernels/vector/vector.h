@@ -6,26 +6,72 @@
 #define DEPUTY_KERNELS_VECTOR_VECTOR_H_
 
 #include <cstdint>
+#include <type_traits>
 
+#include "kernels/common/half.h"
 #include "kernels/common/requantize.h"
 
 namespace deputy {
 
-// `count` elements of two inputs into one output, which may be either input. An input that does not
-// move gives its first element to all.
-template <typename T>
+// ---- Loops by type ----------------------------------------------------------------------------
+
+// A loop for each of several keys, which are element types or, for loops from one type to another,
+// FromTo of both. of<Key>() is null where there is none.
+template <template <typename> typename Loop, typename Key>
+struct KeyedLoop {
+  Loop<Key> loop = {};
+};
+template <template <typename> typename Loop, typename... Keys>
+struct Loops : KeyedLoop<Loop, Keys>... {
+  template <typename Key>
+  constexpr Loop<Key> of() const {
+    if constexpr ((std::is_same_v<Key, Keys> || ...)) {
+      return KeyedLoop<Loop, Key>::loop;
+    } else {
+      return {};
+    }
+  }
+};
+
+template <typename FromType, typename ToType = FromType>
+struct FromTo {
+  using From = FromType;
+  using To = ToType;
+};
+
+// ---- Two inputs -------------------------------------------------------------------------------
+
+// `count` elements of two inputs into one output, which may be either input if it is of their type.
+// An input that does not move gives its first element to all.
+template <typename T, typename Out = T>
 struct BinaryRun {
   const T* a;
   const T* b;
-  T* out;
+  Out* out;
   int64_t count;
   bool a_moves, b_moves;
 };
 
 // Bounds of the output: NaN passes.
-struct FloatBounds {
-  float low, high;
+template <typename T>
+struct Bounds {
+  T low, high;
 };
+using FloatBounds = Bounds<float>;
+using StepBounds = Bounds<int32_t>;
+
+template <typename T>
+using BinaryLoop = void (*)(const BinaryRun<T>& run);
+template <typename T>
+using BoundedLoop = void (*)(const BinaryRun<T>& run, const Bounds<T>& bounds);
+// 1 for what is true; or, `negated`, for what is not.
+template <typename T>
+using CompareLoop = void (*)(const BinaryRun<T, uint8_t>& run, bool negated);
+
+using ExtremeLoops = Loops<BinaryLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+using SumLoops = Loops<BoundedLoop, float, int16_t, int32_t, int64_t>;
+using ProductLoops = Loops<BoundedLoop, float, int16_t, int32_t, uint32_t, int64_t>;
+using CompareLoops = Loops<CompareLoop, float, int32_t, int64_t>;
 
 // out = round(clamp(a * factor_a + b * factor_b + offset)) + zero_point, to nearest even.
 struct QuantizedSum {
@@ -42,10 +88,6 @@ struct QuantizedProduct {
   int32_t zero_point;
 };
 
-struct StepBounds {
-  int32_t low, high;
-};
-
 // int16 without zero points, rounded as Multiply() of requantize.h does:
 // out = clamp((2^15 a * from_a + sign * (2^15 b * from_b)) * to_out).
 struct FixedSum {
@@ -60,18 +102,83 @@ struct FixedProduct {
   StepBounds bounds;
 };
 
-// The larger or smaller of two; where they are not ordered, the second.
-struct ExtremeRuns {
-  void (*f32)(const BinaryRun<float>& run) = nullptr;
-  void (*s8)(const BinaryRun<int8_t>& run) = nullptr;
-  void (*u8)(const BinaryRun<uint8_t>& run) = nullptr;
-  void (*s16)(const BinaryRun<int16_t>& run) = nullptr;
-  void (*s32)(const BinaryRun<int32_t>& run) = nullptr;
-};
+// ---- One input --------------------------------------------------------------------------------
 
 // out[i] = f(in[i]) for `count` elements; `out` may be `in`. What `parameter` is, the function
 // says.
 using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* out);
+
+// LookUpShort(entries, in[i]) of short_entry.h.
+using MapS16 = void (*)(const int16_t* in, int64_t count, const int32_t* entries, int16_t* out);
+
+// LOGISTIC and TANH of int16, whose two halves are alike: straight lines between 255 points of one.
+struct ShortCurve {
+  // The value of a point in the low 16 bits, and how much more the next one has above them.
+  const int32_t* entries;
+  // x * factor / 2^shift, ties upwards, is its distance in points, with `fraction_bits`. Neither is
+  // negative, and where `shift` is not 0, it is at most 31 and the factor one of int16.
+  int32_t factor;
+  int shift, fraction_bits;
+  int32_t saturated;  // the value, with as many bits, from the 255th point on
+  // out = (value + above) / 2^out_shift, for negative distances (below - value) / 2^out_shift,
+  // rounded down.
+  int32_t above, below;
+  int out_shift;
+};
+
+// From one type to another: out[i] = f(in[i]).
+template <typename Key>
+using ConvertLoop = void (*)(const typename Key::From* in, int64_t count, typename Key::To* out);
+// CastNumber() of cast.h, for what models cast most.
+using CastLoops =
+    Loops<ConvertLoop, FromTo<float, int32_t>, FromTo<float, int64_t>, FromTo<float, int8_t>,
+          FromTo<float, uint8_t>, FromTo<float, Half>, FromTo<Half, float>, FromTo<int32_t, float>,
+          FromTo<int32_t, int64_t>, FromTo<int64_t, float>, FromTo<int64_t, int32_t>,
+          FromTo<int8_t, float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, float>,
+          FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>>;
+
+template <typename T>
+using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
+
+// Real numbers as steps: real = scale * (step - zero_point). The zero point is one of int16 or
+// less.
+struct StepScale {
+  float scale;
+  int32_t zero_point;
+};
+// To the nearest step, ties to even, saturating; NaN is the lowest step.
+template <typename T>
+using QuantizeLoop = void (*)(const float* in, int64_t count, const StepScale& steps, T* out);
+template <typename T>
+using DequantizeLoop = void (*)(const T* in, int64_t count, const StepScale& steps, float* out);
+
+// out = round(clamp((in - zero_in) * factor)) + zero_point, to nearest even; the difference wraps.
+struct StepRescaling {
+  int32_t zero_in;
+  float factor;
+  FloatBounds bounds;
+  int32_t zero_point;
+};
+template <typename Key>
+using RescaleLoop = void (*)(const typename Key::From* in, int64_t count,
+                             const StepRescaling& rescaling, typename Key::To* out);
+using RescaleLoops =
+    Loops<RescaleLoop, FromTo<int8_t>, FromTo<int8_t, uint8_t>, FromTo<int8_t, int16_t>,
+          FromTo<uint8_t>, FromTo<uint8_t, int8_t>, FromTo<int16_t>, FromTo<int16_t, int8_t>,
+          FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>>;
+
+// x where the condition is not 0, else y. Which of the two move is told like that of a BinaryRun.
+template <typename T>
+struct SelectRun {
+  const uint8_t* condition;
+  const T* x;
+  const T* y;
+  T* out;
+  int64_t count;
+  bool x_moves, y_moves;
+};
+template <typename T>
+using SelectLoop = void (*)(const SelectRun<T>& run);
 
 // Many values into few. `run` folds `count` values into one; floats in lanes whose number does not
 // depend on the instruction set. `rows` folds as many rows, `stride` values apart, into out[0 ..
@@ -82,21 +189,15 @@ struct FoldLoops {
   void (*rows)(const T* in, int64_t rows, int64_t stride, int64_t count, Sum* out) = nullptr;
 };
 
-// Sums of integers wrap.
-struct SumFolds {
-  FoldLoops<float> f32;
-  FoldLoops<int8_t, int32_t> s8;
-  FoldLoops<uint8_t, int32_t> u8;
-  FoldLoops<int16_t, int32_t> s16;
-  FoldLoops<int32_t> s32;
-};
-struct ExtremeFolds {
-  FoldLoops<float> f32;
-  FoldLoops<int8_t> s8;
-  FoldLoops<uint8_t> u8;
-  FoldLoops<int16_t> s16;
-  FoldLoops<int32_t> s32;
-};
+template <typename Key>
+using FoldsOf = FoldLoops<typename Key::From, typename Key::To>;
+using SumFolds =
+    Loops<FoldsOf, FromTo<float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, int32_t>,
+          FromTo<int16_t, int32_t>, FromTo<int32_t>, FromTo<int32_t, int64_t>, FromTo<int64_t>>;
+using ProductFolds = Loops<FoldsOf, FromTo<float>, FromTo<int32_t>, FromTo<int64_t>>;
+using ExtremeFolds = Loops<FoldsOf, FromTo<float>, FromTo<int8_t>, FromTo<uint8_t>, FromTo<int16_t>,
+                           FromTo<int32_t>, FromTo<int64_t>>;
+using TruthFolds = Loops<FoldsOf, FromTo<uint8_t>>;
 
 // Rows of bytes whose distances to their largest value are looked up in tables of 256.
 template <typename T>
@@ -120,8 +221,12 @@ struct PoolWindow {
 
 struct VectorKernels {
   const char* name = nullptr;
+  // Sums and products of integers wrap.
   SumFolds sum;
+  ProductFolds product;
   ExtremeFolds max, min;
+  // 1 where any, or every, byte is not 0.
+  TruthFolds any, every;
   void (*max_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*average_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*max_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
@@ -130,10 +235,15 @@ struct VectorKernels {
   void (*average_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
   void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
   MapF32 relu = nullptr;        // 0 for what is below
+  MapF32 relu_up_to = nullptr;  // from 0 to the parameter; NaN passes
+  MapF32 clamp = nullptr;       // from minus the parameter to the parameter, likewise
   MapF32 leaky_relu = nullptr;  // the parameter times what is not above 0
   MapF32 logistic = nullptr;
   MapF32 tanh = nullptr;
   MapF32 hard_swish = nullptr;
+  MapF32 elu = nullptr;
+  MapF32 gelu = nullptr;
+  MapF32 gelu_by_tanh = nullptr;
   MapF32 abs = nullptr;
   MapF32 square = nullptr;
   MapF32 negative = nullptr;
@@ -143,19 +253,41 @@ struct VectorKernels {
   MapF32 floor = nullptr;
   MapF32 ceil = nullptr;
   MapF32 round = nullptr;  // to nearest, ties to even
+  void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
+  CastLoops cast;
+  MapS16 look_up_s16 = nullptr;
+  void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
+                    int16_t* out) = nullptr;
+  // 1 for all numbers but 0.
+  Loops<TruthLoop, float, int32_t, int64_t, uint8_t> truth;
+  Loops<QuantizeLoop, int8_t, uint8_t, int16_t> quantize;
+  Loops<DequantizeLoop, int8_t, uint8_t, int16_t> dequantize;
+  RescaleLoops rescale;
+  // Elements of that size.
+  Loops<SelectLoop, uint8_t, uint16_t, uint32_t, uint64_t> select;
   // exp(beta * (x - largest)) over its sum, of one row.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
   LookUpLoops<int8_t> look_up_s8;
   LookUpLoops<uint8_t> look_up_u8;
-  void (*sum_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
-  void (*difference_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
-  void (*product_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
-  void (*quotient_f32)(const BinaryRun<float>& run, const FloatBounds& bounds) = nullptr;
-  void (*squared_difference_f32)(const BinaryRun<float>& run) = nullptr;
-  ExtremeRuns maximum, minimum;
-  // float16, computed in float.
-  void (*sum_f16)(const BinaryRun<uint16_t>& run, const FloatBounds& bounds) = nullptr;
-  void (*product_f16)(const BinaryRun<uint16_t>& run, const FloatBounds& bounds) = nullptr;
+  // SOFTMAX of int16: out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) + 32767)) and
+  // the sum of these; then values[i] = clamp(values[i] * factor / 2^shift) from 0 on, rounded to
+  // nearest, ties upwards. `factor` is one of int16 and `shift` from 1 to 31.
+  int64_t (*exponentials_s16)(const int16_t* values, int count, int largest,
+                              const FixedMultiplier& by, const int32_t* entries,
+                              int16_t* out) = nullptr;
+  void (*scale_s16)(int count, int32_t factor, int shift, int16_t* values) = nullptr;
+  // Integers wrap.
+  SumLoops plain_sum, plain_difference;
+  ProductLoops plain_product;
+  Loops<BoundedLoop, float> plain_quotient;
+  BinaryLoop<float> squared_difference_f32 = nullptr;
+  BinaryLoop<float> prelu_f32 = nullptr;  // b times what is not 0 or above
+  // The larger or smaller of two; where they are not ordered, the second.
+  ExtremeLoops maximum, minimum;
+  // a == b, a < b and a <= b: nothing of it is true of NaN, but its negation is.
+  CompareLoops equal, less, less_or_equal;
+  // Of bytes, any but 0 being true.
+  BinaryLoop<uint8_t> logical_and = nullptr, logical_or = nullptr;
   void (*sum_s16)(const BinaryRun<int16_t>& run, const FixedSum& sum) = nullptr;
   void (*product_s16)(const BinaryRun<int16_t>& run, const FixedProduct& product) = nullptr;
   void (*sum_s8)(const BinaryRun<int8_t>& run, const QuantizedSum& sum) = nullptr;

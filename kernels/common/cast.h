@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CAST of one number. Always inlined, as what kernels/vector uses has to be.
+#ifndef DEPUTY_KERNELS_COMMON_CAST_H_
+#define DEPUTY_KERNELS_COMMON_CAST_H_
+
+#include <limits>
+#include <type_traits>
+
+#include "kernels/common/half.h"
+
+namespace deputy {
+
+// Numbers that an integer type does not hold saturate, and NaN becomes the largest; integers of one
+// type to another wrap.
+template <typename To, typename From>
+[[gnu::always_inline]] inline To CastNumber(From value) {
+  if constexpr (std::is_same_v<From, To>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, Half>) {
+    return CastNumber<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return Half(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // The limits of wide integers round up to numbers that are just too large.
+    constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
+    constexpr From kLow = static_cast<From>(kMin), kHigh = static_cast<From>(kMax);
+    if (!(value < kHigh)) return kMax;
+    return value > kLow ? static_cast<To>(value) : kMin;
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_CAST_H_
