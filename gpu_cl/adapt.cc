@@ -13,7 +13,6 @@ using compiler::Copy;
 using compiler::Graph;
 using compiler::Operation;
 using compiler::Shape;
-using compiler::Value;
 using compiler::ValueId;
 using compiler::Window;
 

@@ -15,9 +15,7 @@
 
 namespace deputy::gpu_cl {
 
-using compiler::Graph;
 using compiler::Shape;
-using compiler::Value;
 using compiler::ValueId;
 using compiler::Window;
 
@@ -40,17 +38,17 @@ constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 // Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
 // each waits four cycles for the one before it.
 double Cycles(const Tile& tile) {
-  return std::max(tile.rows * tile.vectors / 2.0, 4.0) + (tile.rows + tile.vectors) / 8.0;
+  return std::max(0.5 * tile.rows * tile.vectors, 4.0) + 0.125 * (tile.rows + tile.vectors);
 }
 
 // `whole`: no wider than the columns.
 Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
-  const auto parts = [](int64_t count, int64_t part) {
-    return static_cast<double>((count + part - 1) / part);
-  };
+  const auto parts = [](int64_t count, int64_t part) { return (count + part - 1) / part; };
   const auto cost = [&](const Tile& tile) {
     if (whole && int64_t{tile.vectors} * width > columns) return HUGE_VAL;
-    return parts(rows, tile.rows) * parts(columns, int64_t{tile.vectors} * width) * Cycles(tile);
+    const int64_t tile_count =
+        parts(rows, tile.rows) * parts(columns, int64_t{tile.vectors} * width);
+    return static_cast<double>(tile_count) * Cycles(tile);
   };
   const std::span<const Tile> tiles =
       width == 16 ? std::span<const Tile>(kWideTiles) : std::span<const Tile>(kNarrowTiles);
@@ -98,10 +96,10 @@ Tile TileFor(const Product& product, int width, const PlanOptions& options) {
 
 class TileWriter {
  public:
-  TileWriter(StepWriter* steps, Product product)
+  TileWriter(StepWriter* steps, const Product& product)
       : steps_(steps),
         k_(steps->NewKernel()),
-        product_(std::move(product)),
+        product_(product),
         width_(WidthFor(product_, steps->options())),
         tile_(TileFor(product_, width_, steps->options())),
         vector_("float" + Number(width_)) {

@@ -10,26 +10,9 @@
 
 #include "compiler/graph.h"
 #include "gpu_cl/plan.h"
+#include "gpu_cl/scalar_text.h"
 
 namespace deputy::gpu_cl {
-
-// A value's buffer inside a kernel.
-struct Buffer {
-  std::string name;
-  TfLiteType type = kTfLiteNoType;
-};
-
-// The type in which elements lie in buffers ("half" for float16), and in which they are computed
-// with.
-const char* StorageType(TfLiteType type);
-const char* ComputeType(TfLiteType type);
-
-// The element at an index, as an expression of the compute type.
-std::string Load(const Buffer& buffer, const std::string& index);
-// The statement that stores an expression of the compute type.
-std::string Store(const Buffer& buffer, const std::string& index, const std::string& value);
-// A number as a literal of the compute type.
-std::string Literal(TfLiteType type, compiler::Number number);
 
 class KernelBuilder {
  public:
@@ -119,10 +102,6 @@ class KernelBuilder {
   bool uses_common_ = false;
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };
-
-// The text of one scalar operation on arguments of a compute type.
-std::string ScalarText(const compiler::Expression& expression, const compiler::ScalarNode& node,
-                       const std::vector<std::string>& arguments);
 
 }  // namespace deputy::gpu_cl
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/expression.h"
-#include "gpu_cl/kernel_builder.h"
+#include "gpu_cl/scalar_text.h"
 
 namespace deputy::gpu_cl {
 

@@ -357,8 +357,8 @@ TEST_F(PluginDescription, partitions_and_events_come_from_the_inner_delegate) {
     *static_cast<std::string*>(data) +=
         std::to_string(first_node) + " " + stage + ": " + words + "; ";
   };
-  const auto event = [](void* data, const DeputyDeviceEvent* event) {
-    *static_cast<std::string*>(data) += std::to_string(event->node) + " " + event->name + "; ";
+  const auto event = [](void* data, const DeputyDeviceEvent* told) {
+    *static_cast<std::string*>(data) += std::to_string(told->node) + " " + told->name + "; ";
   };
   const Handle delegate = External("described0");
   EXPECT_EQ(DeputyPluginDescribePartitions(delegate.get(), text, &found), kTfLiteOk);

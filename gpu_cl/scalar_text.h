@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elements of buffers, and expressions on them, as texts in OpenCL C.
+#ifndef DEPUTY_GPU_CL_SCALAR_TEXT_H_
+#define DEPUTY_GPU_CL_SCALAR_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "compiler/expression.h"
+#include "compiler/number.h"
+
+namespace deputy::gpu_cl {
+
+// A value's buffer inside a kernel.
+struct Buffer {
+  std::string name;
+  TfLiteType type = kTfLiteNoType;
+};
+
+// The type in which elements lie in buffers ("half" for float16), and in which they are computed
+// with.
+const char* StorageType(TfLiteType type);
+const char* ComputeType(TfLiteType type);
+
+// The element at an index, as an expression of the compute type.
+std::string Load(const Buffer& buffer, const std::string& index);
+// The statement that stores an expression of the compute type.
+std::string Store(const Buffer& buffer, const std::string& index, const std::string& value);
+// A number as a literal of the compute type.
+std::string Literal(TfLiteType type, compiler::Number number);
+
+// The text of one scalar operation on arguments of a compute type.
+std::string ScalarText(const compiler::Expression& expression, const compiler::ScalarNode& node,
+                       const std::vector<std::string>& arguments);
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_SCALAR_TEXT_H_
