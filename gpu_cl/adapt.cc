@@ -75,7 +75,7 @@ Graph Adapted(Graph graph, const PlanOptions& options) {
       operations.push_back(Transposed(operation, &graph, operation.inputs[1]));
       operation.inputs[1] = operations.back().output();
       std::get<compiler::MatMul>(operation.kind).transpose_b = false;
-    } else if (PadsBeforehand(graph, operation)) {
+    } else if (options.ranges && PadsBeforehand(graph, operation)) {
       Window& window = std::get<compiler::Conv2d>(operation.kind).window;
       operations.push_back(Padded(operation, &graph, operation.inputs[0], window));
       operation.inputs[0] = operations.back().output();

@@ -11,7 +11,8 @@ namespace deputy::gpu_cl {
 
 // For options with vectors; other graphs stay as they are.
 // - The right side of a product is transposed beforehand, unless it is constant.
-// - Images of few channels get their border beforehand: a window's row is then one piece of memory.
+// - For processors, images of few channels get their border beforehand: a window's row is then one
+//   piece of memory.
 compiler::Graph Adapted(compiler::Graph graph, const PlanOptions& options);
 
 }  // namespace deputy::gpu_cl
