@@ -37,7 +37,17 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
                                              std::to_string(registration.version)};
   }
   NodeImport import(state, row->name, node_index, node);
-  if (row->import(&import)) return std::nullopt;
+  const int* const outputs = node.outputs->data;
+  if (std::any_of(outputs, outputs + node.outputs->size, [](int tensor) { return tensor < 0; })) {
+    import.Refuse(kDeputyReasonOther, "an output is left out");
+  } else if (node.outputs->size == 0) {
+    import.Refuse(kDeputyReasonOther, "it has no output");
+  } else if (!row->import(&import)) {
+    import.Refuse(kDeputyReasonOther, "it cannot be expressed");
+  } else if (import.outputs_set() != node.outputs->size) {
+    import.Refuse(kDeputyReasonOther, "expected %d outputs, found %d", import.outputs_set(),
+                  node.outputs->size);
+  }
   return import.refusal();
 }
 
@@ -46,11 +56,11 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
 void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
   Graph& graph = *state.graph;
   const std::vector<int> producers = Producers(graph);
+  std::vector<bool> taken(producers.size(), false);  // is an output already
   for (int i = 0; i < tensors.size; ++i) {
     ValueId id = state.values.at(tensors.data[i]);
-    const bool made =
-        producers.size() > static_cast<size_t>(id) && producers[static_cast<size_t>(id)] >= 0 &&
-        std::find(graph.outputs.begin(), graph.outputs.end(), id) == graph.outputs.end();
+    const bool made = producers[static_cast<size_t>(id)] >= 0 && !taken[static_cast<size_t>(id)];
+    taken[static_cast<size_t>(id)] = true;
     if (!made) {
       Operation copy;
       copy.kind = View{};
@@ -97,7 +107,14 @@ std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams
     if (found == state.values.end() || graph.value(found->second).constant()) continue;
     graph.inputs.push_back(found->second);
   }
+  for (int i = 0; i < params.output_tensors->size; ++i) {
+    if (state.values.contains(params.output_tensors->data[i])) continue;
+    return Refusal{kDeputyReasonOther,
+                   "tensor " + std::to_string(params.output_tensors->data[i]) + " is never made"};
+  }
   SetGraphOutputs(*params.output_tensors, state);
+  const std::string fault = FindFault(graph);
+  if (!fault.empty()) return Refusal{kDeputyReasonOther, fault};
   *out_graph = std::move(graph);
   return std::nullopt;
 }

@@ -10,9 +10,13 @@ namespace {
 
 // ---- Windows ------------------------------------------------------------------------------------
 
+// Pixels along an axis, with what padding adds: sums of a few such numbers fit an int.
+constexpr int64_t kMaxReach = 1 << 28;
+
 // The number of places of a window along an axis, and what has to be added before and behind.
 struct Places {
-  int count = 0, before = 0, behind = 0;
+  int64_t count = 0, before = 0, behind = 0;
+  bool fits = false;
 };
 
 Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride, int64_t dilation) {
@@ -21,8 +25,8 @@ Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride,
   const int64_t count = (covered + stride - 1) / stride;
   const int64_t needed = padding == kTfLitePaddingSame ? (count - 1) * stride + reach - in : 0;
   const int64_t added = std::max<int64_t>(needed, 0);
-  return {static_cast<int>(count), static_cast<int>(added / 2),
-          static_cast<int>(added - added / 2)};
+  const int64_t farthest = std::max({in, reach, (count - 1) * stride + reach, stride, dilation});
+  return {count, added / 2, added - added / 2, farthest <= kMaxReach};
 }
 
 // Fills in what padding adds; false, after a refusal, for a window that has no place.
@@ -40,22 +44,42 @@ bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Windo
   if (rows.count < 1 || columns.count < 1) {
     return node->Refuse(kDeputyReasonShape, "the image is smaller than the window");
   }
-  window->top = rows.before;
-  window->bottom = rows.behind;
-  window->left = columns.before;
-  window->right = columns.behind;
-  *out_height = rows.count;
-  *out_width = columns.count;
+  if (!rows.fits || !columns.fits) {
+    return node->Refuse(kDeputyReasonShape,
+                        "expected image, window, stride and dilation within %lld pixels, found an "
+                        "image of %dx%d, a window of %dx%d, stride %dx%d, dilation %dx%d",
+                        static_cast<long long>(kMaxReach), height, width, window->height,
+                        window->width, window->stride_y, window->stride_x, window->dilation_y,
+                        window->dilation_x);
+  }
+  window->top = static_cast<int>(rows.before);
+  window->bottom = static_cast<int>(rows.behind);
+  window->left = static_cast<int>(columns.before);
+  window->right = static_cast<int>(columns.behind);
+  *out_height = static_cast<int>(rows.count);
+  *out_width = static_cast<int>(columns.count);
   return true;
+}
+
+// Leaves out what of a pool's window lies outside of the image at every place, where it counts for
+// nothing: a window may be said to be far larger than any image.
+void CutWindow(int extent, int places, int stride, int* size, int* before, int* behind) {
+  const int unused_before = std::max(*before - (places - 1) * stride, 0);
+  const int unused_behind = std::max(*size - *before - extent, 0);
+  *size -= unused_before + unused_behind;
+  *before -= unused_before;
+  *behind = std::max(*behind - unused_behind, 0);
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// What all convolutions check of image and filter, by their numbers among the inputs.
-bool CheckConvolution(NodeImport* node, int image, int filter) {
+// What all convolutions check of image and filter, by their numbers among the inputs. The filter's
+// output channels are along `axis`.
+bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
   for (int n : {image, filter}) {
     if (!node->CheckReal(n) || !node->CheckRank(n, 4, 4)) return false;
   }
+  if (!node->CheckScaleAxis(image, -1) || !node->CheckScaleAxis(filter, axis)) return false;
   const TfLiteType type = node->input_tensor(image).type;
   if (type == kTfLiteFloat32 && node->input_tensor(filter).type != kTfLiteFloat32 &&
       node->input_tensor(filter).type != kTfLiteFloat16) {
@@ -87,7 +111,7 @@ bool FinishConvolution(NodeImport* node, OperationKind kind, std::vector<ValueId
 }
 
 bool ImportConv2d(NodeImport* node) {
-  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
   const auto& params = node->params<TfLiteConvParams>();
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[3] == 0 || image[3] % filter[3] != 0) {
@@ -115,7 +139,7 @@ bool ImportConv2d(NodeImport* node) {
 }
 
 bool ImportDepthwise(NodeImport* node) {
-  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 3)) return false;
   const auto& params = node->params<TfLiteDepthwiseConvParams>();
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[0] != 1 || filter[3] == 0 || filter[3] % image[3] != 0) {
@@ -141,7 +165,7 @@ bool ImportDepthwise(NodeImport* node) {
 // The window's places are those of the image, and what it covers is the output.
 bool ImportTransposeConv(NodeImport* node) {
   std::vector<int> out;
-  if (!node->CheckInputs(3, 4) || !node->ReadInts(0, &out) || !CheckConvolution(node, 2, 1)) {
+  if (!node->CheckInputs(3, 4) || !node->ReadInts(0, &out) || !CheckConvolution(node, 2, 1, 0)) {
     return false;
   }
   const auto& params = node->params<TfLiteTransposeConvParams>();
@@ -179,7 +203,10 @@ bool ImportPool(NodeImport* node) {
   pool.window = {
       params.filter_height, params.filter_width, params.stride_height, params.stride_width, 1, 1};
   int height = 0, width = 0;
-  if (!Place(node, params.padding, image[1], image[2], &pool.window, &height, &width)) return false;
+  Window& window = pool.window;
+  if (!Place(node, params.padding, image[1], image[2], &window, &height, &width)) return false;
+  CutWindow(image[1], height, window.stride_y, &window.height, &window.top, &window.bottom);
+  CutWindow(image[2], width, window.stride_x, &window.width, &window.left, &window.right);
   const ValueId result =
       node->Add(pool, {node->Real(0)}, kTfLiteFloat32, {image[0], height, width, image[3]});
   return node->SetRealOutput(0, node->AddActivation(result, params.activation));

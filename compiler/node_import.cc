@@ -41,6 +41,15 @@ bool IsQuantizedType(TfLiteType type) {
 
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
+// What a shape beyond the limits is refused with.
+std::string Limits(const Shape& shape) {
+  if (shape.size() > kMaxAxes) {
+    return "expected at most " + std::to_string(kMaxAxes) + " axes, found " +
+           std::to_string(shape.size());
+  }
+  return "expected at most " + std::to_string(kMaxElements) + " elements, found " + ToText(shape);
+}
+
 // The index along `axis` of an element of a tensor of that shape.
 size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
   const int64_t stride = Strides(shape)[static_cast<size_t>(axis)];
@@ -52,7 +61,7 @@ size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
 // ---- Checks -------------------------------------------------------------------------------------
 
 bool NodeImport::RefuseText(DeputyReason reason, std::string text) {
-  refusal_ = {reason, std::string(name_) + ": " + std::move(text)};
+  if (!refusal_) refusal_ = {reason, std::string(name_) + ": " + std::move(text)};
   return false;
 }
 
@@ -91,9 +100,24 @@ bool NodeImport::CheckInputs(int least, int most) {
     if (ElementBytes(input.type) == 0) {
       return RefuseInput(n, kDeputyReasonType, "found type %s", TypeName(input.type));
     }
-    Input(n);  // their values are numbered in the order of the inputs
+    // Their values are numbered in the order of the inputs.
+    const Value& stored = value(Input(n));
+    if (!FitsIndex(stored.shape)) {
+      return RefuseInput(n, kDeputyReasonShape, "%s", Limits(stored.shape).c_str());
+    }
+    if (IsConstantTensor(input) && input.bytes < stored.bytes()) {
+      return RefuseInput(n, kDeputyReasonOther, "expected %zu bytes, found %zu", stored.bytes(),
+                         input.bytes);
+    }
   }
   return true;
+}
+
+bool NodeImport::CheckResult(const Shape& shape) {
+  if (FitsIndex(shape)) return true;
+  const int index = node_.outputs->data[0];
+  return RefuseText(kDeputyReasonShape, "tensor " + std::to_string(index) + " '" +
+                                            NameOf(tensor(index)) + "': " + Limits(shape));
 }
 
 bool NodeImport::CheckType(int n, std::initializer_list<TfLiteType> types) {
@@ -118,10 +142,22 @@ bool NodeImport::CheckReal(int n) {
   if (affine == nullptr || !(affine->scale->data[0] > 0)) {
     return RefuseInput(n, kDeputyReasonQuantization, "%s without a scale", TypeName(input.type));
   }
-  if (affine->scale->size > 1 && !IsConstantTensor(input)) {
+  if (affine->scale->size == 1) return true;
+  if (!IsConstantTensor(input)) {
     return RefuseInput(n, kDeputyReasonQuantization, "a scale per channel, and no constant");
   }
-  return true;
+  const int axis = affine->quantized_dimension;
+  const int channels = axis >= 0 && axis < input.dims->size ? input.dims->data[axis] : 0;
+  if (affine->scale->size == channels) return true;
+  return RefuseInput(n, kDeputyReasonQuantization, "%d scales for %d channels", affine->scale->size,
+                     channels);
+}
+
+bool NodeImport::CheckScaleAxis(int n, int axis) {
+  int found = 0;
+  const size_t count = Scales(n, &found).size();
+  if (count == 1 || found == axis) return true;
+  return RefuseInput(n, kDeputyReasonQuantization, "%zu scales along axis %d", count, found);
 }
 
 bool NodeImport::CheckSameScale() {
@@ -283,6 +319,7 @@ ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const doubl
 
 ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type,
                         Shape shape) {
+  if (refusal_ || !CheckResult(shape)) return AddUnknown(type, shape.size());
   Graph& graph = *state_->graph;
   const bool constant =
       !state_->check_only && std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) {
@@ -303,16 +340,22 @@ ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteT
   return id;
 }
 
+ValueId NodeImport::AddUnknown(TfLiteType type, size_t axes) {
+  return state_->graph->AddValue(type, Shape(axes, 1));
+}
+
 std::vector<ValueId> NodeImport::AddMany(OperationKind kind, std::vector<ValueId> inputs,
                                          const std::vector<std::pair<TfLiteType, Shape>>& outputs) {
   Operation operation;
   operation.kind = std::move(kind);
   operation.inputs = std::move(inputs);
   for (const auto& [type, shape] : outputs) {
-    operation.outputs.push_back(state_->graph->AddValue(type, shape));
+    const bool known = !refusal_ && CheckResult(shape);
+    operation.outputs.push_back(known ? state_->graph->AddValue(type, shape)
+                                      : AddUnknown(type, shape.size()));
   }
   operation.node = node_index_;
-  state_->graph->operations.push_back(operation);
+  if (!refusal_) state_->graph->operations.push_back(operation);
   return operation.outputs;
 }
 
@@ -354,6 +397,7 @@ ValueId NodeImport::AddView(ValueId a, Shape shape) {
 
 ValueId NodeImport::AddBroadcast(ValueId a, const Shape& shape) {
   if (value(a).shape == shape) return a;
+  if (!CheckResult(shape)) return AddUnknown(value(a).type, shape.size());
   const Shape from = value(a).shape;
   const std::vector<int64_t> from_strides = Strides(from), to_strides = Strides(shape);
   CopyRegion region;
@@ -397,6 +441,7 @@ bool NodeImport::SetOutput(int n, ValueId id) {
     value.quantization = QuantizationOf(to);
   }
   state_->values[index] = id;
+  ++outputs_set_;
   return true;
 }
 
