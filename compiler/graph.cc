@@ -135,6 +135,7 @@ ValueId Graph::AddConstant(TfLiteType type, Shape shape, std::vector<std::byte> 
   const ValueId id = AddValue(type, std::move(shape), std::move(name));
   // Contents of nothing have an address, too: a constant is told by it.
   if (contents.empty()) contents.reserve(1);
+  kept_bytes += contents.size();
   value(id).owned = std::make_shared<const std::vector<std::byte>>(std::move(contents));
   value(id).data = value(id).owned->data();
   return id;

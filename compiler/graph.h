@@ -226,6 +226,9 @@ struct Graph {
   std::vector<Operation> operations;  // each after those that make its inputs
   std::vector<ValueId> inputs;        // in the order of the partition
   std::vector<ValueId> outputs;
+  size_t model_bytes = 0;  // contents of constants that are the model's
+  size_t kept_bytes = 0;   // contents that were added, whether or not they are still needed
+  int64_t fold_steps = 0;  // what has been computed of constants
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compiler/copy.h"
-#include "compiler/reference.h"
+#include "compiler/fold.h"
 
 namespace deputy::compiler {
 namespace {
@@ -65,6 +65,10 @@ bool NodeImport::RefuseText(DeputyReason reason, std::string text) {
   return false;
 }
 
+std::string NodeImport::OfTensor(int index) const {
+  return "tensor " + std::to_string(index) + " '" + NameOf(tensor(index)) + "': ";
+}
+
 bool NodeImport::Refuse(DeputyReason reason, const char* format, ...) {
   va_list args;
   va_start(args, format);
@@ -76,11 +80,9 @@ bool NodeImport::Refuse(DeputyReason reason, const char* format, ...) {
 bool NodeImport::RefuseInput(int n, DeputyReason reason, const char* format, ...) {
   va_list args;
   va_start(args, format);
-  const std::string text = Format(format, args);
+  std::string text = Format(format, args);
   va_end(args);
-  const int index = node_.inputs->data[n];
-  return RefuseText(
-      reason, "tensor " + std::to_string(index) + " '" + NameOf(tensor(index)) + "': " + text);
+  return RefuseText(reason, OfTensor(node_.inputs->data[n]) + text);
 }
 
 bool NodeImport::CheckInputs(int least, int most) {
@@ -113,11 +115,15 @@ bool NodeImport::CheckInputs(int least, int most) {
   return true;
 }
 
+bool NodeImport::CheckKept(size_t bytes) {
+  if (MayKeep(*state_->graph, bytes)) return true;
+  return Refuse(kDeputyReasonOther, "expected fewer bytes of constants, found %zu and %zu more",
+                state_->graph->kept_bytes, bytes);
+}
+
 bool NodeImport::CheckResult(const Shape& shape) {
   if (FitsIndex(shape)) return true;
-  const int index = node_.outputs->data[0];
-  return RefuseText(kDeputyReasonShape, "tensor " + std::to_string(index) + " '" +
-                                            NameOf(tensor(index)) + "': " + Limits(shape));
+  return RefuseText(kDeputyReasonShape, OfTensor(node_.outputs->data[0]) + Limits(shape));
 }
 
 bool NodeImport::CheckType(int n, std::initializer_list<TfLiteType> types) {
@@ -220,7 +226,10 @@ ValueId NodeImport::ValueOf(int tensor_index) {
   Value& value = state_->graph->value(id);
   value.tensor = tensor_index;
   value.quantization = QuantizationOf(from);
-  if (IsConstantTensor(from)) value.data = reinterpret_cast<const std::byte*>(from.data.raw_const);
+  if (IsConstantTensor(from)) {
+    value.data = reinterpret_cast<const std::byte*>(from.data.raw_const);
+    state_->graph->model_bytes += std::min(value.bytes(), from.bytes);
+  }
   state_->values[tensor_index] = id;
   return id;
 }
@@ -242,7 +251,8 @@ std::vector<double> NodeImport::Scales(int n, int* out_axis) const {
 ValueId NodeImport::RealConstant(int n) {
   const Value from = value(Input(n));
   const int64_t count = ElementCount(from.shape);
-  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  if (state_->check_only || !CheckKept(static_cast<size_t>(count) * sizeof(float)))
+    return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
   const TfLiteAffineQuantization* affine =
       IsQuantizedType(from.type) ? AffineOf(input_tensor(n)) : nullptr;
   std::vector<float> reals(static_cast<size_t>(count));
@@ -298,7 +308,9 @@ ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
     return stored == kNoValue ? kNoValue : Real(n);
   }
   const Value from = value(stored);
-  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  const size_t bytes = static_cast<size_t>(ElementCount(from.shape)) * sizeof(float);
+  if (state_->check_only || !CheckKept(bytes))
+    return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
   std::vector<double> reals;
   for (int64_t i = 0; i < ElementCount(from.shape); ++i) {
     const double scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
@@ -308,7 +320,9 @@ ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
 }
 
 ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const double> numbers) {
-  std::vector<std::byte> contents(numbers.size() * ElementBytes(type));
+  const size_t bytes = numbers.size() * ElementBytes(type);
+  if (!CheckKept(bytes)) return AddUnknown(type, shape.size());
+  std::vector<std::byte> contents(bytes);
   for (size_t i = 0; i < numbers.size(); ++i) {
     StoreElement(type, NumberOf(type, numbers[i]), contents.data(), static_cast<int64_t>(i));
   }
@@ -321,10 +335,6 @@ ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteT
                         Shape shape) {
   if (refusal_ || !CheckResult(shape)) return AddUnknown(type, shape.size());
   Graph& graph = *state_->graph;
-  const bool constant =
-      !state_->check_only && std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) {
-        return id == kNoValue || value(id).constant();
-      });
   const ValueId id = graph.AddValue(type, std::move(shape));
   Operation operation;
   operation.kind = std::move(kind);
@@ -332,8 +342,7 @@ ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteT
   operation.outputs = {id};
   operation.node = node_index_;
   std::vector<std::vector<std::byte>> contents;
-  std::string error;
-  if (constant && ComputeConstant(graph, operation, &contents, &error)) {
+  if (!state_->check_only && Fold(&graph, operation, &contents)) {
     return graph.AddConstant(type, value(id).shape, std::move(contents[0]));
   }
   graph.operations.push_back(std::move(operation));

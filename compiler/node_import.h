@@ -156,9 +156,12 @@ class NodeImport {
   static Quantization QuantizationOf(const TfLiteTensor& tensor);
   const TfLiteTensor& tensor(int index) const { return state_->context->tensors[index]; }
   bool RefuseText(DeputyReason reason, std::string text);
+  std::string OfTensor(int index) const;
   ValueId ValueOf(int tensor_index);
   ValueId RealConstant(int n);
   ValueId Dequantized(int n, ValueId stored);
+  // So many bytes may be added to the contents that the graph keeps.
+  bool CheckKept(size_t bytes);
   ValueId AddUnknown(TfLiteType type, size_t axes);
 
   ImportState* const state_;
