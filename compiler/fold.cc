@@ -2,7 +2,6 @@
 #include "compiler/fold.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "compiler/reference.h"
@@ -44,32 +43,19 @@ struct StepsPerElement {
   }
 };
 
-struct Price {
+// The bytes of an operation's inputs and outputs.
+size_t BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
   size_t bytes = 0;
-  int64_t steps = 0;
-};
+  for (ValueId id : ids) bytes += graph.value(id).bytes();
+  return bytes;
+}
 
-// Nothing: too high.
-std::optional<Price> PriceOf(const Graph& graph, const Operation& operation) {
-  Price price;
-  size_t bytes_read = 0;
-  int64_t elements = 0;
-  for (ValueId id : ReadValues(operation)) {
-    bytes_read += graph.value(id).bytes();
-    price.steps += ElementCount(graph.value(id).shape);
-  }
-  for (ValueId id : operation.outputs) {
-    price.bytes += graph.value(id).bytes();
-    elements += ElementCount(graph.value(id).shape);
-  }
-  const int64_t each = std::visit(StepsPerElement{graph, operation}, operation.kind);
-  if (elements > kMaxSteps / std::max<int64_t>(each, 1)) return std::nullopt;
-  price.steps += elements * each;
+bool IsCheap(const Graph& graph, const Operation& operation, int64_t steps) {
+  const size_t read = BytesOf(graph, ReadValues(operation));
+  const size_t made = BytesOf(graph, operation.outputs);
   const int64_t allowed = kFreeStepsInAll + 16 * static_cast<int64_t>(graph.model_bytes);
-  const bool cheap = price.bytes <= std::max(kFreeBytes, 4 * bytes_read) &&
-                     price.steps <= kMaxSteps && graph.fold_steps + price.steps <= allowed &&
-                     MayKeep(graph, price.bytes);
-  return cheap ? std::optional<Price>(price) : std::nullopt;
+  return made <= std::max(kFreeBytes, 4 * read) && steps <= kMaxSteps &&
+         graph.fold_steps + steps <= allowed && MayKeep(graph, made);
 }
 
 }  // namespace
@@ -78,14 +64,24 @@ bool MayKeep(const Graph& graph, size_t bytes) {
   return graph.kept_bytes + bytes <= kFreeBytesInAll + 16 * graph.model_bytes;
 }
 
+int64_t StepsOf(const Graph& graph, const Operation& operation) {
+  int64_t read = 0, made = 0, steps;
+  for (ValueId id : ReadValues(operation)) read += ElementCount(graph.value(id).shape);
+  for (ValueId id : operation.outputs) made += ElementCount(graph.value(id).shape);
+  const int64_t each = std::visit(StepsPerElement{graph, operation}, operation.kind);
+  if (__builtin_mul_overflow(made, each, &steps)) return INT64_MAX;
+  return __builtin_add_overflow(steps, read, &steps) ? INT64_MAX : steps;
+}
+
 bool Fold(Graph* graph, const Operation& operation,
           std::vector<std::vector<std::byte>>* out_contents) {
   const std::vector<ValueId> read = ReadValues(operation);
   const bool constant = std::all_of(read.begin(), read.end(),
                                     [&](ValueId id) { return graph->value(id).constant(); });
-  const std::optional<Price> price = constant ? PriceOf(*graph, operation) : std::nullopt;
-  if (!price) return false;
-  graph->fold_steps += price->steps;
+  if (!constant) return false;
+  const int64_t steps = StepsOf(*graph, operation);
+  if (!IsCheap(*graph, operation, steps)) return false;
+  graph->fold_steps += steps;
   std::string error;
   return ComputeConstant(*graph, operation, out_contents, &error);
 }

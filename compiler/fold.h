@@ -6,6 +6,7 @@
 #define DEPUTY_COMPILER_FOLD_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "compiler/graph.h"
@@ -15,6 +16,10 @@ namespace deputy::compiler {
 // Whether so many bytes of contents may be added to those that the graph keeps: in all no more than
 // 256 MiB and 16 times what the model's constants have.
 bool MayKeep(const Graph& graph, size_t bytes);
+
+// What the reference takes for an operation, roughly: elements read, and those written as often as
+// each takes elements of an input. INT64_MAX where it would be more.
+int64_t StepsOf(const Graph& graph, const Operation& operation);
 
 // Computes an operation whose inputs are all constants, epilogue included: the contents of its
 // outputs. False if one is no constant, if a value makes no sense, or if it costs too much: more
