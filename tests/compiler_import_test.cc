@@ -56,8 +56,8 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
             "input %0 INT8[2] 'x'\n"
             "%1 = elementwise(%0) ((FLOAT32(a) - 1) * 0.5) FLOAT32[2]  # node 0\n"
             "%2 = elementwise(%1, %1) (a * b) FLOAT32[2]  # node 0\n"
-            "%3 = elementwise(%2) INT8(min(select((-128 < (round_away((a / 0.25)) + 0)), "
-            "(round_away((a / 0.25)) + 0), -128), 127)) INT8[2] 'y'  # node 0\n"
+            "%3 = elementwise(%2) INT8(min(select((-128 < $5), $5, -128), 127)) where "
+            "$5 = (round_away((a / 0.25)) + 0) INT8[2] 'y'  # node 0\n"
             "output %3\n");
 }
 
