@@ -8,12 +8,18 @@
 namespace deputy::compiler {
 namespace {
 
-const ImportRow* FindRow(int builtin_code) {
+// A custom operator is told by its name.
+const ImportRow* FindRow(const TfLiteRegistration& registration) {
   for (const auto& rows :
        {ConvRows(), ElementwiseRows(), LookupRows(), MatmulRows(), MovementRows(), QuantizeRows(),
         ReduceRows(), ShapeRows(), SliceRows()}) {
     for (const ImportRow& row : rows) {
-      if (row.code == builtin_code) return &row;
+      if (row.code != registration.builtin_code) continue;
+      if (row.code != kTfLiteBuiltinCustom) return &row;
+      if (registration.custom_name != nullptr &&
+          row.name == std::string(registration.custom_name)) {
+        return &row;
+      }
     }
   }
   return nullptr;
@@ -29,7 +35,7 @@ Refusal Unknown(const TfLiteRegistration& registration) {
 
 std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLiteNode& node,
                                   const TfLiteRegistration& registration) {
-  const ImportRow* row = FindRow(registration.builtin_code);
+  const ImportRow* row = FindRow(registration);
   if (row == nullptr) return Unknown(registration);
   if (registration.version > row->max_version) {
     return Refusal{kDeputyReasonVersion, std::string(row->name) + ": expected version 1 to " +

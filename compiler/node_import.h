@@ -72,6 +72,13 @@ class NodeImport {
     return *static_cast<const Params*>(node_.builtin_data);
   }
 
+  // Of a custom operator.
+  std::span<const char> options() const {
+    if (node_.custom_initial_data == nullptr || node_.custom_initial_data_size <= 0) return {};
+    return {static_cast<const char*>(node_.custom_initial_data),
+            static_cast<size_t>(node_.custom_initial_data_size)};
+  }
+
   // ---- Checks, which refuse: the first one counts ----
 
   bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));

@@ -84,6 +84,13 @@ class HandNode {
     tensors_.back().params = {scales[0], 0};
     return *this;
   }
+  HandNode& Custom(const char* name, const std::string& options) {
+    registration_.custom_name = name;
+    options_ = options;
+    node_.custom_initial_data = options_.data();
+    node_.custom_initial_data_size = static_cast<int>(options_.size());
+    return *this;
+  }
   template <typename Params>
   HandNode& With(Params params) {
     static_assert(sizeof params <= sizeof params_);
@@ -141,6 +148,7 @@ class HandNode {
   std::deque<std::vector<char>> contents_;
   std::deque<TfLiteAffineQuantization> affine_;
   std::vector<TfLiteIntArray*> arrays_;
+  std::string options_;
   alignas(8) char params_[256] = {};
 };
 
@@ -351,6 +359,23 @@ TEST(HostileWindows, reach_no_farther_than_can_be_counted) {
   pool.Input(kTfLiteFloat32, {1, 4, 4, 1}).Output(kTfLiteFloat32);
   pool.With(TfLitePoolParams{kTfLitePaddingSame, 1, 1, kMost, kMost, kTfLiteActNone, {}});
   ExpectRefused(&pool, "a window of 2147483647x2147483647");
+}
+
+TEST(HostileWindows, of_a_custom_operator) {
+  const std::string kOptions[] = {"", std::string(11, '\1'), std::string(12, '\x7f')};
+  for (const std::string& options : kOptions) {
+    HandNode node(kTfLiteBuiltinCustom);
+    node.Custom("Convolution2DTransposeBias", options);
+    node.Input(kTfLiteFloat32, {1, 4, 4, 2}).Input(kTfLiteFloat32, {3, 2, 2, 2});
+    node.Input(kTfLiteFloat32, {3}).Output(kTfLiteFloat32);
+    ExpectRefused(&node, "Convolution2DTransposeBias: ");
+  }
+  const int kFar[] = {kTfLitePaddingSame, kMost, kMost};
+  HandNode far(kTfLiteBuiltinCustom);
+  far.Custom("Convolution2DTransposeBias", {reinterpret_cast<const char*>(kFar), sizeof kFar});
+  far.Input(kTfLiteFloat32, {1, 4, 4, 2}).Input(kTfLiteFloat32, {3, 2, 2, 2});
+  far.Input(kTfLiteFloat32, {3}).Output(kTfLiteFloat32);
+  ExpectRefused(&far, "expected image, window, stride and dilation within 268435456 pixels");
 }
 
 // A window of which most lies outside of the image is as good as a small one: 3 rows before and 3
