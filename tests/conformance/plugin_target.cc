@@ -18,7 +18,7 @@ class Library {
     if (plugin_ == nullptr) plugin_.reset(DeputyPluginLoad(path_.c_str()), &DeputyPluginRelease);
     // One of them stays as long as the target: what delegates of a device share is made once.
     if (plugin_ != nullptr && kept_ == nullptr) kept_ = Create();
-    const auto delegate = kept_ == nullptr ? nullptr : Create();
+    auto delegate = kept_ == nullptr ? nullptr : Create();
     if (delegate == nullptr) out_error->append(DeputyLastError());
     return delegate;
   }
