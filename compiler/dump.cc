@@ -4,13 +4,7 @@
 namespace deputy::compiler {
 namespace {
 
-std::string TypeText(const Value& value) {
-  std::string text = std::string(TypeName(value.type)) + "[";
-  for (size_t axis = 0; axis < value.shape.size(); ++axis) {
-    text += (axis == 0 ? "" : ",") + std::to_string(value.shape[axis]);
-  }
-  return text + "]";
-}
+std::string TypeText(const Value& value) { return TypeName(value.type) + ToText(value.shape); }
 
 std::string ReadText(const Graph& graph, ValueId id) {
   if (id == kNoValue) return "-";

@@ -135,29 +135,67 @@ bool Same(const ScalarNode& a, const ScalarNode& b) {
          a.constant.real == b.constant.real;
 }
 
-std::string TextOf(const Expression& expression, int number) {
-  const ScalarNode& node = expression.nodes()[static_cast<size_t>(number)];
-  char text[64];
-  if (node.op == ScalarOp::kOperand) {
-    return node.operand < 26 ? std::string(1, static_cast<char>('a' + node.operand))
-                             : "in" + std::to_string(node.operand);
+// Writes an expression. What several nodes read is written once, behind the rest.
+class Writer {
+ public:
+  explicit Writer(const Expression& expression)
+      : expression_(expression), readers_(expression.nodes().size(), 0) {
+    for (const ScalarNode& node : expression.nodes()) {
+      for (int argument : node.arguments) {
+        if (argument >= 0) ++readers_[static_cast<size_t>(argument)];
+      }
+    }
   }
-  if (node.op == ScalarOp::kConstant) {
-    if (!IsFloat(node.type)) return std::to_string(node.constant.whole);
-    snprintf(text, sizeof text, "%.9g", node.constant.real);
-    return text;
+
+  std::string Write() const {
+    const auto last = static_cast<int>(readers_.size()) - 1;
+    std::string text = TextOf(last), shared;
+    for (int number = 0; number < last; ++number) {
+      if (!IsShared(number)) continue;
+      shared += (shared.empty() ? " where " : ", ") + Name(number) + " = " + TextOf(number);
+    }
+    return text + shared;
   }
-  const OpRow& row = RowOf(node.op);
-  if (row.infix != nullptr) {
-    return "(" + TextOf(expression, node.arguments[0]) + row.infix +
-           TextOf(expression, node.arguments[1]) + ")";
+
+ private:
+  const ScalarNode& node(int number) const {
+    return expression_.nodes()[static_cast<size_t>(number)];
   }
-  std::string result = node.op == ScalarOp::kCast ? TypeName(node.type) : row.name;
-  for (int i = 0; i < row.arguments; ++i) {
-    result += (i == 0 ? "(" : ", ") + TextOf(expression, node.arguments[i]);
+  bool IsShared(int number) const {
+    return readers_[static_cast<size_t>(number)] > 1 && ArgumentCount(node(number).op) > 0;
   }
-  return result + ")";
-}
+  static std::string Name(int number) { return "$" + std::to_string(number); }
+
+  std::string Argument(int number) const {
+    return IsShared(number) ? Name(number) : TextOf(number);
+  }
+
+  std::string TextOf(int number) const {
+    const ScalarNode& node = this->node(number);
+    char text[64];
+    if (node.op == ScalarOp::kOperand) {
+      return node.operand < 26 ? std::string(1, static_cast<char>('a' + node.operand))
+                               : "in" + std::to_string(node.operand);
+    }
+    if (node.op == ScalarOp::kConstant) {
+      if (!IsFloat(node.type)) return std::to_string(node.constant.whole);
+      snprintf(text, sizeof text, "%.9g", node.constant.real);
+      return text;
+    }
+    const OpRow& row = RowOf(node.op);
+    if (row.infix != nullptr) {
+      return "(" + Argument(node.arguments[0]) + row.infix + Argument(node.arguments[1]) + ")";
+    }
+    std::string result = node.op == ScalarOp::kCast ? TypeName(node.type) : row.name;
+    for (int i = 0; i < row.arguments; ++i) {
+      result += (i == 0 ? "(" : ", ") + Argument(node.arguments[i]);
+    }
+    return result + ")";
+  }
+
+  const Expression& expression_;
+  std::vector<int> readers_;  // by node
+};
 
 // ---- Evaluation ---------------------------------------------------------------------------------
 
@@ -307,7 +345,7 @@ int Expression::Append(const Expression& other, std::span<const int> operands) {
 
 std::string ToText(const Expression& expression) {
   if (expression.empty()) return "";
-  return TextOf(expression, static_cast<int>(expression.nodes().size()) - 1);
+  return Writer(expression).Write();
 }
 
 Number Evaluate(const Expression& expression, std::span<const Number> operands) {

@@ -109,7 +109,8 @@ class Expression {
   std::vector<ScalarNode> nodes_;
 };
 
-// "max(min(a, 6), 0)": operands are named a, b, c, … in their order.
+// "max(min(a, 6), 0)": operands are named a, b, c, … in their order. What is read more than once is
+// written once: "($2 * $2) where $2 = (a + b)".
 std::string ToText(const Expression& expression);
 
 // The result for one element. The plain way: see reference.h.

@@ -26,8 +26,9 @@ bool Known(const Graph& graph, ValueId id) {
 std::string FindValueFault(const Graph& graph) {
   for (size_t i = 0; i < graph.values.size(); ++i) {
     const Value& value = graph.values[i];
-    for (int extent : value.shape) {
-      if (extent < 0) return "value " + std::to_string(i) + " has a negative extent";
+    if (!FitsIndex(value.shape)) {
+      return "value " + std::to_string(i) +
+             " has a shape beyond the limits: " + ToText(value.shape);
     }
     if (ElementBytes(value.type) == 0) return "value " + std::to_string(i) + " has no type";
     if (value.owned != nullptr && value.owned->size() != value.bytes()) {
@@ -67,6 +68,12 @@ std::string FindOperationFault(const Graph& graph, const Operation& operation,
   }
   std::string fault = FindExpressionFault(graph, operation);
   if (!fault.empty()) return fault;
+  if (std::holds_alternative<View>(operation.kind) &&
+      (operation.inputs.size() != 1 || operation.inputs[0] == kNoValue ||
+       ElementCount(graph.value(operation.inputs[0]).shape) !=
+           ElementCount(graph.value(operation.output()).shape))) {
+    return "a view of another number of elements";
+  }
   for (ValueId id : operation.outputs) {
     if ((*made)[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is made twice";
     (*made)[static_cast<size_t>(id)] = true;
@@ -77,9 +84,33 @@ std::string FindOperationFault(const Graph& graph, const Operation& operation,
 }  // namespace
 
 int64_t ElementCount(const Shape& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
-  for (int extent : shape) count *= extent;
+  for (int extent : shape) {
+    if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;
+  }
   return count;
+}
+
+int ClampedExtent(int64_t extent) {
+  return static_cast<int>(std::clamp<int64_t>(extent, INT32_MIN, INT32_MAX));
+}
+
+bool FitsIndex(const Shape& shape) {
+  if (shape.size() > kMaxAxes) return false;
+  int64_t count = 1;
+  for (int extent : shape) {
+    if (extent < 0) return false;
+    count *= std::max(extent, 1);
+    if (count > kMaxElements) return false;
+  }
+  return true;
+}
+
+std::string ToText(const Shape& shape) {
+  std::string text;
+  for (int extent : shape) text += (text.empty() ? "" : ",") + std::to_string(extent);
+  return "[" + text + "]";
 }
 
 std::vector<int64_t> Strides(const Shape& shape) {
@@ -104,6 +135,7 @@ ValueId Graph::AddConstant(TfLiteType type, Shape shape, std::vector<std::byte> 
   const ValueId id = AddValue(type, std::move(shape), std::move(name));
   // Contents of nothing have an address, too: a constant is told by it.
   if (contents.empty()) contents.reserve(1);
+  kept_bytes += contents.size();
   value(id).owned = std::make_shared<const std::vector<std::byte>>(std::move(contents));
   value(id).data = value(id).owned->data();
   return id;

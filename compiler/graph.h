@@ -25,7 +25,20 @@ namespace deputy::compiler {
 
 using Shape = std::vector<int>;
 
+// INT64_MAX where it would be more.
 int64_t ElementCount(const Shape& shape);
+// An extent as a shape can hold it: what is too large becomes one that does not fit.
+int ClampedExtent(int64_t extent);
+
+// Limits of every value of a graph. An element's number and the sum of two fit an int, which is
+// what devices count with.
+inline constexpr int64_t kMaxElements = int64_t{1} << 30;
+inline constexpr size_t kMaxAxes = 32;
+// Whether a shape stays below them: no extent is negative, and with 1 in place of 0 the product is
+// no more than kMaxElements.
+bool FitsIndex(const Shape& shape);
+// "[2,3]"
+std::string ToText(const Shape& shape);
 // How many elements lie between neighbours along each axis.
 std::vector<int64_t> Strides(const Shape& shape);
 
@@ -213,6 +226,9 @@ struct Graph {
   std::vector<Operation> operations;  // each after those that make its inputs
   std::vector<ValueId> inputs;        // in the order of the partition
   std::vector<ValueId> outputs;
+  size_t model_bytes = 0;  // contents of constants that are the model's
+  size_t kept_bytes = 0;   // contents that were added, whether or not they are still needed
+  int64_t fold_steps = 0;  // what has been computed of constants
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
@@ -236,9 +252,10 @@ std::vector<int> Producers(const Graph& graph);
 // By value: how many operations read it (twice if as two inputs), graph outputs counted as one.
 std::vector<int> UseCounts(const Graph& graph);
 
-// What is wrong with a graph: an id out of range, a value used before it is made or made twice, an
-// expression with an operand too many, contents of another size than the shape's. Empty: nothing.
-// Every pass leaves a graph of which this says nothing.
+// What is wrong with a graph: an id out of range, a value used before it is made or made twice, a
+// shape that does not fit (FitsIndex), an expression with an operand too many, contents or a view
+// of another size than the shape's. Empty: nothing. Every pass leaves a graph of which this says
+// nothing.
 std::string FindFault(const Graph& graph);
 
 }  // namespace deputy::compiler

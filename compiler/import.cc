@@ -8,12 +8,18 @@
 namespace deputy::compiler {
 namespace {
 
-const ImportRow* FindRow(int builtin_code) {
+// A custom operator is told by its name.
+const ImportRow* FindRow(const TfLiteRegistration& registration) {
   for (const auto& rows :
        {ConvRows(), ElementwiseRows(), LookupRows(), MatmulRows(), MovementRows(), QuantizeRows(),
         ReduceRows(), ShapeRows(), SliceRows()}) {
     for (const ImportRow& row : rows) {
-      if (row.code == builtin_code) return &row;
+      if (row.code != registration.builtin_code) continue;
+      if (row.code != kTfLiteBuiltinCustom) return &row;
+      if (registration.custom_name != nullptr &&
+          row.name == std::string(registration.custom_name)) {
+        return &row;
+      }
     }
   }
   return nullptr;
@@ -29,7 +35,7 @@ Refusal Unknown(const TfLiteRegistration& registration) {
 
 std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLiteNode& node,
                                   const TfLiteRegistration& registration) {
-  const ImportRow* row = FindRow(registration.builtin_code);
+  const ImportRow* row = FindRow(registration);
   if (row == nullptr) return Unknown(registration);
   if (registration.version > row->max_version) {
     return Refusal{kDeputyReasonVersion, std::string(row->name) + ": expected version 1 to " +
@@ -37,7 +43,17 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
                                              std::to_string(registration.version)};
   }
   NodeImport import(state, row->name, node_index, node);
-  if (row->import(&import)) return std::nullopt;
+  const int* const outputs = node.outputs->data;
+  if (std::any_of(outputs, outputs + node.outputs->size, [](int tensor) { return tensor < 0; })) {
+    import.Refuse(kDeputyReasonOther, "an output is left out");
+  } else if (node.outputs->size == 0) {
+    import.Refuse(kDeputyReasonOther, "it has no output");
+  } else if (!row->import(&import)) {
+    import.Refuse(kDeputyReasonOther, "it cannot be expressed");
+  } else if (import.outputs_set() != node.outputs->size) {
+    import.Refuse(kDeputyReasonOther, "expected %d outputs, found %d", import.outputs_set(),
+                  node.outputs->size);
+  }
   return import.refusal();
 }
 
@@ -46,11 +62,11 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
 void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
   Graph& graph = *state.graph;
   const std::vector<int> producers = Producers(graph);
+  std::vector<bool> taken(producers.size(), false);  // is an output already
   for (int i = 0; i < tensors.size; ++i) {
     ValueId id = state.values.at(tensors.data[i]);
-    const bool made =
-        producers.size() > static_cast<size_t>(id) && producers[static_cast<size_t>(id)] >= 0 &&
-        std::find(graph.outputs.begin(), graph.outputs.end(), id) == graph.outputs.end();
+    const bool made = producers[static_cast<size_t>(id)] >= 0 && !taken[static_cast<size_t>(id)];
+    taken[static_cast<size_t>(id)] = true;
     if (!made) {
       Operation copy;
       copy.kind = View{};
@@ -97,7 +113,14 @@ std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams
     if (found == state.values.end() || graph.value(found->second).constant()) continue;
     graph.inputs.push_back(found->second);
   }
+  for (int i = 0; i < params.output_tensors->size; ++i) {
+    if (state.values.contains(params.output_tensors->data[i])) continue;
+    return Refusal{kDeputyReasonOther,
+                   "tensor " + std::to_string(params.output_tensors->data[i]) + " is never made"};
+  }
   SetGraphOutputs(*params.output_tensors, state);
+  const std::string fault = FindFault(graph);
+  if (!fault.empty()) return Refusal{kDeputyReasonOther, fault};
   *out_graph = std::move(graph);
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 //
 // Convolutions, pools and resizing: operators on images [batch, height, width, channels].
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/node_import.h"
 
@@ -10,9 +11,13 @@ namespace {
 
 // ---- Windows ------------------------------------------------------------------------------------
 
+// Pixels along an axis, with what padding adds: sums of a few such numbers fit an int.
+constexpr int64_t kMaxReach = 1 << 28;
+
 // The number of places of a window along an axis, and what has to be added before and behind.
 struct Places {
-  int count = 0, before = 0, behind = 0;
+  int64_t count = 0, before = 0, behind = 0;
+  bool fits = false;
 };
 
 Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride, int64_t dilation) {
@@ -21,8 +26,8 @@ Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride,
   const int64_t count = (covered + stride - 1) / stride;
   const int64_t needed = padding == kTfLitePaddingSame ? (count - 1) * stride + reach - in : 0;
   const int64_t added = std::max<int64_t>(needed, 0);
-  return {static_cast<int>(count), static_cast<int>(added / 2),
-          static_cast<int>(added - added / 2)};
+  const int64_t farthest = std::max({in, reach, (count - 1) * stride + reach, stride, dilation});
+  return {count, added / 2, added - added / 2, farthest <= kMaxReach};
 }
 
 // Fills in what padding adds; false, after a refusal, for a window that has no place.
@@ -40,22 +45,42 @@ bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Windo
   if (rows.count < 1 || columns.count < 1) {
     return node->Refuse(kDeputyReasonShape, "the image is smaller than the window");
   }
-  window->top = rows.before;
-  window->bottom = rows.behind;
-  window->left = columns.before;
-  window->right = columns.behind;
-  *out_height = rows.count;
-  *out_width = columns.count;
+  if (!rows.fits || !columns.fits) {
+    return node->Refuse(kDeputyReasonShape,
+                        "expected image, window, stride and dilation within %lld pixels, found an "
+                        "image of %dx%d, a window of %dx%d, stride %dx%d, dilation %dx%d",
+                        static_cast<long long>(kMaxReach), height, width, window->height,
+                        window->width, window->stride_y, window->stride_x, window->dilation_y,
+                        window->dilation_x);
+  }
+  window->top = static_cast<int>(rows.before);
+  window->bottom = static_cast<int>(rows.behind);
+  window->left = static_cast<int>(columns.before);
+  window->right = static_cast<int>(columns.behind);
+  *out_height = static_cast<int>(rows.count);
+  *out_width = static_cast<int>(columns.count);
   return true;
+}
+
+// Leaves out what of a pool's window lies outside of the image at every place, where it counts for
+// nothing: a window may be said to be far larger than any image.
+void CutWindow(int extent, int places, int stride, int* size, int* before, int* behind) {
+  const int unused_before = std::max(*before - (places - 1) * stride, 0);
+  const int unused_behind = std::max(*size - *before - extent, 0);
+  *size -= unused_before + unused_behind;
+  *before -= unused_before;
+  *behind = std::max(*behind - unused_behind, 0);
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// What all convolutions check of image and filter, by their numbers among the inputs.
-bool CheckConvolution(NodeImport* node, int image, int filter) {
+// What all convolutions check of image and filter, by their numbers among the inputs. The filter's
+// output channels are along `axis`.
+bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
   for (int n : {image, filter}) {
     if (!node->CheckReal(n) || !node->CheckRank(n, 4, 4)) return false;
   }
+  if (!node->CheckScaleAxis(image, -1) || !node->CheckScaleAxis(filter, axis)) return false;
   const TfLiteType type = node->input_tensor(image).type;
   if (type == kTfLiteFloat32 && node->input_tensor(filter).type != kTfLiteFloat32 &&
       node->input_tensor(filter).type != kTfLiteFloat16) {
@@ -86,9 +111,28 @@ bool FinishConvolution(NodeImport* node, OperationKind kind, std::vector<ValueId
   return node->SetRealOutput(0, node->AddActivation(sums, activation));
 }
 
+// Inputs 0 to 2 are image, filter and bias; the filter's output channels are along `axis`.
+template <typename Kind, typename Params>
+bool FinishForward(NodeImport* node, Kind conv, const Params& params, int axis) {
+  const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
+  const int channels = filter[static_cast<size_t>(axis)];
+  conv.window = {filter[1],
+                 filter[2],
+                 params.stride_height,
+                 params.stride_width,
+                 params.dilation_height_factor,
+                 params.dilation_width_factor};
+  int height = 0, width = 0;
+  if (!CheckBias(node, 0, 2, channels) ||
+      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
+    return false;
+  }
+  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
+                           {image[0], height, width, channels}, params.activation);
+}
+
 bool ImportConv2d(NodeImport* node) {
-  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
-  const auto& params = node->params<TfLiteConvParams>();
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[3] == 0 || image[3] % filter[3] != 0) {
     return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
@@ -99,68 +143,84 @@ bool ImportConv2d(NodeImport* node) {
     return node->RefuseInput(1, kDeputyReasonShape, "%d filters in %d groups", filter[0],
                              conv.groups);
   }
-  conv.window = {filter[1],
-                 filter[2],
-                 params.stride_height,
-                 params.stride_width,
-                 params.dilation_height_factor,
-                 params.dilation_width_factor};
-  int height = 0, width = 0;
-  if (!CheckBias(node, 0, 2, filter[0]) ||
-      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
-    return false;
-  }
-  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
-                           {image[0], height, width, filter[0]}, params.activation);
+  return FinishForward(node, conv, node->params<TfLiteConvParams>(), 0);
 }
 
 bool ImportDepthwise(NodeImport* node) {
-  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1)) return false;
-  const auto& params = node->params<TfLiteDepthwiseConvParams>();
+  if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 3)) return false;
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[0] != 1 || filter[3] == 0 || filter[3] % image[3] != 0) {
     return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
   }
   DepthwiseConv2d conv;
   conv.multiplier = filter[3] / image[3];
-  conv.window = {filter[1],
-                 filter[2],
-                 params.stride_height,
-                 params.stride_width,
-                 params.dilation_height_factor,
-                 params.dilation_width_factor};
-  int height = 0, width = 0;
-  if (!CheckBias(node, 0, 2, filter[3]) ||
-      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
-    return false;
-  }
-  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
-                           {image[0], height, width, filter[3]}, params.activation);
+  return FinishForward(node, conv, node->params<TfLiteDepthwiseConvParams>(), 3);
 }
 
+// Which inputs of a transposed convolution are what.
+struct TransposedInputs {
+  int image, filter, bias;
+};
+
 // The window's places are those of the image, and what it covers is the output.
-bool ImportTransposeConv(NodeImport* node) {
-  std::vector<int> out;
-  if (!node->CheckInputs(3, 4) || !node->ReadInts(0, &out) || !CheckConvolution(node, 2, 1)) {
-    return false;
-  }
-  const auto& params = node->params<TfLiteTransposeConvParams>();
-  const Shape filter = node->shape(node->Input(1)), image = node->shape(node->Input(2));
+bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& out,
+                      const TfLiteTransposeConvParams& params) {
+  const Shape filter = node->shape(node->Input(inputs.filter));
+  const Shape image = node->shape(node->Input(inputs.image));
   if (out.size() != 4 || out[0] != image[0] || filter[3] != image[3] || filter[0] != out[3]) {
     return node->Refuse(kDeputyReasonShape, "image, filter and output do not fit");
   }
   TransposedConv2d conv;
   conv.window = {filter[1], filter[2], params.stride_height, params.stride_width, 1, 1};
   int rows = 0, columns = 0;
-  if (!CheckBias(node, 2, 3, out[3]) ||
+  if (!CheckBias(node, inputs.image, inputs.bias, out[3]) ||
       !Place(node, params.padding, out[1], out[2], &conv.window, &rows, &columns)) {
     return false;
   }
   if (rows != image[1] || columns != image[2]) {
     return node->Refuse(kDeputyReasonShape, "an output of another size than the image makes");
   }
-  return FinishConvolution(node, conv, {node->Real(2), node->Real(1), BiasOf(node, 2, 1, 3)},
-                           Shape(out.begin(), out.end()), params.activation);
+  const ValueId bias = BiasOf(node, inputs.image, inputs.filter, inputs.bias);
+  return FinishConvolution(node, conv, {node->Real(inputs.image), node->Real(inputs.filter), bias},
+                           out, params.activation);
+}
+
+bool ImportTransposeConv(NodeImport* node) {
+  std::vector<int> out;
+  if (!node->CheckInputs(3, 4) || !node->ReadInts(0, &out) || !CheckConvolution(node, 2, 1, 0)) {
+    return false;
+  }
+  return FinishTransposed(node, {2, 1, 3}, out, node->params<TfLiteTransposeConvParams>());
+}
+
+// MediaPipe's custom operator: its options are the first bytes of the parameters of TRANSPOSE_CONV,
+// and the size of its output follows from them.
+bool ImportTransposeBias(NodeImport* node) {
+  int options[3];  // padding, stride across, stride down
+  if (!node->CheckInputs(3, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
+  if (node->options().size() < sizeof options) {
+    return node->Refuse(kDeputyReasonParameter, "options: expected %zu bytes, found %zu",
+                        sizeof options, node->options().size());
+  }
+  for (int n : {0, 1, 2}) {
+    if (!node->CheckType(n, {kTfLiteFloat32})) return false;
+  }
+  memcpy(options, node->options().data(), sizeof options);
+  const bool same = options[0] == kTfLitePaddingSame;
+  if (!same && options[0] != kTfLitePaddingValid) {
+    return node->Refuse(kDeputyReasonParameter, "padding %d", options[0]);
+  }
+  const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
+  const auto covered = [&](size_t axis, int64_t stride) {
+    return ClampedExtent(same ? image[axis] * stride : (image[axis] - 1) * stride + filter[axis]);
+  };
+  TfLiteTransposeConvParams params{};
+  params.padding = same ? kTfLitePaddingSame : kTfLitePaddingValid;
+  params.stride_width = options[1];
+  params.stride_height = options[2];
+  return FinishTransposed(node, {0, 1, 2},
+                          {image[0], covered(1, options[2]), covered(2, options[1]), filter[0]},
+                          params);
 }
 
 // ---- Pools and resizing -------------------------------------------------------------------------
@@ -179,7 +239,10 @@ bool ImportPool(NodeImport* node) {
   pool.window = {
       params.filter_height, params.filter_width, params.stride_height, params.stride_width, 1, 1};
   int height = 0, width = 0;
-  if (!Place(node, params.padding, image[1], image[2], &pool.window, &height, &width)) return false;
+  Window& window = pool.window;
+  if (!Place(node, params.padding, image[1], image[2], &window, &height, &width)) return false;
+  CutWindow(image[1], height, window.stride_y, &window.height, &window.top, &window.bottom);
+  CutWindow(image[2], width, window.stride_x, &window.width, &window.left, &window.right);
   const ValueId result =
       node->Add(pool, {node->Real(0)}, kTfLiteFloat32, {image[0], height, width, image[3]});
   return node->SetRealOutput(0, node->AddActivation(result, params.activation));
@@ -225,6 +288,7 @@ bool ImportResizeNearest(NodeImport* node) {
 constexpr ImportRow kRows[] = {
     {"AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, &ImportPool<PoolKind::kAverage>},
     {"CONV_2D", kTfLiteBuiltinConv2d, 8, &ImportConv2d},
+    {"Convolution2DTransposeBias", kTfLiteBuiltinCustom, 1, &ImportTransposeBias},
     {"DEPTHWISE_CONV_2D", kTfLiteBuiltinDepthwiseConv2d, 7, &ImportDepthwise},
     {"L2_POOL_2D", kTfLiteBuiltinL2Pool2d, 1, &ImportPool<PoolKind::kL2>},
     {"MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, &ImportPool<PoolKind::kMax>},

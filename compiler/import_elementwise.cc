@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that compute each element of the output from one element of each input.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -240,7 +241,7 @@ bool ImportSquaredDifference(NodeImport* node) {
 }
 
 bool ImportAddN(NodeImport* node) {
-  if (!CheckNumbers(node, node->input_count())) return false;
+  if (!CheckNumbers(node, std::max(node->input_count(), 1))) return false;
   ValueId sum = NumberInput(node, 0);
   for (int n = 1; n < node->input_count(); ++n) {
     if (node->shape(NumberInput(node, n)) != node->shape(sum)) {

@@ -23,7 +23,10 @@ bool CheckFactors(NodeImport* node) {
 }
 
 bool ImportFullyConnected(NodeImport* node) {
-  if (!node->CheckInputs(2, 3) || !CheckFactors(node) || !node->CheckRank(1, 2, 2)) return false;
+  if (!node->CheckInputs(2, 3) || !CheckFactors(node) || !node->CheckRank(1, 2, 2) ||
+      !node->CheckScaleAxis(0, -1) || !node->CheckScaleAxis(1, 0)) {
+    return false;
+  }
   const auto& params = node->params<TfLiteFullyConnectedParams>();
   if (params.weights_format != kTfLiteFullyConnectedWeightsFormatDefault) {
     return node->Refuse(kDeputyReasonParameter, "weights format %d", params.weights_format);

@@ -53,8 +53,10 @@ ValueId Requantized(NodeImport* node, int n) {
 ValueId AddJoined(NodeImport* node, const std::vector<ValueId>& parts, int axis) {
   const auto along = static_cast<size_t>(axis);
   Shape to = node->shape(parts[0]);
-  to[along] = 0;
-  for (ValueId part : parts) to[along] += node->shape(part)[along];
+  int64_t whole = 0;
+  for (ValueId part : parts) whole += node->shape(part)[along];
+  to[along] = ClampedExtent(whole);
+  if (!node->CheckResult(to)) return kNoValue;
   Copy copy;
   Ints start(to.size(), 0);
   const Ints zeros(to.size(), 0);
@@ -175,7 +177,7 @@ bool ImportSplitV(NodeImport* node) {
   const auto open = std::find(extents.begin(), extents.end(), -1);
   if (open != extents.end()) {
     *open = 0;
-    *open = whole - std::accumulate(extents.begin(), extents.end(), 0);
+    *open = ClampedExtent(whole - std::accumulate(extents.begin(), extents.end(), int64_t{0}));
   }
   if (std::any_of(extents.begin(), extents.end(), [](int extent) { return extent < 0; }) ||
       std::accumulate(extents.begin(), extents.end(), int64_t{0}) != whole ||
@@ -200,9 +202,9 @@ bool ReadPadding(NodeImport* node, Ints* out_before, Shape* out_shape) {
       return node->RefuseInput(1, kDeputyReasonParameter, "negative padding");
     }
     out_before->push_back(before);
-    out_shape->push_back(before + from[axis] + behind);
+    out_shape->push_back(ClampedExtent(int64_t{before} + from[axis] + behind));
   }
-  return true;
+  return node->CheckResult(*out_shape);
 }
 
 bool FinishPad(NodeImport* node, Number fill) {
@@ -262,7 +264,10 @@ std::vector<CopyRegion> Combine(const std::vector<std::vector<Stretch>>& axes, c
 bool ImportMirrorPad(NodeImport* node) {
   Ints before;
   Shape to;
-  if (!node->CheckInputs(2, 2) || !ReadPadding(node, &before, &to)) return false;
+  // Each axis has three stretches: too many axes would have too many regions.
+  if (!node->CheckInputs(2, 2) || !node->CheckRank(0, 0, 8) || !ReadPadding(node, &before, &to)) {
+    return false;
+  }
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
   const int edge =
@@ -292,7 +297,11 @@ bool ImportTile(NodeImport* node) {
     return node->RefuseInput(1, kDeputyReasonParameter, "not a number for each axis");
   }
   Shape to;
-  for (size_t axis = 0; axis < shape.size(); ++axis) to.push_back(times[axis] * shape[axis]);
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    to.push_back(ClampedExtent(int64_t{times[axis]} * shape[axis]));
+  }
+  // An axis that is empty may be repeated as often as one likes.
+  if (!node->CheckResult(to) || !node->CheckResult(times)) return false;
   const std::vector<int64_t> from_strides = Strides(shape), to_strides = Strides(to);
   CopyRegion region;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -336,6 +345,8 @@ bool ImportSpaceToDepth(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "block size %d", block);
   }
   const int height = s[1] / block, width = s[2] / block;
+  // Of an image with rows and columns the block is no more than these.
+  if (!node->CheckResult({block, block, s[3]})) return false;
   return node->SetOutput(
       0, AddShuffle(node, node->Input(0), {s[0], height, block, width, block, s[3]},
                     {0, 1, 3, 2, 4, 5}, {s[0], height, width, block * block * s[3]}));
@@ -349,9 +360,11 @@ bool ImportDepthToSpace(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "block size %d", block);
   }
   const int depth = s[3] / (block * block);
+  const Shape to = {s[0], ClampedExtent(int64_t{s[1]} * block),
+                    ClampedExtent(int64_t{s[2]} * block), depth};
   return node->SetOutput(0,
                          AddShuffle(node, node->Input(0), {s[0], s[1], s[2], block, block, depth},
-                                    {0, 1, 3, 2, 4, 5}, {s[0], s[1] * block, s[2] * block, depth}));
+                                    {0, 1, 3, 2, 4, 5}, to));
 }
 
 bool ReadBlocks(NodeImport* node, Ints* out_blocks, Ints* out_pairs) {
@@ -379,12 +392,12 @@ bool ImportSpaceToBatch(NodeImport* node) {
   Ints before(shape.size(), 0), axes;
   for (size_t n = 0; n < blocks.size(); ++n) {
     before[n + 1] = pairs[2 * n];
-    padded[n + 1] += pairs[2 * n] + pairs[2 * n + 1];
+    padded[n + 1] = ClampedExtent(int64_t{padded[n + 1]} + pairs[2 * n] + pairs[2 * n + 1]);
     if (padded[n + 1] % blocks[n] != 0) {
       return node->Refuse(kDeputyReasonParameter, "%d in blocks of %d", padded[n + 1], blocks[n]);
     }
     split.insert(split.end(), {padded[n + 1] / blocks[n], blocks[n]});
-    to[0] *= blocks[n];
+    to[0] = ClampedExtent(int64_t{to[0]} * blocks[n]);
     to.push_back(padded[n + 1] / blocks[n]);
     axes.push_back(static_cast<int>(2 * n + 2));
   }
@@ -393,6 +406,7 @@ bool ImportSpaceToBatch(NodeImport* node) {
   axes.push_back(static_cast<int>(split.size()));
   split.push_back(shape.back());
   to.push_back(shape.back());
+  if (!node->CheckResult(padded) || !node->CheckResult(split)) return false;
   const Number fill = {0, node->OutputQuantization(0).zero_point};
   const CopyRegion region =
       RegionOf({0, shape, Ints(shape.size(), 0), before, {}, {}}, shape, padded);
@@ -407,26 +421,27 @@ bool ImportBatchToSpace(NodeImport* node) {
   if (!ReadBlocks(node, &blocks, &crops)) return false;
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
-  const int block_count = std::accumulate(blocks.begin(), blocks.end(), 1, std::multiplies<>());
+  const int64_t block_count = ElementCount(blocks);
   if (shape[0] % block_count != 0) {
-    return node->Refuse(kDeputyReasonParameter, "a batch of %d in %d blocks", shape[0],
-                        block_count);
+    return node->Refuse(kDeputyReasonParameter, "a batch of %d in %lld blocks", shape[0],
+                        static_cast<long long>(block_count));
   }
   const auto spatial = static_cast<int>(blocks.size());
-  Shape split = blocks, whole = {shape[0] / block_count}, to = whole;
+  Shape split = blocks, whole = {static_cast<int>(shape[0] / block_count)}, to = whole;
   split.insert(split.end(), shape.begin(), shape.end());
   split[blocks.size()] = whole[0];
   Ints axes = {spatial}, begin = {0};
   for (size_t n = 0; n < blocks.size(); ++n) {
     axes.insert(axes.end(), {static_cast<int>(n) + spatial + 1, static_cast<int>(n)});
-    whole.push_back(shape[n + 1] * blocks[n]);
+    whole.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
     begin.push_back(crops[2 * n]);
-    to.push_back(whole.back() - crops[2 * n] - crops[2 * n + 1]);
+    to.push_back(ClampedExtent(int64_t{whole.back()} - crops[2 * n] - crops[2 * n + 1]));
     if (to.back() < 0) return node->Refuse(kDeputyReasonParameter, "more is cut off than there is");
   }
   axes.push_back(static_cast<int>(split.size()) - 1);
   for (Shape* s : {&whole, &to}) s->push_back(shape.back());
   begin.push_back(0);
+  if (!node->CheckResult(whole) || !node->CheckResult(split)) return false;
   const ValueId joined = AddShuffle(node, from, split, axes, whole);
   if (to == whole) return node->SetOutput(0, joined);
   const CopyRegion region = RegionOf({0, to, begin, Ints(to.size(), 0), {}, {}}, whole, to);

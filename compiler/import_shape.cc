@@ -12,19 +12,14 @@ namespace {
 // One extent of -1 is what the others leave.
 bool ResolveShape(NodeImport* node, std::vector<int> wanted, Shape* out_shape) {
   const int64_t count = ElementCount(node->shape(node->Input(0)));
-  int64_t known = 1;
-  int open = -1;
-  for (size_t axis = 0; axis < wanted.size(); ++axis) {
-    if (wanted[axis] == -1 && open < 0) {
-      open = static_cast<int>(axis);
-    } else if (wanted[axis] < 0) {
-      return node->Refuse(kDeputyReasonParameter, "extent %d", wanted[axis]);
-    } else {
-      known *= wanted[axis];
-    }
+  const auto open = std::find(wanted.begin(), wanted.end(), -1);
+  if (open != wanted.end()) *open = 1;
+  for (const int extent : wanted) {
+    if (extent < 0) return node->Refuse(kDeputyReasonParameter, "extent %d", extent);
   }
-  if (open >= 0 && known > 0) wanted[static_cast<size_t>(open)] = static_cast<int>(count / known);
-  if ((open >= 0 && known == 0) || ElementCount(wanted) != count) {
+  const int64_t known = ElementCount(wanted);
+  if (open != wanted.end() && known > 0) *open = static_cast<int>(count / known);
+  if ((open != wanted.end() && known == 0) || ElementCount(wanted) != count) {
     return node->Refuse(kDeputyReasonShape, "another number of elements");
   }
   *out_shape = std::move(wanted);

@@ -23,7 +23,7 @@ bool ImportSlice(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "not a number for each axis");
   }
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (size[axis] == -1) size[axis] = shape[axis] - begin[axis];
+    if (size[axis] == -1 && begin[axis] >= 0) size[axis] = shape[axis] - begin[axis];
     if (begin[axis] < 0 || size[axis] < 0 || begin[axis] > shape[axis] - size[axis]) {
       return node->Refuse(kDeputyReasonParameter, "beyond the end of axis %zu", axis);
     }

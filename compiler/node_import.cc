@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "compiler/copy.h"
-#include "compiler/reference.h"
+#include "compiler/fold.h"
 
 namespace deputy::compiler {
 namespace {
 
 std::string Format(const char* format, va_list args) {
   char text[400];
-  vsnprintf(text, sizeof text, format, args);
+  // The analyzer takes the caller's list for uninitialised where it follows two callers.
+  vsnprintf(text, sizeof text, format, args);  // NOLINT(clang-analyzer-valist.Uninitialized)
   return text;
 }
 
@@ -41,6 +42,15 @@ bool IsQuantizedType(TfLiteType type) {
 
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
+// What a shape beyond the limits is refused with.
+std::string Limits(const Shape& shape) {
+  if (shape.size() > kMaxAxes) {
+    return "expected at most " + std::to_string(kMaxAxes) + " axes, found " +
+           std::to_string(shape.size());
+  }
+  return "expected at most " + std::to_string(kMaxElements) + " elements, found " + ToText(shape);
+}
+
 // The index along `axis` of an element of a tensor of that shape.
 size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
   const int64_t stride = Strides(shape)[static_cast<size_t>(axis)];
@@ -52,8 +62,12 @@ size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
 // ---- Checks -------------------------------------------------------------------------------------
 
 bool NodeImport::RefuseText(DeputyReason reason, std::string text) {
-  refusal_ = {reason, std::string(name_) + ": " + std::move(text)};
+  if (!refusal_) refusal_ = {reason, std::string(name_) + ": " + std::move(text)};
   return false;
+}
+
+std::string NodeImport::OfTensor(int index) const {
+  return "tensor " + std::to_string(index) + " '" + NameOf(tensor(index)) + "': ";
 }
 
 bool NodeImport::Refuse(DeputyReason reason, const char* format, ...) {
@@ -67,11 +81,9 @@ bool NodeImport::Refuse(DeputyReason reason, const char* format, ...) {
 bool NodeImport::RefuseInput(int n, DeputyReason reason, const char* format, ...) {
   va_list args;
   va_start(args, format);
-  const std::string text = Format(format, args);
+  std::string text = Format(format, args);
   va_end(args);
-  const int index = node_.inputs->data[n];
-  return RefuseText(
-      reason, "tensor " + std::to_string(index) + " '" + NameOf(tensor(index)) + "': " + text);
+  return RefuseText(reason, OfTensor(node_.inputs->data[n]) + text);
 }
 
 bool NodeImport::CheckInputs(int least, int most) {
@@ -91,9 +103,28 @@ bool NodeImport::CheckInputs(int least, int most) {
     if (ElementBytes(input.type) == 0) {
       return RefuseInput(n, kDeputyReasonType, "found type %s", TypeName(input.type));
     }
-    Input(n);  // their values are numbered in the order of the inputs
+    // Their values are numbered in the order of the inputs.
+    const Value& stored = value(Input(n));
+    if (!FitsIndex(stored.shape)) {
+      return RefuseInput(n, kDeputyReasonShape, "%s", Limits(stored.shape).c_str());
+    }
+    if (IsConstantTensor(input) && input.bytes < stored.bytes()) {
+      return RefuseInput(n, kDeputyReasonOther, "expected %zu bytes, found %zu", stored.bytes(),
+                         input.bytes);
+    }
   }
   return true;
+}
+
+bool NodeImport::CheckKept(size_t bytes) {
+  if (MayKeep(*state_->graph, bytes)) return true;
+  return Refuse(kDeputyReasonOther, "expected fewer bytes of constants, found %zu and %zu more",
+                state_->graph->kept_bytes, bytes);
+}
+
+bool NodeImport::CheckResult(const Shape& shape) {
+  if (FitsIndex(shape)) return true;
+  return RefuseText(kDeputyReasonShape, OfTensor(node_.outputs->data[0]) + Limits(shape));
 }
 
 bool NodeImport::CheckType(int n, std::initializer_list<TfLiteType> types) {
@@ -118,10 +149,22 @@ bool NodeImport::CheckReal(int n) {
   if (affine == nullptr || !(affine->scale->data[0] > 0)) {
     return RefuseInput(n, kDeputyReasonQuantization, "%s without a scale", TypeName(input.type));
   }
-  if (affine->scale->size > 1 && !IsConstantTensor(input)) {
+  if (affine->scale->size == 1) return true;
+  if (!IsConstantTensor(input)) {
     return RefuseInput(n, kDeputyReasonQuantization, "a scale per channel, and no constant");
   }
-  return true;
+  const int axis = affine->quantized_dimension;
+  const int channels = axis >= 0 && axis < input.dims->size ? input.dims->data[axis] : 0;
+  if (affine->scale->size == channels) return true;
+  return RefuseInput(n, kDeputyReasonQuantization, "%d scales for %d channels", affine->scale->size,
+                     channels);
+}
+
+bool NodeImport::CheckScaleAxis(int n, int axis) {
+  int found = 0;
+  const size_t count = Scales(n, &found).size();
+  if (count == 1 || found == axis) return true;
+  return RefuseInput(n, kDeputyReasonQuantization, "%zu scales along axis %d", count, found);
 }
 
 bool NodeImport::CheckSameScale() {
@@ -184,7 +227,10 @@ ValueId NodeImport::ValueOf(int tensor_index) {
   Value& value = state_->graph->value(id);
   value.tensor = tensor_index;
   value.quantization = QuantizationOf(from);
-  if (IsConstantTensor(from)) value.data = reinterpret_cast<const std::byte*>(from.data.raw_const);
+  if (IsConstantTensor(from)) {
+    value.data = reinterpret_cast<const std::byte*>(from.data.raw_const);
+    state_->graph->model_bytes += std::min(value.bytes(), from.bytes);
+  }
   state_->values[tensor_index] = id;
   return id;
 }
@@ -206,7 +252,8 @@ std::vector<double> NodeImport::Scales(int n, int* out_axis) const {
 ValueId NodeImport::RealConstant(int n) {
   const Value from = value(Input(n));
   const int64_t count = ElementCount(from.shape);
-  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  if (state_->check_only || !CheckKept(static_cast<size_t>(count) * sizeof(float)))
+    return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
   const TfLiteAffineQuantization* affine =
       IsQuantizedType(from.type) ? AffineOf(input_tensor(n)) : nullptr;
   std::vector<float> reals(static_cast<size_t>(count));
@@ -262,7 +309,9 @@ ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
     return stored == kNoValue ? kNoValue : Real(n);
   }
   const Value from = value(stored);
-  if (state_->check_only) return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
+  const size_t bytes = static_cast<size_t>(ElementCount(from.shape)) * sizeof(float);
+  if (state_->check_only || !CheckKept(bytes))
+    return state_->graph->AddValue(kTfLiteFloat32, from.shape, from.name);
   std::vector<double> reals;
   for (int64_t i = 0; i < ElementCount(from.shape); ++i) {
     const double scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
@@ -272,7 +321,9 @@ ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
 }
 
 ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const double> numbers) {
-  std::vector<std::byte> contents(numbers.size() * ElementBytes(type));
+  const size_t bytes = numbers.size() * ElementBytes(type);
+  if (!CheckKept(bytes)) return AddUnknown(type, shape.size());
+  std::vector<std::byte> contents(bytes);
   for (size_t i = 0; i < numbers.size(); ++i) {
     StoreElement(type, NumberOf(type, numbers[i]), contents.data(), static_cast<int64_t>(i));
   }
@@ -283,11 +334,8 @@ ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const doubl
 
 ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type,
                         Shape shape) {
+  if (refusal_ || !CheckResult(shape)) return AddUnknown(type, shape.size());
   Graph& graph = *state_->graph;
-  const bool constant =
-      !state_->check_only && std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) {
-        return id == kNoValue || value(id).constant();
-      });
   const ValueId id = graph.AddValue(type, std::move(shape));
   Operation operation;
   operation.kind = std::move(kind);
@@ -295,12 +343,15 @@ ValueId NodeImport::Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteT
   operation.outputs = {id};
   operation.node = node_index_;
   std::vector<std::vector<std::byte>> contents;
-  std::string error;
-  if (constant && ComputeConstant(graph, operation, &contents, &error)) {
+  if (!state_->check_only && Fold(&graph, operation, &contents)) {
     return graph.AddConstant(type, value(id).shape, std::move(contents[0]));
   }
   graph.operations.push_back(std::move(operation));
   return id;
+}
+
+ValueId NodeImport::AddUnknown(TfLiteType type, size_t axes) {
+  return state_->graph->AddValue(type, Shape(axes, 1));
 }
 
 std::vector<ValueId> NodeImport::AddMany(OperationKind kind, std::vector<ValueId> inputs,
@@ -309,10 +360,12 @@ std::vector<ValueId> NodeImport::AddMany(OperationKind kind, std::vector<ValueId
   operation.kind = std::move(kind);
   operation.inputs = std::move(inputs);
   for (const auto& [type, shape] : outputs) {
-    operation.outputs.push_back(state_->graph->AddValue(type, shape));
+    const bool known = !refusal_ && CheckResult(shape);
+    operation.outputs.push_back(known ? state_->graph->AddValue(type, shape)
+                                      : AddUnknown(type, shape.size()));
   }
   operation.node = node_index_;
-  state_->graph->operations.push_back(operation);
+  if (!refusal_) state_->graph->operations.push_back(operation);
   return operation.outputs;
 }
 
@@ -354,6 +407,7 @@ ValueId NodeImport::AddView(ValueId a, Shape shape) {
 
 ValueId NodeImport::AddBroadcast(ValueId a, const Shape& shape) {
   if (value(a).shape == shape) return a;
+  if (!CheckResult(shape)) return AddUnknown(value(a).type, shape.size());
   const Shape from = value(a).shape;
   const std::vector<int64_t> from_strides = Strides(from), to_strides = Strides(shape);
   CopyRegion region;
@@ -397,6 +451,7 @@ bool NodeImport::SetOutput(int n, ValueId id) {
     value.quantization = QuantizationOf(to);
   }
   state_->values[index] = id;
+  ++outputs_set_;
   return true;
 }
 
@@ -413,64 +468,6 @@ bool NodeImport::SetRealOutput(int n, ValueId id) {
   expression.SetResult(AppendQuantize(&expression, expression.Operand(0, kTfLiteFloat32), to.type,
                                       OutputQuantization(n)));
   return SetOutput(n, AddElementwise(std::move(expression), {id}));
-}
-
-// ---- Expressions --------------------------------------------------------------------------------
-
-bool BroadcastShapes(const Shape& a, const Shape& b, Shape* out_shape) {
-  Shape result(std::max(a.size(), b.size()), 1);
-  for (size_t back = 1; back <= result.size(); ++back) {
-    const int left = back <= a.size() ? a[a.size() - back] : 1;
-    const int right = back <= b.size() ? b[b.size() - back] : 1;
-    if (left != right && left != 1 && right != 1) return false;
-    result[result.size() - back] = left == 1 ? right : left;
-  }
-  *out_shape = std::move(result);
-  return true;
-}
-
-int AppendQuantize(Expression* expression, int node, TfLiteType type, Quantization quantization) {
-  const auto number = [&](double value) { return expression->Constant(kTfLiteFloat32, value); };
-  node = expression->Apply(ScalarOp::kDiv, node, number(quantization.scale));
-  node = expression->Apply(ScalarOp::kRoundAway, node);
-  node = expression->Apply(ScalarOp::kAdd, node, number(quantization.zero_point));
-  // Written so that what is no number becomes the smallest, too.
-  const int smallest = number(static_cast<double>(SmallestOf(type)));
-  node = expression->Apply(ScalarOp::kSelect, expression->Apply(ScalarOp::kLess, smallest, node),
-                           node, smallest);
-  node = expression->Apply(ScalarOp::kMin, node, number(static_cast<double>(LargestOf(type))));
-  return expression->Cast(node, type);
-}
-
-int AppendDequantize(Expression* expression, int node, Quantization quantization) {
-  node = expression->Cast(node, kTfLiteFloat32);
-  node = expression->Apply(ScalarOp::kSub, node,
-                           expression->Constant(kTfLiteFloat32, quantization.zero_point));
-  return expression->Apply(ScalarOp::kMul, node,
-                           expression->Constant(kTfLiteFloat32, quantization.scale));
-}
-
-int AppendActivation(Expression* expression, int node, TfLiteFusedActivation activation) {
-  // With the bound first, what is no number stays so.
-  const auto at_least = [&](double bound, int x) {
-    return expression->Apply(ScalarOp::kMax, expression->Constant(kTfLiteFloat32, bound), x);
-  };
-  const auto clamp = [&](double least, double most) {
-    return expression->Apply(ScalarOp::kMin, expression->Constant(kTfLiteFloat32, most),
-                             at_least(least, node));
-  };
-  switch (activation) {
-    case kTfLiteActNone:
-      return node;
-    case kTfLiteActRelu:
-      return at_least(0, node);
-    case kTfLiteActReluN1To1:
-      return clamp(-1, 1);
-    case kTfLiteActRelu6:
-      return clamp(0, 6);
-    default:  // TensorFlow Lite's kernels pass over most of the others
-      return -1;
-  }
 }
 
 }  // namespace deputy::compiler

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,18 +72,28 @@ class NodeImport {
     return *static_cast<const Params*>(node_.builtin_data);
   }
 
-  // ---- Checks, which refuse ----
+  // Of a custom operator.
+  std::span<const char> options() const {
+    if (node_.custom_initial_data == nullptr || node_.custom_initial_data_size <= 0) return {};
+    return {static_cast<const char*>(node_.custom_initial_data),
+            static_cast<size_t>(node_.custom_initial_data_size)};
+  }
+
+  // ---- Checks, which refuse: the first one counts ----
 
   bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
   // A refusal that names the tensor of an input.
   bool RefuseInput(int n, DeputyReason reason, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
-  // The first `least` inputs are there, and no more than `most`; every tensor has a shape.
+  // The first `least` inputs are there, and no more than `most`; every tensor has a shape within
+  // the limits (FitsIndex), and a constant has its contents.
   bool CheckInputs(int least, int most);
   // The type of an input is one of those.
   bool CheckType(int n, std::initializer_list<TfLiteType> types);
   // An input has values that Real can read: float32, float16, or integers with one scale.
   bool CheckReal(int n);
+  // An input has one scale, or one for each slice along `axis`: what a bias counts on. -1: one.
+  bool CheckScaleAxis(int n, int axis);
   // The first output has the scale of the first input, which operators count on that move values.
   bool CheckSameScale();
   // So many axes.
@@ -92,6 +103,9 @@ class NodeImport {
   // A bias of float32 or, where the other inputs are quantised, a constant of int32; of so many
   // values. One that is left out is fine.
   bool CheckBias(int n, bool quantized, int channels);
+  // A shape that is about to be made is within the limits. To be called before strides are computed
+  // of it; that values are is seen to by Add.
+  bool CheckResult(const Shape& shape);
   // A negative axis counts from the end; out of range is refused.
   bool ReadAxis(int64_t axis, size_t rank, int* out_axis);
 
@@ -114,7 +128,8 @@ class NodeImport {
 
   // ---- Adding operations ----
 
-  // With one output. Constants alone are computed at once.
+  // With one output. Constants alone are computed at once. After a refusal, or for a shape beyond
+  // the limits, which is one, nothing is added: the value has as many axes, of extent 1.
   ValueId Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type, Shape shape);
   // With several; nothing is computed now.
   std::vector<ValueId> AddMany(OperationKind kind, std::vector<ValueId> inputs,
@@ -139,21 +154,29 @@ class NodeImport {
   // The float32 value is what the tensor means: it is quantised or cast to the tensor's type.
   bool SetRealOutput(int n, ValueId id);
 
-  const Refusal& refusal() const { return refusal_; }
+  // Nothing: none so far.
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  // How many times an output was set.
+  int outputs_set() const { return outputs_set_; }
 
  private:
   static Quantization QuantizationOf(const TfLiteTensor& tensor);
   const TfLiteTensor& tensor(int index) const { return state_->context->tensors[index]; }
   bool RefuseText(DeputyReason reason, std::string text);
+  std::string OfTensor(int index) const;
   ValueId ValueOf(int tensor_index);
   ValueId RealConstant(int n);
   ValueId Dequantized(int n, ValueId stored);
+  // So many bytes may be added to the contents that the graph keeps.
+  bool CheckKept(size_t bytes);
+  ValueId AddUnknown(TfLiteType type, size_t axes);
 
   ImportState* const state_;
   const char* const name_;
   const int node_index_;
   const TfLiteNode& node_;
-  Refusal refusal_;
+  std::optional<Refusal> refusal_;
+  int outputs_set_ = 0;
 };
 
 // What shapes are broadcast to; false if they do not fit.

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
+#include "compiler/fold.h"
 #include "compiler/passes.h"
-#include "compiler/reference.h"
 #include "compiler/rewrite.h"
 
 namespace deputy::compiler {
 namespace {
 
 using ContentsOfOutputs = std::vector<std::vector<std::byte>>;
-
-// Computes an operation in a graph of its own: the price does not depend on the rest of the graph.
-bool ComputeAlone(const Graph& graph, const Operation& operation, ContentsOfOutputs* out_contents) {
-  Graph alone;
-  Operation copy = operation;
-  for (auto* ids : {&copy.inputs, &copy.epilogue_inputs, &copy.outputs}) {
-    for (ValueId& id : *ids) {
-      if (id == kNoValue) continue;
-      alone.values.push_back(graph.value(id));
-      id = static_cast<ValueId>(alone.values.size()) - 1;
-    }
-  }
-  std::string error;
-  return ComputeConstant(alone, copy, out_contents, &error);
-}
 
 // Constants take the place of the outputs; an output of the graph becomes a view of one.
 void ReplaceOutputs(const Operation& operation, ContentsOfOutputs contents, Rewrite* rewrite) {
@@ -54,13 +38,10 @@ int FoldConstants(Graph* graph) {
   Rewrite rewrite(graph);
   Operation operation;
   while (rewrite.Next(&operation)) {
-    const std::vector<ValueId> read = ReadValues(operation);
-    const bool folds = std::all_of(read.begin(), read.end(),
-                                   [&](ValueId id) { return rewrite.value(id).constant(); });
     const bool is_done =
         std::holds_alternative<View>(operation.kind) && rewrite.IsOutput(operation.output());
     ContentsOfOutputs contents;
-    if (folds && !is_done && ComputeAlone(*graph, operation, &contents)) {
+    if (!is_done && Fold(graph, operation, &contents)) {
       ReplaceOutputs(operation, std::move(contents), &rewrite);
       rewrite.CountChange();
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/compose.h"
@@ -33,11 +33,12 @@ bool ReadThrough(const Rewrite& rewrite, CopyRegion* region, std::vector<ValueId
 // Inputs that no region reads go; those that are the same become one.
 void TidyInputs(Operation* operation) {
   std::vector<ValueId> inputs;
+  std::unordered_map<ValueId, int> numbers;
   for (CopyRegion& region : std::get<Copy>(operation->kind).regions) {
     const ValueId id = operation->inputs[static_cast<size_t>(region.input)];
-    const auto found = std::find(inputs.begin(), inputs.end(), id);
-    region.input = static_cast<int>(found - inputs.begin());
-    if (found == inputs.end()) inputs.push_back(id);
+    const auto [place, is_new] = numbers.try_emplace(id, static_cast<int>(inputs.size()));
+    if (is_new) inputs.push_back(id);
+    region.input = place->second;
   }
   operation->inputs.swap(inputs);
 }

@@ -14,8 +14,8 @@
 namespace deputy::compiler {
 namespace {
 
-// How far a value is followed through copies and views.
-constexpr int kMostSteps = 8;
+// How many values are looked at on the way back through copies and views.
+constexpr int kMostLooks = 32;
 // How many operations on one value are compared with a new one.
 constexpr size_t kMostReaders = 8;
 
@@ -34,13 +34,15 @@ bool IsMovement(const Operation& operation) {
          std::holds_alternative<Copy>(operation.kind);
 }
 
-// Whether a value is an integer made of a real, at once or before it was moved.
-bool ComesFromReal(const Rewrite& rewrite, ValueId id, int steps) {
+// Whether a value is an integer made of a real, at once or before it was moved. Looks at as many
+// values as `*looks` says, which it counts down: there may be many ways back.
+bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* looks) {
   const Operation* producer = rewrite.Producer(id);
-  if (producer == nullptr || steps == 0) return false;
+  if (producer == nullptr || --*looks < 0) return false;
   if (IsMovement(*producer)) {
-    return std::any_of(producer->inputs.begin(), producer->inputs.end(),
-                       [&](ValueId from) { return ComesFromReal(rewrite, from, steps - 1); });
+    return std::any_of(producer->inputs.begin(), producer->inputs.end(), [&](ValueId from) {
+      return *looks > 0 && ComesFromReal(rewrite, from, looks);
+    });
   }
   const auto* kind = std::get_if<Elementwise>(&producer->kind);
   const Expression& expression = kind == nullptr ? producer->epilogue : kind->expression;
@@ -102,8 +104,9 @@ class Joining {
     }
     const ValueId from = operation->inputs[0];
     const Operation* moved = rewrite_.Producer(from);
+    int looks = kMostLooks;
     if (moved != nullptr && IsMovement(*moved) && rewrite_.OnlyHere(from) &&
-        ComesFromReal(rewrite_, from, kMostSteps)) {
+        ComesFromReal(rewrite_, from, &looks)) {
       AddBefore(*operation, rewrite_.TakeBack(from));
       return true;
     }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/fold.h"
 #include "compiler/passes.h"
 #include "compiler/rewrite.h"
 
@@ -150,6 +151,7 @@ ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);
   if (!weights.constant() || weights.type != kTfLiteFloat32) return nullptr;
+  if (!MayKeep(rewrite.graph(), weights.bytes())) return nullptr;
   const bool biased = operation.inputs.size() > 2 && operation.inputs[2] != kNoValue;
   if (biased && !rewrite.value(operation.inputs[2]).constant()) return nullptr;
   if (const auto* conv = std::get_if<Conv2d>(&operation.kind)) {

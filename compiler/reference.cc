@@ -158,10 +158,20 @@ bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
 
 bool ComputeConstant(const Graph& graph, const Operation& operation,
                      std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error) {
-  Run run(graph);
-  if (!run.Compute(operation, out_error)) return false;
+  // In a graph of its own: the price does not depend on the rest of the graph.
+  Graph alone;
+  Operation copy = operation;
+  for (auto* ids : {&copy.inputs, &copy.epilogue_inputs, &copy.outputs}) {
+    for (ValueId& id : *ids) {
+      if (id == kNoValue) continue;
+      alone.values.push_back(graph.value(id));
+      id = static_cast<ValueId>(alone.values.size()) - 1;
+    }
+  }
+  Run run(alone);
+  if (!run.Compute(copy, out_error)) return false;
   out_outputs->clear();
-  for (ValueId id : operation.outputs) out_outputs->push_back(run.Take(id));
+  for (ValueId id : copy.outputs) out_outputs->push_back(run.Take(id));
   return true;
 }
 

@@ -43,6 +43,7 @@ class Rewrite {
   bool OnlyHere(ValueId id) const { return uses(id) == 0; }
 
   Graph& graph() { return *graph_; }
+  const Graph& graph() const { return *graph_; }
   const Value& value(ValueId id) const { return graph_->value(id); }
 
   void CountChange() { ++changes_; }

@@ -200,6 +200,17 @@ TEST(Expression, is_written_as_a_formula) {
   EXPECT_EQ(ToText(Expression()), "");
 }
 
+// Each of 60 nodes doubles the one before it: 2^60 times the operand, were it written as a tree.
+TEST(ExpressionText, says_what_is_shared_once) {
+  Expression e;
+  int x = e.Apply(ScalarOp::kNeg, e.Operand(0, kTfLiteFloat32));
+  x = e.Apply(ScalarOp::kAdd, x, x);
+  x = e.Apply(ScalarOp::kMul, x, x);
+  EXPECT_EQ(ToText(e), "($2 * $2) where $1 = neg(a), $2 = ($1 + $1)");
+  for (int i = 0; i < 60; ++i) x = e.Apply(ScalarOp::kAdd, x, x);
+  EXPECT_LT(ToText(e).size(), size_t{2000});
+}
+
 TEST(Expression, has_no_node_twice) {
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32);

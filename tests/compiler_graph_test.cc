@@ -85,15 +85,41 @@ TEST(Graph, counts_uses_and_finds_producers) {
   EXPECT_EQ(ElementCount({}), 1);
 }
 
+TEST(Graph, counts_without_an_overflow) {
+  constexpr int kMost = INT32_MAX;
+  EXPECT_EQ(ElementCount({kMost, kMost, kMost}), INT64_MAX);
+  EXPECT_EQ(ElementCount({kMost, kMost, kMost, 0}), 0);
+  EXPECT_EQ(ElementCount({kMost, 2}), 4294967294);
+  EXPECT_TRUE(FitsIndex({32768, 32768}));
+  EXPECT_TRUE(FitsIndex({}));
+  EXPECT_TRUE(FitsIndex({0, 5}));
+  EXPECT_FALSE(FitsIndex({32768, 32769}));
+  EXPECT_FALSE(FitsIndex({0, 32768, 32769}));
+  EXPECT_FALSE(FitsIndex({2, -1}));
+  EXPECT_FALSE(FitsIndex(Shape(33, 1)));
+  EXPECT_EQ(ClampedExtent(INT64_MAX), kMost);
+  EXPECT_EQ(ClampedExtent(-INT64_MAX), INT32_MIN);
+  EXPECT_EQ(ClampedExtent(7), 7);
+}
+
 TEST(Graph, says_what_is_wrong_with_it) {
   struct Row {
     const char* fault;
     std::function<void(Graph*)> damage;
   };
   const Row kRows[] = {
-      {"value 0 has a negative extent",
+      {"value 0 has a shape beyond the limits: [-1,2]",
        [](Graph* g) {
          g->value(0).shape = {-1, 2};
+       }},
+      {"value 0 has a shape beyond the limits: [32768,32769]",
+       [](Graph* g) {
+         g->value(0).shape = {32768, 32769};
+       }},
+      {"operation 1 (view): a view of another number of elements",
+       [](Graph* g) {
+         g->operations[1].kind = View{};
+         g->operations[1].inputs = {1};
        }},
       {"value 3 has no type", [](Graph* g) { g->value(3).type = kTfLiteString; }},
       {"contents of another size",

@@ -2,65 +2,19 @@
 //
 // The import: what partitions become, and the reasons of refusals. That each operator means what
 // TensorFlow Lite means by it is shown by the conformance target "compiled".
-#include "compiler/import.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/dump.h"
+#include "tests/compiler_importer.h"
 #include "tests/model_builder.h"
-#include "tests/test_interpreter.h"
 
 namespace deputy::compiler {
 namespace {
 
 using testing::StartsWith;
-
-// Imports all nodes when it is applied, and takes none.
-struct Importer {
-  explicit Importer(const std::vector<uint8_t>& model) : interpreter(model) {
-    delegate.data_ = this;
-    delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
-      static_cast<Importer*>(self->data_)->Import(context);
-      return kTfLiteOk;
-    };
-    delegate.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
-    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(interpreter.get(), &delegate), kTfLiteOk);
-  }
-
-  void Import(TfLiteContext* context) {
-    TfLiteIntArray* plan;
-    ASSERT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
-    for (int i = 0; i < plan->size; ++i) {
-      TfLiteNode* node;
-      TfLiteRegistration* registration;
-      ASSERT_EQ(context->GetNodeAndRegistration(context, plan->data[i], &node, &registration),
-                kTfLiteOk);
-      if (!refusal) refusal = CheckNode(context, plan->data[i], *node, *registration);
-    }
-    if (refusal) return;
-    TfLiteDelegateParams* partitions;
-    int count;
-    ASSERT_EQ(context->PreviewDelegatePartitioning(context, plan, &partitions, &count), kTfLiteOk);
-    ASSERT_EQ(count, 1);
-    refusal = compiler::Import(context, partitions[0], &graph);
-    text = ToText(graph);
-  }
-
-  std::string Refused() const {
-    return refusal ? std::to_string(refusal->reason) + " " + refusal->text : "";
-  }
-
-  TestInterpreter interpreter;
-  TfLiteDelegate delegate{};
-  Graph graph;
-  std::string text;
-  std::optional<Refusal> refusal;
-};
 
 TensorExtras Scale(float scale, int zero_point) {
   TensorExtras extras;
@@ -102,8 +56,8 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
             "input %0 INT8[2] 'x'\n"
             "%1 = elementwise(%0) ((FLOAT32(a) - 1) * 0.5) FLOAT32[2]  # node 0\n"
             "%2 = elementwise(%1, %1) (a * b) FLOAT32[2]  # node 0\n"
-            "%3 = elementwise(%2) INT8(min(select((-128 < (round_away((a / 0.25)) + 0)), "
-            "(round_away((a / 0.25)) + 0), -128), 127)) INT8[2] 'y'  # node 0\n"
+            "%3 = elementwise(%2) INT8(min(select((-128 < $5), $5, -128), 127)) where "
+            "$5 = (round_away((a / 0.25)) + 0) INT8[2] 'y'  # node 0\n"
             "output %3\n");
 }
 

@@ -118,9 +118,6 @@ TEST_P(Conformance, every_golden_row_agrees) {
   if (GetParam().on_device && std::getenv("DEPUTY_ALL_ROWS") == nullptr) {
     GTEST_SKIP() << "takes minutes: DEPUTY_ALL_ROWS=1 runs it";
   }
-#ifdef __SANITIZE_ADDRESS__
-  if (GetParam().plain) GTEST_SKIP() << "takes too long under a sanitizer, where the cases run";
-#endif
   const std::map<std::string, Target> targets = Targets();
   const Target* measure =
       target_.same_bits_as.empty() ? nullptr : &targets.at(target_.same_bits_as);

@@ -14,23 +14,18 @@ namespace deputy::conformance {
 namespace {
 
 TargetRow OnCpu(const char* table, int threads) {
-  return {table, table, threads, "", {}, {}, 0, 0, {}, false, false};
+  return {table, table, threads, "", {}, {}, 0, 0, {}, false};
 }
 
 TargetRow Plugin(const char* name, const char* library, const PluginOptions& options,
                  MayRefuse may_refuse, int least_cases, int least_rows,
                  const std::map<std::string, std::string>& known_differences = {}) {
-  return {name,  "",   0, library, options, may_refuse, least_cases, least_rows, known_differences,
-          false, false};
+  return {name,       "",          0,          library,           options,
+          may_refuse, least_cases, least_rows, known_differences, false};
 }
 
 TargetRow OnDevice(TargetRow row) {
   row.on_device = true;
-  return row;
-}
-
-TargetRow Plain(TargetRow row) {
-  row.plain = true;
   return row;
 }
 
@@ -155,12 +150,12 @@ const std::vector<TargetRow>& TargetRows() {
       Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 3063, 21108),
       Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 82, 419,
              Infinite({"ADD", "SUB", "MUL"})),
-      Plain(Plugin("compiled", "tests/plugins/libcompiled.so", {}, WhatItTells, 1920, 15017,
-                   OfCompiled())),
-      Plain(Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}},
-                   WhatItTells, 1920, 15017, OfCompiled())),
+      Plugin("compiled", "tests/plugins/libcompiled.so", {}, WhatItTells, 1924, 15017,
+             OfCompiled()),
+      Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, WhatItTells,
+             1924, 15017, OfCompiled()),
       OnDevice(Plugin("gpu", "libdeputy_gpu.so", {{"device", "cpu"}, {"optimize", "false"}},
-                      WhatItTells, 1903, 0, OfCompiled())),
+                      WhatItTells, 1907, 0, OfCompiled())),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
              Infinite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,

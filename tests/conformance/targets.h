@@ -30,8 +30,6 @@ struct TargetRow {
   std::map<std::string, std::string> known_differences;
   // It compiles for a device, which may not be here, and takes minutes for the golden rows.
   bool on_device = false;
-  // It computes the plain way, and takes minutes for the golden rows under a sanitizer.
-  bool plain = false;
 };
 
 const std::vector<TargetRow>& TargetRows();

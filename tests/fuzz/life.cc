@@ -8,6 +8,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "tests/fuzz/compiled_delegate.h"
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/zero_delegate.h"
 #include "tests/model_builder.h"
@@ -171,13 +172,14 @@ Stage Live(const std::vector<uint8_t>& bytes, Random random) {
   const std::unique_ptr<TfLiteModel, ModelDeleter> model(
       TfLiteModelCreateWithErrorReporter(bytes.data(), bytes.size(), &Ignore, nullptr));
   if (model == nullptr) return Stage::kRefusedFile;
-  ZeroDelegate delegate(Random(random.Next()));
-  const bool delegated = random.OneIn(6);
+  ZeroDelegate zero(Random(random.Next()));
+  const bool compiles = random.OneIn(3);
+  const CompiledDelegate compiled = compiles ? MakeCompiledDelegate(random.OneIn(2)) : nullptr;
+  const bool delegated = compiles || random.OneIn(6);
+  auto* const delegate =
+      reinterpret_cast<TfLiteOpaqueDelegate*>(compiles ? compiled.get() : zero.get());
   const auto options = MakeOptions(&random);
-  if (delegated && random.OneIn(2)) {
-    TfLiteInterpreterOptionsAddDelegate(options.get(),
-                                        reinterpret_cast<TfLiteOpaqueDelegate*>(delegate.get()));
-  }
+  if (delegated && random.OneIn(2)) TfLiteInterpreterOptionsAddDelegate(options.get(), delegate);
   const std::unique_ptr<TfLiteInterpreter, InterpreterDeleter> interpreter(
       TfLiteInterpreterCreate(model.get(), options.get()));
   if (interpreter == nullptr) return Stage::kRefusedInterpreter;
@@ -188,8 +190,7 @@ Stage Live(const std::vector<uint8_t>& bytes, Random random) {
   if (status != kTfLiteOk && random.OneIn(2)) return stage;
   if (FillAndInvoke(interpreter.get(), &random) == kTfLiteOk) stage = Stage::kInvoked;
   if (delegated && random.OneIn(2)) {
-    TfLiteInterpreterModifyGraphWithDelegate(
-        interpreter.get(), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate.get()));
+    TfLiteInterpreterModifyGraphWithDelegate(interpreter.get(), delegate);
   }
   if (random.OneIn(4)) ResizeSomeInput(interpreter.get(), &random);
   if (random.OneIn(2)) TfLiteInterpreterAllocateTensors(interpreter.get());

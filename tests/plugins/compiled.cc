@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A delegate that compiles its partition (compiler/) and computes the graph the plain way: what the
-// import and the passes make of a model, without a device. With the option passes=1 it runs the
-// passes, and checks the graph behind each.
+// import and the passes make of a model, without a device. Options:
+//   passes=1      runs the passes, and checks the graph behind each
+//   most_steps=N  fails to prepare what takes more steps than that, where they are not worth it
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "compiler/fold.h"
 #include "compiler/graph.h"
 #include "compiler/import.h"
 #include "compiler/passes.h"
@@ -29,6 +32,7 @@ struct Kernel {
 struct Compiled {
   TfLiteDelegate delegate;
   bool passes = false;
+  int64_t most_steps = INT64_MAX;
   std::vector<std::string> texts;  // of the last support answer
 };
 
@@ -53,13 +57,25 @@ std::string RunPasses(Graph* graph) {
   return deputy::compiler::FindFault(*graph);
 }
 
+// Why a graph is not worth computing, "" if it is.
+std::string TooLong(const Graph& graph, int64_t most_steps) {
+  int64_t left = most_steps;
+  for (const auto& operation : graph.operations) {
+    const int64_t steps = deputy::compiler::StepsOf(graph, operation);
+    if (steps > left) return "it takes more than " + std::to_string(most_steps) + " steps";
+    left -= steps;
+  }
+  return "";
+}
+
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
   auto kernel = std::make_unique<Kernel>();
   const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
   const auto refusal = deputy::compiler::Import(context, *params, &kernel->graph);
   kernel->failure = refusal ? refusal->text : deputy::compiler::FindFault(kernel->graph);
-  const bool passes = static_cast<const Compiled*>(params->delegate->data_)->passes;
-  if (passes && kernel->failure.empty()) kernel->failure = RunPasses(&kernel->graph);
+  const auto& options = *static_cast<const Compiled*>(params->delegate->data_);
+  if (options.passes && kernel->failure.empty()) kernel->failure = RunPasses(&kernel->graph);
+  if (kernel->failure.empty()) kernel->failure = TooLong(kernel->graph, options.most_steps);
   return kernel.release();
 }
 
@@ -156,6 +172,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   auto* compiled = new Compiled();
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(keys[i], "passes") == 0) compiled->passes = strcmp(values[i], "1") == 0;
+    if (strcmp(keys[i], "most_steps") == 0) compiled->most_steps = strtoll(values[i], nullptr, 10);
   }
   compiled->delegate.data_ = compiled;
   compiled->delegate.Prepare = &Apply;

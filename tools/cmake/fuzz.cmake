@@ -22,6 +22,7 @@ add_executable(model_fuzz ${fuzz_sources} ${generated_dir}/objects/objects_gener
 target_include_directories(model_fuzz SYSTEM PRIVATE ${generated_dir}/objects)
 target_link_libraries(model_fuzz PRIVATE deputy_test_support deputy_conformance deputy_test_settings)
 set_target_properties(model_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(model_fuzz plugin_compiled)
 add_dependencies(all_tests model_fuzz)
 
 set(fuzz_runs 3000)
