@@ -113,7 +113,8 @@ constexpr int kMostTaps = 25;
 
 bool HasFewTaps(const Window& window) { return window.height * window.width <= kMostTaps; }
 
-// A window of which every tap is a line. Taps are in memory at tap<wy>[tap<wy>_step * column].
+// A window of which every tap is a line. Row wy of the window lies at tap<wy>, a column of the
+// image every tap<wy>_step floats and one of the window every tap<wy>_next.
 class Taps {
  public:
   Taps(RowWriter* writer, const Window& window, const Shape& image)
@@ -147,12 +148,17 @@ class Taps {
       k_.Line("const global float* " + row + " = h" + row + " ? " + in + " + (b * " + height_ +
               " + " + iy + ") * " + width_ + " * " + writer_.channels() + " + c : " + zeros + ";");
       k_.Line("const int " + row + "_step = h" + row + " ? " + writer_.channels() + " : 0;");
+      k_.Line("const int " + row + "_next = " + row + "_step * " + dilation_x_ + ";");
     }
   }
 
   void Sum() {
     const std::string last = Number(window_.width - 1);
     k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + ";");
+    for (int wy = 0; wy < window_.height; ++wy) {
+      const std::string row = "tap" + Number(wy);
+      k_.Line("const global float* from" + Number(wy) + " = " + row + " + ix * " + row + "_step;");
+    }
     k_.Line(writer_.vector() + " sum = bias;");
     k_.Open("if (ix >= 0 && ix + " + last + " * " + dilation_x_ + " < " + width_ + ")");
     ForEachTap([&](const std::string& product, const std::string&) { k_.Line(product); });
@@ -189,10 +195,11 @@ class Taps {
   void ForEachTap(const Function& function) {
     for (int wy = 0; wy < window_.height; ++wy) {
       for (int wx = 0; wx < window_.width; ++wx) {
-        const std::string row = "tap" + Number(wy);
         const std::string column = wx == 0 ? "ix" : "ix + " + Number(wx) + " * " + dilation_x_;
-        function("sum = fma(vload" + Number(writer_.width()) + "(0, " + row + " + (" + column +
-                     ") * " + row + "_step), filter" + Number(wy * window_.width + wx) + ", sum);",
+        const std::string place =
+            "from" + Number(wy) + " + " + Number(wx) + " * tap" + Number(wy) + "_next";
+        function("sum = fma(vload" + Number(writer_.width()) + "(0, " + place + "), filter" +
+                     Number(wy * window_.width + wx) + ", sum);",
                  column);
       }
     }
