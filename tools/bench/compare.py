@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Deputy against TFLite's built-in kernels and against TFLite with XNNPACK, in one run.
+"""Deputy against TFLite's built-in kernels, TFLite with XNNPACK and TFLite with Deputy's own OpenCL
+delegate, in one run.
 
     python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
-                                  [--json FILE] [--no-operators] [--no-nets]
+                                  [--json FILE] [--no-operators] [--no-nets] [--device NAME]
 
 Times every model of ../shared/models (where that folder is) and the networks of make_models.py,
-then each operator of the shared models alone. The three engines take turns within the run, so the
+then each operator of the shared models alone. The engines take turns within the run, so the
 ratios mean something on a busy machine; the milliseconds do not. Numbers are median and best.
 
 The bars of the project are printed as met or missed, but the exit status does not tell: 0 unless
@@ -34,7 +35,7 @@ import make_models  # noqa: E402  (imports nothing heavy by itself)
 # (model, at most this many times TFLite+XNNPACK)
 BARS = [("mobilenet_v2_fp32", 3.0), ("resnet50_fp32", 3.0), ("mobilenet_v2_int8", 3.0)]
 OPERATOR_BAR = 10.0
-ENGINES = ("ours", "builtin", "xnnpack")
+ENGINES = ("ours", "builtin", "xnnpack", "opencl")
 
 
 def find_python():
@@ -65,12 +66,16 @@ def parse():
     parser.add_argument("--json", type=pathlib.Path, help="also write everything to this file")
     parser.add_argument("--no-operators", action="store_true", help="whole models only")
     parser.add_argument("--no-nets", action="store_true", help="do not make the networks")
+    parser.add_argument("--device", default="", metavar="NAME",
+                        help="the OpenCL delegate's device (default: the best; none: leave it out)")
     parser.add_argument("--worst", type=int, default=15, help="how many operators to list")
     arguments = parser.parse_args()
     arguments.threads = [int(n) for n in arguments.threads.split(",")]
     arguments.library = arguments.library or arguments.build / "drop-in/libtensorflowlite_c.so"
     if not arguments.library.exists():
         sys.exit(f"{arguments.library} is missing: build first")
+    gpu = arguments.build / "libdeputy_gpu.so"
+    arguments.gpu = gpu if gpu.exists() and arguments.device != "none" else None
     return arguments
 
 
@@ -109,6 +114,9 @@ def compare_model(library, path, threads, arguments):
     makers = {"ours": lambda: engines.Ours(library, content, threads),
               "builtin": lambda: engines.Peer(plain, threads),
               "xnnpack": lambda: engines.Peer(plain, threads, xnnpack=True)}
+    if arguments.gpu:
+        options = {"device": arguments.device} if arguments.device else {}
+        makers["opencl"] = lambda: engines.Peer(plain, threads, delegate=(arguments.gpu, options))
     feeds = engines.random_inputs(engines.Peer(plain, 1).input_details())
     ready, notes = {}, []
     for name, maker in makers.items():
@@ -151,7 +159,7 @@ def print_row(row):
 def compare_models(library, paths, arguments):
     print(f"\n{'milliseconds: median, best':<40} " +
           "  ".join(f"{name:^19}" for name in ("ours", "builtin", "xnnpack")) +
-          f"  {'ours/builtin':^14}  {'ours/xnnpack':^14}")
+          "".join(f"  {'ours/' + peer:^14}" for peer in ENGINES[1:]))
     rows = []
     for path in paths:
         for threads in arguments.threads:

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate
 
 from golden.model import TYPE_OF_NUMPY, TYPES, from_bytes, to_bytes
 
@@ -101,14 +101,16 @@ class Ours:
 
 
 class Peer:
-    """A model in the real TFLite, with its built-in kernels or with its default delegate."""
+    """A model in the real TFLite, with its built-in kernels, with its default delegate, or with a
+    delegate from a library: (path, options)."""
 
-    def __init__(self, content, threads, xnnpack=False, keep_all=False):
+    def __init__(self, content, threads, xnnpack=False, keep_all=False, delegate=None):
         resolver = (OpResolverType.BUILTIN if xnnpack
                     else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
         try:
+            delegates = [load_delegate(str(delegate[0]), delegate[1])] if delegate else None
             self._interpreter = Interpreter(
-                model_content=content, num_threads=threads,
+                model_content=content, num_threads=threads, experimental_delegates=delegates,
                 experimental_op_resolver_type=resolver, experimental_preserve_all_tensors=keep_all)
             self._native = self._interpreter._interpreter
             self._native.AllocateTensors()
