@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -128,6 +129,43 @@ TEST(Hot, a_lost_device_makes_the_inference_start_over) {
   t.InferAndWatch(x);
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
   EXPECT_FALSE(t.Status().degraded);
+}
+
+// The client has put the input into a buffer of the device; its bytes in host memory are older.
+void PutOnDevice(Scripted* delegate, TestInterpreter* t, const std::vector<float>& x) {
+  t->Set<float>(0, {9, 9, 9, 9});
+  TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t->get(), 0);
+  input->delegate = delegate->get();
+  input->buffer_handle = (*delegate)->next_handle++;
+  input->data_is_stale = true;
+  std::copy(x.begin(), x.end(), (*delegate)->device[input->buffer_handle]);
+}
+
+TEST(Hot, an_input_on_the_device_is_read_before_the_inference_starts_over) {
+  const std::vector<uint8_t> model = Chain(6);
+  const std::vector<float> x = {1, -2, 3, 4};
+  Scripted delegate({0, 1, 3});
+  delegate->outputs_on_device = true;
+  HotInterpreter t(model);
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
+  PutOnDevice(&delegate, &t, x);
+  delegate.FailAt(kScriptedCopyFrom, 0);  // what node 1 wrote
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Status().restarts, 1);
+  EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
+}
+
+TEST(Hot, an_input_that_is_lost_with_the_device_fails_the_inference) {
+  Scripted delegate({0, 1, 3});
+  delegate->outputs_on_device = true;
+  HotInterpreter t(Chain(6));
+  ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
+  PutOnDevice(&delegate, &t, {1, -2, 3, 4});
+  delegate->base.CopyFromBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle,
+                                           TfLiteTensor*) { return kTfLiteError; };
+  EXPECT_NE(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(t.Status().restarts, 0);
+  EXPECT_THAT(t.log(), HasSubstr("could not copy buffer handle"));
 }
 
 TEST(Hot, addresses_that_the_caller_holds_stay_good) {

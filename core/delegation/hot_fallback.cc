@@ -263,12 +263,23 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
   return kTfLiteOk;
 }
 
+// Inputs are not computed again: what a client has put on the device alone must come back from it.
+bool HotFallback::ReadInputsOf(const TfLiteDelegate* delegate) {
+  const Graph& graph = subgraph_->graph();
+  return std::all_of(graph.inputs().begin(), graph.inputs().end(), [&](int index) {
+    const TfLiteTensor* input = subgraph_->tensor(index);
+    return input == nullptr || input->delegate != delegate ||
+           subgraph_->EnsureReadable(index) == kTfLiteOk;
+  });
+}
+
 bool HotFallback::RestartInference() {
   if (lost_ == nullptr) return false;
   InterpreterState& interpreter = *subgraph_->interpreter();
   if (!partitions_.BackOff(lost_, interpreter.inference(), interpreter.delegate_retry())) {
     return false;
   }
+  if (!ReadInputsOf(lost_)) return false;
   for (TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     if (tensor.delegate == lost_) tensor.data_is_stale = false;
   }

@@ -72,6 +72,7 @@ class HotFallback final : public NodeFallback {
   TfLiteStatus RunReplaced(const FallbackPartition& partition);
   TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);
   size_t ComputedConstants(const FallbackPartition& partition) const;
+  bool ReadInputsOf(const TfLiteDelegate* delegate);
 
   Subgraph* const subgraph_;
   FallbackPartitions partitions_;
