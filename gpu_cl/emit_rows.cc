@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of one channel for processors: a work-item computes rows of the output, in vectors of
-// channels. The last vector of channels overlaps the one before it where they are no multiple: it
-// stores the same numbers there.
+// Windows of one channel: a work-item computes rows of the output, or one pixel on a GPU, in
+// vectors of channels. The last vector overlaps the one before it where channels are no multiple:
+// it stores the same numbers there, and so no output may lie where an input of the epilogue does.
 #include <algorithm>
 
 #include "gpu_cl/emit.h"

@@ -71,7 +71,8 @@ struct Product {
   int64_t groups = 1, rows = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, row_stride = 0;
   // The right side: a constant filter in panels, or none: a matrix of rows of columns. The last
-  // tile then overlaps the one before it, so that it reads and stores whole vectors only.
+  // tile then overlaps the one before it, so that it reads and stores whole vectors only; no output
+  // may lie where an input of the epilogue does.
   std::optional<Packing> packing;
 };
 
