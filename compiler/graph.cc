@@ -38,6 +38,11 @@ std::string FindValueFault(const Graph& graph) {
   return "";
 }
 
+// Whether a value of the type may be what an expression makes: float32 may be rounded to float16.
+bool Stores(TfLiteType type, TfLiteType made) {
+  return type == made || (type == kTfLiteFloat16 && made == kTfLiteFloat32);
+}
+
 std::string FindExpressionFault(const Graph& graph, const Operation& operation) {
   if (const auto* kind = std::get_if<Elementwise>(&operation.kind)) {
     if (kind->expression.empty()) return "an empty expression";
@@ -48,7 +53,7 @@ std::string FindExpressionFault(const Graph& graph, const Operation& operation) 
   if (operation.epilogue.empty()) return "";
   const auto operands = static_cast<int>(operation.epilogue_inputs.size()) + 1;
   if (operation.epilogue.operand_count() > operands) return "an epilogue's operand is no input";
-  if (operation.epilogue.result_type() != graph.value(operation.output()).type) {
+  if (!Stores(graph.value(operation.output()).type, operation.epilogue.result_type())) {
     return "an epilogue of another type than the output";
   }
   return "";

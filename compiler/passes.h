@@ -52,6 +52,11 @@ int FuseElementwise(Graph* graph);
 // Element-wise operations become the epilogue of what makes their input.
 int FuseEpilogues(Graph* graph);
 
+// Reals that the graph itself makes, and filters that fit, are stored as float16: half the memory
+// for results of three digits, and infinity for what is beyond 65504. Not one of AllPasses: it is
+// for those who ask for it.
+int UseHalfStorage(Graph* graph);
+
 struct PassRow {
   const char* name;
   int (*pass)(Graph* graph);

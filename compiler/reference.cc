@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/reference.h"
 
+#include <algorithm>
 #include <cstring>
+#include <deque>
+#include <type_traits>
 
 namespace deputy::compiler {
 namespace {
@@ -32,6 +35,60 @@ void ApplyEpilogue(const Expression& epilogue, const std::vector<Contents>& extr
   }
 }
 
+bool IsHalf(const Contents& contents) { return contents.type() == kTfLiteFloat16; }
+
+// Whether an operation takes its operands as they are: none is float16, or it does not look into
+// them and all are of one type.
+template <typename Kind>
+bool TakesHalf(const Kind&, const Operands& operands) {
+  constexpr bool kMoves =
+      std::is_same_v<Kind, View> || std::is_same_v<Kind, Copy> || std::is_same_v<Kind, Gather>;
+  const Contents& output = operands.outputs[0];
+  if constexpr (std::is_same_v<Kind, Elementwise>) return true;
+  if (kMoves && !operands.inputs.empty() && operands.inputs[0].type() == output.type()) return true;
+  return std::none_of(operands.inputs.begin(), operands.inputs.end(), IsHalf) &&
+         std::none_of(operands.outputs.begin(), operands.outputs.end(), IsHalf);
+}
+
+// Contents in float32 of others in float16.
+class Widened {
+ public:
+  explicit Widened(const Contents& half) : half_(half) {
+    value_.type = kTfLiteFloat32;
+    value_.shape = half.shape();
+    bytes_.resize(value_.bytes() + 1);
+  }
+  Contents contents() const { return {value_, bytes_.data()}; }
+  void Read() const {
+    for (int64_t i = 0; i < half_.count(); ++i) contents().Set(i, half_.At(i));
+  }
+  void WriteBack() const {
+    for (int64_t i = 0; i < half_.count(); ++i) half_.Set(i, contents().At(i));
+  }
+
+ private:
+  const Contents half_;
+  Value value_;
+  std::vector<std::byte> bytes_;
+};
+
+// Computes with float32 in place of float16.
+template <typename Kind>
+bool ComputeWidened(const Kind& kind, Operands operands, std::string* out_error) {
+  std::deque<Widened> inputs, outputs;
+  for (Contents& input : operands.inputs) {
+    if (!IsHalf(input)) continue;
+    inputs.emplace_back(input).Read();
+    input = inputs.back().contents();
+  }
+  for (Contents& output : operands.outputs) {
+    if (IsHalf(output)) output = outputs.emplace_back(output).contents();
+  }
+  if (!Compute(kind, operands, out_error)) return false;
+  for (const Widened& output : outputs) output.WriteBack();
+  return true;
+}
+
 // Contents of all values while a graph is computed.
 class Run {
  public:
@@ -55,7 +112,8 @@ class Run {
       operands.outputs[0] = Contents(before, result.data());
     }
     const auto compute = [&](const auto& kind) {
-      return compiler::Compute(kind, operands, out_error);
+      if (TakesHalf(kind, operands)) return compiler::Compute(kind, operands, out_error);
+      return ComputeWidened(kind, operands, out_error);
     };
     if (!std::visit(compute, operation.kind)) return false;
     if (operation.epilogue.empty()) return true;

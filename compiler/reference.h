@@ -68,7 +68,8 @@ bool Compute(const Resize& kind, const Operands& operands, std::string* out_erro
 // which it is broadcast.
 int64_t BroadcastIndex(const Shape& from, const Shape& to, int64_t index);
 
-// Computes all operations in their order. `inputs` are the contents of the graph's inputs;
+// Computes all operations in their order, those on float16 with float32 in between. `inputs` are
+// the contents of the graph's inputs;
 // `*out_outputs` get those of its outputs. False with a text as above.
 bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
                   std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error);

@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include "gpu_cl/scalar_text.h"
+
 namespace deputy::gpu_cl {
 
 using compiler::Graph;
@@ -66,6 +68,7 @@ class Matcher {
     const compiler::ValueId id = operation_.epilogue_inputs[static_cast<size_t>(node.operand) - 1];
     const Value& value = graph_.value(id);
     if (value.shape != graph_.value(operation_.output()).shape) return false;
+    if (!LoadsAsFloat(value.type)) return false;
     found_.added = id;
     return true;
   }
@@ -81,7 +84,7 @@ class Matcher {
 }  // namespace
 
 std::optional<CommonEpilogue> FindCommonEpilogue(const Graph& graph, const Operation& operation) {
-  if (graph.value(operation.output()).type != kTfLiteFloat32) return std::nullopt;
+  if (!LoadsAsFloat(graph.value(operation.output()).type)) return std::nullopt;
   return Matcher(graph, operation).Match();
 }
 

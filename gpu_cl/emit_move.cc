@@ -18,7 +18,6 @@ size_t OutputCount(const StepWriter& steps) {
   return static_cast<size_t>(ElementCount(k.shape(k.operation().output())));
 }
 
-// Bytes are moved, whatever they mean.
 const char* RawType(TfLiteType type) {
   switch (compiler::ElementBytes(type)) {
     case 1:
@@ -38,6 +37,15 @@ void EmitFill(const compiler::Copy& kind, StepWriter* steps) {
   const Buffer out = k.Output();
   k.Line(Store(out, "g0", Literal(out.type, kind.fill)));
   steps->Add(&k, {count, 1, 1});
+}
+
+// The statement that moves an element between buffers: bytes, unless the types differ.
+std::string Move(const Buffer& from, const std::string& from_index, const Buffer& to,
+                 const std::string& to_index) {
+  if (from.type != to.type) return Store(to, to_index, Load(from, from_index));
+  const std::string type = RawType(to.type);
+  return "((global " + type + "*)" + to.name + ")[" + to_index + "] = ((global const " + type +
+         "*)" + from.name + ")[" + from_index + "];";
 }
 
 // The three innermost loops are the range's dimensions, the others are told from the last of them.
@@ -65,9 +73,7 @@ void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
   }
   k.Line("const int from = " + from + ";");
   k.Line("const int to = " + to + ";");
-  const std::string type = RawType(out.type);
-  k.Line("((global " + type + "*)" + out.name + ")[to] = ((global const " + type + "*)" + in.name +
-         ")[from];");
+  k.Line(Move(in, "from", out, "to"));
   steps->Add(&k, global);
 }
 
@@ -126,9 +132,7 @@ void Emit(const compiler::Gather& kind, StepWriter* steps) {
   k.Line("*" + k.Status() + " = " + k.Int(steps->next_step() + 1) + ";");
   k.Line("return;");
   k.Close();
-  const std::string type = RawType(out.type);
-  k.Line("((global " + type + "*)" + out.name + ")[row * inner + i] = ((global const " + type +
-         "*)" + in.name + ")[(outer * " + extent + " + at) * inner + i];");
+  k.Line(Move(in, "(outer * " + extent + " + at) * inner + i", out, "row * inner + i"));
   steps->Add(&k, {static_cast<size_t>(axis.inner), static_cast<size_t>(axis.outer * per_batch), 1});
 }
 

@@ -139,14 +139,16 @@ class Taps {
   }
 
   // The rows of the image that a window covers; zeros instead of those outside.
-  void DeclareRows(const std::string& in, const std::string& zeros) {
+  void DeclareRows(const Buffer& in, const std::string& zeros) {
+    in_ = in;
     for (int wy = 0; wy < window_.height; ++wy) {
       const std::string row = "tap" + Number(wy), iy = "i" + row;
       k_.Line("const int " + iy + " = y * " + stride_y_ + " - " + top_ + " + " + Number(wy) +
               " * " + dilation_y_ + ";");
       k_.Line("const bool h" + row + " = (uint)" + iy + " < (uint)" + height_ + ";");
-      k_.Line("const global float* " + row + " = h" + row + " ? " + in + " + (b * " + height_ +
-              " + " + iy + ") * " + width_ + " * " + writer_.channels() + " + c : " + zeros + ";");
+      k_.Line(ConstPointer(in.type) + " " + row + " = h" + row + " ? " + in.name + " + (b * " +
+              height_ + " + " + iy + ") * " + width_ + " * " + writer_.channels() +
+              " + c : " + zeros + ";");
       k_.Line("const int " + row + "_step = h" + row + " ? " + writer_.channels() + " : 0;");
       k_.Line("const int " + row + "_next = " + row + "_step * " + dilation_x_ + ";");
     }
@@ -157,7 +159,8 @@ class Taps {
     k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + ";");
     for (int wy = 0; wy < window_.height; ++wy) {
       const std::string row = "tap" + Number(wy);
-      k_.Line("const global float* from" + Number(wy) + " = " + row + " + ix * " + row + "_step;");
+      k_.Line(ConstPointer(in_.type) + " from" + Number(wy) + " = " + row + " + ix * " + row +
+              "_step;");
     }
     k_.Line(writer_.vector() + " sum = bias;");
     k_.Open("if (ix >= 0 && ix + " + last + " * " + dilation_x_ + " < " + width_ + ")");
@@ -196,10 +199,10 @@ class Taps {
     for (int wy = 0; wy < window_.height; ++wy) {
       for (int wx = 0; wx < window_.width; ++wx) {
         const std::string column = wx == 0 ? "ix" : "ix + " + Number(wx) + " * " + dilation_x_;
-        const std::string place =
-            "from" + Number(wy) + " + " + Number(wx) + " * tap" + Number(wy) + "_next";
-        function("sum = fma(vload" + Number(writer_.width()) + "(0, " + place + "), filter" +
-                     Number(wy * window_.width + wx) + ", sum);",
+        const std::string pixel =
+            LoadVector({"from" + Number(wy), in_.type},
+                       Number(wx) + " * tap" + Number(wy) + "_next", writer_.width());
+        function("sum = fma(" + pixel + ", filter" + Number(wy * window_.width + wx) + ", sum);",
                  column);
       }
     }
@@ -208,6 +211,7 @@ class Taps {
   RowWriter& writer_;
   KernelBuilder& k_;
   const Window& window_;
+  Buffer in_;  // where the pixels are
   std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
 };
 
@@ -217,7 +221,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
   const Shape& image = look.shape(look.operation().inputs[0]);
   const auto is_float = [&](size_t input) {
-    return look.value(look.operation().inputs[input]).type == kTfLiteFloat32;
+    return LoadsAsFloat(look.value(look.operation().inputs[input]).type);
   };
   const int width = WidthFor(steps->options(), image[3]);
   if (width == 0 || kind.multiplier != 1 || IsEmpty(look) || !look.StoresVectors() ||
@@ -235,7 +239,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   if (HasFewTaps(kind.window)) {
     taps.LoadFilter(filter);
     writer.OpenRow();
-    taps.DeclareRows(in.name, k.Zeros(width));
+    taps.DeclareRows(in, k.Zeros(width, in.type));
     writer.OpenPixel();
     taps.Sum();
   } else {

@@ -103,28 +103,34 @@ class TileWriter {
         product_(product),
         width_(WidthFor(product_, steps->options())),
         tile_(TileFor(product_, width_, steps->options())),
-        vector_("float" + Number(width_)) {
+        vector_("float" + Number(width_)),
+        left_(k_.value(k_.operation().inputs[0]).type),
+        right_(k_.value(k_.operation().inputs[1]).type) {
     if (product_.packing) product_.packing->panel = panel();
+    if (product_.packing) product_.packing->type = right_;
     has_common_epilogue_ = k_.UseCommonEpilogue();
   }
 
   KernelBuilder& kernel() { return k_; }
   const Tile& tile() const { return tile_; }
+  // Of the matrices' elements in memory.
+  TfLiteType left() const { return left_; }
+  TfLiteType right() const { return right_; }
 
   // Declares the tile's first column `n`, its `group`, and `panel`, what it reads of the filter.
   void Declare() {
-    const std::string packed = k_.Packed(*product_.packing);
-    const std::string panel_floats = k_.Int(product_.packing->panel_floats());
+    const std::string packed = k_.Packed(*product_.packing).name;
+    const std::string panel_elements = k_.Int(product_.packing->panel_elements());
     k_.Line("const int n = get_global_id(0) * " + Number(panel()) + ", group = get_global_id(2);");
-    k_.Line("const global float* panel = " + packed +
-            " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_floats + ";");
+    k_.Line(ConstPointer(right_) + " panel = " + packed +
+            " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_elements + ";");
   }
   // The same for a matrix that is no filter; `right` is where the group's starts.
   void Declare(const std::string& right) {
     columns_ = k_.Int(product_.columns);
     k_.Line("const int n = min((int)get_global_id(0) * " + Number(panel()) + ", " + columns_ +
             " - " + Number(panel()) + ");");
-    k_.Line("const global float* panel = " + right + " + n;");
+    k_.Line(ConstPointer(right_) + " panel = " + right + " + n;");
   }
 
   // Opens a tile: `m` is its first row, `sumR_V` are its sums, which start with the bias.
@@ -134,7 +140,7 @@ class TileWriter {
     k_.Line("const int end = min(" + rows_ + ", (int)(get_global_id(1) + 1) * " + each + ");");
     k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
             ")");
-    k_.Line("const global float* w = panel;");
+    k_.Line(ConstPointer(right_) + " w = panel;");
     for (int v = 0; v < tile_.vectors; ++v) {
       for (int r = 0; r < tile_.rows; ++r) {
         k_.Line(vector_ + " " + Sum(r, v) + " = " + (r == 0 ? Start(v) : Sum(0, v)) + ";");
@@ -149,11 +155,11 @@ class TileWriter {
   // Adds the products of the elements aR[index] with a row of the filter, for all R.
   void Accumulate(const std::string& index) {
     for (int v = 0; v < tile_.vectors; ++v) {
-      k_.Line("const " + vector_ + " b" + Number(v) + " = vload" + Number(width_) + "(" +
-              Number(v) + ", w);");
+      k_.Line("const " + vector_ + " b" + Number(v) + " = " + Right(v) + ";");
     }
     for (int r = 0; r < tile_.rows; ++r) {
-      std::string line = "{ const " + vector_ + " a = a" + Number(r) + "[" + index + "];";
+      std::string line =
+          "{ const " + vector_ + " a = " + Load({"a" + Number(r), left_}, index) + ";";
       for (int v = 0; v < tile_.vectors; ++v) {
         line += " " + Sum(r, v) + " = fma(a, b" + Number(v) + ", " + Sum(r, v) + ");";
       }
@@ -188,7 +194,11 @@ class TileWriter {
   int64_t Panels() const { return (product_.columns + panel() - 1) / panel(); }
   std::string Start(int v) const {
     if (!product_.packing) return "(" + vector_ + ")(0.0f)";
-    return "vload" + Number(width_) + "(" + Number(v) + ", w)";
+    return Right(v);
+  }
+  // A vector of the filter's row.
+  std::string Right(int v) const {
+    return LoadVector({"w", right_}, Number(int64_t{v} * width_), width_);
   }
   static std::string Sum(int r, int v) { return "sum" + Number(r) + "_" + Number(v); }
 
@@ -262,6 +272,7 @@ class TileWriter {
   const int width_;
   const Tile tile_;
   const std::string vector_;
+  const TfLiteType left_, right_;
   bool has_common_epilogue_ = false;
   std::string rows_, columns_;
 };
@@ -274,8 +285,8 @@ ValueId BiasOf(const KernelBuilder& k) {
   return k.has_input(2) ? k.operation().inputs[2] : compiler::kNoValue;
 }
 
-bool IsFloat32(const KernelBuilder& k, size_t input) {
-  return k.value(k.operation().inputs[input]).type == kTfLiteFloat32;
+bool InputIsFloat(const KernelBuilder& k, size_t input) {
+  return LoadsAsFloat(k.value(k.operation().inputs[input]).type);
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
@@ -326,9 +337,9 @@ class Windows {
     k_.Line("const int step = (dy * " + width_ + " + dx) * " + depth_ + ";");
     for (int r = 0; r < writer_.tile().rows; ++r) {
       const std::string n = Number(r);
-      k_.Line("const global float* a" + n + " = (uint)(y" + n + " + dy) < (uint)" + height_ +
-              " && (uint)(x" + n + " + dx) < (uint)" + width_ + " ? " + in_ + " + (o" + n +
-              " + step) : " + zeros + ";");
+      k_.Line(ConstPointer(writer_.left()) + " a" + n + " = (uint)(y" + n + " + dy) < (uint)" +
+              height_ + " && (uint)(x" + n + " + dx) < (uint)" + width_ + " ? " + in_ + " + (o" +
+              n + " + step) : " + zeros + ";");
     }
     k_.Open("for (int d = 0; d < " + run + "; ++d)");
     writer_.Accumulate("d");
@@ -349,8 +360,9 @@ class Windows {
       const std::string offset = "((" + row + " / (" + out_width_ + " * " + out_height_ + ") * " +
                                  height_ + " + " + y + ") * " + width_ + " + " + x + ") * " +
                                  depth_ + first_;
-      k_.Line(pointers ? "const global float* a" + n + " = " + in_ + " + " + offset + ";"
-                       : "const int o" + n + " = " + offset + ";");
+      k_.Line(pointers
+                  ? ConstPointer(writer_.left()) + " a" + n + " = " + in_ + " + " + offset + ";"
+                  : "const int o" + n + " = " + offset + ";");
     }
   }
 
@@ -375,7 +387,7 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
              const std::string& step) {
   KernelBuilder& k = writer->kernel();
   for (int r = 0; r < writer->tile().rows; ++r) {
-    k.Line("const global float* a" + Number(r) + " = " + in + " + " + writer->Row(r) +
+    k.Line(ConstPointer(writer->left()) + " a" + Number(r) + " = " + in + " + " + writer->Row(r) +
            (step.empty() ? " * " + depth : "") + ";");
   }
   k.Open("for (int d = 0; d < " + depth + "; ++d)");
@@ -387,8 +399,8 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
 
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
-  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsConstant(look, 1) ||
-      !IsConstant(look, 2)) {
+  if (steps->options().vector_width == 0 || !InputIsFloat(look, 0) || !InputIsFloat(look, 1) ||
+      !IsConstant(look, 1) || !IsConstant(look, 2)) {
     return false;
   }
   const Shape &image = look.shape(look.operation().inputs[0]),
@@ -426,7 +438,7 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
     if (!IsPadded(window) && (window.dilation_x == 1 || window.width == 1) && kind.groups == 1) {
       windows.AddWhole(k.Int(int64_t{filter[2]} * filter[3]));
     } else {
-      windows.AddPixels(depth, k.Zeros(filter[3]));
+      windows.AddPixels(depth, k.Zeros(filter[3], writer.left()));
     }
   }
   writer.Store();
@@ -485,7 +497,7 @@ void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   k.BroadcastIndex("left", batches_of(operation.inputs[0]), batches, "group");
   k.BroadcastIndex("right", batches_of(operation.inputs[1]), batches, "group");
   const std::string left_size = k.Int(rows * depth), right_size = k.Int(depth * columns);
-  k.Line("const global float* a = " + left.name + " + left * " + left_size + ";");
+  k.Line(ConstPointer(left.type) + " a = " + left.name + " + left * " + left_size + ";");
   const std::string depth_text = k.Int(depth);
   const std::string step = kind.transpose_a ? k.Int(rows) : "";
   writer.Declare(right.name + " + right * " + right_size);
@@ -499,7 +511,7 @@ void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns,
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
   const compiler::Operation& operation = look.operation();
-  if (steps->options().vector_width == 0 || !IsFloat32(look, 0) || !IsFloat32(look, 1)) {
+  if (steps->options().vector_width == 0 || !InputIsFloat(look, 0) || !InputIsFloat(look, 1)) {
     return false;
   }
   const Shape &a = look.shape(operation.inputs[0]), &b = look.shape(operation.inputs[1]),

@@ -465,7 +465,7 @@ bool EmitVectors(const compiler::Reduce& kind, StepWriter* steps) {
   const compiler::Operation& operation = look.operation();
   Fold fold;
   if (width == 0 || !steps->options().ranges ||
-      look.value(operation.inputs[0]).type != kTfLiteFloat32 || !operation.epilogue.empty() ||
+      !LoadsAsFloat(look.value(operation.inputs[0]).type) || !operation.epilogue.empty() ||
       !FoldFor(kind.kind, &fold)) {
     return false;
   }

@@ -135,9 +135,9 @@ ClStatus Executor::AllocateConstants(const std::vector<bool>& is_read, size_t ze
   }
   for (const Packing& packing : plan_.packings) {
     if (!status.ok()) return status;
-    std::vector<float> contents = Pack(graph_, packing);
+    std::vector<std::byte> contents = Pack(graph_, packing);
     packed_.emplace_back();
-    status = NewBuffer(kCopied, contents.size() * sizeof(float), contents.data(),
+    status = NewBuffer(kCopied, contents.size(), contents.data(),
                        "filter '" + graph_.value(packing.filter).name + "'", &packed_.back());
   }
   if (!status.ok() || zeros == 0) return status;

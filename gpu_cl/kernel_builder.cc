@@ -26,9 +26,9 @@ Buffer KernelBuilder::Declare(ValueId id, bool read_only) {
     if (known == id) return buffer;
   }
   Buffer buffer = {"p" + std::to_string(buffers_.size()), value(id).type};
-  Parameter(std::string("global ") + (read_only ? "const " : "") + StorageType(buffer.type) +
-                "* restrict " + buffer.name,
-            ValueBuffer{id});
+  const std::string pointer = read_only ? ConstPointer(buffer.type)
+                                        : std::string("global ") + StorageType(buffer.type) + "*";
+  Parameter(pointer + " restrict " + buffer.name, ValueBuffer{id});
   buffers_.emplace_back(id, buffer);
   return buffer;
 }
@@ -54,15 +54,16 @@ std::string KernelBuilder::Status() {
   return "status";
 }
 
-std::string KernelBuilder::Packed(const Packing& packing) {
-  Parameter("global const float* restrict packed",
+Buffer KernelBuilder::Packed(const Packing& packing) {
+  const Buffer buffer = {"packed", packing.type};
+  Parameter(ConstPointer(packing.type) + " restrict " + buffer.name,
             PackedBuffer{static_cast<int>(packings_.size())});
   packings_.push_back(packing);
-  return "packed";
+  return buffer;
 }
 
-std::string KernelBuilder::Zeros(int count) {
-  Parameter("global const float* restrict zeros", ZeroBuffer{count});
+std::string KernelBuilder::Zeros(int count, TfLiteType type) {
+  Parameter(ConstPointer(type) + " restrict zeros", ZeroBuffer{count});
   return "zeros";
 }
 
@@ -189,7 +190,8 @@ bool KernelBuilder::UseCommonEpilogue() {
   const auto common = FindCommonEpilogue(graph_, operation_);
   if (!common) return false;
   const bool adds = common->added != compiler::kNoValue;
-  Parameter("global const float* restrict added",
+  added_.type = value(adds ? common->added : operation_.output()).type;
+  Parameter(ConstPointer(added_.type) + " restrict " + added_.name,
             adds ? Argument(ValueBuffer{common->added}) : Argument(ZeroBuffer{1}));
   Named("adds", adds ? 1 : 0);
   Parameter("float low", common->low);
@@ -200,7 +202,6 @@ bool KernelBuilder::UseCommonEpilogue() {
 
 std::string KernelBuilder::CommonResult(const std::string& result, const std::string& index,
                                         int width) {
-  const Buffer added = {"added", kTfLiteFloat32};
   std::string name = Temporary();
   const auto wide = [width](const std::string& number) {
     return width == 1 ? number : Splat(kTfLiteFloat32, number, width);
@@ -208,7 +209,7 @@ std::string KernelBuilder::CommonResult(const std::string& result, const std::st
   Line((width == 1 ? "float " : VectorType(kTfLiteFloat32, width) + " ") + name + " = " + result +
        ";");
   Line("if (adds) " + name +
-       " += " + (width == 1 ? Load(added, index) : LoadVector(added, index, width)) + ";");
+       " += " + (width == 1 ? Load(added_, index) : LoadVector(added_, index, width)) + ";");
   Line(name + " = " + wide("low") + " > " + name + " ? " + wide("low") + " : " + name + ";");
   Line(name + " = " + wide("high") + " < " + name + " ? " + wide("high") + " : " + name + ";");
   return name;

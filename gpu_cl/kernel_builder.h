@@ -38,9 +38,9 @@ class KernelBuilder {
   // An int of that name.
   void Named(const std::string& name, int64_t value);
   std::string Status();
-  // The filter in panels, and `count` zeros: pointers to const float.
-  std::string Packed(const Packing& packing);
-  std::string Zeros(int count);
+  // The filter in panels, and `count` zeros, of at most four bytes each: pointers to const.
+  Buffer Packed(const Packing& packing);
+  std::string Zeros(int count, TfLiteType type);
 
   // ---- Text ----
 
@@ -100,6 +100,7 @@ class KernelBuilder {
   std::vector<Packing> packings_;
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
   bool uses_common_ = false;
+  Buffer added_ = {"added", kTfLiteFloat32};  // of the common epilogue
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };
 

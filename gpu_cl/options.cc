@@ -48,9 +48,10 @@ constexpr Row kRows[] = {
     {"device_class", &Options::device_class, &DeputyGpuOptions::device_class, 0, 0,
      "auto|cpu|desktop|mobile", "auto",
      "What kernels are written for: auto, cpu, desktop or mobile."},
-    {"precision", &Options::precision, &DeputyGpuOptions::precision, 0, 0, "fp32|fp16", "fp32",
-     "What is computed with where the device can: fp32 or fp16; sums are always fp32. Only "
-     "fp32 is there yet."},
+    {"precision", &Options::precision, &DeputyGpuOptions::precision, 0, 0, "fp32|fp16|auto", "fp32",
+     "What filters and results within a partition are stored as: fp32, fp16 (half the memory, "
+     "three "
+     "digits, at most 65504) or auto, which is fp16 on GPUs; computed is always in fp32."},
     {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
      "Whether quantised operators are taken; they are computed in float."},
     {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMany, "",
@@ -273,15 +274,15 @@ std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
   return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
 }
 
-// Half precision is for those who say that something else matters more than precision. If all is
-// left to the delegate it is float32.
+// Half precision is for those who say that something else matters more than precision, where it is
+// faster. If all is left to the delegate it is float32.
 Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
   if (v2.is_precision_loss_allowed >= 0) {
-    return v2.is_precision_loss_allowed == 1 ? Precision::kFp16 : Precision::kFp32;
+    return v2.is_precision_loss_allowed == 1 ? Precision::kAutomatic : Precision::kFp32;
   }
   const bool precise = v2.inference_priority1 == TFLITE_GPU_INFERENCE_PRIORITY_AUTO ||
                        v2.inference_priority1 == TFLITE_GPU_INFERENCE_PRIORITY_MAX_PRECISION;
-  return precise ? Precision::kFp32 : Precision::kFp16;
+  return precise ? Precision::kFp32 : Precision::kAutomatic;
 }
 
 }  // namespace
@@ -365,7 +366,6 @@ std::string FindMissing(const Options& options) {
   const auto missing = [](const char* key) {
     return std::string("option '") + key + "': this version has only the default";
   };
-  if (options.precision != Precision::kFp32) return missing("precision");
   if (options.min_gain_us != 0) return missing("min_gain_us");
   if (options.preference != Preference::kSingleAnswer) return missing("preference");
   return options.tuning != Tuning::kNone ? missing("tuning") : "";

@@ -17,8 +17,9 @@
 
 namespace deputy::gpu_cl {
 
-// Of what kernels compute with; sums are float32 in both.
-enum class Precision { kFp32, kFp16 };
+// As what filters and results within a partition are stored; automatic: kFp16 on GPUs. All is
+// computed in float32.
+enum class Precision { kFp32, kFp16, kAutomatic };
 
 // What kernels are written for; anything but automatic is for tests.
 enum class ClassChoice { kAutomatic, kCpu, kDesktop, kMobile };

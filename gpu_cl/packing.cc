@@ -27,10 +27,8 @@ class Floats {
   const Value& value_;
 };
 
-}  // namespace
-
-std::vector<float> Pack(const Graph& graph, const Packing& packing) {
-  std::vector<float> packed(static_cast<size_t>(packing.floats()), 0.0f);
+std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
+  std::vector<float> packed(static_cast<size_t>(packing.elements()), 0.0f);
   const Floats filter(graph.value(packing.filter));
   float* out = packed.data();
   for (int64_t group = 0; group < packing.groups; ++group) {
@@ -46,10 +44,25 @@ std::vector<float> Pack(const Graph& graph, const Packing& packing) {
         const int64_t from = start + d * packing.depth_stride;
         for (int64_t c = 0; c < width; ++c) row[c] = filter[from + c * packing.column_stride];
       }
-      out += packing.panel_floats();
+      out += packing.panel_elements();
     }
   }
   return packed;
+}
+
+}  // namespace
+
+std::vector<std::byte> Pack(const Graph& graph, const Packing& packing) {
+  const std::vector<float> floats = PackFloats(graph, packing);
+  std::vector<std::byte> bytes(floats.size() * compiler::ElementBytes(packing.type));
+  if (packing.type == kTfLiteFloat32) {
+    memcpy(bytes.data(), floats.data(), bytes.size());
+    return bytes;
+  }
+  for (size_t i = 0; i < floats.size(); ++i) {
+    compiler::StoreElement(packing.type, {floats[i], 0}, bytes.data(), static_cast<int64_t>(i));
+  }
+  return bytes;
 }
 
 }  // namespace deputy::gpu_cl

@@ -21,15 +21,16 @@ struct Packing {
   int64_t groups = 1, depth = 0, columns = 0;
   int64_t group_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t panel = 1;
+  TfLiteType type = kTfLiteFloat32;  // of the panels; or kTfLiteFloat16
 
   int64_t panels() const { return (columns + panel - 1) / panel; }
   // A panel is a row of the bias and a row for each of the depth.
-  int64_t panel_floats() const { return (depth + 1) * panel; }
-  int64_t floats() const { return groups * panels() * panel_floats(); }
+  int64_t panel_elements() const { return (depth + 1) * panel; }
+  int64_t elements() const { return groups * panels() * panel_elements(); }
 };
 
 // The panels of each group one behind the other; zeros where there is no column or no bias.
-std::vector<float> Pack(const compiler::Graph& graph, const Packing& packing);
+std::vector<std::byte> Pack(const compiler::Graph& graph, const Packing& packing);
 
 }  // namespace deputy::gpu_cl
 

@@ -29,6 +29,11 @@ DeviceClass ClassOf(const GpuDelegate& gpu) {
   }
 }
 
+bool StoresHalf(Precision precision, DeviceClass device_class) {
+  return precision == Precision::kFp16 ||
+         (precision == Precision::kAutomatic && device_class != DeviceClass::kCpu);
+}
+
 // Of the calling thread, see RolesInForce.
 thread_local const TensorRoles* roles_in_force = nullptr;
 
@@ -58,6 +63,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   GpuDelegate& owner = *partition->owner;
   if (owner.options.describe) partition->texts.emplace_back("imported", compiler::ToText(graph));
   compiler::RunPasses(&graph, {});
+  if (StoresHalf(owner.options.precision, ClassOf(owner))) compiler::UseHalfStorage(&graph);
   if (owner.options.describe) partition->texts.emplace_back("optimised", compiler::ToText(graph));
   ClStatus status;
   ExecutorOptions options;

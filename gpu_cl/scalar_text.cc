@@ -43,6 +43,12 @@ const char* StorageType(TfLiteType type) {
   return type == kTfLiteFloat16 ? "half" : ComputeType(type);
 }
 
+bool LoadsAsFloat(TfLiteType type) { return type == kTfLiteFloat32 || type == kTfLiteFloat16; }
+
+std::string ConstPointer(TfLiteType type) {
+  return std::string("global const ") + StorageType(type) + "*";
+}
+
 std::string Load(const Buffer& buffer, const std::string& index) {
   if (buffer.type == kTfLiteFloat16) return "vload_half(" + index + ", " + buffer.name + ")";
   const std::string element = buffer.name + "[" + index + "]";

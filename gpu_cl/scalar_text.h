@@ -23,6 +23,11 @@ struct Buffer {
 const char* StorageType(TfLiteType type);
 const char* ComputeType(TfLiteType type);
 
+// Whether elements of the type in memory are floats once they are loaded: float32 and float16.
+bool LoadsAsFloat(TfLiteType type);
+// The type of a pointer to elements that are only read.
+std::string ConstPointer(TfLiteType type);
+
 // The element at an index, as an expression of the compute type.
 std::string Load(const Buffer& buffer, const std::string& index);
 // The statement that stores an expression of the compute type.

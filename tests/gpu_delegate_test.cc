@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -90,6 +91,37 @@ TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_device
     const bool is_cpu = std::string(name) == "auto" || std::string(name) == "cpu";
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, is_cpu ? 7 : 5) << name;
   }
+}
+
+// Half the memory, and digits of which the last ones are gone. Left to the delegate, a processor
+// computes as ever.
+TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
+  std::vector<float> thirds;
+  for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);
+  std::map<std::string, size_t> bytes;
+  std::map<std::string, std::vector<float>> found;
+  for (const char* name : {"none", "fp32", "fp16", "auto"}) {
+    const bool on_cpu = std::string(name) == "none";
+    const TestDelegate gpu(spy_->api(),
+                           {{"device_class", "cpu"}, {"precision", on_cpu ? "fp32" : name}});
+    ASSERT_NE(gpu.get(), nullptr) << gpu.error();
+    TestInterpreter t(PictureModel());
+    if (!on_cpu) {
+      ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+      EXPECT_EQ(FirstDelegate(t).node_count, 6);
+    }
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    SetPicture(&t);
+    t.Set<float>(0, thirds);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    found[name] = t.Get<float>(0);
+    bytes[name] = DeviceBytes(gpu.get());
+  }
+  EXPECT_THAT(found["fp16"], Pointwise(FloatNear(2e-3F), found["none"]));
+  EXPECT_NE(found["fp16"], found["fp32"]);
+  EXPECT_EQ(found["auto"], found["fp32"]);
+  EXPECT_LT(bytes["fp16"], bytes["fp32"]);
+  EXPECT_EQ(bytes["auto"], bytes["fp32"]);
 }
 
 TEST_F(GpuDelegateTest, what_it_lacks_stays_on_the_cpu) {

@@ -41,7 +41,8 @@ using Contents = std::vector<std::vector<std::byte>>;
 
 struct Target {
   DeviceClass device_class;
-  uint32_t width;  // floats in a vector
+  uint32_t width;     // floats in a vector
+  bool half = false;  // whether all reals are stored as float16
 };
 
 class GpuKernels : public testing::TestWithParam<Target> {
@@ -66,6 +67,15 @@ class GpuKernels : public testing::TestWithParam<Target> {
   std::shared_ptr<SharedContext> context_;
   std::string kernels_;  // of the last graph
 };
+
+// The graph with all of its reals stored as float16, those of the client's as well.
+Graph InHalf(Graph graph) {
+  compiler::UseHalfStorage(&graph);
+  for (Value& value : graph.values) {
+    if (value.type == kTfLiteFloat32 && !value.constant()) value.type = kTfLiteFloat16;
+  }
+  return graph;
+}
 
 Contents RandomInputs(const Graph& graph) {
   std::mt19937 random(7);
@@ -93,7 +103,10 @@ void ExpectSame(const Value& value, const std::byte* found, const std::byte* exp
   }
 }
 
-void GpuKernels::ExpectAgreement(const Graph& graph, double tolerance) {
+void GpuKernels::ExpectAgreement(const Graph& given, double tolerance) {
+  const Graph graph = GetParam().half ? InHalf(given) : given;
+  // Results a little different may be rounded to neighbours.
+  if (GetParam().half && tolerance > 0) tolerance = std::max(tolerance, 1e-3);
   ASSERT_EQ(FindFault(graph), "");
   const Contents inputs = RandomInputs(graph);
   std::vector<const std::byte*> plain_inputs;
@@ -393,7 +406,8 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   g.Output(g.Compute(Difference(false), {g.Input({40, 3}), g.Input({3})}));
   ExpectAgreement(g.graph);
   if (GetParam().device_class == DeviceClass::kCpu) {
-    EXPECT_THAT(kernels_, HasSubstr("vstore" + std::to_string(GetParam().width)));
+    const std::string store = GetParam().half ? "vstore_half" : "vstore";
+    EXPECT_THAT(kernels_, HasSubstr(store + std::to_string(GetParam().width)));
   }
 }
 
@@ -470,13 +484,25 @@ TEST_P(GpuKernels, places_in_rows_and_ranges) {
 INSTANTIATE_TEST_SUITE_P(Targets, GpuKernels,
                          testing::Values(Target{DeviceClass::kCpu, 8},
                                          Target{DeviceClass::kCpu, 16},
-                                         Target{DeviceClass::kDesktop, 1}),
+                                         Target{DeviceClass::kDesktop, 1},
+                                         Target{DeviceClass::kCpu, 16, true},
+                                         Target{DeviceClass::kDesktop, 1, true}),
                          [](const auto& given) {
                            return ClassName(given.param.device_class) +
-                                  std::to_string(given.param.width);
+                                  std::to_string(given.param.width) +
+                                  (given.param.half ? "_half" : "");
                          });
 
 // ---- Panels -------------------------------------------------------------------------------------
+
+std::vector<double> Packed(const Graph& graph, const Packing& packing) {
+  const std::vector<std::byte> bytes = Pack(graph, packing);
+  std::vector<double> numbers(bytes.size() / compiler::ElementBytes(packing.type));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = compiler::LoadElement(packing.type, bytes.data(), static_cast<int64_t>(i)).real;
+  }
+  return numbers;
+}
 
 TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
   GraphMaker g;
@@ -492,13 +518,19 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
                      .depth_stride = 1,
                      .column_stride = 2,
                      .panel = 2};
-  EXPECT_THAT(Pack(g.graph, packing),
-              testing::ElementsAre(-1, -2, 1, 3, 2, 4, -3, 0, 5, 0, 6, 0,  //
-                                   -4, -5, 7, 9, 8, 10, -6, 0, 11, 0, 12, 0));
-  packing.bias = compiler::kNoValue;
-  packing.panel = 4;
-  EXPECT_THAT(Pack(g.graph, packing), testing::ElementsAre(0, 0, 0, 0, 1, 3, 5, 0, 2, 4, 6, 0,  //
-                                                           0, 0, 0, 0, 7, 9, 11, 0, 8, 10, 12, 0));
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16}) {
+    packing.type = type;
+    packing.bias = bias;
+    packing.panel = 2;
+    EXPECT_THAT(Packed(g.graph, packing),
+                testing::ElementsAre(-1, -2, 1, 3, 2, 4, -3, 0, 5, 0, 6, 0,  //
+                                     -4, -5, 7, 9, 8, 10, -6, 0, 11, 0, 12, 0));
+    packing.bias = compiler::kNoValue;
+    packing.panel = 4;
+    EXPECT_THAT(Packed(g.graph, packing),
+                testing::ElementsAre(0, 0, 0, 0, 1, 3, 5, 0, 2, 4, 6, 0,  //
+                                     0, 0, 0, 0, 7, 9, 11, 0, 8, 10, 12, 0));
+  }
 }
 
 }  // namespace

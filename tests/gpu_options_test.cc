@@ -100,10 +100,10 @@ TEST(OptionsTest, unknown_key_is_told_with_the_keys_there_are) {
 
 TEST(OptionsTest, wrong_value_is_told_with_what_is_right) {
   EXPECT_EQ(Problem({{"precision", "fp64"}}),
-            "option 'precision': expected fp32 or fp16, found 'fp64'");
+            "option 'precision': expected fp32, fp16 or auto, found 'fp64'");
   EXPECT_EQ(Problem({{"tuning", ""}}), "option 'tuning': expected none, fast or full, found ''");
   EXPECT_EQ(Problem({{"precision", "fp32|fp16"}}),
-            "option 'precision': expected fp32 or fp16, found 'fp32|fp16'");
+            "option 'precision': expected fp32, fp16 or auto, found 'fp32|fp16'");
   EXPECT_EQ(Problem({{"force", "yes"}}),
             "option 'force': expected true, false, 1 or 0, found 'yes'");
   EXPECT_EQ(Problem({{"max_partitions", "two"}}),
@@ -207,7 +207,7 @@ std::string Refused(const TfLiteGpuDelegateOptionsV2& v2) {
 
 TEST(OptionsTest, what_is_not_there_yet_is_found) {
   const std::pair<const char*, const char*> kMissing[] = {
-      {"precision", "fp16"}, {"min_gain_us", "3"}, {"preference", "balanced"}, {"tuning", "full"}};
+      {"min_gain_us", "3"}, {"preference", "balanced"}, {"tuning", "full"}};
   EXPECT_EQ(FindMissing(Options()), "");
   for (const auto& [key, value] : kMissing) {
     Options options;
@@ -229,14 +229,14 @@ TEST(OptionsV2Test, defaults_are_full_precision_and_one_partition) {
 TEST(OptionsV2Test, precision_is_the_flags_else_the_priorities) {
   TfLiteGpuDelegateOptionsV2 v2 = DefaultV2();
   v2.is_precision_loss_allowed = 1;
-  EXPECT_EQ(Mapped(v2).precision, Precision::kFp16);
+  EXPECT_EQ(Mapped(v2).precision, Precision::kAutomatic);
   v2.inference_priority1 = TFLITE_GPU_INFERENCE_PRIORITY_MIN_LATENCY;
   v2.is_precision_loss_allowed = 0;
   EXPECT_EQ(Mapped(v2).precision, Precision::kFp32);
   v2.is_precision_loss_allowed = -1;
-  EXPECT_EQ(Mapped(v2).precision, Precision::kFp16);
+  EXPECT_EQ(Mapped(v2).precision, Precision::kAutomatic);
   v2.inference_priority2 = TFLITE_GPU_INFERENCE_PRIORITY_MAX_PRECISION;
-  EXPECT_EQ(Mapped(v2).precision, Precision::kFp16);
+  EXPECT_EQ(Mapped(v2).precision, Precision::kAutomatic);
   v2.inference_priority1 = v2.inference_priority2 = TFLITE_GPU_INFERENCE_PRIORITY_AUTO;
   EXPECT_EQ(Mapped(v2).precision, Precision::kFp32);
 }

@@ -115,10 +115,12 @@ TEST(GpuPublicOptionsTest, null_texts_are_the_defaults) {
 
 TEST(GpuPublicOptionsTest, wrong_fields_are_told_and_change_nothing) {
   DeputyGpuOptions given = PublicDefaults();
-  given.precision = 2;
-  EXPECT_EQ(Problem(given), "option 'precision': expected a number of fp32 or fp16, found '2'");
+  given.precision = 3;
+  EXPECT_EQ(Problem(given),
+            "option 'precision': expected a number of fp32, fp16 or auto, found '3'");
   given.precision = -1;
-  EXPECT_EQ(Problem(given), "option 'precision': expected a number of fp32 or fp16, found '-1'");
+  EXPECT_EQ(Problem(given),
+            "option 'precision': expected a number of fp32, fp16 or auto, found '-1'");
   given = PublicDefaults();
   given.cache_max_mb = 0;
   Options options;

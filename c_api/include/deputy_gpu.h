@@ -40,10 +40,13 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyGpuListDevices(DeputyDeviceCallback callback,
 // Delegates
 // ------------------------------------------------------------------------------------------------
 
-// What kernels compute with; sums are float32 in both.
+// As what filters and results within a partition are stored; all is computed in float32.
 typedef enum DeputyGpuPrecision {
   kDeputyGpuPrecisionFp32 = 0,
+  // Half the memory, three digits; what is beyond 65504 becomes infinite.
   kDeputyGpuPrecisionFp16 = 1,
+  // Fp16 on GPUs, Fp32 on processors, where it would be slower.
+  kDeputyGpuPrecisionAuto = 2,
 } DeputyGpuPrecision;
 
 // What kernels are written for.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Half precision for what is stored: products and sums are computed from it as before.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes.h"
+
+namespace deputy::compiler {
+namespace {
+
+// The largest finite float16.
+constexpr double kLargestHalf = 65504;
+
+// By value: whether it lies where the type is not for the graph to choose, as an input or an output
+// of it, or in the memory of one that does. A view has its source's memory.
+std::vector<bool> FindBoundary(const Graph& graph) {
+  std::vector<size_t> root(graph.values.size());
+  std::iota(root.begin(), root.end(), size_t{0});
+  // Sources come before their views.
+  for (const Operation& operation : graph.operations) {
+    if (!std::holds_alternative<View>(operation.kind)) continue;
+    root[static_cast<size_t>(operation.output())] = root[static_cast<size_t>(operation.inputs[0])];
+  }
+  std::vector<bool> is_fixed(graph.values.size(), false), boundary;
+  for (const auto* ids : {&graph.inputs, &graph.outputs}) {
+    for (ValueId id : *ids) is_fixed[root[static_cast<size_t>(id)]] = true;
+  }
+  for (size_t i = 0; i < root.size(); ++i) {
+    boundary.push_back(is_fixed[root[i]] || graph.values[root[i]].constant());
+  }
+  return boundary;
+}
+
+bool HoldsInHalf(const Value& value) {
+  for (int64_t i = 0; i < ElementCount(value.shape); ++i) {
+    if (!(std::fabs(value.At(i).real) <= kLargestHalf)) return false;
+  }
+  return true;
+}
+
+ValueId HalfConstant(Graph* graph, ValueId id) {
+  const Value source = graph->value(id);
+  const int64_t count = ElementCount(source.shape);
+  std::vector<std::byte> contents(static_cast<size_t>(count) * ElementBytes(kTfLiteFloat16));
+  for (int64_t i = 0; i < count; ++i) {
+    StoreElement(kTfLiteFloat16, source.At(i), contents.data(), i);
+  }
+  return graph->AddConstant(kTfLiteFloat16, source.shape, std::move(contents), source.name);
+}
+
+// The filters, of which there may be many; biases and other constants are few.
+class Filters {
+ public:
+  explicit Filters(Graph* graph) : graph_(*graph), halves_(graph->values.size(), kNoValue) {}
+
+  // True where the operation's filter is another value now.
+  bool Replace(Operation* operation) {
+    constexpr size_t kFilter = 1;
+    if (!HasFilter(*operation)) return false;
+    ValueId& id = operation->inputs[kFilter];
+    const Value& filter = graph_.value(id);
+    if (!filter.constant() || filter.type != kTfLiteFloat32) return false;
+    ValueId& half = halves_[static_cast<size_t>(id)];
+    if (half == kNoValue) half = HoldsInHalf(filter) ? HalfConstant(&graph_, id) : id;
+    return std::exchange(id, half) != half;
+  }
+
+ private:
+  static bool HasFilter(const Operation& operation) {
+    return std::holds_alternative<Conv2d>(operation.kind) ||
+           std::holds_alternative<DepthwiseConv2d>(operation.kind) ||
+           std::holds_alternative<TransposedConv2d>(operation.kind) ||
+           std::holds_alternative<MatMul>(operation.kind);
+  }
+
+  Graph& graph_;
+  std::vector<ValueId> halves_;  // by value; itself where float16 does not hold it
+};
+
+}  // namespace
+
+int UseHalfStorage(Graph* graph) {
+  const std::vector<bool> boundary = FindBoundary(*graph);
+  Filters filters(graph);
+  int changes = 0;
+  for (Operation& operation : graph->operations) {
+    bool changed = filters.Replace(&operation);
+    for (ValueId id : operation.outputs) {
+      Value& value = graph->value(id);
+      if (boundary[static_cast<size_t>(id)] || value.type != kTfLiteFloat32) continue;
+      value.type = kTfLiteFloat16;
+      changed = true;
+    }
+    changes += changed ? 1 : 0;
+  }
+  return changes;
+}
+
+}  // namespace deputy::compiler
