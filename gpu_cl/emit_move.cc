@@ -2,6 +2,7 @@
 //
 // Element-wise expressions, copies, and lookups.
 #include <algorithm>
+#include <optional>
 
 #include "compiler/number.h"
 #include "gpu_cl/emit.h"
@@ -102,6 +103,57 @@ void Emit(const compiler::View&, StepWriter* steps) {
   steps->Add(&k, {count, 1, 1});
 }
 
+namespace {
+
+// A region of whole runs within rows of the output: an image with a border.
+struct Framed {
+  int64_t rows = 1, run = 0, from_pitch = 0;  // of the region
+  int64_t first_row = 0, first = 0;           // where it starts
+  int64_t pitch = 0;                          // of the output
+};
+
+// Nothing where the region is another one.
+std::optional<Framed> FindFrame(const compiler::CopyRegion& region, int64_t count) {
+  const size_t loops = region.loops.size();
+  if (loops == 0 || loops > 2) return std::nullopt;
+  const compiler::CopyLoop& inner = region.loops.back();
+  if (inner.from_stride != 1 || inner.to_stride != 1) return std::nullopt;
+  Framed framed;
+  framed.run = inner.extent;
+  framed.pitch = count;
+  if (loops == 2) {
+    framed.rows = region.loops[0].extent;
+    framed.from_pitch = region.loops[0].from_stride;
+    framed.pitch = region.loops[0].to_stride;
+  }
+  if (framed.pitch <= 0 || count % framed.pitch != 0) return std::nullopt;
+  framed.first_row = region.to / framed.pitch;
+  framed.first = region.to % framed.pitch;
+  if (framed.first + framed.run > framed.pitch) return std::nullopt;
+  return framed;
+}
+
+// The region and what is around it in one step.
+void EmitFramed(const compiler::Copy& kind, const Framed& framed, StepWriter* steps) {
+  const size_t count = OutputCount(*steps);
+  KernelBuilder k = steps->NewKernel();
+  const compiler::CopyRegion& region = kind.regions[0];
+  const Buffer in = k.Input(static_cast<size_t>(region.input)), out = k.Output();
+  k.Line("const int row = g1 - " + k.Int(framed.first_row) + ", column = g0 - " +
+         k.Int(framed.first) + ", to = g1 * s0 + g0;");
+  k.Open("if ((uint)row < (uint)" + k.Int(framed.rows) + " && (uint)column < (uint)" +
+         k.Int(framed.run) + ")");
+  k.Line(Move(in, k.Int(region.from) + " + row * " + k.Int(framed.from_pitch) + " + column", out,
+              "to"));
+  k.Close();
+  k.Open("else");
+  k.Line(Store(out, "to", Literal(out.type, kind.fill)));
+  k.Close();
+  steps->Add(&k, {static_cast<size_t>(framed.pitch), count / static_cast<size_t>(framed.pitch), 1});
+}
+
+}  // namespace
+
 void Emit(const compiler::Copy& kind, StepWriter* steps) {
   const KernelBuilder k = steps->NewKernel();
   int64_t written = 0;
@@ -110,7 +162,13 @@ void Emit(const compiler::Copy& kind, StepWriter* steps) {
     for (const compiler::CopyLoop& loop : region.loops) count *= loop.extent;
     written += count;
   }
-  if (written != ElementCount(k.shape(k.operation().output()))) EmitFill(kind, steps);
+  const int64_t count_of_all = ElementCount(k.shape(k.operation().output()));
+  if (written != count_of_all) {
+    const auto framed =
+        kind.regions.size() == 1 ? FindFrame(kind.regions[0], count_of_all) : std::nullopt;
+    if (framed) return EmitFramed(kind, *framed, steps);
+    EmitFill(kind, steps);
+  }
   for (const compiler::CopyRegion& region : kind.regions) EmitRegion(region, steps);
 }
 

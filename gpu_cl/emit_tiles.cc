@@ -35,6 +35,10 @@ constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 // Of GPUs, whose items have fewer registers and must be many: the first of which there are enough.
 constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 
+// Of products that are few for what their kernel takes to compile: one with windows of few pixels,
+// such as the first one of a network, which no other shares.
+constexpr Tile kSmallTile = {6, 2};
+
 // Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
 // each waits four cycles for the one before it.
 double Cycles(const Tile& tile) {
@@ -70,6 +74,7 @@ std::string Number(int64_t number) { return std::to_string(number); }
 struct Product {
   int64_t groups = 1, rows = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, row_stride = 0;
+  bool small = false;  // kSmallTile will do
   // The right side: a constant filter in panels, or none: a matrix of rows of columns. The last
   // tile then overlaps the one before it, so that it reads and stores whole vectors only; no output
   // may lie where an input of the epilogue does.
@@ -84,6 +89,7 @@ int WidthFor(const Product& product, const PlanOptions& options) {
 }
 
 Tile TileFor(const Product& product, int width, const PlanOptions& options) {
+  if (options.ranges && product.small) return kSmallTile;
   if (options.ranges) return BestTile(product.rows, product.columns, width, !product.packing);
   for (const Tile& tile : kItemTiles) {
     const int64_t panel = int64_t{tile.vectors} * width;
@@ -422,6 +428,8 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
                             .depth_stride = 1,
                             .column_stride = product.depth};
   if (compiler::ElementCount(out) == 0 || product.depth == 0) return false;
+  constexpr int64_t kFewProducts = 64;
+  product.small = product.depth < kFewProducts && !IsOnePixel(kind.window);
 
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();

@@ -120,8 +120,8 @@ class GpuFaultsTest : public testing::Test {
   const std::vector<uint8_t> model_ = PictureModel();
 };
 
-// Of two inferences: a border around the picture (two), and an operator each but for the reshape.
-constexpr int kStepsOfLife = 2 * 7;
+// Of two inferences: a border around the picture, and an operator each but for the reshape.
+constexpr int kStepsOfLife = 2 * 6;
 
 TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
   const Life life = Live(spy_->api(), model_);

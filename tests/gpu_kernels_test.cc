@@ -472,6 +472,20 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
+// One picture gets its border in the same step; several, or columns of a channel each, do not.
+TEST_P(GpuKernels, borders_on_every_side) {
+  GraphMaker g;
+  const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
+                           {0, 3, 0, 0}, {0, 0, 0, 3}, {1, 1, 1, 1}};
+  for (const auto& side : kSides) {
+    for (const Shape& shape : {Shape{1, 6, 5, 3}, Shape{2, 4, 3, 2}}) {
+      g.Output(g.Padded(g.Input(shape), side[0], side[1], side[2], side[3], {-1.5, 0}));
+    }
+  }
+  g.Output(g.Padded(g.Input({1, 30, 20, 7}, kTfLiteInt8), 1, 2, 3, 4, {0, 9}));
+  ExpectAgreement(g.graph);
+}
+
 TEST_P(GpuKernels, places_in_rows_and_ranges) {
   GraphMaker g;
   g.Output(g.Transposed(g.Input({3, 40, 50}), {2, 0, 1}));

@@ -247,14 +247,23 @@ TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
   g.Output(g.Transposed(image, {0, 2, 1, 3}));
   EXPECT_THAT(PlanOf(g).steps, SizeIs(1));
   g.graph.outputs.clear();
-  g.Output(g.Padded(image, 1, 0, 0, 0, {7, 7}));
+  g.Output(g.Padded(g.Input({2, 4, 5, 1}), 1, 0, 0, 1, {7, 7}));
   const Plan plan = PlanOf(g);
   ASSERT_THAT(plan.steps, SizeIs(3));
   EXPECT_THAT(plan.kernels[static_cast<size_t>(plan.steps[1].kernel)],
               HasSubstr("p0[g0] = 0x1.cp+2f;"));
-  EXPECT_THAT(plan.steps[1].global, ElementsAre(50, 1, 1));
+  EXPECT_THAT(plan.steps[1].global, ElementsAre(60, 1, 1));
   const std::array<size_t, 3> region = plan.steps[2].global;
   EXPECT_EQ(region[0] * region[1] * region[2], 40u);
+}
+
+TEST(GpuPlanTest, border_of_an_image_is_part_of_its_copy) {
+  GraphMaker g;
+  g.Output(g.Padded(g.Input({1, 4, 5, 2}), 1, 2, 3, 1, {7, 7}));
+  const Plan plan = PlanOf(g);
+  ASSERT_THAT(plan.steps, SizeIs(1));
+  EXPECT_THAT(plan.steps[0].global, ElementsAre(16, 8, 1));
+  EXPECT_THAT(plan.kernels[0], HasSubstr("0x1.cp+2f;"));
 }
 
 // ---- The status ---------------------------------------------------------------------------------
