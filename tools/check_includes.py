@@ -234,6 +234,17 @@ def symbols_of(objects):
     return symbols
 
 
+def check_objects(folder):
+    """The same of the object files that CMake puts into `folder`."""
+    symbols = {}
+    for target in ('deputy_objects', 'deputy_kernels'):
+        found = symbols_of(folder / f'{target}.dir')
+        if not found:
+            return [f'{folder}: no object files of {target}']
+        symbols |= found
+    return check_symbols(symbols)
+
+
 def check_symbols(symbols):
     """Calls from one folder into another that LAYERS does not allow."""
     owner = {name: path for path, (defined, _) in symbols.items() for name in defined}
@@ -352,9 +363,7 @@ def main(arguments):
     if arguments.self_test:
         return 0 if self_test() else 1
     if arguments.objects:
-        objects = arguments.objects / 'CMakeFiles/deputy_objects.dir'
-        symbols = symbols_of(objects)
-        problems = check_symbols(symbols) if symbols else [f'{objects}: no object files']
+        problems = check_objects(arguments.objects / 'CMakeFiles')
     else:
         problems = check_sources(arguments.root)
     for problem in problems:

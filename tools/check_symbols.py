@@ -105,7 +105,7 @@ def check_gpu_library(library):
 
 
 def check_instruction_set_objects(build):
-    for found in sorted(build.glob('CMakeFiles/deputy_objects.dir/kernels/*/*_avx*.o')):
+    for found in sorted(build.glob('CMakeFiles/deputy_kernels.dir/kernels/*/*_avx*.o')):
         # W and w, V and v are weak; u is unique across the process.
         weak = re.findall(r'^\S* *[WVwvu] (\S.*)$', output_of('nm', '-C', '--defined-only', found),
                           re.MULTILINE)

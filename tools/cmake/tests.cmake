@@ -51,7 +51,6 @@ target_link_libraries(deputy_conformance PUBLIC deputy_schema)
 # googletest's headers take longer to read than most tests: they are precompiled, once for
 # executables (-fPIE) and once for libraries (-fPIC).
 set(precompiled_headers <gmock/gmock.h> <gtest/gtest.h>)
-file(GENERATE OUTPUT ${generated_dir}/precompiled.cc CONTENT "int main() { return 0; }\n")
 add_executable(precompiled_for_tests ${generated_dir}/precompiled.cc)
 add_library(precompiled_for_support OBJECT ${generated_dir}/precompiled.cc)
 foreach(target precompiled_for_tests precompiled_for_support)
