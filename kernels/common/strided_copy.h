@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "kernels/common/kernel.h"
 
@@ -47,15 +48,9 @@ class StridedCopy {
     blocked_ = true;
   }
 
+  // T is what WithElements runs on: of 1, 2, 4 or 8 bytes, or a view of a string.
   template <typename T>
-  void Run(const T* in, T* out) const {
-    if (empty_) return;
-    if (rank_ == 0) {
-      *out = *in;
-    } else {
-      Level(0, in, out);
-    }
-  }
+  void Run(const T* in, T* out) const;
 
  private:
   struct Axis {
@@ -64,44 +59,11 @@ class StridedCopy {
   static constexpr int64_t kBlock = 16;
 
   template <typename T>
-  void Level(int level, const T* in, T* out) const {
-    const Axis& axis = axes_[static_cast<size_t>(level)];
-    if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
-    if (blocked_ && level + 2 == rank_) {
-      return Block(axis, axes_[static_cast<size_t>(level) + 1], in, out);
-    }
-    for (int64_t i = 0; i < axis.extent; ++i) {
-      Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);
-    }
-  }
-
+  void Level(int level, const T* in, T* out) const;
   template <typename T>
-  static void Row(const Axis& axis, int64_t count, const T* in, T* out) {
-    if (axis.step_out != 1) {
-      for (int64_t i = 0; i < count; ++i) out[i * axis.step_out] = in[i * axis.step_in];
-    } else if (axis.step_in == 1) {
-      std::copy_n(in, count, out);
-    } else if (axis.step_in == 0) {
-      std::fill_n(out, count, *in);
-    } else {
-      for (int64_t i = 0; i < count; ++i) out[i] = in[i * axis.step_in];
-    }
-  }
-
+  static void Row(const Axis& axis, int64_t count, const T* in, T* out);
   template <typename T>
-  static void Block(const Axis& a, const Axis& b, const T* in, T* out) {
-    for (int64_t i = 0; i < a.extent; i += kBlock) {
-      const int64_t rows = std::min(kBlock, a.extent - i);
-      for (int64_t j = 0; j < b.extent; j += kBlock) {
-        const int64_t count = std::min(kBlock, b.extent - j);
-        const T* from = in + i * a.step_in + j * b.step_in;
-        T* to = out + i * a.step_out + j * b.step_out;
-        for (int64_t r = 0; r < rows; ++r) {
-          Row(b, count, from + r * a.step_in, to + r * a.step_out);
-        }
-      }
-    }
-  }
+  static void Block(const Axis& a, const Axis& b, const T* in, T* out);
 
   std::array<Axis, 2 * kMaxRank> axes_;
   int rank_ = 0;

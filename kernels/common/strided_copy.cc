@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of a strided copy, for every size of elements.
+#include "kernels/common/strided_copy.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace deputy {
+
+template <typename T>
+void StridedCopy::Run(const T* in, T* out) const {
+  if (empty_) return;
+  if (rank_ == 0) {
+    *out = *in;
+  } else {
+    Level(0, in, out);
+  }
+}
+
+template <typename T>
+void StridedCopy::Level(int level, const T* in, T* out) const {
+  const Axis& axis = axes_[static_cast<size_t>(level)];
+  if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
+  if (blocked_ && level + 2 == rank_) {
+    return Block(axis, axes_[static_cast<size_t>(level) + 1], in, out);
+  }
+  for (int64_t i = 0; i < axis.extent; ++i) {
+    Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);
+  }
+}
+
+template <typename T>
+void StridedCopy::Row(const Axis& axis, int64_t count, const T* in, T* out) {
+  if (axis.step_out != 1) {
+    for (int64_t i = 0; i < count; ++i) out[i * axis.step_out] = in[i * axis.step_in];
+  } else if (axis.step_in == 1) {
+    std::copy_n(in, count, out);
+  } else if (axis.step_in == 0) {
+    std::fill_n(out, count, *in);
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i * axis.step_in];
+  }
+}
+
+template <typename T>
+void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
+  for (int64_t i = 0; i < a.extent; i += kBlock) {
+    const int64_t rows = std::min(kBlock, a.extent - i);
+    for (int64_t j = 0; j < b.extent; j += kBlock) {
+      const int64_t count = std::min(kBlock, b.extent - j);
+      const T* from = in + i * a.step_in + j * b.step_in;
+      T* to = out + i * a.step_out + j * b.step_out;
+      for (int64_t r = 0; r < rows; ++r) {
+        Row(b, count, from + r * a.step_in, to + r * a.step_out);
+      }
+    }
+  }
+}
+
+template void StridedCopy::Run(const uint8_t*, uint8_t*) const;
+template void StridedCopy::Run(const uint16_t*, uint16_t*) const;
+template void StridedCopy::Run(const uint32_t*, uint32_t*) const;
+template void StridedCopy::Run(const uint64_t*, uint64_t*) const;
+template void StridedCopy::Run(const std::string_view*, std::string_view*) const;
+
+}  // namespace deputy
