@@ -214,7 +214,7 @@ TfLiteStatus Ask(const std::string& who, const char* what, bool has_function, bo
                  const Function& function, ErrorReporter* reporter) {
   if (!has_function || !has_callback) {
     return Fail(reporter, kTfLiteError, "%s: expected %s", who.c_str(),
-                has_callback ? (std::string("a plug-in that can ") + what).c_str()
+                has_callback ? std::string("a plug-in that can ").append(what).c_str()
                              : "a callback, found NULL");
   }
   std::string report;
