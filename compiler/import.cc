@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/node_import.h"
+#include "compiler/operator_name.h"
 
 namespace deputy::compiler {
 namespace {
@@ -30,7 +31,7 @@ Refusal Unknown(const TfLiteRegistration& registration) {
     return {kDeputyReasonOperator,
             "custom operator '" + std::string(registration.custom_name) + "'"};
   }
-  return {kDeputyReasonOperator, "builtin operator " + std::to_string(registration.builtin_code)};
+  return {kDeputyReasonOperator, "operator " + OperatorName(registration.builtin_code)};
 }
 
 std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLiteNode& node,
@@ -83,13 +84,20 @@ void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
 }  // namespace
 
 std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
-                                 const TfLiteRegistration& registration) {
+                                 const TfLiteRegistration& registration, Work* out_work) {
   Graph graph;
   ImportState state;
   state.context = context;
   state.graph = &graph;
   state.check_only = true;
-  return ImportNode(&state, node_index, node, registration);
+  std::optional<Refusal> refusal = ImportNode(&state, node_index, node, registration);
+  if (refusal || out_work == nullptr) return refusal;
+  for (int i = 0; i < node.outputs->size; ++i) {
+    graph.outputs.push_back(state.values.at(node.outputs->data[i]));
+  }
+  const std::vector<Work> works = WorkOfNodes(graph);
+  *out_work = works.empty() ? Work() : works.front();
+  return std::nullopt;
 }
 
 std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,

@@ -9,14 +9,16 @@
 
 #include "compiler/graph.h"
 #include "compiler/refusal.h"
+#include "compiler/work.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::compiler {
 
 // Why a node of the graph cannot be compiled; nothing if it can. It looks at tensors and
-// parameters as they are now and keeps nothing.
+// parameters as they are now and keeps nothing. If it can be, `out_work`, which may be null, is
+// what the node has to do.
 std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
-                                 const TfLiteRegistration& registration);
+                                 const TfLiteRegistration& registration, Work* out_work = nullptr);
 
 // The nodes of a partition, for the shapes that its inputs have now. The shapes of all other values
 // are inferred, whatever the tensors say. Constants point into the model's memory. The graph's

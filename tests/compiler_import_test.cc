@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/operator_name.h"
+#include "core/model/op_names.h"
 #include "tests/compiler_importer.h"
 #include "tests/model_builder.h"
 
@@ -100,6 +102,7 @@ TEST(Import, reasons_name_operator_and_tensor) {
       {kTfLiteBuiltinFloor, kTfLiteBool,
        "3 FLOOR: tensor 0 'x': expected real or quantised values, found BOOL"},
       {kTfLiteBuiltinCustom, kTfLiteInt32, "1 custom operator 'Mystery'"},
+      {kTfLiteBuiltinWhere, kTfLiteBool, "1 operator WHERE"},
   };
   for (const Row& row : kRows) {
     ModelBuilder m;
@@ -113,6 +116,19 @@ TEST(Import, reasons_name_operator_and_tensor) {
     m.SetOutputs({y});
     EXPECT_THAT(Importer(m.Finish()).Refused(), StartsWith(row.refusal));
   }
+}
+
+// The schema's spelling.
+TEST(OperatorName, is_that_of_tensorflow_lite) {
+  EXPECT_EQ(OperatorName(kTfLiteBuiltinAdd), "ADD");
+  EXPECT_EQ(OperatorName(41), "SUB");
+  EXPECT_EQ(OperatorName(kTfLiteBuiltinNonMaxSuppressionV4), "NON_MAX_SUPPRESSION_V4");
+  EXPECT_EQ(OperatorName(kTfLiteBuiltinStablehloCase), "STABLEHLO_CASE");
+  for (int code = 0; code <= kTfLiteBuiltinStablehloCase; ++code) {
+    EXPECT_EQ(OperatorName(code), BuiltinOperatorName(code)) << code;
+  }
+  EXPECT_EQ(OperatorName(-1), "-1");
+  EXPECT_EQ(OperatorName(kTfLiteBuiltinStablehloCase + 1), "210");
 }
 
 }  // namespace

@@ -37,7 +37,10 @@ struct Importer {
       TfLiteRegistration* registration;
       ASSERT_EQ(context->GetNodeAndRegistration(context, plan->data[i], &node, &registration),
                 kTfLiteOk);
-      if (!refusal) refusal = CheckNode(context, plan->data[i], *node, *registration);
+      works.emplace_back();
+      if (!refusal) {
+        refusal = CheckNode(context, plan->data[i], *node, *registration, &works.back());
+      }
     }
     if (refusal) return;
     TfLiteDelegateParams* partitions;
@@ -56,6 +59,7 @@ struct Importer {
   TfLiteDelegate delegate{};
   Graph graph;
   std::string text;
+  std::vector<Work> works;  // by node
   std::optional<Refusal> refusal;
 };
 
