@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <mutex>
-#include <numeric>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "compiler/import.h"
+#include "gpu_cl/choose.h"
 #include "gpu_cl/client_objects.h"
 #include "gpu_cl/device.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/partition.h"
 #include "gpu_cl/program_cache.h"
-#include "tensorflow/lite/builtin_ops.h"
 
 namespace deputy::gpu_cl {
 
@@ -33,69 +29,20 @@ TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   return array;
 }
 
+DeviceClass ClassOf(const GpuDelegate& gpu) {
+  switch (gpu.options.device_class) {
+    case ClassChoice::kCpu:
+      return DeviceClass::kCpu;
+    case ClassChoice::kDesktop:
+      return DeviceClass::kDesktop;
+    case ClassChoice::kMobile:
+      return DeviceClass::kMobile;
+    default:
+      return gpu.context->device().profile.device_class;
+  }
+}
+
 namespace {
-
-using compiler::Refusal;
-
-// ---- Choosing nodes -----------------------------------------------------------------------------
-
-bool HasType(const TfLiteContext* context, const TfLiteNode& node,
-             std::initializer_list<TfLiteType> types) {
-  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
-    for (int i = 0; i < indices->size; ++i) {
-      if (indices->data[i] < 0) continue;
-      const TfLiteTensor& tensor = context->tensors[indices->data[i]];
-      if (std::find(types.begin(), types.end(), tensor.type) != types.end()) return true;
-    }
-  }
-  return false;
-}
-
-// Why the delegate leaves a node to the CPU.
-std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, int index) {
-  TfLiteNode* node;
-  TfLiteRegistration* registration;
-  if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
-    return Refusal{kDeputyReasonOther, "the node is not there"};
-  }
-  if (!gpu.options.quantized && HasType(context, *node, {kTfLiteInt8, kTfLiteUInt8})) {
-    return Refusal{kDeputyReasonQuantization, "quantised models are switched off"};
-  }
-  // Within one step of 65536 float32 is no longer exact enough for sums.
-  const bool product = registration->builtin_code == kTfLiteBuiltinBatchMatmul ||
-                       registration->builtin_code == kTfLiteBuiltinFullyConnected ||
-                       registration->builtin_code == kTfLiteBuiltinConv2d;
-  if (product && HasType(context, *node, {kTfLiteInt16})) {
-    return Refusal{kDeputyReasonType, "INT16, whose sums are more exact than float32"};
-  }
-  return compiler::CheckNode(context, index, *node, *registration);
-}
-
-// The nodes of the largest partitions, as many as the options allow.
-TfLiteStatus Largest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes) {
-  if (gpu.options.max_partitions == 0 || nodes->empty()) return kTfLiteOk;
-  TfLiteIntArray* wanted = MakeArray(*nodes);
-  if (wanted == nullptr) return Fail(context, kTfLiteError, "memory is short");
-  TfLiteDelegateParams* partitions;
-  int count;
-  const TfLiteStatus status =
-      context->PreviewDelegatePartitioning(context, wanted, &partitions, &count);
-  free(wanted);
-  if (status != kTfLiteOk) return status;
-  std::vector<int> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return partitions[a].nodes_to_replace->size > partitions[b].nodes_to_replace->size;
-  });
-  const auto kept = std::min(order.size(), static_cast<size_t>(gpu.options.max_partitions));
-  nodes->clear();
-  for (size_t i = 0; i < kept; ++i) {
-    const TfLiteIntArray& part = *partitions[order[i]].nodes_to_replace;
-    nodes->insert(nodes->end(), part.data, part.data + part.size);
-  }
-  std::sort(nodes->begin(), nodes->end());
-  return kTfLiteOk;
-}
 
 // Tensors that `nodes` make and that only they read can stay on the device between two partitions.
 // What nobody reads is an output of the graph, which `outputs_too` leaves there as well (an output
@@ -133,11 +80,14 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     TfLiteStatus status = context->GetExecutionPlan(context, &given);
     if (status != kTfLiteOk) return status;
     const std::vector<int> plan(given->data, given->data + given->size);
+    std::vector<NodeChoice> choices;
+    status = ChooseNodes(gpu, context, plan, &choices);
+    if (status != kTfLiteOk) return status;
     std::vector<int> nodes;
-    for (int index : plan) {
-      if (!Refuse(gpu, context, index)) nodes.push_back(index);
+    for (const NodeChoice& choice : choices) {
+      if (!choice.refusal) nodes.push_back(choice.node);
     }
-    status = Largest(gpu, context, &nodes);
+    status = KeepLargest(gpu, context, &nodes);
     if (status != kTfLiteOk) return status;
     const TensorRoles roles = FindRoles(context, plan, nodes, gpu.options.keep_outputs);
     const RolesInForce in_force(&roles);
@@ -225,12 +175,16 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
   return Guarded(context, [&] {
     GpuDelegate& gpu = Of(delegate);
     gpu.texts.assign(answer->node_count, "");
+    std::vector<NodeChoice> choices;
+    const TfLiteStatus status =
+        ChooseNodes(gpu, context, {answer->nodes, answer->node_count}, &choices);
+    if (status != kTfLiteOk) return status;
     for (size_t i = 0; i < answer->node_count; ++i) {
-      std::optional<Refusal> refusal = Refuse(gpu, context, answer->nodes[i]);
-      answer->supported[i] = refusal ? 0 : 1;
-      if (!refusal) continue;
-      answer->reason_of_node[i] = refusal->reason;
-      gpu.texts[i] = std::move(refusal->text);
+      answer->supported[i] = choices[i].refusal ? 0 : 1;
+      answer->cost_ns_of_node[i] = choices[i].device_ns;
+      if (!choices[i].refusal) continue;
+      answer->reason_of_node[i] = choices[i].refusal->reason;
+      gpu.texts[i] = std::move(choices[i].refusal->text);
       answer->text_of_node[i] = gpu.texts[i].c_str();
     }
     return kTfLiteOk;

@@ -66,6 +66,9 @@ inline TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std:
 // The runtime frees arrays that it is given with free(); null if memory is short.
 TfLiteIntArray* MakeArray(const std::vector<int>& values);
 
+// What kernels of a delegate with a context are written for.
+DeviceClass ClassOf(const GpuDelegate& gpu);
+
 }  // namespace deputy::gpu_cl
 
 #endif  // DEPUTY_GPU_CL_GPU_DELEGATE_H_

@@ -56,12 +56,12 @@ constexpr Row kRows[] = {
      "Whether quantised operators are taken; they are computed in float."},
     {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMany, "",
      "0", "At most this many partitions, the most worthwhile ones; 0: all."},
-    {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, -kMany, kMany, "", "0",
-     "Partitions that are expected to gain fewer microseconds than this stay on the CPU. "
-     "Not there yet."},
+    {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, kNoLeastGain, kMany, "",
+     "-1e9",
+     "Partitions that are expected to gain fewer microseconds than this stay on the CPU; 0: those "
+     "that the CPU is expected to run faster. By default all are taken."},
     {"force", &Options::force, &DeputyGpuOptions::force, 0, 0, "", "false",
-     "Whether partitions are taken even where the CPU is expected to be faster. As long as nothing "
-     "is expected, they always are."},
+     "Whether partitions are taken whatever min_gain_us says."},
     {"preference", &Options::preference, &DeputyGpuOptions::preference, 0, 0,
      "single_answer|sustained_speed|balanced", "single_answer",
      "What it is used for: single_answer, sustained_speed (more time for setting up) or balanced. "
@@ -366,7 +366,6 @@ std::string FindMissing(const Options& options) {
   const auto missing = [](const char* key) {
     return std::string("option '") + key + "': this version has only the default";
   };
-  if (options.min_gain_us != 0) return missing("min_gain_us");
   if (options.preference != Preference::kSingleAnswer) return missing("preference");
   return options.tuning != Tuning::kNone ? missing("tuning") : "";
 }

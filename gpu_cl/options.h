@@ -29,6 +29,9 @@ enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
 enum class Tuning { kNone, kFast, kFull };
 
+// The least number that min_gain_us may be: no gain is asked for, and none is computed.
+inline constexpr double kNoLeastGain = -1e9;
+
 struct Options {
   // Every member as the table has it.
   Options();

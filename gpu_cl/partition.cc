@@ -16,19 +16,6 @@ namespace {
 using compiler::Graph;
 using compiler::Refusal;
 
-DeviceClass ClassOf(const GpuDelegate& gpu) {
-  switch (gpu.options.device_class) {
-    case ClassChoice::kCpu:
-      return DeviceClass::kCpu;
-    case ClassChoice::kDesktop:
-      return DeviceClass::kDesktop;
-    case ClassChoice::kMobile:
-      return DeviceClass::kMobile;
-    default:
-      return gpu.context->device().profile.device_class;
-  }
-}
-
 bool StoresHalf(Precision precision, DeviceClass device_class) {
   return precision == Precision::kFp16 ||
          (precision == Precision::kAutomatic && device_class != DeviceClass::kCpu);

@@ -686,6 +686,19 @@ class CliTest(unittest.TestCase):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
         self.assertEqual(report["delegates"][0]["name"], "gpu")
 
+    def test_the_gpu_delegate_leaves_what_gains_too_little(self):
+        wanted = "gpu,device=cpu,min_gain_us=1e8"
+        report = json.loads(self.gpu("explain", FLOAT, "--delegate", wanted, "--json"))
+        self.assertEqual(report["delegated"], 0)
+        for node in report["subgraphs"][0]["nodes"]:
+            answer, = node["answers"]
+            self.assertEqual(answer["reason_name"], "COST")
+            self.assertRegex(answer["text"],
+                             r"\Apartition of 16 nodes: gain \S+ us below min_gain_us=100000000\Z")
+        for options in ("gpu,device=cpu", wanted + ",force=true"):
+            report = json.loads(self.gpu("explain", FLOAT, "--delegate", options, "--json"))
+            self.assertEqual(report["delegated"], 16)
+
     def test_the_gpu_delegate_shows_its_graphs(self):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--ir",
                                      "--json"))

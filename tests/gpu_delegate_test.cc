@@ -167,6 +167,7 @@ struct Answer {
   bool supported = false;
   int32_t reason = 0;
   std::string text;
+  double cost_ns = -1;
 };
 
 // What the delegate says of each node of a model.
@@ -184,7 +185,8 @@ std::vector<Answer> Ask(TfLiteDelegate* gpu, const std::vector<uint8_t>& model) 
                                   reasons.data(), texts.data(), groups.data(), costs.data()};
     EXPECT_EQ(GetSupport(gpu, context, &answer), kTfLiteOk);
     for (size_t i = 0; i < count; ++i) {
-      answers.push_back({supported[i] != 0, reasons[i], texts[i] == nullptr ? "" : texts[i]});
+      answers.push_back(
+          {supported[i] != 0, reasons[i], texts[i] == nullptr ? "" : texts[i], costs[i]});
     }
     return kTfLiteOk;
   });
@@ -204,7 +206,7 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   }
   EXPECT_FALSE(divided[2].supported);
   EXPECT_EQ(divided[2].reason, kDeputyReasonOperator);
-  EXPECT_EQ(divided[2].text, "builtin operator 107");
+  EXPECT_EQ(divided[2].text, "operator GATHER_ND");
   const std::vector<Answer> bytes = Ask(gpu.get(), WholeModel(kTfLiteInt8));
   EXPECT_EQ(bytes[0].reason, kDeputyReasonQuantization);
   EXPECT_EQ(bytes[0].text, "quantised models are switched off");
@@ -212,6 +214,52 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   const std::vector<Answer> shorts = Ask(all.get(), WholeModel(kTfLiteInt16));
   EXPECT_EQ(shorts[0].reason, kDeputyReasonType);
   EXPECT_EQ(shorts[0].text, "INT16, whose sums are more exact than float32");
+}
+
+// ---- What it is worth ---------------------------------------------------------------------------
+
+int NodesTaken(const std::shared_ptr<const ClApi>& api, const OptionTexts& options,
+               const std::vector<uint8_t>& model) {
+  const TestDelegate gpu(api, options);
+  TestInterpreter t(model);
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  return FirstDelegate(t).node_count;
+}
+
+// Models as small as these are never worth it, which is what 0 is about.
+TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
+  const auto api = spy_->api();
+  EXPECT_EQ(NodesTaken(api, {}, DividedModel()), 3);
+  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "0"}}, DividedModel()), 0);
+  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "1e6"}}, PictureModel()), 0);
+  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "-1e6"}}, DividedModel()), 3);
+  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "1e6"}, {"force", "true"}}, DividedModel()), 3);
+}
+
+TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
+  const TestDelegate gpu(spy_->api(), {{"min_gain_us", "1000"}});
+  const std::vector<Answer> answers = Ask(gpu.get(), DividedModel());
+  ASSERT_EQ(answers.size(), 4u);
+  for (const size_t node : {0, 1, 3}) {
+    EXPECT_FALSE(answers[node].supported);
+    EXPECT_EQ(answers[node].reason, kDeputyReasonCost);
+    EXPECT_THAT(answers[node].text,
+                testing::MatchesRegex(node == 3 ? "partition of 1 nodes: gain -[0-9.]+ us below "
+                                                  "min_gain_us=1000"
+                                                : "partition of 2 nodes: gain -[0-9.]+ us below "
+                                                  "min_gain_us=1000"));
+  }
+  EXPECT_EQ(answers[2].reason, kDeputyReasonOperator);
+}
+
+TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
+  const TestDelegate gpu(spy_->api());
+  const std::vector<Answer> answers = Ask(gpu.get(), PictureModel());
+  ASSERT_EQ(answers.size(), 6u);
+  for (const size_t node : {0, 1, 3, 4, 5}) EXPECT_GT(answers[node].cost_ns, 0) << node;
+  EXPECT_EQ(answers[2].cost_ns, 0);  // RESHAPE
+  EXPECT_EQ(Ask(gpu.get(), DividedModel())[2].cost_ns, -1);
 }
 
 // ---- Life ---------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_EQ(options.precision, Precision::kFp32);
   EXPECT_TRUE(options.quantized);
   EXPECT_EQ(options.max_partitions, 0);
-  EXPECT_EQ(options.min_gain_us, 0.0);
+  EXPECT_EQ(options.min_gain_us, kNoLeastGain);
   EXPECT_FALSE(options.force);
   EXPECT_EQ(options.preference, Preference::kSingleAnswer);
   EXPECT_EQ(options.tuning, Tuning::kNone);
@@ -206,8 +206,8 @@ std::string Refused(const TfLiteGpuDelegateOptionsV2& v2) {
 }
 
 TEST(OptionsTest, what_is_not_there_yet_is_found) {
-  const std::pair<const char*, const char*> kMissing[] = {
-      {"min_gain_us", "3"}, {"preference", "balanced"}, {"tuning", "full"}};
+  const std::pair<const char*, const char*> kMissing[] = {{"preference", "balanced"},
+                                                          {"tuning", "full"}};
   EXPECT_EQ(FindMissing(Options()), "");
   for (const auto& [key, value] : kMissing) {
     Options options;

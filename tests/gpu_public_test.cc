@@ -48,7 +48,7 @@ TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
   EXPECT_EQ(defaults.quantized, 1);
   EXPECT_EQ(defaults.force, 0);
   EXPECT_EQ(defaults.max_partitions, 0);
-  EXPECT_EQ(defaults.min_gain_us, 0.0);
+  EXPECT_EQ(defaults.min_gain_us, -1e9);
   EXPECT_EQ(defaults.preference, kDeputyGpuPreferenceSingleAnswer);
   EXPECT_EQ(defaults.tuning, kDeputyGpuTuningNone);
   EXPECT_STREQ(defaults.cache_dir, "");

@@ -87,11 +87,12 @@ typedef struct DeputyGpuOptions {
   int32_t precision;
   // Not 0: quantised operators are taken; they are computed in float.
   int32_t quantized;
-  // Not 0: partitions are taken even where the CPU is expected to be faster.
+  // Not 0: partitions are taken whatever min_gain_us says.
   int32_t force;
   // At most so many partitions; 0: all.
   int64_t max_partitions;
-  // Partitions that are expected to gain less stay on the CPU, in microseconds.
+  // Partitions that are expected to gain less stay on the CPU, in microseconds; 0: those that the
+  // CPU is expected to run faster. -1e9, the default: all are taken.
   double min_gain_us;
   // A DeputyGpuPreference.
   int32_t preference;

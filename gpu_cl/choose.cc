@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/choose.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "compiler/import.h"
+#include "gpu_cl/cost.h"
+#include "tensorflow/lite/builtin_ops.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+using compiler::Refusal;
+
+bool HasType(const TfLiteContext* context, const TfLiteNode& node,
+             std::initializer_list<TfLiteType> types) {
+  for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
+    for (int i = 0; i < indices->size; ++i) {
+      if (indices->data[i] < 0) continue;
+      const TfLiteTensor& tensor = context->tensors[indices->data[i]];
+      if (std::find(types.begin(), types.end(), tensor.type) != types.end()) return true;
+    }
+  }
+  return false;
+}
+
+// Why the delegate leaves a node to the CPU.
+std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, int index,
+                              compiler::Work* out_work) {
+  TfLiteNode* node;
+  TfLiteRegistration* registration;
+  if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+    return Refusal{kDeputyReasonOther, "the node is not there"};
+  }
+  if (!gpu.options.quantized && HasType(context, *node, {kTfLiteInt8, kTfLiteUInt8})) {
+    return Refusal{kDeputyReasonQuantization, "quantised models are switched off"};
+  }
+  // Within one step of 65536 float32 is no longer exact enough for sums.
+  const bool product = registration->builtin_code == kTfLiteBuiltinBatchMatmul ||
+                       registration->builtin_code == kTfLiteBuiltinFullyConnected ||
+                       registration->builtin_code == kTfLiteBuiltinConv2d;
+  if (product && HasType(context, *node, {kTfLiteInt16})) {
+    return Refusal{kDeputyReasonType, "INT16, whose sums are more exact than float32"};
+  }
+  return compiler::CheckNode(context, index, *node, *registration, out_work);
+}
+
+// The partitions that nodes would make; they hold until the next call.
+TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
+                     std::span<const TfLiteDelegateParams>* out_partitions) {
+  TfLiteIntArray* wanted = MakeArray(nodes);
+  if (wanted == nullptr) return Fail(context, kTfLiteError, "memory is short");
+  TfLiteDelegateParams* partitions = nullptr;
+  int count = 0;
+  const TfLiteStatus status =
+      context->PreviewDelegatePartitioning(context, wanted, &partitions, &count);
+  free(wanted);
+  if (status == kTfLiteOk) *out_partitions = {partitions, static_cast<size_t>(count)};
+  return status;
+}
+
+// Why a partition is left to the CPU; nothing if it is worth it, or cannot be imported, which shows
+// when it is compiled.
+std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
+                             const TfLiteDelegateParams& partition) {
+  compiler::Graph graph;
+  if (compiler::Import(context, partition, &graph)) return std::nullopt;
+  const double gain_us = GainNs(model, graph) / 1000;
+  if (gain_us >= gpu.options.min_gain_us) return std::nullopt;
+  char text[160];
+  std::snprintf(text, sizeof text, "partition of %d nodes: gain %.1f us below min_gain_us=%.15g",
+                partition.nodes_to_replace->size, gain_us, gpu.options.min_gain_us);
+  return Refusal{kDeputyReasonCost, text};
+}
+
+// Refuses the nodes of partitions that gain less than the options want.
+TfLiteStatus RefuseSlow(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
+                        std::vector<NodeChoice>* choices) {
+  std::vector<int> nodes;
+  std::map<int, NodeChoice*> choice_of_node;
+  for (NodeChoice& choice : *choices) {
+    choice_of_node[choice.node] = &choice;
+    if (!choice.refusal) nodes.push_back(choice.node);
+  }
+  if (nodes.empty()) return kTfLiteOk;
+  std::span<const TfLiteDelegateParams> partitions;
+  const TfLiteStatus status = Preview(context, nodes, &partitions);
+  if (status != kTfLiteOk) return status;
+  for (const TfLiteDelegateParams& partition : partitions) {
+    const std::optional<Refusal> refusal = Weigh(gpu, context, model, partition);
+    if (!refusal) continue;
+    const TfLiteIntArray& part = *partition.nodes_to_replace;
+    for (int i = 0; i < part.size; ++i) choice_of_node.at(part.data[i])->refusal = refusal;
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::span<const int> plan,
+                         std::vector<NodeChoice>* out_choices) {
+  const CostModel model =
+      CostModelOf(gpu.context->device().profile, ClassOf(gpu), context->recommended_num_threads);
+  out_choices->clear();
+  for (int index : plan) {
+    NodeChoice& choice = out_choices->emplace_back();
+    choice.node = index;
+    compiler::Work work;
+    choice.refusal = Refuse(gpu, context, index, &work);
+    if (!choice.refusal) choice.device_ns = TimeNs(model.device, work);
+  }
+  if (gpu.options.force || gpu.options.min_gain_us <= kNoLeastGain) return kTfLiteOk;
+  return RefuseSlow(gpu, context, model, out_choices);
+}
+
+TfLiteStatus KeepLargest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes) {
+  if (gpu.options.max_partitions == 0 || nodes->empty()) return kTfLiteOk;
+  std::span<const TfLiteDelegateParams> partitions;
+  const TfLiteStatus status = Preview(context, *nodes, &partitions);
+  if (status != kTfLiteOk) return status;
+  std::vector<size_t> order(partitions.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return partitions[a].nodes_to_replace->size > partitions[b].nodes_to_replace->size;
+  });
+  const auto kept = std::min(order.size(), static_cast<size_t>(gpu.options.max_partitions));
+  nodes->clear();
+  for (size_t i = 0; i < kept; ++i) {
+    const TfLiteIntArray& part = *partitions[order[i]].nodes_to_replace;
+    nodes->insert(nodes->end(), part.data, part.data + part.size);
+  }
+  std::sort(nodes->begin(), nodes->end());
+  return kTfLiteOk;
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU's numbers, and those of the class for CPUs, fit the models of gpu.md on an AVX-512
+// machine; those of other devices come from data sheets, at a third of what they promise.
+#include "gpu_cl/cost.h"
+
+#include <algorithm>
+
+#include "compiler/passes.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+// Floats in a vector of a CPU of which nothing is known.
+constexpr double kUnknownWidth = 8;
+
+// Vectors in a nanosecond of a core.
+constexpr double kCpuMacVectors = 3;
+constexpr double kCpuStepVectors = 1;
+constexpr double kCpuBytes = 16;
+constexpr double kCpuBytewise = 4;
+
+CostModel ForCpu(double units, double width) {
+  return {{}, {units * width * 2.5, units * width / 2, units * 8, 2'000}, 10, 20'000};
+}
+
+// A unit has 128 lanes or so.
+CostModel ForDiscreteGpu(double units) {
+  return {{}, {units * 60, units * 60, 400, 4'000}, 12, 30'000};
+}
+
+// A unit has eight lanes or so; also what is taken for an unknown device.
+CostModel ForIntegratedGpu(double units) {
+  return {{}, {units * 3, units * 3, 20, 6'000}, 8, 60'000};
+}
+
+CostModel ForMobileGpu(double units) {
+  return {{}, {units * 20, units * 20, 15, 10'000}, 5, 100'000};
+}
+
+CostModel ForDevice(const DeviceProfile& profile, DeviceClass device_class) {
+  const double units = std::max(profile.compute_units, 1u);
+  if (profile.kind == DeviceKind::kCpu || device_class == DeviceClass::kCpu) {
+    return ForCpu(units, std::max(profile.float_width, 1u));
+  }
+  if (device_class == DeviceClass::kMobile) return ForMobileGpu(units);
+  return profile.kind == DeviceKind::kDiscreteGpu ? ForDiscreteGpu(units) : ForIntegratedGpu(units);
+}
+
+}  // namespace
+
+CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, int threads) {
+  CostModel model = ForDevice(profile, device_class);
+  // A device that is a CPU is most likely the one that the runtime computes on.
+  const bool same = profile.kind == DeviceKind::kCpu && profile.float_width > 0;
+  const double width = same ? profile.float_width : kUnknownWidth;
+  const double cores = std::max(threads, 1);
+  model.cpu = {cores * width * kCpuMacVectors, cores * width * kCpuStepVectors, cores * kCpuBytes,
+               500, kCpuBytewise};
+  return model;
+}
+
+double TimeNs(const Rates& rates, const compiler::Work& work) {
+  double arithmetic = work.macs / rates.macs + work.steps / rates.steps;
+  if (work.bytewise) arithmetic /= rates.bytewise;
+  return std::max(arithmetic, work.bytes / rates.bytes) + work.operations * rates.launch_ns;
+}
+
+double GainNs(const CostModel& model, const compiler::Graph& imported) {
+  double gain = -model.submit_ns - compiler::BorderBytes(imported) / model.border_bytes;
+  for (const compiler::Work& work : compiler::WorkOfNodes(imported)) {
+    gain += TimeNs(model.cpu, work);
+  }
+  compiler::Graph optimised = imported;
+  compiler::RunPasses(&optimised, {});
+  for (const compiler::Work& work : compiler::WorkOfOperations(optimised)) {
+    gain -= TimeNs(model.device, work);
+  }
+  return gain;
+}
+
+}  // namespace deputy::gpu_cl
