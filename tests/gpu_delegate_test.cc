@@ -206,7 +206,7 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   }
   EXPECT_FALSE(divided[2].supported);
   EXPECT_EQ(divided[2].reason, kDeputyReasonOperator);
-  EXPECT_EQ(divided[2].text, "operator GATHER_ND");
+  EXPECT_EQ(divided[2].text, "custom operator 'Backwards'");
   const std::vector<Answer> bytes = Ask(gpu.get(), WholeModel(kTfLiteInt8));
   EXPECT_EQ(bytes[0].reason, kDeputyReasonQuantization);
   EXPECT_EQ(bytes[0].text, "quantised models are switched off");

@@ -83,17 +83,15 @@ std::vector<uint8_t> LookupModel() {
   return m.Finish();
 }
 
-// LOGISTIC, GATHER_ND on the CPU, TANH, ABS: partitions before and behind.
+// LOGISTIC, Backwards on the CPU, TANH, ABS: partitions before and behind.
 std::vector<uint8_t> CurvesModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {4}, "x");
-  const int places = m.AddConstant<int32_t>(kTfLiteInt32, {3, 1}, {2, 0, 2});
-  const int curve = m.AddTensor(kFloat, {4}), chosen = m.AddTensor(kFloat, {3});
-  const int t = m.AddTensor(kFloat, {3}), y = m.AddTensor(kFloat, {3}, "y");
+  const int curve = m.AddTensor(kFloat, {4}), turned = m.AddTensor(kFloat, {4});
+  const int t = m.AddTensor(kFloat, {4}), y = m.AddTensor(kFloat, {4}, "y");
   m.AddOp(kTfLiteBuiltinLogistic, {x}, {curve});
-  m.AddOp(kTfLiteBuiltinGatherNd, {curve, places}, {chosen},
-          schema::CreateGatherNdOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinTanh, {chosen}, {t});
+  m.AddCustomOp("Backwards", {curve}, {turned});
+  m.AddOp(kTfLiteBuiltinTanh, {turned}, {t});
   m.AddOp(kTfLiteBuiltinAbs, {t}, {y}, schema::CreateAbsOptions(m.fbb()));
   m.SetInputs({x});
   m.SetOutputs({y});
@@ -152,13 +150,11 @@ std::vector<uint8_t> SmallModel() {
 std::vector<uint8_t> DividedModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-  const int places = m.AddConstant<int32_t>(kTfLiteInt32, {4, 2}, {0, 3, 0, 2, 0, 1, 0, 0});
   std::vector<int> t;
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
-  for (int i = 0; i < 2; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {4}));
+  for (int i = 0; i < 4; ++i) t.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
   m.AddOp(kTfLiteBuiltinNeg, {x}, {t[0]}, schema::CreateNegOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinAbs, {t[0]}, {t[1]}, schema::CreateAbsOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinGatherNd, {t[1], places}, {t[2]}, schema::CreateGatherNdOptions(m.fbb()));
+  m.AddCustomOp("Backwards", {t[1]}, {t[2]});
   m.AddOp(kTfLiteBuiltinNeg, {t[2]}, {t[3]}, schema::CreateNegOptions(m.fbb()));
   m.SetInputs({x});
   m.SetOutputs({t[3]});
@@ -204,12 +200,11 @@ std::vector<uint8_t> WholeModel(TfLiteType type) {
 std::vector<uint8_t> BridgedModel() {
   ModelBuilder b;
   const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");
-  const int places = b.AddConstant<int32_t>(kTfLiteInt32, {4, 1}, {3, 2, 1, 0});
   const int m = b.AddTensor(kTfLiteFloat32, {4}, "m"), n = b.AddTensor(kTfLiteFloat32, {4}, "n");
   const int g = b.AddTensor(kTfLiteFloat32, {4}, "g"), y = b.AddTensor(kTfLiteFloat32, {4}, "y");
   b.AddOp(kTfLiteBuiltinAbs, {x}, {m}, schema::CreateAbsOptions(b.fbb()));
   b.AddOp(kTfLiteBuiltinNeg, {x}, {n}, schema::CreateNegOptions(b.fbb()));
-  b.AddOp(kTfLiteBuiltinGatherNd, {n, places}, {g}, schema::CreateGatherNdOptions(b.fbb()));
+  b.AddCustomOp("Backwards", {n}, {g});
   b.AddOp(kTfLiteBuiltinAdd, {m, g}, {y}, schema::CreateAddOptions(b.fbb()));
   b.SetInputs({x});
   b.SetOutputs({y});

@@ -18,7 +18,7 @@ std::vector<uint8_t> PictureModel();
 // max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
 std::vector<uint8_t> SmallModel();
 
-// NEG, ABS, GATHER_ND of the row in reverse, NEG: the third is none of the delegate's.
+// NEG, ABS, Backwards (test_interpreter.h), NEG: the third is none of the delegate's.
 std::vector<uint8_t> DividedModel();
 
 // CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on pictures [batch, 4, 4, 1].
@@ -27,8 +27,8 @@ std::vector<uint8_t> BatchModel();
 // A product of two rows of integers, of int8 or int16.
 std::vector<uint8_t> WholeModel(TfLiteType type);
 
-// m = |x|; n = -x; g = n backwards, by GATHER_ND, which the CPU runs; y = m + g. The delegate has
-// two partitions, {ABS, NEG} and {ADD}, and m goes from the one to the other.
+// m = |x|; n = -x; g = n backwards, which the CPU runs; y = m + g. The delegate has two partitions,
+// {ABS, NEG} and {ADD}, and m goes from the one to the other.
 std::vector<uint8_t> BridgedModel();
 
 // Twelve models, those above among them, that differ in operators, types and partitions. Integer

@@ -27,7 +27,8 @@ class TestInterpreter {
   TestInterpreter(const TestInterpreter&) = delete;
   TestInterpreter& operator=(const TestInterpreter&) = delete;
 
-  // Null when model or interpreter was refused.
+  // Null when model or interpreter was refused. The interpreter knows a custom operator Backwards,
+  // of one float32 tensor, whose elements it reverses, and which no delegate knows.
   TfLiteModel* model() const { return model_; }
   TfLiteInterpreter* get() const { return interpreter_; }
   // Everything reported so far, a line each.
