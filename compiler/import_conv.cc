@@ -87,6 +87,10 @@ bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
     return node->RefuseInput(filter, kDeputyReasonType,
                              "a quantised filter, whose image is quantised as it runs");
   }
+  // TensorFlow Lite does not look at it.
+  if (type == kTfLiteInt16 && node->input_tensor(filter).params.zero_point != 0) {
+    return node->RefuseInput(filter, kDeputyReasonQuantization, "a zero point, for an INT16 image");
+  }
   const Shape shape = node->shape(node->Input(image));
   if (ElementCount(shape) == 0) return node->RefuseInput(image, kDeputyReasonShape, "it is empty");
   return true;

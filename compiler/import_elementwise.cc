@@ -390,7 +390,7 @@ constexpr ImportRow kRows[] = {
     {"SELECT_V2", kTfLiteBuiltinSelectV2, 2, &ImportSelectV2},
     {"SIGN", kTfLiteBuiltinSign, 2, &ImportNumberOp<kSign>},
     {"SIN", kTfLiteBuiltinSin, 1, &ImportCurveOp<kSin>},
-    {"SQRT", kTfLiteBuiltinSqrt, 1, &ImportRoot<kSqrt>},
+    {"SQRT", kTfLiteBuiltinSqrt, 2, &ImportRoot<kSqrt>},
     {"SQUARE", kTfLiteBuiltinSquare, 1, &ImportSquare},
     {"SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2, &ImportSquaredDifference},
     {"SUB", kTfLiteBuiltinSub, 5, &ImportArithmetic<kSub, TfLiteSubParams>},

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER, EMBEDDING_LOOKUP and ONE_HOT: results that depend on indices.
+// GATHER, GATHER_ND, EMBEDDING_LOOKUP and ONE_HOT: results that depend on indices.
+#include "compiler/copy.h"
 #include "compiler/node_import.h"
 
 namespace deputy::compiler {
 namespace {
 
 bool FinishGather(NodeImport* node, Gather gather, int values, int indices) {
-  const ValueId from = node->Input(values), places = node->Input(indices);
+  const ValueId from = node->Input(values);
+  ValueId places = node->Input(indices);
+  if (node->value(places).type == kTfLiteInt16) places = node->AddCast(places, kTfLiteInt32);
   const Shape shape = node->shape(from), index_shape = node->shape(places);
   Shape to(shape.begin(), shape.begin() + gather.axis);
   to.insert(to.end(), index_shape.begin() + gather.batch_axes, index_shape.end());
@@ -16,7 +19,9 @@ bool FinishGather(NodeImport* node, Gather gather, int values, int indices) {
 }
 
 bool ImportGather(NodeImport* node) {
-  if (!node->CheckInputs(2, 2) || !node->CheckType(1, {kTfLiteInt32, kTfLiteInt64})) return false;
+  if (!node->CheckInputs(2, 2) || !node->CheckType(1, {kTfLiteInt16, kTfLiteInt32, kTfLiteInt64})) {
+    return false;
+  }
   const auto& params = node->params<TfLiteGatherParams>();
   const Shape shape = node->shape(node->Input(0)), indices = node->shape(node->Input(1));
   Gather gather;
@@ -32,6 +37,66 @@ bool ImportGather(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "%d batch axes", params.batch_dims);
   }
   return FinishGather(node, gather, 0, 1);
+}
+
+// ---- GATHER_ND ----------------------------------------------------------------------------------
+
+// One number of each tuple [..., depth] of indices.
+ValueId TupleColumn(NodeImport* node, ValueId tuples, int column) {
+  const Shape from = node->shape(tuples);
+  Shape to = from;
+  to.back() = 1;
+  std::vector<int> start(from.size(), 0);
+  const std::vector<int> zeros = start;
+  start.back() = column;
+  const CopyRegion region = RegionOf({0, to, start, zeros, {}, {}}, from, to);
+  const TfLiteType type = node->value(tuples).type;
+  const ValueId part = node->Add(Copy{{region}, {}}, {tuples}, type, to);
+  to.pop_back();
+  const ValueId indices = node->AddView(part, to);
+  return type == kTfLiteInt16 ? node->AddCast(indices, kTfLiteInt32) : indices;
+}
+
+// What tuples of indices count up to, where the axes that they are about are one. How far an index
+// leads along an axis is looked up, so that one that is out of range is an error of that axis.
+ValueId FlatIndices(NodeImport* node, ValueId tuples, const Shape& axes) {
+  if (axes.size() == 1) return TupleColumn(node, tuples, 0);
+  const std::vector<int64_t> strides = Strides(axes);
+  ValueId sum = kNoValue;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    std::vector<double> steps;
+    for (int i = 0; i < axes[n]; ++i) steps.push_back(static_cast<double>(i * strides[n]));
+    const ValueId table = node->Constant(kTfLiteInt32, {axes[n]}, steps);
+    const ValueId column = TupleColumn(node, tuples, static_cast<int>(n));
+    const ValueId step = node->Add(Gather{}, {table, column}, kTfLiteInt32, node->shape(column));
+    sum = n == 0 ? step : node->AddBinary(ScalarOp::kAdd, sum, step);
+  }
+  return sum;
+}
+
+// A lookup along the axes that the tuples are about, as one.
+bool ImportGatherNd(NodeImport* node) {
+  if (!node->CheckInputs(2, 2) || !node->CheckType(1, {kTfLiteInt16, kTfLiteInt32, kTfLiteInt64})) {
+    return false;
+  }
+  const ValueId values = node->Input(0), tuples = node->Input(1);
+  const Shape shape = node->shape(values), index_shape = node->shape(tuples);
+  if (index_shape.empty() || index_shape.back() < 1 ||
+      static_cast<size_t>(index_shape.back()) > shape.size()) {
+    return node->RefuseInput(1, kDeputyReasonShape, "expected tuples of 1 to %zu indices",
+                             shape.size());
+  }
+  const auto depth = static_cast<ptrdiff_t>(index_shape.back());
+  const Shape axes(shape.begin(), shape.begin() + depth);
+  const int64_t count = ElementCount(axes);
+  if (ElementCount(shape) == 0)
+    return node->RefuseInput(0, kDeputyReasonShape, "it has nothing to pick from");
+  Shape flat = {static_cast<int>(count)}, to(index_shape.begin(), index_shape.end() - 1);
+  flat.insert(flat.end(), shape.begin() + depth, shape.end());
+  to.insert(to.end(), shape.begin() + depth, shape.end());
+  const ValueId places = FlatIndices(node, tuples, axes);
+  return node->SetOutput(
+      0, node->Add(Gather{}, {node->AddView(values, flat), places}, node->value(values).type, to));
 }
 
 bool ImportEmbeddingLookup(NodeImport* node) {
@@ -68,8 +133,9 @@ bool ImportOneHot(NodeImport* node) {
 }
 
 constexpr ImportRow kRows[] = {
-    {"EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 4, &ImportEmbeddingLookup},
-    {"GATHER", kTfLiteBuiltinGather, 7, &ImportGather},
+    {"EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, &ImportEmbeddingLookup},
+    {"GATHER", kTfLiteBuiltinGather, 8, &ImportGather},
+    {"GATHER_ND", kTfLiteBuiltinGatherNd, 6, &ImportGatherNd},
     {"ONE_HOT", kTfLiteBuiltinOneHot, 1, &ImportOneHot},
 };
 

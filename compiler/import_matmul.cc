@@ -86,7 +86,7 @@ bool ImportBatchMatmul(NodeImport* node) {
 
 constexpr ImportRow kRows[] = {
     {"BATCH_MATMUL", kTfLiteBuiltinBatchMatmul, 4, &ImportBatchMatmul},
-    {"FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 12, &ImportFullyConnected},
+    {"FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, &ImportFullyConnected},
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE: the tensors' types say what becomes of the values.
+// QUANTIZE and DEQUANTIZE: the tensors' types say what becomes of the values. DENSIFY.
 #include "compiler/node_import.h"
 
 namespace deputy::compiler {
@@ -11,9 +11,16 @@ bool ImportConversion(NodeImport* node) {
   return node->SetRealOutput(0, node->Real(0));
 }
 
+// Of constants alone, so that nothing is left to do.
+bool ImportDensify(NodeImport* node) {
+  if (node->input_count() > 1) return node->Refuse(kDeputyReasonOther, "more than one input");
+  return node->SetOutput(0, node->Dense(0));
+}
+
 constexpr ImportRow kRows[] = {
-    {"DEQUANTIZE", kTfLiteBuiltinDequantize, 5, &ImportConversion},
-    {"QUANTIZE", kTfLiteBuiltinQuantize, 3, &ImportConversion},
+    {"DENSIFY", kTfLiteBuiltinDensify, 1, &ImportDensify},
+    {"DEQUANTIZE", kTfLiteBuiltinDequantize, 9, &ImportConversion},
+    {"QUANTIZE", kTfLiteBuiltinQuantize, 6, &ImportConversion},
 };
 
 }  // namespace

@@ -218,8 +218,8 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
 }
 
 constexpr ImportRow kRows[] = {
-    {"DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 3, &ImportDynamicUpdateSlice},
-    {"SLICE", kTfLiteBuiltinSlice, 6, &ImportSlice},
+    {"DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, &ImportDynamicUpdateSlice},
+    {"SLICE", kTfLiteBuiltinSlice, 8, &ImportSlice},
     {"STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, &ImportStridedSlice},
 };
 

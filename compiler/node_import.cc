@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "compiler/copy.h"
 #include "compiler/fold.h"
+#include "compiler/sparse.h"
 
 namespace deputy::compiler {
 namespace {
@@ -180,7 +182,7 @@ bool NodeImport::CheckRank(int n, int least, int most) {
 
 bool NodeImport::CheckBias(int n, bool quantized, int channels) {
   if (!has_input(n)) return true;
-  if (quantized ? !CheckType(n, {kTfLiteInt32}) : !CheckReal(n)) return false;
+  if (quantized ? !CheckType(n, {kTfLiteInt32, kTfLiteInt64}) : !CheckReal(n)) return false;
   if (quantized && !value(Input(n)).constant()) {
     return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
   }
@@ -305,9 +307,8 @@ ValueId NodeImport::Real(int n) {
 
 ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
   const ValueId stored = Input(n);
-  if (stored == kNoValue || value(stored).type != kTfLiteInt32) {
-    return stored == kNoValue ? kNoValue : Real(n);
-  }
+  if (stored == kNoValue) return kNoValue;
+  if (value(stored).type != kTfLiteInt32 && value(stored).type != kTfLiteInt64) return Real(n);
   const Value from = value(stored);
   const size_t bytes = static_cast<size_t>(ElementCount(from.shape)) * sizeof(float);
   if (state_->check_only || !CheckKept(bytes))
@@ -328,6 +329,37 @@ ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const doubl
     StoreElement(type, NumberOf(type, numbers[i]), contents.data(), static_cast<int64_t>(i));
   }
   return state_->graph->AddConstant(type, std::move(shape), std::move(contents));
+}
+
+ValueId NodeImport::Dense(int n) {
+  const auto refused = [](bool) { return kNoValue; };
+  if (!has_input(n)) return refused(Refuse(kDeputyReasonOther, "input %d is left out", n));
+  const TfLiteTensor& from = input_tensor(n);
+  const Shape shape = ShapeOf(from);
+  const size_t each = ElementBytes(from.type);
+  if (from.sparsity == nullptr || !IsConstantTensor(from) || each == 0) {
+    return refused(RefuseInput(n, kDeputyReasonNotConstant, "expected a sparse constant"));
+  }
+  if (!FitsIndex(shape)) {
+    return refused(RefuseInput(n, kDeputyReasonShape, "%s", Limits(shape).c_str()));
+  }
+  std::vector<int64_t> places;
+  std::string problem = FindSparsePlaces(*from.sparsity, shape, &places);
+  if (problem.empty() && from.bytes < places.size() * each) {
+    problem = "sparsity: expected " + std::to_string(places.size()) + " values, found " +
+              std::to_string(from.bytes) + " bytes";
+  }
+  if (!problem.empty()) return refused(RefuseInput(n, kDeputyReasonOther, "%s", problem.c_str()));
+  if (state_->check_only) return state_->graph->AddValue(from.type, shape);
+  state_->graph->model_bytes += from.bytes;
+  const size_t bytes = static_cast<size_t>(ElementCount(shape)) * each;
+  if (!CheckKept(bytes)) return kNoValue;
+  std::vector<std::byte> contents(bytes);
+  for (size_t i = 0; i < places.size(); ++i) {
+    memcpy(contents.data() + static_cast<size_t>(places[i]) * each, from.data.raw_const + i * each,
+           each);
+  }
+  return state_->graph->AddConstant(from.type, shape, std::move(contents));
 }
 
 // ---- Adding operations --------------------------------------------------------------------------

@@ -100,8 +100,8 @@ class NodeImport {
   bool CheckRank(int n, int least, int most);
   // The input is a constant of int32 or int64.
   bool ReadInts(int n, std::vector<int>* out_values);
-  // A bias of float32 or, where the other inputs are quantised, a constant of int32; of so many
-  // values. One that is left out is fine.
+  // A bias of float32 or, where the other inputs are quantised, a constant of int32 or int64; of so
+  // many values. One that is left out is fine.
   bool CheckBias(int n, bool quantized, int channels);
   // A shape that is about to be made is within the limits. To be called before strides are computed
   // of it; that values are is seen to by Add.
@@ -117,7 +117,8 @@ class NodeImport {
   ValueId Input(int n);
   // The values that an input means, as float32: the input itself, cast, or dequantised.
   ValueId Real(int n);
-  // An int32 constant as float32, each element times the scale for its place; float32 as it is.
+  // An int32 or int64 constant as float32, each element times the scale for its place; float32 as
+  // it is.
   ValueId RealBias(int n, std::span<const double> scales);
   // Of a tensor with one scale; none for other types than int8, uint8 and int16.
   Quantization InputQuantization(int n) const { return QuantizationOf(input_tensor(n)); }
@@ -125,6 +126,8 @@ class NodeImport {
   // The scales of an input: one, or one for each slice along `*out_axis`.
   std::vector<double> Scales(int n, int* out_axis) const;
   ValueId Constant(TfLiteType type, Shape shape, std::span<const double> numbers);
+  // A sparse constant as a dense one; kNoValue, after a refusal, for any other input.
+  ValueId Dense(int n);
 
   // ---- Adding operations ----
 

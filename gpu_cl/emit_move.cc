@@ -187,7 +187,9 @@ void Emit(const compiler::Gather& kind, StepWriter* steps) {
          ";");
   k.Line("const int at = " + indices.name + "[batch * " + each + " + row % " + each + "];");
   k.Open("if (at < 0 || at >= " + extent + ")");
-  k.Line("*" + k.Status() + " = " + k.Int(steps->next_step() + 1) + ";");
+  // The first step counts: those behind it may read what it has not written.
+  const std::string status = "*" + k.Status();
+  k.Line("if (" + status + " == 0) " + status + " = " + k.Int(steps->next_step() + 1) + ";");
   k.Line("return;");
   k.Close();
   k.Line(Move(in, "(outer * " + extent + " + at) * inner + i", out, "row * inner + i"));

@@ -174,6 +174,26 @@ TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
 }
 
+// On OpenCL's processor, all nodes in one partition.
+TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
+#endif
+  const std::string library = BuildPath("libdeputy_gpu.so");
+  if (!std::filesystem::exists(library)) GTEST_SKIP() << "no " << library;
+  const Handle delegate(CreateExternal(library, {{"device", "cpu"}, {"optimize", "false"}}),
+                        &TfLiteExternalDelegateDelete);
+  if (delegate == nullptr) GTEST_SKIP() << DeputyLastError();
+  const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
+  ASSERT_NE(interpreter, nullptr) << DeputyLastError();
+  CheckRun(interpreter.get(), kDeputyArithmeticDefault);
+  DeputyDelegateInfo info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(interpreter.get(), 0, &info), kTfLiteOk);
+  EXPECT_EQ(info.partition_count, 1);
+  EXPECT_EQ(info.node_count + 1, DeputyInterpreterGetNodeCount(interpreter.get(), 0));
+}
+
 INSTANTIATE_TEST_SUITE_P(Shared, Models, testing::ValuesIn(Cases()),
                          [](const auto& given) { return given.param.name; });
 // Without `shared` there are no cases, which is no mistake.
