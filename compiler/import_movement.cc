@@ -450,20 +450,20 @@ bool ImportBatchToSpace(NodeImport* node) {
 
 constexpr ImportRow kRows[] = {
     {"BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 4, &ImportBatchToSpace},
-    {"CONCATENATION", kTfLiteBuiltinConcatenation, 4, &ImportConcatenation},
+    {"CONCATENATION", kTfLiteBuiltinConcatenation, 7, &ImportConcatenation},
     {"DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace, 2, &ImportDepthToSpace},
     {"MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, &ImportMirrorPad},
-    {"PACK", kTfLiteBuiltinPack, 4, &ImportPack},
+    {"PACK", kTfLiteBuiltinPack, 5, &ImportPack},
     {"PAD", kTfLiteBuiltinPad, 6, &ImportPad},
     {"PADV2", kTfLiteBuiltinPadv2, 6, &ImportPadV2},
     {"REVERSE_V2", kTfLiteBuiltinReverseV2, 3, &ImportReverse},
     {"SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 4, &ImportSpaceToBatch},
     {"SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth, 2, &ImportSpaceToDepth},
-    {"SPLIT", kTfLiteBuiltinSplit, 4, &ImportSplit},
-    {"SPLIT_V", kTfLiteBuiltinSplitV, 2, &ImportSplitV},
+    {"SPLIT", kTfLiteBuiltinSplit, 5, &ImportSplit},
+    {"SPLIT_V", kTfLiteBuiltinSplitV, 3, &ImportSplitV},
     {"TILE", kTfLiteBuiltinTile, 3, &ImportTile},
-    {"TRANSPOSE", kTfLiteBuiltinTranspose, 6, &ImportTranspose},
-    {"UNPACK", kTfLiteBuiltinUnpack, 4, &ImportUnpack},
+    {"TRANSPOSE", kTfLiteBuiltinTranspose, 9, &ImportTranspose},
+    {"UNPACK", kTfLiteBuiltinUnpack, 6, &ImportUnpack},
 };
 
 }  // namespace

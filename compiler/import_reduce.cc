@@ -185,7 +185,7 @@ constexpr ImportRow kRows[] = {
     {"REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, &ImportExtreme<ReduceKind::kMax>},
     {"REDUCE_MIN", kTfLiteBuiltinReduceMin, 3, &ImportExtreme<ReduceKind::kMin>},
     {"REDUCE_PROD", kTfLiteBuiltinReduceProd, 2, &ImportProd},
-    {"SOFTMAX", kTfLiteBuiltinSoftmax, 3, &ImportSoftmax},
+    {"SOFTMAX", kTfLiteBuiltinSoftmax, 4, &ImportSoftmax},
     {"SUM", kTfLiteBuiltinSum, 2, &ImportSum<ReduceKind::kSum>},
     {"TOPK_V2", kTfLiteBuiltinTopkV2, 3, &ImportTopK},
 };

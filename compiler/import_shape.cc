@@ -151,9 +151,9 @@ bool ImportRange(NodeImport* node) {
 }
 
 constexpr ImportRow kRows[] = {
-    {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 3, &ImportBroadcastTo},
+    {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 4, &ImportBroadcastTo},
     {"EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, &ImportExpandDims},
-    {"FILL", kTfLiteBuiltinFill, 4, &ImportFill},
+    {"FILL", kTfLiteBuiltinFill, 5, &ImportFill},
     {"RANGE", kTfLiteBuiltinRange, 2, &ImportRange},
     {"RANK", kTfLiteBuiltinRank, 1, &ImportRank},
     {"RESHAPE", kTfLiteBuiltinReshape, 1, &ImportReshape},
