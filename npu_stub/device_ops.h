@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the built-in device computes, in plain loops over float32 in NCHW. Graphs have been checked
+ * (device_check.h) and contents lie in dense arrays.
+ */
+#ifndef DEPUTY_NPU_STUB_DEVICE_OPS_H_
+#define DEPUTY_NPU_STUB_DEVICE_OPS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "npu_stub/npu_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An operation with the contents of its tensors. */
+typedef struct NpuWork {
+  const NpuGraph* graph;
+  const NpuOp* op;
+  void* const* buffers; /* by tensor */
+  char* error;          /* for a sentence about a failure; may be NULL */
+  size_t error_size;
+} NpuWork;
+
+/* Computes one operation. What can fail are indices of kNpuGather and divisors of kNpuFloorDiv. */
+NpuStatus NpuCompute(const NpuWork* work);
+
+/* Writes what is wrong with an input; always kNpuBadArgument. */
+NpuStatus NpuBadInput(const NpuWork* work, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* For the files that make up the device: input `i` and the output, as tensors and as contents. */
+static inline const NpuTensor* NpuIn(const NpuWork* work, int32_t i) {
+  return &work->graph->tensors[work->op->inputs[i]];
+}
+static inline const NpuTensor* NpuOut(const NpuWork* work) {
+  return &work->graph->tensors[work->op->output];
+}
+static inline const void* NpuInData(const NpuWork* work, int32_t i) {
+  return work->buffers[work->op->inputs[i]];
+}
+static inline void* NpuOutData(const NpuWork* work) { return work->buffers[work->op->output]; }
+
+/* Extents from the back into four places, 1 in front. */
+static inline void NpuExtents(const NpuTensor* tensor, int64_t out[NPU_MAX_RANK]) {
+  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
+    const int32_t at = i - (NPU_MAX_RANK - tensor->rank);
+    out[i] = at < 0 ? 1 : tensor->dims[at];
+  }
+}
+
+/* Elements between neighbours along each of four extents; with `to`, 0 where an extent of 1 is
+ * repeated. */
+static inline void NpuSteps(const int64_t extents[NPU_MAX_RANK], const int64_t* to,
+                            int64_t out[NPU_MAX_RANK]) {
+  int64_t step = 1;
+  for (int32_t i = NPU_MAX_RANK - 1; i >= 0; --i) {
+    out[i] = to != NULL && extents[i] == 1 && to[i] != 1 ? 0 : step;
+    step *= extents[i];
+  }
+}
+
+void NpuComputeUnary(const NpuWork* work);
+NpuStatus NpuComputeBinary(const NpuWork* work);
+void NpuComputeCast(const NpuWork* work);
+void NpuComputeConv(const NpuWork* work);
+void NpuComputeConvTranspose(const NpuWork* work);
+void NpuComputePool(const NpuWork* work);
+void NpuComputeResize(const NpuWork* work);
+void NpuComputeMatMul(const NpuWork* work);
+void NpuComputeSoftmax(const NpuWork* work);
+void NpuComputeReduce(const NpuWork* work);
+void NpuComputeArgMax(const NpuWork* work);
+void NpuComputeConcat(const NpuWork* work);
+NpuStatus NpuComputeGather(const NpuWork* work);
+void NpuComputePad(const NpuWork* work);
+void NpuComputeReshape(const NpuWork* work);
+void NpuComputeSlice(const NpuWork* work);
+void NpuComputeTile(const NpuWork* work);
+void NpuComputeBroadcast(const NpuWork* work);
+void NpuComputeTranspose(const NpuWork* work);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DEPUTY_NPU_STUB_DEVICE_OPS_H_ */
