@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first two passes; layout_fuse.c has the third.
+ */
+#include "npu_stub/layout.h"
+
+#include "npu_stub/layout_parts.h"
+#include "npu_stub/links.h"
+
+/* ---- What the passes share --------------------------------------------------------------------
+ */
+
+static const int32_t kToNchw[NPU_MAX_RANK] = {0, 3, 1, 2};
+static const int32_t kToNhwc[NPU_MAX_RANK] = {0, 2, 3, 1};
+
+static bool IsTranspose(const NpuBuilder* builder, int32_t index, const int32_t* permutation) {
+  if (index < 0) return false;
+  const NpuOp* op = &builder->graph.ops[index];
+  if (op->kind != kNpuTranspose || builder->graph.tensors[op->output].rank != NPU_MAX_RANK) {
+    return false;
+  }
+  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
+    if (op->attributes[kNpuPermutation + i] != permutation[i]) return false;
+  }
+  return true;
+}
+
+bool NpuIsToNchw(const NpuBuilder* builder, int32_t op) {
+  return IsTranspose(builder, op, kToNchw);
+}
+
+bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op) {
+  return IsTranspose(builder, op, kToNhwc);
+}
+
+NpuTensor NpuAsNchw(const NpuTensor* tensor) {
+  NpuTensor result = *tensor;
+  result.data = NULL;
+  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) result.dims[i] = tensor->dims[kToNchw[i]];
+  return result;
+}
+
+bool NpuIsNeutral(const NpuBuilder* builder, int32_t index) {
+  if (index < 0) return false;
+  const NpuOp* op = &builder->graph.ops[index];
+  if (builder->graph.tensors[op->output].rank != NPU_MAX_RANK) return false;
+  switch (op->kind) {
+    case kNpuUnary:
+    case kNpuBinary:
+    case kNpuCast:
+    case kNpuConcat:
+    case kNpuPad:
+    case kNpuSlice:
+    case kNpuTile:
+    case kNpuSoftmax:
+    case kNpuReduce: /* which keeps its dimensions, or the rank were less */
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool NpuIsFree(const NpuBuilder* builder, int32_t tensor) {
+  const NpuTensor* at = &builder->graph.tensors[tensor];
+  return at->data == NULL && at->rank == NPU_MAX_RANK;
+}
+
+static bool IsBound(const NpuBuilder* builder, int32_t index) {
+  if (index < 0) return false;
+  const int32_t kind = builder->graph.ops[index].kind;
+  return kind == kNpuConv || kind == kNpuConvTranspose || kind == kNpuPool || kind == kNpuResize;
+}
+
+static void AddTranspose(NpuLinks* links, const int32_t* permutation, int32_t from, int32_t to) {
+  NpuOp* op = NpuOpAt(links->builder, NpuLinkOp(links, kNpuTranspose, from, to));
+  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) op->attributes[kNpuPermutation + i] = permutation[i];
+}
+
+/* The tensor, transposed, as a new one. */
+static int32_t InNchw(NpuLinks* links, int32_t tensor) {
+  const NpuTensor transposed = NpuAsNchw(NpuTensorAt(links->builder, tensor));
+  const int32_t result = NpuLinkTensor(links, &transposed);
+  AddTranspose(links, kToNchw, tensor, result);
+  return result;
+}
+
+int32_t NpuCountTransposes(const NpuBuilder* builder) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < builder->graph.op_count; ++i) {
+    if (NpuIsToNchw(builder, i) || NpuIsToNhwc(builder, i)) ++count;
+  }
+  return count;
+}
+
+/* ---- Transform --------------------------------------------------------------------------------
+ */
+
+static void TransformInput(NpuLinks* links, int32_t op) {
+  const int32_t tensor = NpuOpAt(links->builder, op)->inputs[0];
+  /* A bound operation has been here before, since it comes first in the order. */
+  if (IsBound(links->builder, links->maker[tensor])) return;
+  NpuSetInput(links, op, 0, InNchw(links, tensor));
+}
+
+static void TransformOutput(NpuLinks* links, int32_t op) {
+  NpuBuilder* builder = links->builder;
+  const int32_t nhwc = NpuOpAt(builder, op)->output;
+  const NpuTensor dims = *NpuTensorAt(builder, nhwc);
+  const NpuTensor transposed = NpuAsNchw(&dims);
+  const int32_t nchw = NpuLinkTensor(links, &transposed);
+  if (nchw < 0) return;
+  NpuSetOutput(links, op, nchw);
+  while (links->readers[nhwc] >= 0 && !builder->failed) {
+    const NpuEdge edge = links->edges[links->readers[nhwc]];
+    int32_t tensor = nchw;
+    if (!IsBound(builder, edge.op)) {
+      tensor = NpuLinkTensor(links, &dims);
+      AddTranspose(links, kToNhwc, nchw, tensor);
+    }
+    NpuSetInput(links, edge.op, edge.input, tensor);
+  }
+  if (links->is_output[nhwc] != 0) AddTranspose(links, kToNhwc, nchw, nhwc);
+}
+
+void NpuLayoutTransform(NpuBuilder* builder) {
+  NpuLinks links;
+  const int32_t count = builder->graph.op_count;
+  const bool good = NpuLinksInit(&links, builder);
+  for (int32_t i = 0; good && i < count && !builder->failed; ++i) {
+    if (!IsBound(builder, i)) continue;
+    TransformInput(&links, i);
+    if (!builder->failed) TransformOutput(&links, i);
+  }
+  NpuLinksFree(&links);
+}
+
+/* ---- Insert -----------------------------------------------------------------------------------
+ */
+
+typedef struct Edges {
+  int32_t all, touching;
+} Edges;
+
+static Edges CountEdges(const NpuLinks* links, int32_t index) {
+  const NpuBuilder* builder = links->builder;
+  const NpuOp* op = &builder->graph.ops[index];
+  Edges edges = {0, 0};
+  for (int32_t i = 0; i < op->input_count; ++i) {
+    if (!NpuIsFree(builder, op->inputs[i])) continue;
+    ++edges.all;
+    if (NpuIsToNhwc(builder, links->maker[op->inputs[i]])) ++edges.touching;
+  }
+  for (int32_t e = links->readers[op->output]; e >= 0; e = links->edges[e].next) {
+    ++edges.all;
+    if (NpuIsToNchw(builder, links->edges[e].op)) ++edges.touching;
+  }
+  if (links->is_output[op->output] != 0) ++edges.all;
+  return edges;
+}
+
+/* The tensor behind two transposes that cancel. */
+static int32_t ThereAndBack(NpuLinks* links, int32_t tensor) {
+  const NpuTensor dims = *NpuTensorAt(links->builder, tensor);
+  const int32_t nchw = InNchw(links, tensor);
+  const int32_t back = NpuLinkTensor(links, &dims);
+  AddTranspose(links, kToNhwc, nchw, back);
+  return back;
+}
+
+static void InsertAtInputs(NpuLinks* links, int32_t index) {
+  NpuBuilder* builder = links->builder;
+  for (int32_t i = 0; i < NpuOpAt(builder, index)->input_count && !builder->failed; ++i) {
+    const int32_t tensor = NpuOpAt(builder, index)->inputs[i];
+    if (!NpuIsFree(builder, tensor) || NpuIsToNhwc(builder, links->maker[tensor])) continue;
+    NpuSetInput(links, index, i, ThereAndBack(links, tensor));
+  }
+}
+
+static void InsertAtReaders(NpuLinks* links, int32_t tensor) {
+  NpuBuilder* builder = links->builder;
+  int32_t edge = links->readers[tensor];
+  while (edge >= 0 && !builder->failed) {
+    const NpuEdge at = links->edges[edge];
+    edge = at.next;
+    if (NpuIsToNchw(builder, at.op)) continue;
+    NpuSetInput(links, at.op, at.input, ThereAndBack(links, tensor));
+  }
+}
+
+/* What the operation makes is an output of the graph: the pair comes in front of that. */
+static void InsertAtOutput(NpuLinks* links, int32_t index) {
+  const int32_t output = NpuOpAt(links->builder, index)->output;
+  const NpuTensor dims = *NpuTensorAt(links->builder, output);
+  const int32_t made = NpuLinkTensor(links, &dims);
+  NpuSetOutput(links, index, made);
+  NpuMoveReaders(links, output, made);
+  AddTranspose(links, kToNhwc, InNchw(links, made), output);
+}
+
+void NpuLayoutInsert(NpuBuilder* builder) {
+  NpuLinks links;
+  const int32_t count = builder->graph.op_count;
+  const bool good = NpuLinksInit(&links, builder);
+  for (int32_t i = 0; good && i < count && !builder->failed; ++i) {
+    if (!NpuIsNeutral(builder, i)) continue;
+    const Edges edges = CountEdges(&links, i);
+    if (edges.touching == 0 || 2 * edges.touching < edges.all || edges.touching == edges.all) {
+      continue;
+    }
+    InsertAtInputs(&links, i);
+    if (builder->failed) break;
+    const int32_t output = builder->graph.ops[i].output;
+    InsertAtReaders(&links, output);
+    if (!builder->failed && links.is_output[output] != 0) InsertAtOutput(&links, i);
+  }
+  NpuLinksFree(&links);
+}
+
+bool NpuLayoutRun(NpuBuilder* builder) {
+  NpuLayoutTransform(builder);
+  /* New operations stand at the end; the next passes go by the order of execution. */
+  if (!NpuSortOps(builder)) return false;
+  NpuLayoutInsert(builder);
+  if (!NpuSortOps(builder)) return false;
+  NpuLayoutInsert(builder);
+  if (!NpuSortOps(builder)) return false;
+  NpuLayoutFuse(builder);
+  return NpuSortOps(builder);
+}

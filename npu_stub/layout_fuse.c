@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The third layout pass. An operation is pulled into NCHW by taking away the transposes around it;
+ * where it looks at dimensions, these are moved: 0, 1, 2, 3 become 0, 2, 3, 1.
+ */
+#include <string.h>
+
+#include "npu_stub/layout.h"
+#include "npu_stub/layout_parts.h"
+#include "npu_stub/links.h"
+
+/* So that the work stays linear in the graph; real ones take three. */
+enum { kMostRounds = 16 };
+
+/* Where a dimension of NHWC is in NCHW. */
+static const int32_t kPlace[NPU_MAX_RANK] = {0, 2, 3, 1};
+
+/* ---- Pulling ----------------------------------------------------------------------------------
+ */
+
+/* Whether all readers of a tensor are one operation. */
+static bool IsReadBy(const NpuLinks* links, int32_t tensor, int32_t op) {
+  if (links->is_output[tensor] != 0) return false;
+  for (int32_t e = links->readers[tensor]; e >= 0; e = links->edges[e].next) {
+    if (links->edges[e].op != op) return false;
+  }
+  return true;
+}
+
+static bool InputsFit(const NpuLinks* links, int32_t index) {
+  const NpuBuilder* builder = links->builder;
+  const NpuOp* op = &builder->graph.ops[index];
+  int32_t transposed = 0;
+  for (int32_t i = 0; i < op->input_count; ++i) {
+    const int32_t tensor = op->inputs[i];
+    const NpuTensor* at = &builder->graph.tensors[tensor];
+    if (at->data != NULL || (at->rank < NPU_MAX_RANK && NpuElementCount(at) == 1)) continue;
+    if (!NpuIsToNhwc(builder, links->maker[tensor]) || !IsReadBy(links, tensor, index))
+      return false;
+    ++transposed;
+  }
+  return transposed > 0;
+}
+
+static bool ReadersFit(const NpuLinks* links, int32_t output) {
+  if (links->is_output[output] != 0 || links->readers[output] < 0) return false;
+  for (int32_t e = links->readers[output]; e >= 0; e = links->edges[e].next) {
+    const int32_t reader = links->edges[e].op;
+    if (!NpuIsToNchw(links->builder, reader)) return false;
+    if (links->is_output[links->builder->graph.ops[reader].output] != 0) return false;
+  }
+  return true;
+}
+
+/* A constant that broadcasts against NHWC, as one that does against NCHW. */
+static int32_t PulledConstant(NpuLinks* links, int32_t tensor) {
+  NpuTensor full = *NpuTensorAt(links->builder, tensor);
+  if (NpuElementCount(&full) == 1 && full.rank < NPU_MAX_RANK) return tensor;
+  const int32_t front = NPU_MAX_RANK - full.rank;
+  memmove(full.dims + front, full.dims, (size_t)full.rank * sizeof *full.dims);
+  for (int32_t i = 0; i < front; ++i) full.dims[i] = 1;
+  full.rank = NPU_MAX_RANK;
+  const NpuTensor pulled = NpuAsNchw(&full);
+  const int32_t result = NpuLinkTensor(links, &pulled);
+  const size_t size = NpuTypeBytes(full.type);
+  uint8_t* to = NpuBuilderOwn(links->builder, NpuTensorBytes(&full));
+  if (to == NULL || result < 0) return -1;
+  const uint8_t* from = full.data;
+  NpuTensorAt(links->builder, result)->data = to;
+  const size_t channels = (size_t)full.dims[3];
+  const size_t pixels = (size_t)full.dims[1] * (size_t)full.dims[2];
+  for (int32_t n = 0; n < full.dims[0]; ++n) {
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t p = 0; p < pixels; ++p, to += size)
+        memcpy(to, from + (p * channels + c) * size, size);
+    }
+    from += pixels * channels * size;
+  }
+  return result;
+}
+
+static void MoveAttributes(NpuOp* op, int32_t first) {
+  int32_t moved[NPU_MAX_RANK];
+  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) moved[kPlace[i]] = op->attributes[first + i];
+  memcpy(op->attributes + first, moved, sizeof moved);
+}
+
+static void PullAttributes(NpuOp* op) {
+  switch (op->kind) {
+    case kNpuConcat:
+    case kNpuSoftmax:
+      op->attributes[kNpuAxis] = kPlace[op->attributes[kNpuAxis]];
+      break;
+    case kNpuPad:
+      MoveAttributes(op, kNpuPadBefore);
+      break;
+    case kNpuSlice:
+      MoveAttributes(op, kNpuSliceBegin);
+      MoveAttributes(op, kNpuSliceStride);
+      break;
+    case kNpuReduce: {
+      int32_t mask = 0;
+      for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
+        mask |= (op->attributes[kNpuAxisMask] >> i & 1) << kPlace[i];
+      }
+      op->attributes[kNpuAxisMask] = mask;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+static void RemoveIfUnread(NpuLinks* links, int32_t op) {
+  const int32_t output = links->builder->graph.ops[op].output;
+  if (links->readers[output] < 0 && links->is_output[output] == 0) NpuRemoveOp(links, op);
+}
+
+static void PullInputs(NpuLinks* links, int32_t index) {
+  NpuBuilder* builder = links->builder;
+  for (int32_t i = 0; i < NpuOpAt(builder, index)->input_count && !builder->failed; ++i) {
+    const int32_t tensor = NpuOpAt(builder, index)->inputs[i];
+    if (builder->graph.tensors[tensor].data != NULL) {
+      NpuSetInput(links, index, i, PulledConstant(links, tensor));
+    } else if (NpuIsToNhwc(builder, links->maker[tensor])) {
+      const int32_t transpose = links->maker[tensor];
+      NpuSetInput(links, index, i, builder->graph.ops[transpose].inputs[0]);
+      RemoveIfUnread(links, transpose);
+    }
+  }
+}
+
+static void PullOutput(NpuLinks* links, int32_t index) {
+  NpuBuilder* builder = links->builder;
+  const int32_t output = NpuOpAt(builder, index)->output;
+  const NpuTensor pulled = NpuAsNchw(NpuTensorAt(builder, output));
+  const int32_t nchw = NpuLinkTensor(links, &pulled);
+  if (nchw < 0) return;
+  NpuSetOutput(links, index, nchw);
+  while (links->readers[output] >= 0) {
+    const int32_t transpose = links->edges[links->readers[output]].op;
+    NpuMoveReaders(links, builder->graph.ops[transpose].output, nchw);
+    NpuRemoveOp(links, transpose);
+  }
+}
+
+/* Whether the operation was pulled into NCHW. */
+static bool Pull(NpuLinks* links, int32_t index) {
+  if (!NpuIsNeutral(links->builder, index)) return false;
+  if (!InputsFit(links, index)) return false;
+  if (!ReadersFit(links, links->builder->graph.ops[index].output)) return false;
+  PullInputs(links, index);
+  if (links->builder->failed) return false;
+  PullAttributes(NpuOpAt(links->builder, index));
+  PullOutput(links, index);
+  return true;
+}
+
+/* ---- Cancelling -------------------------------------------------------------------------------
+ */
+
+/* Whether a transpose undid the one before it, and is gone. */
+static bool Cancel(NpuLinks* links, int32_t index) {
+  const NpuBuilder* builder = links->builder;
+  const NpuOp* op = &builder->graph.ops[index];
+  const bool to_nchw = NpuIsToNchw(builder, index);
+  if (!to_nchw && !NpuIsToNhwc(builder, index)) return false;
+  const int32_t before = links->maker[op->inputs[0]];
+  if (to_nchw ? !NpuIsToNhwc(builder, before) : !NpuIsToNchw(builder, before)) return false;
+  if (links->is_output[op->output] != 0) return false;
+  NpuMoveReaders(links, op->output, builder->graph.ops[before].inputs[0]);
+  NpuRemoveOp(links, index);
+  RemoveIfUnread(links, before);
+  return true;
+}
+
+void NpuLayoutFuse(NpuBuilder* builder) {
+  NpuLinks links;
+  bool changed = NpuLinksInit(&links, builder);
+  for (int32_t round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (int32_t i = 0; i < builder->graph.op_count && !builder->failed; ++i) {
+      if (builder->graph.ops[i].kind == 0) continue;
+      changed = Pull(&links, i) || Cancel(&links, i) || changed;
+    }
+  }
+  NpuLinksFree(&links);
+}
