@@ -15,7 +15,7 @@ namespace {
 
 // Our own delegates lie where our library is.
 std::string OwnDelegate(const std::string& name) {
-  if (name != "gpu") return "";
+  if (name != "gpu" && name != "npu_stub") return "";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();

@@ -55,6 +55,18 @@ std::map<std::string, std::string> OfCompiled() {
   return differences;
 }
 
+// What the NPU computes otherwise.
+std::map<std::string, std::string> OfNpu() {
+  std::map<std::string, std::string> differences =
+      Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
+                "DEPTHWISE_CONV_2D"});
+  for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
+        "its infinities are not made finite";
+  }
+  return differences;
+}
+
 // ---- What the delegates of tests/plugins and examples leave to the CPU --------------------------
 
 // Whether the first `count` inputs and all outputs are of the type; 0: all inputs.
@@ -156,6 +168,8 @@ const std::vector<TargetRow>& TargetRows() {
              1978, 16875, OfCompiled()),
       OnDevice(Plugin("gpu", "libdeputy_gpu.so", {{"device", "cpu"}, {"optimize", "false"}},
                       WhatItTells, 1933, 0, OfCompiled())),
+      Plugin("npu_stub", "libdeputy_npu_stub.so", {{"resize", "redelegate"}}, WhatItTells, 440,
+             3180, OfNpu()),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
              Infinite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,

@@ -5,7 +5,7 @@
 # lie in <build>/tests/plugins.
 set(plugin_dir ${PROJECT_BINARY_DIR}/tests/plugins)
 add_custom_target(test_plugins)
-add_dependencies(test_plugins npu_device)  # opened by path, like these
+add_dependencies(test_plugins deputy_npu_stub npu_device)  # opened by path, like these
 
 # deputy_add_plugin(<name> <source> [<definition>...] [SOURCES <more>...] [LINKS <library>...]
 #                   [UNDEFINED_SYMBOLS])

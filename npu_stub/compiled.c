@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "npu_stub/compiled.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "npu_stub/layout.h"
+#include "npu_stub/support.h"
+#include "tensorflow/lite/builtin_ops.h"
+
+static bool Fail(char* error, size_t error_size, const char* text) {
+  snprintf(error, error_size, "%s", text);
+  return false;
+}
+
+static bool IsIn(const TfLiteIntArray* list, int value) {
+  for (int i = 0; i < list->size; ++i) {
+    if (list->data[i] == value) return true;
+  }
+  return false;
+}
+
+/* ---- Importing --------------------------------------------------------------------------------
+ */
+
+/* A float16 constant that somebody outside wants in float32 (deputy/delegate_helper.h). */
+static bool ImportWiden(NpuImport* import, const TfLiteDelegateParams* params) {
+  const int output = import->node->outputs->data[0];
+  if (!IsIn(params->output_tensors, output)) return true;
+  const int32_t input = NpuInput(import, 0);
+  NpuAddNode(import, kNpuReshape, 0, &input, 1, NpuOutput(import, 0));
+  return true;
+}
+
+static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* params,
+                        NpuCompiled* compiled, int32_t* tensors, char* error, size_t error_size) {
+  const TfLiteIntArray* nodes = params->nodes_to_replace;
+  for (int i = 0; i < nodes->size; ++i) {
+    TfLiteNode* node = NULL;
+    TfLiteRegistration* registration = NULL;
+    if (context->GetNodeAndRegistration(context, nodes->data[i], &node, &registration) !=
+        kTfLiteOk) {
+      return Fail(error, error_size, "a node is not there");
+    }
+    NpuRefusal refusal = {0, "memory is short"};
+    NpuImport import = {context, node,  registration, nodes->data[i], &compiled->builder,
+                        tensors, false, &refusal};
+    const bool widens = registration->builtin_code == kTfLiteBuiltinDequantize;
+    if (!(widens ? ImportWiden(&import, params) : NpuImportNode(&import))) {
+      snprintf(error, error_size, "node %d: %s", nodes->data[i], refusal.text);
+      return false;
+    }
+  }
+  return !compiled->builder.failed || Fail(error, error_size, "memory is short");
+}
+
+/* The border's tensors of a list of the model's: those that the graph has, but for constants. */
+static NpuBorder* BorderOf(TfLiteContext* context, const TfLiteIntArray* list,
+                           const int32_t* tensors, NpuCompiled* compiled, bool inputs,
+                           int32_t* out_count) {
+  NpuBorder* border = calloc((size_t)list->size + 1, sizeof *border);
+  *out_count = 0;
+  for (int i = 0; border != NULL && i < list->size; ++i) {
+    const int32_t index = list->data[i] < 0 ? -1 : tensors[list->data[i]];
+    if (index < 0 || compiled->builder.graph.tensors[index].data != NULL) continue;
+    const TfLiteTensor* tensor = &context->tensors[list->data[i]];
+    NpuBorder* at = &border[(*out_count)++];
+    at->tensor = list->data[i];
+    at->type = tensor->type;
+    at->device = compiled->builder.graph.tensors[index];
+    const size_t size = tensor->type == kTfLiteFloat16 ? 2 : NpuTypeBytes(at->device.type);
+    at->bytes = NpuElementCount(&at->device) * size;
+    if (inputs) {
+      NpuAddInput(&compiled->builder, index);
+    } else {
+      NpuAddOutput(&compiled->builder, index);
+    }
+  }
+  return border;
+}
+
+static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
+                   NpuCompiled* compiled, char* error, size_t error_size) {
+  int32_t* tensors = malloc((context->tensors_size + 1) * sizeof *tensors);
+  if (tensors == NULL) return Fail(error, error_size, "memory is short");
+  for (size_t i = 0; i < context->tensors_size; ++i) tensors[i] = -1;
+  const bool good = ImportNodes(context, params, compiled, tensors, error, error_size);
+  if (good) {
+    compiled->inputs =
+        BorderOf(context, params->input_tensors, tensors, compiled, true, &compiled->input_count);
+    compiled->outputs = BorderOf(context, params->output_tensors, tensors, compiled, false,
+                                 &compiled->output_count);
+  }
+  free(tensors);
+  if (!good) return false;
+  const bool whole =
+      compiled->inputs != NULL && compiled->outputs != NULL && !compiled->builder.failed;
+  return whole || Fail(error, error_size, "memory is short");
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------
+ */
+
+static bool Compile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size) {
+  const NpuDeviceHandle* device = &state->device;
+  void* blob = NULL;
+  char problem[160] = "";
+  const NpuStatus status = device->api->compile(device->device, &compiled->builder.graph, &blob,
+                                                &compiled->blob_bytes, problem, sizeof problem);
+  if (status != kNpuOk) {
+    snprintf(error, error_size, "compile: %s (status %d)", problem, (int)status);
+    return false;
+  }
+  compiled->blob = blob;
+  compiled->from_cache = false;
+  return true;
+}
+
+static void CountLookup(NpuState* state, bool hit) {
+  pthread_mutex_lock(&state->mutex);
+  ++*(hit ? &state->cache_hits : &state->cache_misses);
+  pthread_mutex_unlock(&state->mutex);
+}
+
+static bool CompileOrFind(NpuState* state, NpuCompiled* compiled, bool look, char* error,
+                          size_t error_size) {
+  const char* folder = state->options.cache_dir;
+  const char* version = state->device.api->version(state->device.device);
+  NpuCacheKey key;
+  const bool keep = folder[0] != '\0' && NpuMakeCacheKey(&compiled->builder.graph, version,
+                                                         state->options.frequency, &key);
+  if (!keep) return Compile(state, compiled, error, error_size);
+  compiled->blob = look ? NpuReadCache(folder, &key, &compiled->blob_bytes) : NULL;
+  compiled->from_cache = compiled->blob != NULL;
+  CountLookup(state, compiled->from_cache);
+  if (compiled->from_cache) return true;
+  if (!Compile(state, compiled, error, error_size)) return false;
+  NpuWriteCache(folder, &key, compiled->blob, compiled->blob_bytes);
+  return true;
+}
+
+bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* params,
+                         NpuState* state, NpuCompiled* out_compiled, char* error,
+                         size_t error_size) {
+  memset(out_compiled, 0, sizeof *out_compiled);
+  NpuBuilderInit(&out_compiled->builder);
+  if (!Import(context, params, out_compiled, error, error_size)) return false;
+  const NpuGraph* graph = &out_compiled->builder.graph;
+  if (state->options.describe) out_compiled->texts[0] = NpuGraphText(graph);
+  if (!NpuLayoutRun(&out_compiled->builder)) return Fail(error, error_size, "memory is short");
+  if (state->options.describe) out_compiled->texts[1] = NpuGraphText(graph);
+  return CompileOrFind(state, out_compiled, true, error, error_size);
+}
+
+bool NpuRecompile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size) {
+  free(compiled->blob);
+  compiled->blob = NULL;
+  return CompileOrFind(state, compiled, false, error, error_size);
+}
+
+void NpuForgetBlob(NpuState* state, NpuCompiled* compiled) {
+  if (compiled->from_cache) {
+    free(compiled->blob);
+  } else if (compiled->blob != NULL) {
+    state->device.api->free_blob(state->device.device, compiled->blob);
+  }
+  compiled->blob = NULL;
+  NpuBuilderFree(&compiled->builder);
+}
+
+void NpuFreeCompiled(NpuState* state, NpuCompiled* compiled) {
+  NpuForgetBlob(state, compiled);
+  free(compiled->inputs);
+  free(compiled->outputs);
+  free(compiled->texts[0]);
+  free(compiled->texts[1]);
+}

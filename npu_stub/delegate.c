@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "npu_stub/delegate.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "deputy/delegate_helper.h"
+#include "npu_stub/partition.h"
+#include "npu_stub/state.h"
+#include "npu_stub/support.h"
+
+/* ---- Choosing nodes ---------------------------------------------------------------------------
+ */
+
+/* A node that stays behind, and why. */
+typedef struct Refused {
+  const TfLiteNode* node;
+  NpuRefusal refusal;
+} Refused;
+
+typedef struct Choice {
+  DeputyHalfPartitionHelper helper;
+  int32_t* tensors; /* for NpuCheckNode */
+  Refused* refused; /* in the order of the plan */
+  int32_t refused_count;
+  bool behind_dynamic; /* a node before this one makes a shape that is not known */
+  bool failed;
+} Choice;
+
+static void Remember(Choice* choice, const TfLiteNode* node, const NpuRefusal* refusal) {
+  const int32_t count = choice->refused_count;
+  if ((count & (count - 1)) == 0) {
+    const size_t room = count == 0 ? 1 : 2 * (size_t)count;
+    Refused* grown = realloc(choice->refused, room * sizeof *grown);
+    if (grown == NULL) {
+      choice->failed = true;
+      return;
+    }
+    choice->refused = grown;
+  }
+  choice->refused[count].node = node;
+  choice->refused[count].refusal = *refusal;
+  ++choice->refused_count;
+}
+
+static bool MakesDynamic(const TfLiteContext* context, const TfLiteNode* node) {
+  for (int i = 0; i < node->outputs->size; ++i) {
+    const int tensor = node->outputs->data[i];
+    if (tensor >= 0 && context->tensors[tensor].allocation_type == kTfLiteDynamic) return true;
+  }
+  return false;
+}
+
+/* A DeputyNodePredicate. The runtime propagates shapes up to the first one that is not known: what
+ * stands in tensors behind it is the model's word alone. */
+static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
+                        const TfLiteRegistration* registration, void* user_data, char* reason,
+                        size_t reason_size) {
+  Choice* choice = user_data;
+  NpuRefusal refusal = {kDeputyReasonDynamicShape,
+                        "shapes behind a tensor of dynamic shape are not known"};
+  const bool hidden = choice->behind_dynamic;
+  if (MakesDynamic(context, node)) choice->behind_dynamic = true;
+  if (!hidden && NpuCheckNode(context, node, registration, choice->tensors, &refusal)) return true;
+  Remember(choice, node, &refusal);
+  snprintf(reason, reason_size, "%s", refusal.text);
+  return false;
+}
+
+static TfLiteStatus Fail(TfLiteContext* context, const char* problem) {
+  context->ReportError(context, "NPU delegate: %s", problem);
+  return kTfLiteError;
+}
+
+static TfLiteStatus Choose(TfLiteContext* context, Choice* choice) {
+  memset(choice, 0, sizeof *choice);
+  DeputyHalfPartitionHelperInit(&choice->helper, context);
+  choice->tensors = malloc((context->tensors_size + 1) * sizeof *choice->tensors);
+  if (choice->tensors == NULL) return Fail(context, "memory is short");
+  for (size_t i = 0; i < context->tensors_size; ++i) choice->tensors[i] = -1;
+  const TfLiteStatus status =
+      DeputyHalfPartitionHelperPartition(&choice->helper, IsSupported, choice, 0, INT_MAX);
+  return choice->failed ? Fail(context, "memory is short") : status;
+}
+
+static void EndChoice(Choice* choice) {
+  DeputyHalfPartitionHelperFree(&choice->helper);
+  free(choice->tensors);
+  free(choice->refused);
+}
+
+/* ---- Building ---------------------------------------------------------------------------------
+ */
+
+/* "NpuGraph<k>", for as long as the delegate lives; NULL if memory is short. */
+static const char* NameOf(NpuState* state, int32_t k) {
+  enum { kNameBytes = 24 };
+  pthread_mutex_lock(&state->mutex);
+  while (state->name_count <= k) {
+    char** grown = realloc(state->names, ((size_t)state->name_count + 1) * sizeof *grown);
+    char* name = grown == NULL ? NULL : malloc(kNameBytes);
+    if (grown != NULL) state->names = grown;
+    if (name == NULL) break;
+    snprintf(name, kNameBytes, "NpuGraph%d", state->name_count);
+    state->names[state->name_count++] = name;
+  }
+  const char* name = state->name_count > k ? state->names[k] : NULL;
+  pthread_mutex_unlock(&state->mutex);
+  return name;
+}
+
+/* The nodes of each partition. They are replaced one by one, so that each gets a name of its own: a
+ * partition is closed under dependence, so that alone it is cut like this again. */
+static TfLiteStatus Replace(TfLiteContext* context, NpuState* state, const TfLiteIntArray* nodes) {
+  TfLiteDelegateParams* previewed = NULL;
+  int count = 0;
+  if (nodes->size == 0) return kTfLiteOk;
+  TfLiteStatus status = context->PreviewDelegatePartitioning(context, nodes, &previewed, &count);
+  if (status != kTfLiteOk) return status;
+  /* The runtime's list holds until the graph changes. */
+  TfLiteIntArray** lists = calloc((size_t)count + 1, sizeof(TfLiteIntArray*));
+  for (int i = 0; lists != NULL && i < count; ++i) {
+    lists[i] = DeputyIntArrayCopy(previewed[i].nodes_to_replace);
+  }
+  if (lists == NULL) return Fail(context, "memory is short");
+  for (int32_t i = 0; i < count && status == kTfLiteOk; ++i) {
+    const char* name = NameOf(state, i);
+    status = lists[i] == NULL || name == NULL
+                 ? Fail(context, "memory is short")
+                 : context->ReplaceNodeSubsetsWithDelegateKernels(
+                       context, NpuPartitionRegistration(name), lists[i], &state->base);
+  }
+  for (int i = 0; i < count; ++i) DeputyIntArrayFree(lists[i]);
+  free(lists);
+  return status;
+}
+
+static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choice) {
+  const int most = state->options.max_partitions;
+  TfLiteIntArray* nodes = DeputyHalfPartitionHelperTake(&choice->helper, most == 0 ? INT_MAX : most,
+                                                        state->options.min_nodes);
+  if (nodes == NULL) return kTfLiteError;
+  NpuBuild build;
+  NpuBeginBuild(&build);
+  TfLiteStatus status = Replace(context, state, nodes);
+  /* One step for all of them, once all are compiled. */
+  if (status == kTfLiteOk) status = NpuLoadBuild(context, state, &build);
+  NpuEndBuild(&build);
+  DeputyIntArrayFree(nodes);
+  return status;
+}
+
+static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  NpuState* state = NpuStateOf(delegate);
+  if (state->device.device == NULL) return kTfLiteOk; /* the CPU runs everything */
+  Choice choice;
+  TfLiteStatus status = Choose(context, &choice);
+  if (status == kTfLiteOk) status = Build(context, state, &choice);
+  EndChoice(&choice);
+  return status;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------
+ */
+
+static void FreeTexts(NpuState* state) {
+  for (size_t i = 0; i < state->text_count; ++i) free(state->texts[i]);
+  free(state->texts);
+  state->texts = NULL;
+  state->text_count = 0;
+}
+
+static TfLiteDelegate* GiveUp(NpuState* state, void (*report_error)(const char* text),
+                              const char* problem) {
+  if (report_error != NULL) report_error(problem);
+  free(state);
+  return NULL;
+}
+
+TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* values, size_t count,
+                                  void (*report_error)(const char* text)) {
+  char error[512] = "memory is short";
+  NpuState* state = calloc(1, sizeof *state);
+  if (state == NULL) return GiveUp(NULL, report_error, error);
+  NpuOptionsInit(&state->options);
+  if (!NpuParseOptions(keys, values, count, &state->options, error, sizeof error) ||
+      !NpuOpenDevice(&state->options, &state->device, error, sizeof error)) {
+    return GiveUp(state, report_error, error);
+  }
+  if (pthread_mutex_init(&state->mutex, NULL) != 0) {
+    NpuCloseDevice(&state->device);
+    return GiveUp(state, report_error, "no mutex");
+  }
+  state->base.data_ = state;
+  state->base.Prepare = Prepare;
+  /* A dynamic delegate is asked to prepare again when an input has another shape, and can refuse; a
+   * static one is undone, and builds again. */
+  const bool redelegate = strcmp(state->options.resize, "redelegate") == 0;
+  state->base.flags =
+      redelegate ? kTfLiteDelegateFlagsNone : kTfLiteDelegateFlagsAllowDynamicTensors;
+  return &state->base;
+}
+
+void NpuDestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate == NULL) return;
+  NpuState* state = NpuStateOf(delegate);
+  NpuCloseDevice(&state->device);
+  FreeTexts(state);
+  for (int32_t i = 0; i < state->name_count; ++i) free(state->names[i]);
+  free(state->names);
+  pthread_mutex_destroy(&state->mutex);
+  free(state);
+}
+
+/* ---- Reports ----------------------------------------------------------------------------------
+ */
+
+static void SayNo(NpuState* state, DeputySupportAnswer* answer, size_t i, int32_t reason,
+                  const char* text) {
+  answer->supported[i] = 0;
+  answer->reason_of_node[i] = reason;
+  const size_t bytes = strlen(text) + 1;
+  char* copy = malloc(bytes);
+  if (copy == NULL) return;
+  memcpy(copy, text, bytes);
+  state->texts[i] = copy;
+  answer->text_of_node[i] = copy;
+}
+
+/* Nodes come in the order of the plan, and so do those that were refused. */
+static void Answer(NpuState* state, TfLiteContext* context, const Choice* choice,
+                   DeputySupportAnswer* answer) {
+  int32_t next = 0;
+  for (size_t i = 0; i < answer->node_count; ++i) {
+    TfLiteNode* node = NULL;
+    TfLiteRegistration* registration = NULL;
+    if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+        kTfLiteOk) {
+      continue;
+    }
+    const bool widens = node->outputs->size > 0 &&
+                        DeputyHalfConstantOf(&choice->helper, node->outputs->data[0]) >= 0;
+    if (next < choice->refused_count && choice->refused[next].node == node) {
+      const NpuRefusal* refusal = &choice->refused[next++].refusal;
+      SayNo(state, answer, i, refusal->reason, refusal->text);
+    } else if (widens) {
+      SayNo(state, answer, i, kDeputyReasonOther, "widens a constant that the NPU reads directly");
+    } else {
+      answer->supported[i] = 1;
+    }
+  }
+}
+
+TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                           DeputySupportAnswer* answer) {
+  NpuState* state = NpuStateOf(delegate);
+  FreeTexts(state);
+  state->texts = calloc(answer->node_count + 1, sizeof *state->texts);
+  if (state->texts == NULL) return kTfLiteError;
+  state->text_count = answer->node_count;
+  if (state->device.device == NULL) {
+    for (size_t i = 0; i < answer->node_count; ++i) {
+      SayNo(state, answer, i, kDeputyReasonOther, state->device.absence);
+    }
+    return kTfLiteOk;
+  }
+  Choice choice;
+  const TfLiteStatus status = Choose(context, &choice);
+  if (status == kTfLiteOk) Answer(state, context, &choice, answer);
+  EndChoice(&choice);
+  return status;
+}
+
+void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters) {
+  NpuState* state = NpuStateOf(delegate);
+  memset(out_counters, 0, sizeof *out_counters);
+  if (state->device.device == NULL) return;
+  state->device.api->get_counters(state->device.device, out_counters);
+}
+
+size_t NpuDeviceBytes(TfLiteDelegate* delegate) {
+  NpuCounters counters;
+  NpuGetCounters(delegate, &counters);
+  return (size_t)counters.bytes;
+}
+
+void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t* out_misses) {
+  NpuState* state = NpuStateOf(delegate);
+  pthread_mutex_lock(&state->mutex);
+  *out_hits = state->cache_hits;
+  *out_misses = state->cache_misses;
+  pthread_mutex_unlock(&state->mutex);
+}

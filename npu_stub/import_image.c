@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operators on images: the eight kinds that want NCHW, as far as TensorFlow Lite has them.
+ */
+#include <string.h>
+
+#include "deputy/deputy_plugin.h"
+#include "npu_stub/import.h"
+
+/* ---- Windows ----------------------------------------------------------------------------------
+ */
+
+/* One direction of a window. */
+typedef struct Reach {
+  int size, stride, dilation; /* as the operator has them */
+  int32_t before;             /* of the padding */
+  int32_t clamped_stride;
+} Reach;
+
+/* Finds the padding before the first element; false, with a refusal, for what has no place. */
+static bool Place(NpuImport* import, TfLitePadding padding, int in, int out, Reach* reach) {
+  if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
+    return NpuRefuse(import, kDeputyReasonParameter, "padding: expected SAME or VALID");
+  }
+  if (reach->size < 1 || reach->stride < 1 || reach->dilation < 1) {
+    return NpuRefuse(import, kDeputyReasonParameter, "window %d, stride %d, dilation %d",
+                     reach->size, reach->stride, reach->dilation);
+  }
+  const int64_t covers = (int64_t)(reach->size - 1) * reach->dilation + 1;
+  const int64_t missing = (int64_t)(out - 1) * reach->stride + covers - in;
+  if (covers > 1 << 20 || missing > 1 << 20) {
+    return NpuRefuse(import, kDeputyReasonShape, "a window of %lld elements", (long long)covers);
+  }
+  const bool padded = padding == kTfLitePaddingSame && missing > 0;
+  reach->before = padded ? (int32_t)(missing / 2) : 0;
+  reach->clamped_stride = reach->stride > in ? in : reach->stride;
+  return true;
+}
+
+static bool PlaceWindow(NpuImport* import, TfLitePadding padding, const TfLiteTensor* in,
+                        const TfLiteTensor* out, Reach* vertical, Reach* horizontal) {
+  if (in->dims->size != 4 || out->dims->size != 4) {
+    return NpuRefuse(import, kDeputyReasonShape, "expected an image of rank 4, found rank %d",
+                     in->dims->size);
+  }
+  return Place(import, padding, in->dims->data[1], out->dims->data[1], vertical) &&
+         Place(import, padding, in->dims->data[2], out->dims->data[2], horizontal);
+}
+
+/* ---- Convolutions -----------------------------------------------------------------------------
+ */
+
+/* A filter [A, H, W, B] as [A, B, H, W], or with `depthwise` as [B, A, H, W]. */
+static int32_t TurnFilter(NpuImport* import, int i, bool depthwise) {
+  const NpuTensor from = *NpuTensorAt(import->builder, NpuInput(import, i));
+  const int32_t taps = from.dims[1] * from.dims[2];
+  const int32_t first = depthwise ? from.dims[3] : from.dims[0];
+  const int32_t second = depthwise ? from.dims[0] : from.dims[3];
+  const int32_t dims[] = {first, second, from.dims[1], from.dims[2]};
+  float* to;
+  const int32_t index = NpuNewConstant(import, 4, dims, &to);
+  if (to == NULL || from.data == NULL || import->checking) return index;
+  const float* data = from.data;
+  for (int32_t a = 0; a < first; ++a) {
+    for (int32_t b = 0; b < second; ++b) {
+      for (int32_t tap = 0; tap < taps; ++tap) {
+        const int32_t outer = depthwise ? b : a, inner = depthwise ? a : b;
+        *to++ = data[((int64_t)outer * taps + tap) * from.dims[3] + inner];
+      }
+    }
+  }
+  return index;
+}
+
+static bool CheckFilter(NpuImport* import, int filter, int bias) {
+  const TfLiteTensor* tensor = NpuInputTensor(import, filter);
+  if (!NpuExpectConstant(import, filter, "weights")) return false;
+  if (NpuTypeOf(tensor->type) != kNpuFloat32) {
+    return NpuRefuse(import, kDeputyReasonType, "weights: expected FLOAT32 or FLOAT16");
+  }
+  if (tensor->dims->size != 4) {
+    return NpuRefuse(import, kDeputyReasonShape, "weights: expected rank 4, found %d",
+                     tensor->dims->size);
+  }
+  if (NpuInputTensor(import, bias) == NULL) return true;
+  return NpuExpectConstant(import, bias, "bias");
+}
+
+static void SetWindow(NpuOp* op, const Reach* vertical, const Reach* horizontal, int32_t groups) {
+  op->attributes[kNpuConvStrideH] = vertical->clamped_stride;
+  op->attributes[kNpuConvStrideW] = horizontal->clamped_stride;
+  op->attributes[kNpuConvPadTop] = vertical->before;
+  op->attributes[kNpuConvPadLeft] = horizontal->before;
+  op->attributes[kNpuConvDilationH] = vertical->dilation;
+  op->attributes[kNpuConvDilationW] = horizontal->dilation;
+  op->attributes[kNpuConvGroups] = groups;
+}
+
+/* Inputs of the operation: the image, the turned filter, the bias if there is one. */
+static int32_t ConvInputs(NpuImport* import, int image, int filter, int bias, bool depthwise,
+                          int32_t inputs[3]) {
+  inputs[0] = NpuInput(import, image);
+  inputs[1] = TurnFilter(import, filter, depthwise);
+  if (NpuInputTensor(import, bias) == NULL) return 2;
+  inputs[2] = NpuInput(import, bias);
+  return 3;
+}
+
+bool NpuImportConv(NpuImport* import, int32_t argument) {
+  const TfLiteConvParams* params = import->node->builtin_data;
+  (void)argument;
+  if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
+  const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
+  Reach rows = {w->dims->data[1], params->stride_height, params->dilation_height_factor, 0, 0};
+  Reach columns = {w->dims->data[2], params->stride_width, params->dilation_width_factor, 0, 0};
+  if (!PlaceWindow(import, params->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
+    return false;
+  }
+  if (x->dims->data[3] % w->dims->data[3] != 0) {
+    return NpuRefuse(import, kDeputyReasonShape, "%d channels of %d", w->dims->data[3],
+                     x->dims->data[3]);
+  }
+  int32_t inputs[3];
+  const int32_t count = ConvInputs(import, 0, 1, 2, false, inputs);
+  const int32_t op = NpuAddActivated(import, kNpuConv, 0, inputs, count, params->activation);
+  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, x->dims->data[3] / w->dims->data[3]);
+  return op >= 0 || import->builder->failed;
+}
+
+bool NpuImportDepthwise(NpuImport* import, int32_t argument) {
+  const TfLiteDepthwiseConvParams* params = import->node->builtin_data;
+  (void)argument;
+  if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
+  const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
+  Reach rows = {w->dims->data[1], params->stride_height, params->dilation_height_factor, 0, 0};
+  Reach columns = {w->dims->data[2], params->stride_width, params->dilation_width_factor, 0, 0};
+  if (!PlaceWindow(import, params->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
+    return false;
+  }
+  if (w->dims->data[0] != 1) {
+    return NpuRefuse(import, kDeputyReasonShape, "weights: expected 1 in front, found %d",
+                     w->dims->data[0]);
+  }
+  int32_t inputs[3];
+  const int32_t count = ConvInputs(import, 0, 1, 2, true, inputs);
+  const int32_t op = NpuAddActivated(import, kNpuConv, 0, inputs, count, params->activation);
+  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, x->dims->data[3]);
+  return op >= 0 || import->builder->failed;
+}
+
+/* Input 0 is the output's shape, 1 the weights, 2 the image, 3 the bias. The window's places are
+ * those of the image, and what it covers is the output. */
+bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
+  const TfLiteTransposeConvParams* params = import->node->builtin_data;
+  (void)argument;
+  if (!NpuExpectInputs(import, 3, 4) || !NpuExpectConstant(import, 0, "output shape") ||
+      !CheckFilter(import, 1, 3)) {
+    return false;
+  }
+  const TfLiteTensor *x = NpuInputTensor(import, 2), *w = NpuInputTensor(import, 1);
+  Reach rows = {w->dims->data[1], params->stride_height, 1, 0, 0};
+  Reach columns = {w->dims->data[2], params->stride_width, 1, 0, 0};
+  if (!PlaceWindow(import, params->padding, NpuOutputTensor(import, 0), x, &rows, &columns)) {
+    return false;
+  }
+  rows.clamped_stride = rows.stride;
+  columns.clamped_stride = columns.stride;
+  int32_t inputs[3];
+  const int32_t count = ConvInputs(import, 2, 1, 3, false, inputs);
+  const int32_t op =
+      NpuAddActivated(import, kNpuConvTranspose, 0, inputs, count, params->activation);
+  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, 1);
+  return op >= 0 || import->builder->failed;
+}
+
+/* ---- Pooling and resizing ---------------------------------------------------------------------
+ */
+
+bool NpuImportPool(NpuImport* import, int32_t argument) {
+  const TfLitePoolParams* params = import->node->builtin_data;
+  if (!NpuExpectInputs(import, 1, 1)) return false;
+  Reach rows = {params->filter_height, params->stride_height, 1, 0, 0};
+  Reach columns = {params->filter_width, params->stride_width, 1, 0, 0};
+  if (!PlaceWindow(import, params->padding, NpuInputTensor(import, 0), NpuOutputTensor(import, 0),
+                   &rows, &columns)) {
+    return false;
+  }
+  const int32_t input = NpuInput(import, 0);
+  const int32_t index = NpuAddActivated(import, kNpuPool, argument, &input, 1, params->activation);
+  NpuOp* op = NpuOpAt(import->builder, index);
+  op->attributes[kNpuPoolStrideH] = rows.clamped_stride;
+  op->attributes[kNpuPoolStrideW] = columns.clamped_stride;
+  op->attributes[kNpuPoolPadTop] = rows.before;
+  op->attributes[kNpuPoolPadLeft] = columns.before;
+  op->attributes[kNpuPoolFilterH] = params->filter_height;
+  op->attributes[kNpuPoolFilterW] = params->filter_width;
+  return index >= 0 || import->builder->failed;
+}
+
+/* The two operators' structs are alike, but not the same. */
+bool NpuImportResize(NpuImport* import, int32_t argument) {
+  const TfLiteResizeBilinearParams* bilinear = import->node->builtin_data;
+  const TfLiteResizeNearestNeighborParams* nearest = import->node->builtin_data;
+  const bool is_bilinear = argument == kNpuResizeBilinear;
+  const bool align = is_bilinear ? bilinear->align_corners : nearest->align_corners;
+  const bool half = is_bilinear ? bilinear->half_pixel_centers : nearest->half_pixel_centers;
+  if (!NpuExpectInputs(import, 2, 2) || !NpuExpectConstant(import, 1, "size")) return false;
+  if (NpuInputTensor(import, 0)->dims->size != 4) {
+    return NpuRefuse(import, kDeputyReasonShape, "expected an image of rank 4");
+  }
+  const int32_t input = NpuInput(import, 0);
+  const int32_t op = NpuAddNode(import, kNpuResize, argument, &input, 1, NpuOutput(import, 0));
+  NpuOpAt(import->builder, op)->attributes[kNpuResizeAlignCorners] = align ? 1 : 0;
+  NpuOpAt(import->builder, op)->attributes[kNpuResizeHalfPixel] = half ? 1 : 0;
+  return true;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "npu_stub/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a row needs beyond its description: where the value goes, and what it may be. */
+typedef struct Place {
+  size_t offset;
+  long least, most;    /* of a number */
+  const char* choices; /* of a text, with a bar between; NULL: any */
+} Place;
+
+const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
+    {"device_library", kDeputyOptionString, 0, "",
+     "The library of a device to use in place of the one that is built in."},
+    {"frequency", kDeputyOptionInt, 0, "3",
+     "How fast the device runs: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
+    {"time_limit_ms", kDeputyOptionInt, 0, "1000",
+     "After how many milliseconds a run of a partition is given up."},
+    {"resize", kDeputyOptionString, 0, "refuse",
+     "What a resize of an input does: refuse (the next allocation fails; shapes are those of the "
+     "file, "
+     "or of an allocation before the delegate), or redelegate (models are built anew)."},
+    {"cache_dir", kDeputyOptionString, 0, "",
+     "The folder where compiled models are kept; empty: they are not kept."},
+    {"max_partitions", kDeputyOptionInt, 0, "0",
+     "At most this many partitions, the largest; 0: all."},
+    {"min_nodes", kDeputyOptionInt, 0, "1", "Smaller partitions stay on the CPU."},
+    {"faults", kDeputyOptionString, 0, "",
+     "Failures that the device pretends, with '+' between: absent, compile, load, swapped, run, "
+     "slow, wrong, crash."},
+    {"describe", kDeputyOptionBool, 0, "false",
+     "Whether each partition's graph is kept as text, before and after the layout passes, for "
+     "deputy explain --ir."},
+};
+
+static const Place kPlaces[] = {
+    {offsetof(NpuOptions, device_library), 0, 0, NULL},
+    {offsetof(NpuOptions, frequency), 1, 4, NULL},
+    {offsetof(NpuOptions, time_limit_ms), 1, 3600000, NULL},
+    {offsetof(NpuOptions, resize), 0, 0, "refuse|redelegate"},
+    {offsetof(NpuOptions, cache_dir), 0, 0, NULL},
+    {offsetof(NpuOptions, max_partitions), 0, 1000000, NULL},
+    {offsetof(NpuOptions, min_nodes), 1, 1000000, NULL},
+    {offsetof(NpuOptions, faults), 0, 0, NULL},
+    {offsetof(NpuOptions, describe), 0, 0, NULL},
+};
+
+_Static_assert(kNpuOptionCount == sizeof kPlaces / sizeof kPlaces[0], "a place for each option");
+
+static bool IsChoice(const char* choices, const char* value) {
+  const size_t length = strlen(value);
+  while (length > 0 && choices != NULL) {
+    const size_t here = strcspn(choices, "|");
+    if (here == length && strncmp(choices, value, length) == 0) return true;
+    choices = choices[here] == '\0' ? NULL : choices + here + 1;
+  }
+  return false;
+}
+
+static bool SetText(const Place* place, const char* value, char* to, char* error,
+                    size_t error_size) {
+  if (place->choices != NULL && !IsChoice(place->choices, value)) {
+    snprintf(error, error_size, "expected one of %s, found '%s'", place->choices, value);
+    return false;
+  }
+  if (strlen(value) >= kNpuTextBytes) {
+    snprintf(error, error_size, "longer than %d bytes", kNpuTextBytes - 1);
+    return false;
+  }
+  strcpy(to, value);
+  return true;
+}
+
+static bool SetInt(const Place* place, const char* value, int32_t* to, char* error,
+                   size_t error_size) {
+  char* end = NULL;
+  errno = 0;
+  const long number = strtol(value, &end, 10);
+  if (end == value || *end != '\0' || errno != 0 || number < place->least || number > place->most) {
+    snprintf(error, error_size, "expected a whole number from %ld to %ld, found '%s'", place->least,
+             place->most, value);
+    return false;
+  }
+  *to = (int32_t)number;
+  return true;
+}
+
+static bool SetBool(const char* value, bool* to, char* error, size_t error_size) {
+  const bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+  if (!yes && strcmp(value, "false") != 0 && strcmp(value, "0") != 0) {
+    snprintf(error, error_size, "expected true, false, 1 or 0, found '%s'", value);
+    return false;
+  }
+  *to = yes;
+  return true;
+}
+
+static bool Set(size_t i, const char* value, NpuOptions* options, char* error, size_t error_size) {
+  void* to = (char*)options + kPlaces[i].offset;
+  switch (kNpuOptions[i].type) {
+    case kDeputyOptionInt:
+      return SetInt(&kPlaces[i], value, to, error, error_size);
+    case kDeputyOptionBool:
+      return SetBool(value, to, error, error_size);
+    default:
+      return SetText(&kPlaces[i], value, to, error, error_size);
+  }
+}
+
+void NpuOptionsInit(NpuOptions* options) {
+  char ignored[1];
+  memset(options, 0, sizeof *options);
+  for (size_t i = 0; i < kNpuOptionCount; ++i) {
+    Set(i, kNpuOptions[i].default_value, options, ignored, sizeof ignored);
+  }
+}
+
+bool NpuParseOptions(const char* const* keys, const char* const* values, size_t count,
+                     NpuOptions* options, char* error, size_t error_size) {
+  for (size_t k = 0; k < count; ++k) {
+    size_t i = 0;
+    while (i < kNpuOptionCount && strcmp(kNpuOptions[i].name, keys[k]) != 0) ++i;
+    if (i == kNpuOptionCount) {
+      snprintf(error, error_size, "unknown option '%s'", keys[k]);
+      return false;
+    }
+    char problem[256];
+    if (Set(i, values[k], options, problem, sizeof problem)) continue;
+    snprintf(error, error_size, "option '%s': %s", keys[k], problem);
+    return false;
+  }
+  return true;
+}

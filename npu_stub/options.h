@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options of the delegate. One table (options.c) has key, type, range, default and help of each.
+ */
+#ifndef DEPUTY_NPU_STUB_OPTIONS_H_
+#define DEPUTY_NPU_STUB_OPTIONS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "deputy/deputy_plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { kNpuTextBytes = 1024, kNpuOptionCount = 9 };
+
+typedef struct NpuOptions {
+  char device_library[kNpuTextBytes]; /* "": the device that is built in */
+  char faults[kNpuTextBytes];
+  char cache_dir[kNpuTextBytes]; /* "": no cache */
+  char resize[kNpuTextBytes];    /* refuse or redelegate */
+  int32_t frequency;
+  int32_t time_limit_ms;
+  int32_t max_partitions; /* 0: all */
+  int32_t min_nodes;
+  bool describe;
+} NpuOptions;
+
+/* The table's defaults. */
+void NpuOptionsInit(NpuOptions* options);
+
+/* Reads texts; keys that nobody names keep their values. False, with what is wrong in `error`. */
+bool NpuParseOptions(const char* const* keys, const char* const* values, size_t count,
+                     NpuOptions* options, char* error, size_t error_size);
+
+/* As deputy_plugin describes them. */
+extern const DeputyPluginOption kNpuOptions[kNpuOptionCount];
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DEPUTY_NPU_STUB_OPTIONS_H_ */

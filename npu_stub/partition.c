@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "npu_stub/partition.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "npu_stub/compiled.h"
+#include "npu_stub/half.h"
+
+enum { kErrorBytes = 256 };
+
+/* What `user_data` of a node points to. It is made even if its nodes cannot be compiled: the
+ * delegate's Prepare then says why. */
+struct NpuPartition {
+  NpuState* owner;
+  NpuPartition *newer, *older; /* in the owner's list */
+  const char* name;            /* of the node: "NpuGraph0" */
+  char model[40];              /* of the device's model */
+  int32_t first_node;
+  NpuCompiled compiled;
+  NpuBatch* batch; /* NULL: it is not loaded */
+  float* wide;     /* room for the largest float16 tensor of the border, widened */
+  char failure[kErrorBytes];
+};
+
+/* ---- Builds -----------------------------------------------------------------------------------
+ */
+
+/* Of the calling thread. */
+static _Thread_local NpuBuild* current_build = NULL;
+static _Thread_local const char* current_name = "NpuGraph";
+
+void NpuBeginBuild(NpuBuild* build) {
+  memset(build, 0, sizeof *build);
+  current_build = build;
+}
+
+void NpuEndBuild(NpuBuild* build) {
+  current_build = NULL;
+  free(build->partitions);
+}
+
+static void JoinBuild(NpuPartition* partition) {
+  NpuBuild* build = current_build;
+  if (build == NULL) return;
+  NpuPartition** grown =
+      realloc(build->partitions, ((size_t)build->count + 1) * sizeof *build->partitions);
+  if (grown == NULL) {
+    build->failed = true;
+    return;
+  }
+  build->partitions = grown;
+  grown[build->count++] = partition;
+}
+
+static void LeaveBuild(const NpuPartition* partition) {
+  NpuBuild* build = current_build;
+  for (int32_t i = 0; build != NULL && i < build->count; ++i) {
+    if (build->partitions[i] == partition) build->partitions[i] = build->partitions[--build->count];
+  }
+}
+
+static TfLiteStatus Report(TfLiteContext* context, const char* name, const char* problem) {
+  context->ReportError(context, "NPU delegate: %s: %s", name, problem);
+  return kTfLiteError;
+}
+
+/* Loads what a build has compiled. */
+static NpuStatus Load(NpuState* state, const NpuBuild* build, char* error) {
+  const size_t count = (size_t)build->count;
+  NpuModelDescription* models = calloc(count, sizeof *models);
+  NpuBatch** batches = calloc(count, sizeof *batches);
+  NpuStatus status = kNpuNoMemory;
+  snprintf(error, kErrorBytes, "memory is short");
+  if (models != NULL && batches != NULL) {
+    for (size_t i = 0; i < count; ++i) {
+      const NpuPartition* partition = build->partitions[i];
+      models[i].name = partition->model;
+      models[i].blob = partition->compiled.blob;
+      models[i].blob_bytes = partition->compiled.blob_bytes;
+      models[i].frequency = state->options.frequency;
+    }
+    status = NpuLoadModels(&state->device, models, count, batches, error, kErrorBytes);
+  }
+  for (size_t i = 0; status == kNpuOk && i < count; ++i) build->partitions[i]->batch = batches[i];
+  free(models);
+  free(batches);
+  return status;
+}
+
+/* Compiles anew what came from the cache; false if there is nothing, or it fails. */
+static bool RecompileCached(NpuState* state, const NpuBuild* build, char* error) {
+  bool any = false;
+  for (int32_t i = 0; i < build->count; ++i) {
+    NpuCompiled* compiled = &build->partitions[i]->compiled;
+    if (!compiled->from_cache) continue;
+    if (!NpuRecompile(state, compiled, error, kErrorBytes)) return false;
+    any = true;
+  }
+  return any;
+}
+
+TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* build) {
+  char error[kErrorBytes] = "memory is short";
+  if (build->failed) return Report(context, "load", error);
+  if (build->count == 0) return kTfLiteOk;
+  for (int32_t i = 0; i < build->count; ++i) {
+    const NpuPartition* partition = build->partitions[i];
+    if (partition->failure[0] != '\0') {
+      return Report(context, partition->name, partition->failure);
+    }
+  }
+  NpuStatus status = Load(state, build, error);
+  if (status == kNpuBadBlob && RecompileCached(state, build, error)) {
+    status = Load(state, build, error);
+  }
+  for (int32_t i = 0; i < build->count; ++i) NpuForgetBlob(state, &build->partitions[i]->compiled);
+  return status == kNpuOk ? kTfLiteOk : Report(context, "load", error);
+}
+
+/* ---- A node's life ----------------------------------------------------------------------------
+ */
+
+/* Room for the border's float16. */
+static bool MakeRoom(NpuPartition* partition) {
+  size_t most = 0;
+  const NpuCompiled* compiled = &partition->compiled;
+  for (int32_t i = 0; i < compiled->input_count + compiled->output_count; ++i) {
+    const NpuBorder* border = i < compiled->input_count
+                                  ? &compiled->inputs[i]
+                                  : &compiled->outputs[i - compiled->input_count];
+    const size_t bytes = NpuTensorBytes(&border->device);
+    if (border->type == kTfLiteFloat16 && bytes > most) most = bytes;
+  }
+  if (most == 0) return true;
+  partition->wide = malloc(most);
+  return partition->wide != NULL;
+}
+
+static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
+  const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
+  NpuState* state = NpuStateOf(params->delegate);
+  NpuPartition* partition = calloc(1, sizeof *partition);
+  (void)length;
+  if (partition == NULL) {
+    if (current_build != NULL) current_build->failed = true;
+    return NULL;
+  }
+  partition->owner = state;
+  partition->name = current_name;
+  partition->first_node =
+      params->nodes_to_replace->size > 0 ? params->nodes_to_replace->data[0] : -1;
+  if (NpuCompilePartition(context, params, state, &partition->compiled, partition->failure,
+                          sizeof partition->failure) &&
+      !MakeRoom(partition)) {
+    snprintf(partition->failure, sizeof partition->failure, "memory is short");
+  }
+  pthread_mutex_lock(&state->mutex);
+  snprintf(partition->model, sizeof partition->model, "model%llu",
+           (unsigned long long)state->models_made++);
+  partition->older = state->partitions;
+  if (partition->older != NULL) partition->older->newer = partition;
+  state->partitions = partition;
+  pthread_mutex_unlock(&state->mutex);
+  JoinBuild(partition);
+  return partition;
+}
+
+static void Free(TfLiteContext* context, void* user_data) {
+  NpuPartition* partition = user_data;
+  (void)context;
+  if (partition == NULL) return;
+  NpuState* state = partition->owner;
+  LeaveBuild(partition);
+  pthread_mutex_lock(&state->mutex);
+  if (partition->newer != NULL) partition->newer->older = partition->older;
+  if (partition->older != NULL) partition->older->newer = partition->newer;
+  if (state->partitions == partition) state->partitions = partition->older;
+  pthread_mutex_unlock(&state->mutex);
+  if (partition->batch != NULL) {
+    NpuUnloadModel(&state->device, partition->batch, partition->model);
+  }
+  NpuFreeCompiled(state, &partition->compiled);
+  free(partition->wide);
+  free(partition);
+}
+
+/* ---- Preparing: what is where, and whether it fits ---------------------------------------------
+ */
+
+static void PrintDims(int rank, const int* dims, char* text, size_t size) {
+  size_t length = (size_t)snprintf(text, size, "[");
+  for (int i = 0; i < rank && length < size; ++i) {
+    length += (size_t)snprintf(text + length, size - length, i == 0 ? "%d" : ",%d", dims[i]);
+  }
+  if (length < size) snprintf(text + length, size - length, "]");
+}
+
+static bool HasDims(const TfLiteTensor* tensor, const NpuTensor* like) {
+  if (tensor->dims == NULL || tensor->dims->size != like->rank) return false;
+  for (int i = 0; i < like->rank; ++i) {
+    if (tensor->dims->data[i] != like->dims[i]) return false;
+  }
+  return true;
+}
+
+static TfLiteStatus Mismatch(TfLiteContext* context, const NpuPartition* partition,
+                             const char* what, int32_t i, const NpuTensor* expected, int rank,
+                             const int* dims, const char* ending) {
+  char problem[kErrorBytes], wanted[64], found[64];
+  PrintDims(expected->rank, expected->dims, wanted, sizeof wanted);
+  PrintDims(rank, dims, found, sizeof found);
+  snprintf(problem, sizeof problem, "%s %d: expected %s, found %s%s", what, i, wanted, found,
+           ending);
+  return Report(context, partition->name, problem);
+}
+
+/* The device's idea of input or output `i` has to be the model's: they are matched by place. */
+static TfLiteStatus CheckMapping(TfLiteContext* context, const NpuPartition* partition,
+                                 const char* what, int32_t i, const NpuBorder* border,
+                                 NpuStatus (*get)(NpuClient*, const char*, int32_t, NpuTensor*)) {
+  NpuTensor device;
+  if (get(partition->batch->client, partition->model, i, &device) != kNpuOk) {
+    return Report(context, partition->name, "the device does not know its inputs and outputs");
+  }
+  if (device.type == border->device.type && NpuSameDims(&device, &border->device)) return kTfLiteOk;
+  return Mismatch(context, partition, what, i, &border->device, device.rank, device.dims,
+                  " on the device");
+}
+
+static TfLiteStatus PrepareInput(TfLiteContext* context, const NpuPartition* partition, int32_t i) {
+  const NpuBorder* border = &partition->compiled.inputs[i];
+  const TfLiteTensor* tensor = &context->tensors[border->tensor];
+  if (!HasDims(tensor, &border->device)) {
+    return Mismatch(context, partition, "input", i, &border->device,
+                    tensor->dims == NULL ? 0 : tensor->dims->size,
+                    tensor->dims == NULL ? NULL : tensor->dims->data,
+                    "; the NPU's models cannot be resized (see its option resize)");
+  }
+  return CheckMapping(context, partition, "input", i, border,
+                      partition->owner->device.api->get_input);
+}
+
+static TfLiteStatus PrepareOutput(TfLiteContext* context, const NpuPartition* partition,
+                                  int32_t i) {
+  const NpuBorder* border = &partition->compiled.outputs[i];
+  const TfLiteStatus status = CheckMapping(context, partition, "output", i, border,
+                                           partition->owner->device.api->get_output);
+  if (status != kTfLiteOk) return status;
+  TfLiteIntArray* dims =
+      malloc(sizeof *dims + (size_t)border->device.rank * sizeof *border->device.dims);
+  if (dims == NULL) return Report(context, partition->name, "memory is short");
+  dims->size = border->device.rank;
+  for (int d = 0; d < dims->size; ++d) dims->data[d] = border->device.dims[d];
+  return context->ResizeTensor(context, &context->tensors[border->tensor], dims);
+}
+
+static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  const NpuPartition* partition = node->user_data;
+  if (partition == NULL || partition->batch == NULL) {
+    return Report(context, "prepare", "the model is not on the device");
+  }
+  for (int32_t i = 0; i < partition->compiled.input_count; ++i) {
+    const TfLiteStatus status = PrepareInput(context, partition, i);
+    if (status != kTfLiteOk) return status;
+  }
+  for (int32_t i = 0; i < partition->compiled.output_count; ++i) {
+    const TfLiteStatus status = PrepareOutput(context, partition, i);
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------
+ */
+
+static bool IsThere(const TfLiteTensor* tensor, const NpuBorder* border) {
+  return tensor->data.raw != NULL && tensor->bytes == border->bytes;
+}
+
+static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
+  const NpuBorder* border = &partition->compiled.inputs[i];
+  if (!IsThere(tensor, border)) return kNpuBadArgument;
+  const void* data = tensor->data.raw_const;
+  if (border->type == kTfLiteFloat16) {
+    NpuFromHalf(data, partition->wide, NpuElementCount(&border->device));
+    data = partition->wide;
+  }
+  return partition->owner->device.api->write(partition->batch->client, partition->model, i, data,
+                                             NpuTensorBytes(&border->device));
+}
+
+static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
+  const NpuBorder* border = &partition->compiled.outputs[i];
+  if (!IsThere(tensor, border)) return kNpuBadArgument;
+  const bool narrow = border->type == kTfLiteFloat16;
+  const NpuStatus status = partition->owner->device.api->read(
+      partition->batch->client, partition->model, i, narrow ? partition->wide : tensor->data.data,
+      NpuTensorBytes(&border->device));
+  if (status == kNpuOk && narrow) {
+    NpuToHalf(partition->wide, tensor->data.data, NpuElementCount(&border->device));
+  }
+  return status;
+}
+
+static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+  const NpuPartition* partition = node->user_data;
+  const NpuCompiled* compiled = &partition->compiled;
+  const NpuState* state = partition->owner;
+  char error[kErrorBytes] = "an input or output cannot be copied";
+  NpuStatus status = kNpuOk;
+  for (int32_t i = 0; i < compiled->input_count && status == kNpuOk; ++i) {
+    status = CopyIn(partition, i, &context->tensors[compiled->inputs[i].tensor]);
+  }
+  if (status == kNpuOk) {
+    status = state->device.api->run(partition->batch->client, partition->model,
+                                    (uint32_t)state->options.time_limit_ms, error, sizeof error);
+  }
+  for (int32_t i = 0; i < compiled->output_count && status == kNpuOk; ++i) {
+    status = CopyOut(partition, i, &context->tensors[compiled->outputs[i].tensor]);
+  }
+  return status == kNpuOk ? kTfLiteOk : Report(context, partition->name, error);
+}
+
+TfLiteRegistration NpuPartitionRegistration(const char* name) {
+  TfLiteRegistration registration;
+  memset(&registration, 0, sizeof registration);
+  registration.init = Init;
+  registration.free = Free;
+  registration.prepare = Prepare;
+  registration.invoke = Invoke;
+  registration.custom_name = name;
+  registration.version = 1;
+  current_name = name;
+  return registration;
+}
+
+void NpuDescribe(NpuState* state,
+                 void (*callback)(void* user_data, int32_t first_node, const char* stage,
+                                  const char* text),
+                 void* user_data) {
+  static const char* const kStages[] = {"imported", "laid out"};
+  pthread_mutex_lock(&state->mutex);
+  const NpuPartition* oldest = state->partitions;
+  while (oldest != NULL && oldest->older != NULL) oldest = oldest->older;
+  for (const NpuPartition* at = oldest; at != NULL; at = at->newer) {
+    for (int i = 0; i < 2; ++i) {
+      if (at->compiled.texts[i] == NULL) continue;
+      callback(user_data, at->first_node, kStages[i], at->compiled.texts[i]);
+    }
+  }
+  pthread_mutex_unlock(&state->mutex);
+}

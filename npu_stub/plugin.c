@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The library's doors: what external delegates export, and what deputy_plugin describes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "deputy/deputy_plugin.h"
+#include "npu_stub/delegate.h"
+#include "npu_stub/loader.h"
+#include "npu_stub/options.h"
+#include "npu_stub/partition.h"
+#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
+
+static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                                void (*report_error)(const char* text)) {
+  NpuOptions options;
+  NpuDeviceHandle handle;
+  char error[256] = "";
+  NpuOptionsInit(&options);
+  const bool opened = NpuOpenDevice(&options, &handle, error, sizeof error);
+  if (!opened || handle.device == NULL) {
+    if (report_error != NULL) report_error(opened ? handle.absence : error);
+    return kTfLiteError;
+  }
+  const DeputyDeviceInfo info = {
+      .struct_size = sizeof info,
+      .index = 0,
+      .usable = 1,
+      .platform = "Deputy NPU stub",
+      .platform_version = "0.1",
+      .name = "pretended NPU",
+      .vendor = "Deputy",
+      .type = "accelerator",
+      .device_class = "mobile",
+      .version = handle.api->version(handle.device),
+      .driver_version = "",
+      .extensions = "",
+      .memory_bytes = (uint64_t)2 << 30,
+      .max_buffer_bytes = (uint64_t)1 << 30,
+      .compute_units = 1,
+      .fp16 = 0,
+  };
+  if (callback != NULL) callback(user_data, &info);
+  NpuCloseDevice(&handle);
+  return kTfLiteOk;
+}
+
+static TfLiteStatus DescribePartitions(TfLiteDelegate* delegate,
+                                       DeputyPartitionTextCallback callback, void* user_data) {
+  NpuDescribe(NpuStateOf(delegate), callback, user_data);
+  return kTfLiteOk;
+}
+
+TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
+  static const DeputyDelegatePlugin kPlugin = {
+      .struct_size = sizeof kPlugin,
+      .abi_version = DEPUTY_PLUGIN_ABI_VERSION,
+      .preferred_layout = kDeputyLayoutNchw,
+      .name = "npu_stub",
+      .version = "0.1",
+      .vendor = "Deputy",
+      .options = kNpuOptions,
+      .option_count = kNpuOptionCount,
+      .create = NpuCreateDelegate,
+      .destroy = NpuDestroyDelegate,
+      .get_support = NpuGetSupport,
+      .device_bytes = NpuDeviceBytes,
+      .list_devices = ListDevices,
+      .describe_partitions = DescribePartitions,
+  };
+  return &kPlugin;
+}
+
+TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
+                                              const char* const* options_values, size_t num_options,
+                                              void (*report_error)(const char* message)) {
+  return NpuCreateDelegate(options_keys, options_values, num_options, report_error);
+}
+
+void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { NpuDestroyDelegate(delegate); }

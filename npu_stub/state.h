@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a delegate of ours is made of, for the files that make up the delegate.
+ */
+#ifndef DEPUTY_NPU_STUB_STATE_H_
+#define DEPUTY_NPU_STUB_STATE_H_
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "npu_stub/loader.h"
+#include "npu_stub/options.h"
+#include "tensorflow/lite/c/common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct NpuPartition NpuPartition;
+
+/* What `data_` of the delegate points to. Interpreters on several threads may use one delegate. */
+typedef struct NpuState {
+  TfLiteDelegate base;
+  NpuOptions options;
+  NpuDeviceHandle device;
+  char** texts; /* of the last support answer */
+  size_t text_count;
+
+  pthread_mutex_t mutex;    /* for what follows */
+  NpuPartition* partitions; /* those that live, the newest first */
+  char** names; /* "NpuGraph0", …: as long as the delegate, since nodes point to them */
+  int32_t name_count;
+  uint64_t models_made; /* names models of the device */
+  uint64_t cache_hits, cache_misses;
+} NpuState;
+
+static inline NpuState* NpuStateOf(TfLiteDelegate* delegate) { return (NpuState*)delegate->data_; }
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DEPUTY_NPU_STUB_STATE_H_ */
