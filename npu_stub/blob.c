@@ -71,7 +71,6 @@ static void PutGraph(Writer* writer, const NpuGraph* graph) {
     PutInts(writer, op->inputs, op->input_count);
     Put(writer, op->attributes, sizeof op->attributes);
     Put(writer, &op->number, sizeof op->number);
-    PutInt(writer, op->source);
   }
   PutInts(writer, graph->inputs, graph->input_count);
   PutInts(writer, graph->outputs, graph->output_count);
@@ -170,11 +169,10 @@ static void TakeOp(Reader* reader, NpuBuilder* builder) {
   NpuOp* op = NpuOpAt(builder, NpuAddOp(builder, kind, function, inputs, input_count, output));
   TakeInto(reader, op->attributes, sizeof op->attributes);
   TakeInto(reader, &op->number, sizeof op->number);
-  op->source = TakeInt(reader);
 }
 
 static void TakeGraph(Reader* reader, NpuBuilder* builder) {
-  enum { kLeastTensor = 28, kLeastOp = 56 };
+  enum { kLeastTensor = 28, kLeastOp = 52 };
   const int32_t tensors = TakeCount(reader, kLeastTensor);
   const int32_t ops = TakeCount(reader, kLeastOp);
   for (int32_t i = 0; i < tensors && !reader->failed; ++i) TakeTensor(reader, builder);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A compiled graph as bytes: what the built-in device hands out and loads again. A header with the
- * device's version and a checksum, then the graph with its constants. Bytes are not trusted: every
- * count is bounded by what is left of them, and the graph is checked like any other.
+ * A compiled graph as bytes, but for NpuOp.source: what the built-in device hands out and loads
+ * again. A header with the device's version and a checksum, then the graph with its constants.
+ * Bytes are not trusted: every count is bounded by what is left of them, and the graph is checked
+ * like any other.
  */
 #ifndef DEPUTY_NPU_STUB_BLOB_H_
 #define DEPUTY_NPU_STUB_BLOB_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small models for tests of the NPU stub.
+#ifndef DEPUTY_TESTS_NPU_MODELS_H_
+#define DEPUTY_TESTS_NPU_MODELS_H_
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace deputy {
+
+// CONV_2D with ReLU, MAX_POOL_2D, CONV_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX: from a picture
+// [1, 8, 8, 2] to [1, 3]. The changes are for caches: `weight` is the first one of all, `stride`
+// the first convolution's.
+struct ConvChanges {
+  float weight = 0.25f;
+  int32_t stride = 1;
+  int32_t size = 8;
+};
+constexpr int kConvModelNodes = 6;
+std::vector<uint8_t> ConvModel(const ConvChanges& changes = {});
+
+// A convolution and a mean over rows and columns on pictures [1, 8, 8, 2], which may be resized.
+std::vector<uint8_t> ResizableModel();
+
+// A chain of `length` nodes over [1, 4]: the NPU has those of `taken` (NEG), not the others
+// (PRELU).
+std::vector<uint8_t> MixedChain(int length, const std::set<int>& taken);
+
+// c = a + b * 2, where a is [1, 4] and b is [3, 4].
+std::vector<uint8_t> TwoInputsModel();
+
+// FULLY_CONNECTED whose weights are float16, widened by a DEQUANTIZE, and TANH.
+std::vector<uint8_t> HalfModel();
+
+// A random graph of three to fifteen operators over pictures [1, 6, 6, 4] and rows [1, 4] that the
+// NPU has, and some that it does not; one or two outputs.
+std::vector<uint8_t> RandomModel(uint32_t seed);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_TESTS_NPU_MODELS_H_
