@@ -78,15 +78,12 @@ IntRange StepsOf(TfLiteType type) {
 // ---- RELU and its relatives, LEAKY_RELU, PRELU ------------------------------------------------
 
 // The bounds of a clamping activation in reals; an infinite upper bound is the type's.
-struct Bounds {
-  float low, high;
-};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Recipes on one step, for tables and for int16.
 class QuantizedRelu {
  public:
-  QuantizedRelu(const TfLiteTensor* input, const TfLiteTensor* output, const Bounds& bounds)
+  QuantizedRelu(const TfLiteTensor* input, const TfLiteTensor* output, const FloatBounds& bounds)
       : zero_in_(input->params.zero_point),
         zero_out_(output->params.zero_point),
         multiplier_(
@@ -103,6 +100,9 @@ class QuantizedRelu {
   }
   int32_t operator()(int32_t x) const {
     return Shifted(Multiply(x - zero_in_, multiplier_), zero_out_, range_);
+  }
+  FixedBend AsVectors() const {
+    return {zero_in_, zero_out_, multiplier_, multiplier_, 1, 1, {range_.low, range_.high}};
   }
 
  private:
@@ -128,6 +128,10 @@ class QuantizedLeakyRelu {
     int32_t steps = Multiply(value, value >= 0 ? identity_ : slope_);
     if (value < 0 && negative_slope_) steps = -steps;
     return Shifted(steps, zero_out_, range_);
+  }
+  FixedBend AsVectors() const {
+    const int32_t sign_out = negative_slope_ ? -1 : 1;
+    return {zero_in_, zero_out_, identity_, slope_, 1, sign_out, {range_.low, range_.high}};
   }
 
  private:
@@ -156,6 +160,9 @@ class QuantizedPrelu {
         value >= 0 ? Multiply(value, identity_) : Multiply(value * (alpha - zero_alpha_), slope_);
     return static_cast<T>(Shifted(steps, zero_out_, range_));
   }
+  FixedSlope AsVectors() const {
+    return {zero_in_, zero_alpha_, zero_out_, identity_, slope_, {range_.low, range_.high}};
+  }
 
  private:
   int32_t zero_in_, zero_alpha_, zero_out_;
@@ -175,7 +182,7 @@ void FillSteps(const TfLiteTensor* input, ByteTable* table, const Recipe& recipe
 }
 
 template <int low, int high>  // `high` 0: none
-Bounds BoundsOf() {
+FloatBounds BoundsOf() {
   return {static_cast<float>(low), high == 0 ? kInfinity : static_cast<float>(high)};
 }
 
@@ -195,7 +202,7 @@ template <int low, int high>
 TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  const Bounds bounds = BoundsOf<low, high>();
+  const FloatBounds bounds = BoundsOf<low, high>();
   switch (input->type) {
     case kTfLiteFloat32:
       if (high == 0) {
@@ -209,8 +216,7 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
           [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
-      return MapElements<int16_t>(context, input, output,
-                                  [&](int16_t x) { return static_cast<int16_t>(relu(x)); });
+      return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
       return DataOf<TableData>(node).bytes.Map(context, input, output);
@@ -242,8 +248,7 @@ TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
                         [=](float x) { return x > 0.0f ? x : x * alpha; });
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
-      return MapElements<int16_t>(context, input, output,
-                                  [&](int16_t x) { return static_cast<int16_t>(relu(x)); });
+      return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
       return DataOf<TableData>(node).bytes.Map(context, input, output);
@@ -286,24 +291,32 @@ TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Function& 
   return kTfLiteOk;
 }
 
+template <typename T, typename Alpha>
+TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node) {
+  const QuantizedPrelu prelu(Input(context, node, 0), Input(context, node, 1),
+                             Output(context, node, 0));
+  const auto loop = Cpu().vector.prelu.of<FromTo<T, Alpha>>();
+  if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, prelu);
+  const FixedSlope slope = prelu.AsVectors();
+  return RunVectors<T, T, Alpha>(context, node, DataOf<PreluData>(node).plan,
+                                 [&](const BinaryRun<T, T, Alpha>& run) { loop(run, slope); });
+}
+
 TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
-  if (input->type == kTfLiteFloat32) {
-    if (const auto loop = Cpu().vector.prelu_f32) {
-      return RunVectors<float>(context, node, DataOf<PreluData>(node).plan,
-                               [loop](const BinaryRun<float>& run) { loop(run); });
-    }
-    return RunPrelu<float, float>(context, node,
-                                  [](float x, float alpha) { return x >= 0.0f ? x : x * alpha; });
-  }
-  const QuantizedPrelu prelu(input, Input(context, node, 1), Output(context, node, 0));
   switch (input->type) {
+    case kTfLiteFloat32:
+      if (const auto loop = Cpu().vector.prelu_f32) {
+        return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop);
+      }
+      return RunPrelu<float, float>(context, node,
+                                    [](float x, float alpha) { return x >= 0.0f ? x : x * alpha; });
     case kTfLiteInt8:
-      return RunPrelu<int8_t, int8_t>(context, node, prelu);
+      return RunQuantizedPrelu<int8_t, int8_t>(context, node);
     case kTfLiteUInt8:
-      return RunPrelu<uint8_t, uint8_t>(context, node, prelu);
+      return RunQuantizedPrelu<uint8_t, uint8_t>(context, node);
     case kTfLiteInt16:
-      return RunPrelu<int16_t, int8_t>(context, node, prelu);
+      return RunQuantizedPrelu<int16_t, int8_t>(context, node);
     default:
       return UnexpectedType(context, input);
   }

@@ -410,7 +410,7 @@ bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T
   const Bounds<Computed<T>> bounds = {range.low, range.high};
   const auto run = [&](const BinaryRun<Computed<T>>& numbers) { loop(numbers, bounds); };
   if constexpr (std::is_same_v<T, Half>) {
-    RunHalves<Half>(context, node, DataOf<ArithmeticData>(node).plan, run);
+    RunHalves(context, node, DataOf<ArithmeticData>(node).plan, run);
   } else {
     RunVectors<T>(context, node, run);
   }

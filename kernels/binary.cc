@@ -109,6 +109,11 @@ class SquaredDifferenceInt8 {
     return static_cast<int8_t>(std::clamp<int64_t>(steps, -128, 127));
   }
 
+  // The same for vectors.
+  FixedScale scale_a() const { return {zero_a_, kExtraBits, from_a_}; }
+  FixedScale scale_b() const { return {zero_b_, kExtraBits, from_b_}; }
+  FixedSquare square() const { return {to_out_, zero_out_}; }
+
  private:
   static constexpr int kExtraBits = 7;
   int32_t zero_a_, zero_b_, zero_out_;
@@ -182,19 +187,36 @@ TfLiteStatus EvalPow(TfLiteContext* context, TfLiteNode* node) {
   return Run<int32_t>(context, node, &IntegerPower);
 }
 
+TfLiteStatus RunSquares(TfLiteContext* context, TfLiteNode* node,
+                        const SquaredDifferenceInt8& squares) {
+  const auto widen = Cpu().vector.fixed.of<int8_t>();
+  const auto loop = Cpu().vector.squared_difference_s8;
+  if (widen == nullptr || loop == nullptr) return Run<int8_t>(context, node, squares);
+  const auto widen_by = [widen](const FixedScale& scale) {
+    return [widen, scale](const int8_t* in, int64_t count, int32_t* out) {
+      widen(in, count, scale, out);
+    };
+  };
+  return RunWidened<int8_t, int32_t, int8_t>(
+      context, node, DataOf<BinaryData>(node).plan, widen_by(squares.scale_a()),
+      widen_by(squares.scale_b()),
+      [&](const BinaryRun<int32_t, int8_t>& run) { loop(run, squares.square()); });
+}
+
 TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   switch (a->type) {
     case kTfLiteFloat32:
-      return RunLoop<float>(context, node, Cpu().vector.squared_difference_f32,
+      return RunLoop<float>(context, node, Cpu().vector.squared_difference.of<float>(),
                             [](float x, float y) { return (x - y) * (x - y); });
     case kTfLiteInt32:
-      return Run<int32_t>(context, node, [](int32_t x, int32_t y) {
-        const uint32_t difference = static_cast<uint32_t>(x) - static_cast<uint32_t>(y);
-        return static_cast<int32_t>(difference * difference);
-      });
+      return RunLoop<int32_t>(
+          context, node, Cpu().vector.squared_difference.of<int32_t>(), [](int32_t x, int32_t y) {
+            const uint32_t difference = static_cast<uint32_t>(x) - static_cast<uint32_t>(y);
+            return static_cast<int32_t>(difference * difference);
+          });
     case kTfLiteInt8:
-      return Run<int8_t>(
+      return RunSquares(
           context, node,
           SquaredDifferenceInt8(a, Input(context, node, 1), Output(context, node, 0)));
     default:
@@ -208,7 +230,7 @@ TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kFloorDivTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
     DEPUTY_TRY(CheckDivisor<T>(context, divisor));
-    return Run<T>(context, node, &FloorDivide<T>);
+    return RunLoop<T>(context, node, Cpu().vector.floor_quotient.of<T>(), &FloorDivide<T>);
   });
 }
 
@@ -217,7 +239,7 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kFloorModTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_floating_point_v<T>) DEPUTY_TRY(CheckDivisor<T>(context, divisor));
-    return Run<T>(context, node, &FloorModulo<T>);
+    return RunLoop<T>(context, node, Cpu().vector.floor_modulo.of<T>(), &FloorModulo<T>);
   });
 }
 

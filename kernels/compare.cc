@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "kernels/common/broadcast.h"
+#include "kernels/common/cast.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -79,157 +80,141 @@ TfLiteStatus PrepareNot(TfLiteContext* context, TfLiteNode* node) {
 // ---- Comparisons ------------------------------------------------------------------------------
 
 // A quantised value in fixed point. Differences of less than 2^-8 of a unit may vanish.
+constexpr int kExtraBits = 8;
+FixedScale FixedScaleOf(const TfLiteTensor* tensor) {
+  return {tensor->params.zero_point, kExtraBits,
+          ToFixedMultiplier(static_cast<double>(tensor->params.scale))};
+}
 template <typename T>
-class FixedValue {
- public:
-  explicit FixedValue(const TfLiteTensor* tensor)
-      : zero_point_(tensor->params.zero_point),
-        scale_(ToFixedMultiplier(static_cast<double>(tensor->params.scale))) {}
-  int32_t operator()(T step) const { return Multiply((step - zero_point_) * (1 << 8), scale_); }
-
- private:
-  int32_t zero_point_;
-  FixedMultiplier scale_;
-};
-
-// The same for all 256 bytes, where that many elements want it.
-constexpr int64_t kWorthTables = 2048;
-template <typename T>
-class ValueTable {
- public:
-  explicit ValueTable(const FixedValue<T>& value) {
-    for (int x = std::numeric_limits<T>::min(); x <= std::numeric_limits<T>::max(); ++x) {
-      values_[static_cast<uint8_t>(x)] = value(static_cast<T>(x));
-    }
+void FixedReference(const T* in, int64_t count, const FixedScale& scale, int32_t* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    out[i] = Multiply((in[i] - scale.zero_point) * (1 << scale.extra_bits), scale.by);
   }
-  int32_t operator()(T step) const { return values_[static_cast<uint8_t>(step)]; }
+}
 
- private:
-  int32_t values_[256];
-};
+// The three comparisons that the others are made of: with the inputs swapped, or the result
+// negated.
+template <typename Base, typename T>
+void CompareReference(const BinaryRun<T, uint8_t>& run, bool negated) {
+  const Base base;
+  for (int64_t i = 0; i < run.count; ++i) {
+    run.out[i] = base(run.a[run.a_moves ? i : 0], run.b[run.b_moves ? i : 0]) != negated ? 1 : 0;
+  }
+}
 
-// How a comparison is made of the loops that there are.
-struct LoopUse {
+struct Comparison {
   CompareLoops VectorKernels::*loops;
-  bool swapped;  // of the second and the first input
-  bool negated;
+  CompareLoops reference;
+  bool swapped, negated;
+
+  template <typename T>
+  void operator()(BinaryRun<T, uint8_t> run) const {
+    if (swapped) {
+      std::swap(run.a, run.b);
+      std::swap(run.a_moves, run.b_moves);
+    }
+    const CompareLoop<T> loop = (Cpu().vector.*loops).template of<T>();
+    (loop != nullptr ? loop : reference.of<T>())(run, negated);
+  }
 };
-template <typename Comparison>
-constexpr LoopUse LoopUseOf() {
-  if constexpr (std::is_same_v<Comparison, std::equal_to<>>) {
-    return {&VectorKernels::equal, false, false};
-  } else if constexpr (std::is_same_v<Comparison, std::not_equal_to<>>) {
-    return {&VectorKernels::equal, false, true};
-  } else if constexpr (std::is_same_v<Comparison, std::less<>>) {
-    return {&VectorKernels::less, false, false};
-  } else if constexpr (std::is_same_v<Comparison, std::less_equal<>>) {
-    return {&VectorKernels::less_or_equal, false, false};
-  } else if constexpr (std::is_same_v<Comparison, std::greater<>>) {
-    return {&VectorKernels::less, true, false};
-  } else {
-    static_assert(std::is_same_v<Comparison, std::greater_equal<>>);
-    return {&VectorKernels::less_or_equal, true, false};
-  }
-}
 
-// False where there is no loop for T.
-template <typename T, typename Comparison>
-bool CompareVectors(TfLiteContext* context, TfLiteNode* node) {
-  static constexpr LoopUse kUse = LoopUseOf<Comparison>();
-  using Number = std::conditional_t<std::is_same_v<T, Half>, float, T>;
-  const CompareLoop<Number> loop = (Cpu().vector.*kUse.loops).template of<Number>();
-  if (loop == nullptr) return false;
-  const auto compare = [loop](const BinaryRun<Number, uint8_t>& run) {
-    BinaryRun<Number, uint8_t> ordered = run;
-    if (kUse.swapped) {
-      std::swap(ordered.a, ordered.b);
-      std::swap(ordered.a_moves, ordered.b_moves);
-    }
-    loop(ordered, kUse.negated);
+template <typename Base>
+constexpr Comparison MadeOf(CompareLoops VectorKernels::*loops, bool swapped, bool negated) {
+  return {loops,
+          {{&CompareReference<Base, float>},
+           {&CompareReference<Base, int32_t>},
+           {&CompareReference<Base, int64_t>}},
+          swapped,
+          negated};
+}
+constexpr Comparison kEqual = MadeOf<std::equal_to<>>(&VectorKernels::equal, false, false);
+constexpr Comparison kNotEqual = MadeOf<std::equal_to<>>(&VectorKernels::equal, false, true);
+constexpr Comparison kLess = MadeOf<std::less<>>(&VectorKernels::less, false, false);
+constexpr Comparison kGreater = MadeOf<std::less<>>(&VectorKernels::less, true, false);
+constexpr Comparison kLessEqual =
+    MadeOf<std::less_equal<>>(&VectorKernels::less_or_equal, false, false);
+constexpr Comparison kGreaterEqual =
+    MadeOf<std::less_equal<>>(&VectorKernels::less_or_equal, true, false);
+
+// Elements of T as another type, of which there are loops.
+template <typename T, typename Wide>
+TfLiteStatus CompareWidened(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
+  const auto widen = [](const T* in, int64_t count, Wide* out) {
+    if (const auto loop = Cpu().vector.cast.of<FromTo<T, Wide>>()) return loop(in, count, out);
+    for (int64_t i = 0; i < count; ++i) out[i] = CastNumber<Wide>(in[i]);
   };
-  const BroadcastPlan& plan = DataOf<CompareData>(node).plan;
-  if constexpr (std::is_same_v<T, Half>) {
-    RunHalves<uint8_t>(context, node, plan, compare);
-  } else {
-    RunVectors<T, uint8_t>(context, node, plan, compare);
-  }
-  return true;
+  return RunWidened<T, Wide, uint8_t>(context, node, DataOf<CompareData>(node).plan, widen, widen,
+                                      compare);
 }
 
-// What plain loops compare. Of float16 out of line, because compilers make 25 KB of a loop of it.
 template <typename T>
-T Compared(T value) {
-  return value;
+TfLiteStatus CompareQuantised(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
+  FixedLoop<T> loop = Cpu().vector.fixed.of<T>();
+  if (loop == nullptr) loop = &FixedReference<T>;
+  const auto widen_by = [loop](const FixedScale& scale) {
+    return [loop, scale](const T* in, int64_t count, int32_t* out) { loop(in, count, scale, out); };
+  };
+  return RunWidened<T, int32_t, uint8_t>(context, node, DataOf<CompareData>(node).plan,
+                                         widen_by(FixedScaleOf(Input(context, node, 0))),
+                                         widen_by(FixedScaleOf(Input(context, node, 1))), compare);
 }
-[[gnu::noinline]] float Compared(Half value) { return value; }
 
-template <typename T, typename Comparison>
-TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node,
-                             const Comparison& comparison) {
+template <typename T>
+TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
   const CompareData& data = DataOf<CompareData>(node);
-  const TfLiteTensor* a = Input(context, node, 0);
-  const TfLiteTensor* b = Input(context, node, 1);
-  uint8_t* out = Data<uint8_t>(Output(context, node, 0));
-  if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
-    if (data.quantised) {
-      const FixedValue<T> value_a(a), value_b(b);
-      if constexpr (sizeof(T) == 1) {
-        if (ElementCount(Output(context, node, 0)) >= kWorthTables) {
-          const ValueTable<T> table_a(value_a), table_b(value_b);
-          data.plan.Run(context, Data<T>(a), Data<T>(b), out,
-                        [&](T x, T y) { return comparison(table_a(x), table_b(y)); });
-          return kTfLiteOk;
-        }
-      }
-      data.plan.Run(context, Data<T>(a), Data<T>(b), out,
-                    [&](T x, T y) { return comparison(value_a(x), value_b(y)); });
-      return kTfLiteOk;
-    }
+  if constexpr (std::is_same_v<T, Half>) {
+    return CompareWidened<T, float>(context, node, compare);
+  } else if constexpr (sizeof(T) <= 2) {
+    return data.quantised ? CompareQuantised<T>(context, node, compare)
+                          : CompareWidened<T, int32_t>(context, node, compare);
+  } else {
+    return RunVectors<T, uint8_t>(context, node, data.plan, compare);
   }
-  if (CompareVectors<T, Comparison>(context, node)) return kTfLiteOk;
-  data.plan.Run(context, Data<T>(a), Data<T>(b), out,
-                [&](T x, T y) { return comparison(Compared(x), Compared(y)); });
-  return kTfLiteOk;
 }
 
 // Truth is any byte but 0; two truths are equal.
-template <typename Comparison>
-TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& comparison) {
-  DataOf<CompareData>(node).plan.Run(
-      context, Data<uint8_t>(Input(context, node, 0)), Data<uint8_t>(Input(context, node, 1)),
-      Data<uint8_t>(Output(context, node, 0)),
-      [&](uint8_t a, uint8_t b) { return comparison(a != 0, b != 0); });
-  return kTfLiteOk;
+TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
+  const auto truth = Cpu().vector.truth.of<uint8_t>();
+  const auto cast = Cpu().vector.cast.of<FromTo<uint8_t, int32_t>>();
+  const auto widen = [=](const uint8_t* in, int64_t count, int32_t* out) {
+    if (truth != nullptr && cast != nullptr) {
+      uint8_t truths[kWidenedCount];
+      truth(in, count, truths);
+      return cast(truths, count, out);
+    }
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? 1 : 0;
+  };
+  return RunWidened<uint8_t, int32_t, uint8_t>(context, node, DataOf<CompareData>(node).plan, widen,
+                                               widen, compare);
 }
 
-template <typename Comparison>
-TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node,
-                            const Comparison& comparison) {
+TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node, bool negated) {
   ElementAccess<std::string_view> access(context);
   const std::string_view *a = nullptr, *b = nullptr;
   DEPUTY_TRY(access.Read(Input(context, node, 0), &a));
   DEPUTY_TRY(access.Read(Input(context, node, 1), &b));
-  DataOf<CompareData>(node).plan.Run(context, a, b, Data<uint8_t>(Output(context, node, 0)),
-                                     comparison);
+  DataOf<CompareData>(node).plan.Run(
+      context, a, b, Data<uint8_t>(Output(context, node, 0)),
+      [negated](std::string_view x, std::string_view y) { return (x == y) != negated; });
   return kTfLiteOk;
 }
 
-template <typename Comparison>
+template <const Comparison& compare>
 TfLiteStatus EvalOrder(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kOrderedTypes>(context, Input(context, node, 0), [&](auto tag) {
-    return CompareElements<typename decltype(tag)::type>(context, node, Comparison());
+    return CompareElements<typename decltype(tag)::type>(context, node, compare);
   });
 }
 
-template <typename Comparison>
+template <const Comparison& compare>
 TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
   switch (Input(context, node, 0)->type) {
     case kTfLiteBool:
-      return CompareTruths(context, node, Comparison());
+      return CompareTruths(context, node, compare);
     case kTfLiteString:
-      return CompareStrings(context, node, Comparison());
+      return CompareStrings(context, node, compare.negated);
     default:
-      return EvalOrder<Comparison>(context, node);
+      return EvalOrder<compare>(context, node);
   }
 }
 
@@ -238,9 +223,12 @@ TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
 template <typename Function>
 TfLiteStatus RunLogic(TfLiteContext* context, TfLiteNode* node, BinaryLoop<uint8_t> loop,
                       const Function& reference) {
-  if (loop == nullptr) return CompareTruths(context, node, reference);
-  return RunVectors<uint8_t>(context, node, DataOf<CompareData>(node).plan,
-                             [loop](const BinaryRun<uint8_t>& run) { loop(run); });
+  const BroadcastPlan& plan = DataOf<CompareData>(node).plan;
+  if (loop != nullptr) return RunVectors<uint8_t>(context, node, plan, loop);
+  plan.Run(context, Data<uint8_t>(Input(context, node, 0)), Data<uint8_t>(Input(context, node, 1)),
+           Data<uint8_t>(Output(context, node, 0)),
+           [&](uint8_t a, uint8_t b) { return reference(a != 0, b != 0); });
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
@@ -438,28 +426,28 @@ TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-template <typename Comparison>
+template <const Comparison& compare>
 constexpr OpDef OrderRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
   return KernelRow<CompareData>(name, code, max_version, kOrderedTypes,
                                 &Guarded<&PrepareComparison<kOrderedTypes, false>>,
-                                &Guarded<&EvalOrder<Comparison>>);
+                                &Guarded<&EvalOrder<compare>>);
 }
 
-template <typename Comparison>
+template <const Comparison& compare>
 constexpr OpDef EqualityRow(const char* name, TfLiteBuiltinOperator code, int max_version,
                             uint32_t types) {
   return KernelRow<CompareData>(name, code, max_version, types,
                                 &Guarded<&PrepareComparison<kEqualTypes, true>>,
-                                &Guarded<&EvalEquality<Comparison>>);
+                                &Guarded<&EvalEquality<compare>>);
 }
 
 constexpr OpDef kTable[] = {
-    EqualityRow<std::equal_to<>>("EQUAL", kTfLiteBuiltinEqual, 5, kEqualTypes),
-    EqualityRow<std::not_equal_to<>>("NOT_EQUAL", kTfLiteBuiltinNotEqual, 4, kEqualTypes),
-    OrderRow<std::less<>>("LESS", kTfLiteBuiltinLess, 3),
-    OrderRow<std::less_equal<>>("LESS_EQUAL", kTfLiteBuiltinLessEqual, 2),
-    OrderRow<std::greater<>>("GREATER", kTfLiteBuiltinGreater, 2),
-    OrderRow<std::greater_equal<>>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
+    EqualityRow<kEqual>("EQUAL", kTfLiteBuiltinEqual, 5, kEqualTypes),
+    EqualityRow<kNotEqual>("NOT_EQUAL", kTfLiteBuiltinNotEqual, 4, kEqualTypes),
+    OrderRow<kLess>("LESS", kTfLiteBuiltinLess, 3),
+    OrderRow<kLessEqual>("LESS_EQUAL", kTfLiteBuiltinLessEqual, 2),
+    OrderRow<kGreater>("GREATER", kTfLiteBuiltinGreater, 2),
+    OrderRow<kGreaterEqual>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
     KernelRow<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit,
                            &Guarded<&PrepareLogic>, &Guarded<&EvalAnd>),
     KernelRow<CompareData>("LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, kBoolBit,

@@ -448,11 +448,36 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
 // it.
 using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
+// Two loops where there is no single one. Integers wrap all the same on the way through int32, and
+// float16 is converted by way of float.
+template <typename From, typename To>
+using CastHub =
+    std::conditional_t<std::is_same_v<From, Half> || std::is_same_v<To, Half>, float, int32_t>;
+template <typename From, typename To>
+bool CastTwice(const From* from, int64_t count, To* to) {
+  using Hub = CastHub<From, To>;
+  const CastLoops& loops = Cpu().vector.cast;
+  const auto first_loop = loops.of<FromTo<From, Hub>>();
+  const auto second_loop = loops.of<FromTo<Hub, To>>();
+  constexpr bool kWraps = std::is_integral_v<From> && std::is_integral_v<To> &&
+                          (sizeof(From) <= sizeof(Hub) || sizeof(To) <= sizeof(Hub));
+  if (std::is_same_v<Hub, int32_t> && !kWraps) return false;
+  if (first_loop == nullptr || second_loop == nullptr) return false;
+  Hub values[kWidenedCount];
+  for (int64_t first = 0; first < count; first += kWidenedCount) {
+    const int64_t here = std::min(count - first, kWidenedCount);
+    first_loop(from + first, here, values);
+    second_loop(values, here, to + first);
+  }
+  return true;
+}
+
 template <typename From, typename To>
 void CastElements(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   To* to = static_cast<To*>(out);
   if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  if (CastTwice(from, count, to)) return;
   for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
 }
 

@@ -642,6 +642,12 @@ TfLiteStatus PrepareCumsum(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
+template <typename T>
+constexpr Bounds<T> kUnbounded = {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+template <>
+constexpr Bounds<float> kUnbounded<float> = {-std::numeric_limits<float>::infinity(),
+                                             std::numeric_limits<float>::infinity()};
+
 // Each slice across the axis is the one before it plus the input's, or, exclusively, plus the
 // input's one before.
 template <typename T>
@@ -650,6 +656,9 @@ void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams
   const int64_t block = split.extent * inner;
   const int64_t direction = params.reverse ? -inner : inner;
   const FoldSum add;
+  // Along the innermost axis every sum waits for the one before: vectors are for those side by
+  // side.
+  const BoundedLoop<T> loop = inner < 16 ? nullptr : Cpu().vector.plain_sum.of<T>();
   for (int64_t o = 0; o < split.outer; ++o) {
     const int64_t first = o * block + (params.reverse ? block - inner : 0);
     const T* from = in + first;
@@ -657,7 +666,11 @@ void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams
     for (int64_t i = 0; i < inner; ++i) to[i] = params.exclusive ? T{0} : from[i];
     for (int64_t step = 1; step < split.extent; ++step) {
       const T* addend = params.exclusive ? from : from + direction;
-      for (int64_t i = 0; i < inner; ++i) to[i + direction] = add(to[i], addend[i]);
+      if (loop != nullptr) {
+        loop({to, addend, to + direction, inner, true, true}, kUnbounded<T>);
+      } else {
+        for (int64_t i = 0; i < inner; ++i) to[i + direction] = add(to[i], addend[i]);
+      }
       from += direction;
       to += direction;
     }

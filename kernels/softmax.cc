@@ -178,7 +178,7 @@ void SoftmaxRow(const float* values, int depth, float beta, float* out) {
   for (int c = 0; c < depth; ++c) out[c] /= sum;
 }
 
-void LogSoftmaxRow(const float* values, int depth, float* out) {
+void FloatLogSoftmaxRow(const float* values, int depth, float* out) {
   const float largest = LargestOf(values, depth);
   float sum = 0.0f;
   for (int c = 0; c < depth; ++c) sum += FastExp(values[c] - largest);
@@ -347,6 +347,11 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
       }
       return SoftmaxRows<float, float>(context, input, output, beta);
     case kTfLiteFloat16:
+      if (const auto softmax = Cpu().vector.softmax_f16) {
+        return ForEachRow<Half, Half>(
+            context, input, output,
+            [=](const Half* in, int depth, Half* out) { softmax(in, depth, beta, out); });
+      }
       return SoftmaxRows<uint16_t, uint16_t>(context, input, output, beta);
     case kTfLiteInt8:
       return shorts ? SoftmaxRows<int8_t, int16_t>(context, input, output, data)
@@ -366,10 +371,11 @@ TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   const SoftmaxData& data = DataOf<SoftmaxData>(node);
   switch (input->type) {
-    case kTfLiteFloat32:
-      return ForEachRow<float, float>(
-          context, input, output,
-          [](const float* in, int depth, float* out) { LogSoftmaxRow(in, depth, out); });
+    case kTfLiteFloat32: {
+      auto* row = Cpu().vector.log_softmax;
+      if (row == nullptr) row = &FloatLogSoftmaxRow;
+      return ForEachRow<float, float>(context, input, output, row);
+    }
     case kTfLiteInt8:
       return ForEachRow<int8_t, int8_t>(
           context, input, output,

@@ -116,6 +116,16 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// output[i] = reference(input[i]), or by the loop, if there is one.
+template <typename T, typename Function>
+TfLiteStatus MapLoops(TfLiteContext* context, TfLiteNode* node, MapLoop<T> loop,
+                      const Function& reference) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (loop == nullptr) return MapElements<T>(context, input, output, reference);
+  return MapRuns<T, T>(context, input, output, loop);
+}
+
 // ---- ABS and NEG ------------------------------------------------------------------------------
 
 class QuantizedAbs {
@@ -134,6 +144,11 @@ class QuantizedAbs {
     return static_cast<int32_t>(
         std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
   }
+  FixedBend AsVectors() const {
+    constexpr FixedMultiplier kOne = {1 << 30, 1};
+    const FixedMultiplier by = rescale_ ? multiplier_ : kOne;
+    return {zero_in_, zero_out_, by, by, -1, 1, {range_.low, range_.high}};
+  }
 
  private:
   int32_t zero_in_, zero_out_;
@@ -143,6 +158,7 @@ class QuantizedAbs {
 };
 
 constexpr uint32_t kAbsBits = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
+constexpr uint32_t kFloatBits = kFloat32Bit | kFloat16Bit;
 constexpr uint32_t kNegBits =
     kFloat32Bit | kFloat16Bit | kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
@@ -177,16 +193,15 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
       return MapVectors(context, input, output, &VectorKernels::abs, 0.0f,
                         [](float x) { return std::fabs(x); });
     case kTfLiteInt32:
-      return MapElements<int32_t>(context, input, output,
-                                  [](int32_t x) { return x < 0 ? Negative(x) : x; });
+      return MapLoops<int32_t>(context, node, Cpu().vector.absolute.of<int32_t>(),
+                               [](int32_t x) { return x < 0 ? Negative(x) : x; });
     case kTfLiteInt16: {
       if (!IsQuantized(input)) {
-        return MapElements<int16_t>(context, input, output,
-                                    [](int16_t x) { return x < 0 ? Negative(x) : x; });
+        return MapLoops<int16_t>(context, node, Cpu().vector.absolute.of<int16_t>(),
+                                 [](int16_t x) { return x < 0 ? Negative(x) : x; });
       }
       const QuantizedAbs abs(input, output);
-      return MapElements<int16_t>(context, input, output,
-                                  [&](int16_t x) { return static_cast<int16_t>(abs(x)); });
+      return MapBend(context, input, output, abs.AsVectors(), abs);
     }
     default:
       return RunTables(context, node);
@@ -199,10 +214,13 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
     return MapVectors(context, input, Output(context, node, 0), &VectorKernels::negative, 0.0f,
                       &Negative<float>);
   }
-  return DispatchType<kNegBits>(context, input, [&](auto tag) {
+  if (input->type == kTfLiteFloat16) {
+    return MapHalfVectors(context, input, Output(context, node, 0), &VectorKernels::negative, 0.0f,
+                          &Negative<float>);
+  }
+  return DispatchType<kNegBits & ~kFloatBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(context, input, Output(context, node, 0),
-                          [](T x) { return Negative<T>(x); });
+    return MapLoops<T>(context, node, Cpu().vector.opposite.of<T>(), &Negative<T>);
   });
 }
 
@@ -222,7 +240,7 @@ TfLiteStatus EvalSign(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kSignBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapElements<T>(context, input, Output(context, node, 0), [](T x) { return Sign<T>(x); });
+    return MapLoops<T>(context, node, Cpu().vector.sign.of<T>(), &Sign<T>);
   });
 }
 
@@ -387,8 +405,6 @@ constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_v
   return KernelRow<UnaryData>(name, code, max_version, types, &Guarded<&Prepare<types>>,
                               &Guarded<&EvalFloat<function>>, kTfLiteInplaceOpInput0Shared);
 }
-
-constexpr uint32_t kFloatBits = kFloat32Bit | kFloat16Bit;
 
 constexpr OpDef kTable[] = {
     KernelRow<UnaryData>("ABS", kTfLiteBuiltinAbs, 5, kAbsBits, &Guarded<&PrepareAbs>,

@@ -79,7 +79,7 @@ TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
           v.plain_quotient.of<float>()(run, {-100.0f, 150.0f});
         },
         [](float a, float b) { return std::fmin(std::fmax(a / b, -100.0f), 150.0f); });
-    CheckLoop<float>(cpu->name, v.squared_difference_f32,
+    CheckLoop<float>(cpu->name, v.squared_difference.of<float>(),
                      [](float a, float b) { return (a - b) * (a - b); });
     CheckExtremeRuns<float>(cpu);
     CheckExtremeRuns<int8_t>(cpu);

@@ -191,6 +191,11 @@ TEST(VectorTypes, casts_saturate_from_floats_and_wrap_among_integers) {
     CheckCast<uint8_t, float>(cpu);
     CheckCast<uint8_t, int32_t>(cpu);
     CheckCast<uint8_t, int64_t>(cpu);
+    CheckCast<int16_t, float>(cpu);
+    CheckCast<int16_t, int32_t>(cpu);
+    CheckCast<int32_t, int8_t>(cpu);
+    CheckCast<int32_t, uint8_t>(cpu);
+    CheckCast<int32_t, int16_t>(cpu);
   }
 }
 

@@ -58,6 +58,20 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
   });
 }
 
+// int16 along two lines; `reference` gives one step for one.
+template <typename Function>
+TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                     const FixedBend& bend, const Function& reference) {
+  const auto loop = Cpu().vector.bend_s16;
+  if (loop == nullptr) {
+    return MapElements<int16_t>(context, input, output,
+                                [&](int16_t x) { return static_cast<int16_t>(reference(x)); });
+  }
+  return MapRuns<int16_t, int16_t>(
+      context, input, output,
+      [&](const int16_t* values, int64_t count, int16_t* out) { loop(values, count, bend, out); });
+}
+
 // int16 through a table.
 template <typename Real>
 TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
@@ -71,41 +85,51 @@ TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLite
 }
 
 // run(BinaryRun) for runs of the node's two inputs that together are its output, on all threads.
-template <typename T, typename Out = T, typename RunFunction>
+template <typename T, typename Out = T, typename Second = T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
                         const RunFunction& run) {
   plan.RunByRuns(
-      context, Data<T>(Input(context, node, 0)), Data<T>(Input(context, node, 1)),
+      context, Data<T>(Input(context, node, 0)), Data<Second>(Input(context, node, 1)),
       Data<Out>(Output(context, node, 0)),
-      [&run](const T* a, const T* b, Out* out, int64_t count, bool a_moves, bool b_moves) {
-        run(BinaryRun<T, Out>{a, b, out, count, a_moves, b_moves});
+      [&run](const T* a, const Second* b, Out* out, int64_t count, bool a_moves, bool b_moves) {
+        run(BinaryRun<T, Out, Second>{a, b, out, count, a_moves, b_moves});
       });
   return kTfLiteOk;
 }
 
-// run(BinaryRun) for pieces of the node's two float16 inputs as floats, which write floats where
-// the output is float16, else its elements. There must be loops that cast both ways.
-template <typename Out, typename RunFunction>
+inline constexpr int64_t kWidenedCount = 512;
+
+// run(BinaryRun) for pieces, of at most kWidenedCount elements, of the node's two inputs as another
+// type: widen_a(in, count, wide) and widen_b convert them.
+template <typename T, typename Wide, typename Out, typename WidenA, typename WidenB,
+          typename RunFunction>
+TfLiteStatus RunWidened(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
+                        const WidenA& widen_a, const WidenB& widen_b, const RunFunction& run) {
+  return RunVectors<T, Out>(context, node, plan, [&](const BinaryRun<T, Out>& whole) {
+    Wide a[kWidenedCount], b[kWidenedCount];
+    const bool a_moves = whole.a_moves, b_moves = whole.b_moves;
+    for (int64_t first = 0; first < whole.count; first += kWidenedCount) {
+      const int64_t count = std::min(whole.count - first, kWidenedCount);
+      widen_a(whole.a + (a_moves ? first : 0), a_moves ? count : 1, a);
+      widen_b(whole.b + (b_moves ? first : 0), b_moves ? count : 1, b);
+      run(BinaryRun<Wide, Out>{a, b, whole.out + first, count, a_moves, b_moves});
+    }
+  });
+}
+
+// run(BinaryRun) for pieces of the node's two float16 inputs as floats, which write floats. There
+// must be loops that cast both ways.
+template <typename RunFunction>
 TfLiteStatus RunHalves(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
                        const RunFunction& run) {
   const auto to_float = Cpu().vector.cast.of<FromTo<Half, float>>();
   const auto to_half = Cpu().vector.cast.of<FromTo<float, Half>>();
-  return RunVectors<Half, Out>(context, node, plan, [&](const BinaryRun<Half, Out>& halves) {
-    constexpr int64_t kChunk = 512;
-    float a[kChunk], b[kChunk];
-    const bool a_moves = halves.a_moves, b_moves = halves.b_moves;
-    for (int64_t first = 0; first < halves.count; first += kChunk) {
-      const int64_t count = std::min(halves.count - first, kChunk);
-      to_float(halves.a + (a_moves ? first : 0), a_moves ? count : 1, a);
-      to_float(halves.b + (b_moves ? first : 0), b_moves ? count : 1, b);
-      if constexpr (std::is_same_v<Out, Half>) {
-        run(BinaryRun<float>{a, b, a, count, a_moves, b_moves});
-        to_half(a, count, halves.out + first);
-      } else {
-        run(BinaryRun<float, Out>{a, b, halves.out + first, count, a_moves, b_moves});
-      }
-    }
-  });
+  return RunWidened<Half, float, Half>(
+      context, node, plan, to_float, to_float, [&](const BinaryRun<float, Half>& piece) {
+        float out[kWidenedCount];
+        run(BinaryRun<float>{piece.a, piece.b, out, piece.count, piece.a_moves, piece.b_moves});
+        to_half(out, piece.count, piece.out);
+      });
 }
 
 }  // namespace deputy

@@ -41,12 +41,12 @@ struct FromTo {
 
 // ---- Two inputs -------------------------------------------------------------------------------
 
-// `count` elements of two inputs into one output, which may be either input if it is of their type.
+// `count` elements of two inputs into one output, which may be either input if it is of its type.
 // An input that does not move gives its first element to all.
-template <typename T, typename Out = T>
+template <typename T, typename Out = T, typename Second = T>
 struct BinaryRun {
   const T* a;
-  const T* b;
+  const Second* b;
   Out* out;
   int64_t count;
   bool a_moves, b_moves;
@@ -68,7 +68,7 @@ using BoundedLoop = void (*)(const BinaryRun<T>& run, const Bounds<T>& bounds);
 template <typename T>
 using CompareLoop = void (*)(const BinaryRun<T, uint8_t>& run, bool negated);
 
-using ExtremeLoops = Loops<BinaryLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+using ExtremeLoops = Loops<BinaryLoop, float, Half, int8_t, uint8_t, int16_t, int32_t, int64_t>;
 using SumLoops = Loops<BoundedLoop, float, int16_t, int32_t, int64_t>;
 using ProductLoops = Loops<BoundedLoop, float, int16_t, int32_t, uint32_t, int64_t>;
 using CompareLoops = Loops<CompareLoop, float, int32_t, int64_t>;
@@ -102,7 +102,32 @@ struct FixedProduct {
   StepBounds bounds;
 };
 
+// SQUARED_DIFFERENCE of int8 in fixed point, whose square fits into 32 bits:
+// out = clamp((a - b)^2 * to_out + zero_point), rounded as Multiply() does.
+struct FixedSquare {
+  FixedMultiplier to_out;
+  int32_t zero_point;
+};
+
+// PRELU of quantised tensors: x is that without its zero point, and alpha likewise.
+// out = clamp((x >= 0 ? x * identity : x * alpha * slope) + zero_out), rounded as Multiply() does.
+struct FixedSlope {
+  int32_t zero_in, zero_alpha, zero_out;
+  FixedMultiplier identity, slope;
+  StepBounds bounds;
+};
+template <typename Key>
+using SlopeLoop =
+    void (*)(const BinaryRun<typename Key::From, typename Key::From, typename Key::To>& run,
+             const FixedSlope& slope);
+using SlopeLoops =
+    Loops<SlopeLoop, FromTo<int8_t>, FromTo<uint8_t>, FromTo<int16_t, int8_t>>;  // x and alpha
+
 // ---- One input --------------------------------------------------------------------------------
+
+// out[i] = f(in[i]) for `count` elements; `out` may be `in`.
+template <typename T>
+using MapLoop = void (*)(const T* in, int64_t count, T* out);
 
 // out[i] = f(in[i]) for `count` elements; `out` may be `in`. What `parameter` is, the function
 // says.
@@ -135,7 +160,9 @@ using CastLoops =
           FromTo<float, uint8_t>, FromTo<float, Half>, FromTo<Half, float>, FromTo<int32_t, float>,
           FromTo<int32_t, int64_t>, FromTo<int64_t, float>, FromTo<int64_t, int32_t>,
           FromTo<int8_t, float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, float>,
-          FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>>;
+          FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>, FromTo<int16_t, float>,
+          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, uint8_t>,
+          FromTo<int32_t, int16_t>>;
 
 template <typename T>
 using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
@@ -166,6 +193,25 @@ using RescaleLoops =
     Loops<RescaleLoop, FromTo<int8_t>, FromTo<int8_t, uint8_t>, FromTo<int8_t, int16_t>,
           FromTo<uint8_t>, FromTo<uint8_t, int8_t>, FromTo<int16_t>, FromTo<int16_t, int8_t>,
           FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>>;
+
+// Steps in fixed point: out = ((in - zero_point) * 2^extra_bits) * by, rounded as Multiply() of
+// requantize.h does.
+struct FixedScale {
+  int32_t zero_point;
+  int extra_bits;
+  FixedMultiplier by;
+};
+template <typename T>
+using FixedLoop = void (*)(const T* in, int64_t count, const FixedScale& scale, int32_t* out);
+
+// Two straight lines of int16 that meet at the zero point. With x the distance from it,
+// out = clamp((x >= 0 ? x * above : sign_out * ((sign_in * x) * below)) + zero_out), likewise.
+struct FixedBend {
+  int32_t zero_in, zero_out;
+  FixedMultiplier above, below;
+  int32_t sign_in, sign_out;  // 1 or -1
+  StepBounds bounds;
+};
 
 // x where the condition is not 0, else y. Which of the two move is told like that of a BinaryRun.
 template <typename T>
@@ -252,7 +298,11 @@ struct VectorKernels {
   MapF32 inverse_sqrt = nullptr;
   MapF32 floor = nullptr;
   MapF32 ceil = nullptr;
-  MapF32 round = nullptr;  // to nearest, ties to even
+  MapF32 round = nullptr;                     // to nearest, ties to even
+  Loops<MapLoop, int16_t, int32_t> absolute;  // the lowest stays what it is
+  Loops<MapLoop, int8_t, int16_t, int32_t, int64_t> opposite;
+  Loops<MapLoop, float, int32_t> sign;  // -1, 0 or 1; NaN stays NaN
+  void (*bend_s16)(const int16_t* in, int64_t count, const FixedBend& bend, int16_t* out) = nullptr;
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
   CastLoops cast;
   MapS16 look_up_s16 = nullptr;
@@ -263,10 +313,15 @@ struct VectorKernels {
   Loops<QuantizeLoop, int8_t, uint8_t, int16_t> quantize;
   Loops<DequantizeLoop, int8_t, uint8_t, int16_t> dequantize;
   RescaleLoops rescale;
+  Loops<FixedLoop, int8_t, uint8_t, int16_t> fixed;
   // Elements of that size.
   Loops<SelectLoop, uint8_t, uint16_t, uint32_t, uint64_t> select;
   // exp(beta * (x - largest)) over its sum, of one row.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
+  // The same, each exponential being rounded to float16 before it is divided.
+  void (*softmax_f16)(const Half* row, int depth, float beta, Half* out) = nullptr;
+  // x - largest - log of the sum of exp(x - largest), of one row.
+  void (*log_softmax)(const float* row, int depth, float* out) = nullptr;
   LookUpLoops<int8_t> look_up_s8;
   LookUpLoops<uint8_t> look_up_u8;
   // SOFTMAX of int16: out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) + 32767)) and
@@ -279,9 +334,16 @@ struct VectorKernels {
   // Integers wrap.
   SumLoops plain_sum, plain_difference;
   ProductLoops plain_product;
-  Loops<BoundedLoop, float> plain_quotient;
-  BinaryLoop<float> squared_difference_f32 = nullptr;
+  Loops<BoundedLoop, float, int32_t> plain_quotient;  // no divisor may be integer 0
+  // Quotients rounded down, in double; the lowest of an integer type by -1 is itself. What is left
+  // of them has the sign of the divisor. No integer divisor may be 0.
+  Loops<BinaryLoop, float, int8_t, int16_t, int32_t> floor_quotient;
+  Loops<BinaryLoop, int8_t, int16_t, int32_t> floor_modulo;
+  Loops<BinaryLoop, float, int32_t> squared_difference;
+  void (*squared_difference_s8)(const BinaryRun<int32_t, int8_t>& run,
+                                const FixedSquare& square) = nullptr;
   BinaryLoop<float> prelu_f32 = nullptr;  // b times what is not 0 or above
+  SlopeLoops prelu;
   // The larger or smaller of two; where they are not ordered, the second.
   ExtremeLoops maximum, minimum;
   // a == b, a < b and a <= b: nothing of it is true of NaN, but its negation is.
