@@ -111,10 +111,6 @@ const char* RealPattern(ScalarOp op) {
       return "expm1($0)";
     case ScalarOp::kLog:
       return "log($0)";
-    case ScalarOp::kSin:
-      return "sin($0)";
-    case ScalarOp::kCos:
-      return "cos($0)";
     case ScalarOp::kTanh:
       return "tanh($0)";
     case ScalarOp::kLogistic:
@@ -132,6 +128,18 @@ const char* RealPattern(ScalarOp op) {
     default:
       return "";
   }
+}
+
+// Sine and cosine are computed lane by lane: those of vectors are wrong on PoCL 3.1 for small
+// numbers beside one beyond 6e6.
+std::string LaneByLane(const std::string& function, const std::string& type,
+                       const std::string& value, int width) {
+  std::string lanes;
+  for (int lane = 0; lane < width; ++lane) {
+    lanes +=
+        (lane == 0 ? "" : ", ") + function + "(" + value + ".s" + "0123456789abcdef"[lane] + ")";
+  }
+  return "(" + type + ")(" + lanes + ")";
 }
 
 // The same for whole numbers and reals.
@@ -235,6 +243,8 @@ std::string VectorText(const Expression& expression, const ScalarNode& node,
     return "select(" + arguments[2] + ", " + arguments[1] + ", " +
            MaskFor(node.type, arguments[0], width) + ")";
   }
+  if (node.op == ScalarOp::kSin) return LaneByLane("sin", type, arguments[0], width);
+  if (node.op == ScalarOp::kCos) return LaneByLane("cos", type, arguments[0], width);
   const std::string common = Filled(CommonPattern(node.op), type, arguments);
   if (IsComparison(node.op)) return AsMask(from, common, width);
   return common.empty() ? Filled(RealPattern(node.op), type, arguments) : common;

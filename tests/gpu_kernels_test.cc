@@ -445,6 +445,19 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
   ExpectAgreement(g.graph, 1e-3);
 }
 
+// A lane does not depend on its neighbours.
+TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
+  GraphMaker g;
+  std::vector<float> factors(41);
+  for (size_t i = 0; i < factors.size(); ++i) factors[i] = i % 3 == 0 ? 1e7f : 1e-3f;
+  const ValueId x = g.Binary(ScalarOp::kMul, g.Input({41}), g.Constant({41}, factors));
+  for (const ScalarOp op : {ScalarOp::kSin, ScalarOp::kCos, ScalarOp::kTanh, ScalarOp::kExp,
+                            ScalarOp::kErf, ScalarOp::kLogistic}) {
+    g.Output(g.Unary(op, op == ScalarOp::kExp ? g.WithNumber(ScalarOp::kMin, x, 20) : x));
+  }
+  ExpectAgreement(g.graph, 1e-5);
+}
+
 TEST_P(GpuKernels, rows_of_softmax) {
   GraphMaker g;
   for (const Shape& shape : {Shape{3, 50}, Shape{1, 16}, Shape{7, 5}, Shape{2, 3, 1000}}) {
