@@ -176,6 +176,30 @@ TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
               ElementsAre(kDeputyReasonFailed, kDeputyReasonGraph, kDeputyReasonFailed));
 }
 
+// The delegate's own words come first, whatever is reported because of them.
+TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
+  for (const bool hot : {false, true}) {
+    Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
+      context->ReportError(context, "no device");
+      context->ReportError(context, "looked for %d", 3);
+      return kTfLiteDelegateError;
+    });
+    TestInterpreter t(Chain(2), [&](TfLiteInterpreterOptions* options) {
+      if (hot) DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+    });
+    ASSERT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
+    const std::string closing = hot ? "the graph is as it was before"
+                                    : "Restored original execution plan after delegate "
+                                      "application failure.";
+    DeputyDelegateInfo info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+    EXPECT_THAT(info.failure, testing::StartsWith("no device; looked for 3; "));
+    EXPECT_THAT(info.failure, testing::EndsWith(closing));
+    EXPECT_STREQ(AnswerOf(&t, 1).text, info.failure);
+  }
+}
+
 TEST(Explain, types_tell_where_no_reason_was_given) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), y = m.AddTensor(kTfLiteFloat32, {4});

@@ -26,6 +26,35 @@ TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
   EXPECT_STREQ(ThreadLastError(), "expected 3, found four");
 }
 
+TEST(ReportCollector, keeps_what_is_reported_while_it_lives) {
+  ReportLog log;
+  log.reporter()->Report("before");
+  {
+    const ReportCollector all(log.reporter());
+    EXPECT_STREQ(all.text(), "");
+    log.reporter()->Report("first");
+    {
+      const ReportCollector inner(log.reporter());
+      log.reporter()->Report("of the inner one");
+      EXPECT_STREQ(inner.text(), "of the inner one");
+    }
+    log.reporter()->Report("%s", "100%");
+    EXPECT_STREQ(all.text(), "first; 100%");
+  }
+  log.reporter()->Report("afterwards");
+  EXPECT_EQ(log.texts().size(), 5u);
+}
+
+TEST(ReportCollector, cuts_off_what_it_has_no_room_for) {
+  ReportLog log;
+  const ReportCollector all(log.reporter());
+  for (int i = 0; i < 3; ++i) log.reporter()->Report("%s", std::string(600, 'x').c_str());
+  std::string expected(1023, 'x');
+  expected[600] = ';';
+  expected[601] = ' ';
+  EXPECT_EQ(all.text(), expected);
+}
+
 // What a client sees that cannot read a va_list: the format, and nothing else.
 struct FormatLog {
   ReportFunction function = [](void* user_data, const char* given, va_list) {

@@ -4,6 +4,7 @@
 // report replaces, and a client's reporter may report again.
 #include "core/base/error.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -87,11 +88,25 @@ void ErrorReporter::ReportV(const char* format, va_list args) {
   }
   std::memcpy(last_error_, text, sizeof(text));
   std::memcpy(thread_last_error, text, sizeof(text));
+  if (collector_ != nullptr) collector_->Add(text);
   if (function_ == nullptr) {
     DeliverToDefault(text);
   } else {
     Deliver(function_, user_data_, text);
   }
+}
+
+ReportCollector::ReportCollector(ErrorReporter* reporter)
+    : reporter_(reporter), outer_(reporter->collector_) {
+  reporter->collector_ = this;
+}
+
+ReportCollector::~ReportCollector() { reporter_->collector_ = outer_; }
+
+void ReportCollector::Add(const char* text) {
+  const size_t room = sizeof(text_) - used_;
+  const int length = std::snprintf(text_ + used_, room, "%s%s", used_ == 0 ? "" : "; ", text);
+  if (length > 0) used_ += std::min(static_cast<size_t>(length), room - 1);
 }
 
 TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...) {

@@ -9,6 +9,7 @@
 #define DEPUTY_CORE_BASE_ERROR_H_
 
 #include <cstdarg>
+#include <cstddef>
 
 #include "c_api/include/c_api_types.h"
 
@@ -16,6 +17,8 @@ namespace deputy {
 
 // A client's reporter as the C API spells it: user data, printf format, arguments.
 using ReportFunction = void (*)(void* user_data, const char* format, va_list args);
+
+class ReportCollector;
 
 // Where a failure text goes. A reporter with a null function forwards to the process-wide default
 // (standard error until SetDefaultReporter). Not thread safe, apart from the default reporter.
@@ -34,9 +37,34 @@ class ErrorReporter {
   const char* last_error() const { return last_error_; }
 
  private:
+  friend class ReportCollector;
+
   ReportFunction function_ = nullptr;
   void* user_data_ = nullptr;
+  ReportCollector* collector_ = nullptr;
   char last_error_[1024] = "";
+};
+
+// Until it is destroyed, keeps the texts of a reporter, which outlives it: the newest alone often
+// says no more than that something failed. A collector within a collector has them for itself.
+class ReportCollector {
+ public:
+  explicit ReportCollector(ErrorReporter* reporter);
+  ~ReportCollector();
+  ReportCollector(const ReportCollector&) = delete;
+  ReportCollector& operator=(const ReportCollector&) = delete;
+
+  // "first; second", cut off where there is no more room; "" if there was none.
+  const char* text() const { return text_; }
+
+ private:
+  friend class ErrorReporter;
+  void Add(const char* text);
+
+  ErrorReporter* const reporter_;
+  ReportCollector* const outer_;
+  size_t used_ = 0;
+  char text_[1024] = "";
 };
 
 // Reports and returns `status`, so that a failing path is one statement.

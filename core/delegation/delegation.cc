@@ -36,10 +36,11 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   subgraph_->fallback().Invalidate();
   const AppliedDelegates::Application application(&delegates_, delegate);
   const AppliedDelegate& offered = *delegates_.current();
+  const ReportCollector reports(reporter);
   TfLiteStatus status = kTfLiteError;
   try {
     status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(offered) : ApplySteps(offered);
-    delegates_.ConcludeCurrent(reporter->last_error());
+    delegates_.ConcludeCurrent(reports.text());
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
