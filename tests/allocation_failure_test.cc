@@ -7,6 +7,7 @@
 #include <malloc.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
+#include "tests/npu_models.h"
 #include "tests/paths.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -373,6 +375,61 @@ void SweepDelegate(DeputyDelegatePolicy policy) {
 TEST(AllocationFailure, delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyTfLite); }
 
 TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyHot); }
+
+// ---- With a plug-in that allocates --------------------------------------------------------------
+
+// One inference of a model with the delegate of a plug-in, both of which may be null, on an input
+// of all ones. Returns whether every step succeeded, at the first or second call.
+bool LifeWithPlugin(Life* life, DeputyPlugin* plugin, const std::vector<uint8_t>& bytes,
+                    std::vector<float>* output) {
+  TfLiteDelegate* delegate = nullptr;
+  TfLiteModel* model = nullptr;
+  TfLiteInterpreter* interpreter = nullptr;
+  bool ok = plugin == nullptr || life->Step([&] {
+    return (delegate = DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0)) != nullptr;
+  });
+  ok = ok && life->Step([&] {
+    return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr;
+  });
+  ok = ok && life->Step([&] {
+    return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+  });
+  ok = ok && (plugin == nullptr || life->Step([&] {
+         return TfLiteInterpreterModifyGraphWithDelegate(interpreter, delegate) == kTfLiteOk;
+       }));
+  ok = ok && life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+  if (ok) {
+    TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+    const size_t count = TfLiteTensorByteSize(input) / sizeof(float);
+    for (size_t i = 0; i < count; ++i) input->data.f[i] = 1;
+    ok = life->Step([&] { return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk; });
+  }
+  if (ok) {
+    const TfLiteTensor* result = TfLiteInterpreterGetOutputTensor(interpreter, 0);
+    for (size_t i = 0; i < output->size(); ++i) (*output)[i] = result->data.f[i];
+  }
+  TfLiteInterpreterDelete(interpreter);
+  TfLiteModelDelete(model);
+  if (delegate != nullptr) DeputyPluginDeleteDelegate(delegate);
+  return ok;
+}
+
+TEST(AllocationFailure, the_npu_stub_survives_every_refusal) {
+  const std::string path = deputy::BuildPath("libdeputy_npu_stub.so");
+  DeputyPlugin* plugin = DeputyPluginLoad(path.c_str());
+  ASSERT_NE(plugin, nullptr) << DeputyLastError();
+  const std::vector<uint8_t> bytes = deputy::ConvModel({.size = 4});
+  std::vector<float> expected(3), found(3);
+  Life plenty(INT64_MAX, false);
+  ASSERT_TRUE(LifeWithPlugin(&plenty, nullptr, bytes, &expected));
+  heap.counting = false;
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    const bool ok = LifeWithPlugin(life, plugin, bytes, &found);
+    for (size_t i = 0; i < found.size(); ++i) *right &= std::abs(found[i] - expected[i]) < 1e-5;
+    return ok;
+  });
+  DeputyPluginRelease(plugin);
+}
 
 }  // namespace
 

@@ -2,21 +2,26 @@
 #include "core/delegation/delegate_operators.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace deputy {
 
 TfLiteOperator* DelegateOperators::Describe(const TfLiteRegistration& registration,
                                             int node_index) {
-  std::unique_ptr<TfLiteOperator>& op =
-      descriptions_[{registration.builtin_code, registration.custom_name, registration.version}];
-  if (op == nullptr) {
-    op = std::make_unique<TfLiteOperator>();
-    op->builtin_code = registration.builtin_code;
-    op->custom_name = registration.custom_name;
-    op->version = registration.version;
-    op->node_index = node_index;
+  const auto key =
+      std::make_tuple(registration.builtin_code, registration.custom_name, registration.version);
+  auto entry = descriptions_.find(key);
+  if (entry == descriptions_.end()) {
+    // Made before its place in the map: memory may be refused in between, and no entry is null.
+    auto made = std::make_unique<TfLiteOperator>();
+    made->builtin_code = registration.builtin_code;
+    made->custom_name = registration.custom_name;
+    made->version = registration.version;
+    made->node_index = node_index;
+    entry = descriptions_.emplace(key, std::move(made)).first;
   }
+  const std::unique_ptr<TfLiteOperator>& op = entry->second;
   // The lowest node stays longest.
   op->node_index = std::min(op->node_index, node_index);
   return op.get();
