@@ -337,6 +337,25 @@ TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
   EXPECT_THAT(t.log(), HasSubstr("NpuGraph0: input 0: expected [1,4], found [3,4] on the device"));
 }
 
+// Under Hot the CPU runs what cannot be prepared, at a new shape as well.
+TEST(NpuDelegate, hot_runs_on_the_cpu_what_cannot_be_prepared) {
+  const NpuTestDelegate swapped(NpuOptionTexts{{"faults", "swapped"}}), npu;
+  TestInterpreter t(TwoInputsModel(), Hot()), u(ResizableModel(), Hot());
+  ASSERT_EQ(Apply(&t, swapped), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ExpectRuns(&t, OnCpu(TwoInputsModel()));
+  EXPECT_NE(StatusOf(t).degraded, 0);
+  ASSERT_EQ(Apply(&u, npu), kTfLiteOk);
+  ASSERT_EQ(u.Allocate(), kTfLiteOk);
+  ExpectRuns(&u, OnCpu(ResizableModel()));
+  EXPECT_EQ(StatusOf(u).degraded, 0);
+  ASSERT_EQ(u.Resize(0, {1, 5, 5, 2}), kTfLiteOk);
+  ASSERT_EQ(u.Allocate(), kTfLiteOk) << u.log();
+  ExpectRuns(&u, OnCpu(ResizableModel(), {1, 5, 5, 2}));
+  EXPECT_NE(StatusOf(u).degraded, 0);
+  EXPECT_EQ(npu.counters().runs, 1u);
+}
+
 TEST(NpuDelegate, a_failing_run_fails_invoke) {
   for (const auto& [fault, text] : std::vector<std::pair<std::string, std::string>>{
            {"run", "the device pretends to fail"},
