@@ -192,7 +192,8 @@ static bool AllocateBuffers(NpuDevice* device, Model* model) {
     const size_t bytes = NpuTensorBytes(tensor);
     if (!Reserve(device, model, bytes)) return false;
     if (tensor->data != NULL) {
-      model->buffers[i] = (void*)(uintptr_t)tensor->data; /* no operation writes a constant */
+      /* Without its const: no operation writes a constant. */
+      memcpy(&model->buffers[i], &tensor->data, sizeof model->buffers[i]);
     } else {
       model->buffers[i] = calloc(1, bytes);
       if (model->buffers[i] == NULL) return false;

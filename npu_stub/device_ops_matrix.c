@@ -215,6 +215,6 @@ void NpuComputeReduce(const NpuWork* work) {
     }
   }
   if (work->op->function != kNpuReduceMean) return;
-  const float length = (float)((int64_t)NpuElementCount(NpuIn(work, 0)) / count);
-  for (int64_t i = 0; i < count; ++i) ((float*)NpuOutData(work))[i] /= length;
+  const int64_t length = (int64_t)NpuElementCount(NpuIn(work, 0)) / count;
+  for (int64_t i = 0; i < count; ++i) ((float*)NpuOutData(work))[i] /= (float)length;
 }

@@ -67,11 +67,12 @@ static bool SetText(const Place* place, const char* value, char* to, char* error
     snprintf(error, error_size, "expected one of %s, found '%s'", place->choices, value);
     return false;
   }
-  if (strlen(value) >= kNpuTextBytes) {
+  const size_t bytes = strlen(value) + 1;
+  if (bytes > kNpuTextBytes) {
     snprintf(error, error_size, "longer than %d bytes", kNpuTextBytes - 1);
     return false;
   }
-  strcpy(to, value);
+  memcpy(to, value, bytes);
   return true;
 }
 

@@ -45,7 +45,7 @@ static void JoinBuild(NpuPartition* partition) {
   NpuBuild* build = current_build;
   if (build == NULL) return;
   NpuPartition** grown =
-      realloc(build->partitions, ((size_t)build->count + 1) * sizeof *build->partitions);
+      realloc(build->partitions, ((size_t)build->count + 1) * sizeof(NpuPartition*));
   if (grown == NULL) {
     build->failed = true;
     return;
@@ -70,7 +70,7 @@ static TfLiteStatus Report(TfLiteContext* context, const char* name, const char*
 static NpuStatus Load(NpuState* state, const NpuBuild* build, char* error) {
   const size_t count = (size_t)build->count;
   NpuModelDescription* models = calloc(count, sizeof *models);
-  NpuBatch** batches = calloc(count, sizeof *batches);
+  NpuBatch** batches = calloc(count, sizeof(NpuBatch*));
   NpuStatus status = kNpuNoMemory;
   snprintf(error, kErrorBytes, "memory is short");
   if (models != NULL && batches != NULL) {
