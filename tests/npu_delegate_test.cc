@@ -383,6 +383,16 @@ TEST(NpuDelegate, hot_computes_a_failing_run_on_the_cpu) {
   }
 }
 
+// The partition runs before the node that widens its weights for the CPU.
+TEST(NpuDelegate, hot_widens_weights_that_a_failing_run_needs_early) {
+  const NpuTestDelegate npu(NpuOptionTexts{{"faults", "run"}});
+  TestInterpreter t(EarlyHalfModel(), Hot());
+  ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ExpectRuns(&t, OnCpu(EarlyHalfModel()));
+  EXPECT_EQ(StatusOf(t).recomputed_nodes, 1);
+}
+
 // No policy sees it: only comparing with the CPU does, as the conformance kit does.
 TEST(NpuDelegate, a_wrong_answer_is_seen_by_comparing) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "wrong"}});

@@ -106,6 +106,27 @@ std::vector<uint8_t> TwoInputsModel() {
   return m.Finish();
 }
 
+std::vector<uint8_t> EarlyHalfModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
+  const int positive = m.AddTensor(kTfLiteFloat32, {1, 2});
+  m.AddOp(kTfLiteBuiltinAbs, {x}, {positive});
+  // 1, -2, 0.5, 4
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0xc000, 0x3800, 0x4400});
+  const int wide = m.AddTensor(kTfLiteFloat32, {2, 2});
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {wide});
+  const int sums = m.AddTensor(kTfLiteFloat32, {1, 2});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {positive, wide, -1}, {sums},
+          schema::CreateFullyConnectedOptions(m.fbb(), kNoActivation));
+  const int slopes = m.AddConstant<float>(kTfLiteFloat32, {2}, {0.9f, 0.8f});
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 2}, "y");
+  m.AddOp(kTfLiteBuiltinPrelu, {sums, slopes}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
 std::vector<uint8_t> HalfModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");

@@ -34,6 +34,10 @@ std::vector<uint8_t> TwoInputsModel();
 // FULLY_CONNECTED whose weights are float16, widened by a DEQUANTIZE, and TANH.
 std::vector<uint8_t> HalfModel();
 
+// ABS, a DEQUANTIZE of float16 weights, FULLY_CONNECTED with them, PRELU: the NPU's partition comes
+// before the DEQUANTIZE.
+std::vector<uint8_t> EarlyHalfModel();
+
 // A random graph of three to fifteen operators over pictures [1, 6, 6, 4] and rows [1, 4] that the
 // NPU has, and some that it does not; one or two outputs.
 std::vector<uint8_t> RandomModel(uint32_t seed);

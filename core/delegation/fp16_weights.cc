@@ -11,22 +11,26 @@
 namespace deputy {
 namespace {
 
-// By widened tensor: the float16 tensor behind it.
-std::unordered_map<int, int> Dequantized(const Graph& graph) {
-  std::unordered_map<int, int> fp16_of;
+struct Dequantize {
+  int fp16, node;
+};
+
+// By widened tensor: the DEQUANTIZE that makes it.
+std::unordered_map<int, Dequantize> Dequantized(const Graph& graph) {
+  std::unordered_map<int, Dequantize> fp16_of;
   for (int index = 0; index < graph.node_count(); ++index) {
     if (graph.registration(index)->builtin_code != kTfLiteBuiltinDequantize) continue;
     const TfLiteNode& node = *graph.node(index);
     if (node.inputs->size < 1 || node.outputs->size < 1) continue;
     const TfLiteTensor* input = graph.tensor(node.inputs->data[0]);
     if (input == nullptr || input->type != kTfLiteFloat16) continue;
-    fp16_of[node.outputs->data[0]] = node.inputs->data[0];
+    fp16_of[node.outputs->data[0]] = {node.inputs->data[0], index};
   }
   return fp16_of;
 }
 
 // The input of a use where it is the float16 now, else null. The array may be another by now.
-int* Fp16Input(Graph* graph, const Fp16Weights::Use& use) {
+int* Fp16Input(const Graph* graph, const Fp16Weights::Use& use) {
   TfLiteIntArray* inputs = graph->node(use.node)->inputs;
   if (inputs == nullptr || use.position >= inputs->size) return nullptr;
   int* input = &inputs->data[use.position];
@@ -36,13 +40,14 @@ int* Fp16Input(Graph* graph, const Fp16Weights::Use& use) {
 }  // namespace
 
 Fp16Weights::Fp16Weights(const Graph& graph) {
-  const std::unordered_map<int, int> fp16_of = Dequantized(graph);
+  const std::unordered_map<int, Dequantize> fp16_of = Dequantized(graph);
   if (fp16_of.empty()) return;
   for (int index = 0; index < graph.node_count(); ++index) {
     const TfLiteIntArray* inputs = graph.node(index)->inputs;
     for (int i = 0; i < inputs->size; ++i) {
       const auto found = fp16_of.find(inputs->data[i]);
-      if (found != fp16_of.end()) uses_.push_back({index, i, found->first, found->second});
+      if (found == fp16_of.end()) continue;
+      uses_.push_back({index, i, found->first, found->second.fp16, found->second.node});
     }
   }
 }
@@ -53,6 +58,20 @@ bool Fp16Weights::MayRead(int node, int position, int tensor) const {
       [](const Use& a, const auto& b) { return std::pair(a.node, a.position) < b; });
   return use != uses_.end() && use->node == node && use->position == position &&
          (tensor == use->widened || tensor == use->fp16);
+}
+
+std::vector<int> Fp16Weights::MakersFor(const Graph& graph, const std::vector<int>& nodes) const {
+  std::vector<int> makers;
+  for (int node : nodes) {
+    auto use = std::lower_bound(uses_.begin(), uses_.end(), node,
+                                [](const auto& a, int b) { return a.node < b; });
+    for (; use != uses_.end() && use->node == node; ++use) {
+      if (Fp16Input(&graph, *use) != nullptr) makers.push_back(use->maker);
+    }
+  }
+  std::sort(makers.begin(), makers.end());
+  makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+  return makers;
 }
 
 void Fp16Weights::Widen(Graph* graph) const {

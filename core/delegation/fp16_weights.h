@@ -21,6 +21,7 @@ class Fp16Weights {
     int node, position;  // the input
     int widened;         // what the node reads in the model
     int fp16;            // what the DEQUANTIZE behind it reads
+    int maker;           // that DEQUANTIZE
   };
 
   Fp16Weights() = default;
@@ -29,6 +30,8 @@ class Fp16Weights {
 
   // Whether a node may read `tensor` there: the widened tensor of the model, or its float16.
   bool MayRead(int node, int position, int tensor) const;
+  // The DEQUANTIZE nodes that make what `nodes` of the graph read as float16 by now, each once.
+  std::vector<int> MakersFor(const Graph& graph, const std::vector<int>& nodes) const;
   // Points inputs that are float16 by now back at the widened tensors.
   void Widen(Graph* graph) const;
 

@@ -221,9 +221,28 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   return kTfLiteOk;
 }
 
+// A partition that reads float16 does not wait for the nodes that widen it: it may run before them,
+// and the CPU in its place must not. What they make of constants lasts, so that they can run early.
+TfLiteStatus HotFallback::RunMakersOfWidened(const std::vector<int>& makers) {
+  for (int maker : makers) {
+    const int widened = subgraph_->node(maker)->outputs->data[0];
+    if (subgraph_->tensor(widened)->allocation_type != kTfLitePersistentRo) continue;
+    const TfLiteStatus status = subgraph_->RunKernel(maker);
+    if (status == kTfLiteCancelled) return status;
+    if (status != kTfLiteOk) {
+      return subgraph_->ReportNodeFailure(maker, kTfLiteError, "failed to invoke.");
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus HotFallback::RunReplaced(const FallbackPartition& partition) {
+  const std::vector<int> makers =
+      DelegationOf(subgraph_).fp16_weights().MakersFor(subgraph_->graph(), partition.nodes);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
+  const TfLiteStatus made = RunMakersOfWidened(makers);
+  if (made != kTfLiteOk) return made;
   size_t prepared = 0;
   for (size_t i = 0; i < partition.nodes.size(); ++i) {
     if (i >= prepared) {

@@ -70,6 +70,7 @@ class HotFallback final : public NodeFallback {
   TfLiteStatus GiveOutputsKnownShapes(int node_index);
   TfLiteStatus Recompute(int node_index);
   TfLiteStatus RunReplaced(const FallbackPartition& partition);
+  TfLiteStatus RunMakersOfWidened(const std::vector<int>& makers);
   TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);
   size_t ComputedConstants(const FallbackPartition& partition) const;
   bool ReadInputsOf(const TfLiteDelegate* delegate);
