@@ -21,7 +21,7 @@ CTEST  := ctest --output-on-failure --no-tests=error -j $(JOBS)
 DIGITS := examples/digits
 READ_DIGITS := --image $(DIGITS)/pictures --labels $(DIGITS)/labels.txt --expect-from-name
 # Our own C and C++ files; `git ls-files` would miss the new ones.
-SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub tests tools examples \
+SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub mindspore tests tools examples \
             \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 
 .DEFAULT_GOAL := all
@@ -83,7 +83,7 @@ bench: setup
 # calls: of a kernel's templates it would take twenty times as long (a minute and more for a file).
 # The tests themselves take as long as all the rest: make check-tidy TIDY_FOLDERS=tests.
 TIDY_FOLDERS ?= core|c_api|tools|tests/conformance
-TIDY_SHALLOW_FOLDERS ?= kernels|compiler|gpu_cl|tests/(cases|plugins|fuzz)
+TIDY_SHALLOW_FOLDERS ?= kernels|compiler|gpu_cl|mindspore/ms|tests/(cases|plugins|fuzz)
 ANALYZER := -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=mode
 ## check    format, Python scripts, include rules, exported symbols, clang-tidy, a build with clang
 .PHONY: check check-format check-scripts check-includes check-symbols check-tidy check-clang
@@ -104,7 +104,7 @@ check-symbols: all
 # What it reads are the commands of a build without precompiled headers, which are another compiler's.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
-	cmake --build build/tidy --target generated/schema_generated.h \
+	cmake --build build/tidy --target generated/schema_generated.h generated/ms_generated.h \
 	  generated/objects/objects_generated.h
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/($(TIDY_FOLDERS))/.*\.cc$$'
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) $(ANALYZER)=shallow \
