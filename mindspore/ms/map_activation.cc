@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activations: those that TensorFlow Lite has, fused or as operators, and those composed of others.
+#include <cmath>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+using file::Activation;
+
+// Activations of one operator without options.
+bool SingleOperator(Activation activation, Builtin* out) {
+  switch (activation) {
+    case Activation::RELU:
+      *out = Builtin::RELU;
+      return true;
+    case Activation::SIGMOID:
+      *out = Builtin::LOGISTIC;
+      return true;
+    case Activation::RELU6:
+      *out = Builtin::RELU6;
+      return true;
+    case Activation::ABS:
+      *out = Builtin::ABS;
+      return true;
+    case Activation::RELU1:
+      *out = Builtin::RELU_N1_TO_1;
+      return true;
+    case Activation::TANH:
+      *out = Builtin::TANH;
+      return true;
+    case Activation::HSWISH:
+      *out = Builtin::HARD_SWISH;
+      return true;
+    case Activation::SIGN:
+      *out = Builtin::SIGN;
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Gelu(Mapping& m, int input, int output, bool approximate) {
+  m.Op(Builtin::GELU, {input}, {output}, schema::CreateGeluOptions(m.fbb(), approximate));
+}
+
+// factor * (relu(x) + alpha * (exp(min(x, 0)) - 1))
+bool ScaledElu(Mapping& m, int input, int output, float alpha, float factor) {
+  if (!m.NeedsFloat32()) return false;
+  const int below = m.Apply(Builtin::MINIMUM, {input, m.ConstFloat(0)});
+  const int curve = m.Apply(Builtin::SUB, {m.Apply(Builtin::EXP, {below}), m.ConstFloat(1)});
+  const int above = m.Apply(Builtin::RELU, {input});
+  const int scaled = m.Apply(Builtin::MUL, {curve, m.ConstFloat(alpha)});
+  m.Apply(Builtin::MUL, {m.Apply(Builtin::ADD, {above, scaled}), m.ConstFloat(factor)}, output);
+  return true;
+}
+
+bool Elu(Mapping& m, int input, int output, float alpha) {
+  if (alpha != 1) return ScaledElu(m, input, output, alpha, 1);
+  m.Op(Builtin::ELU, {input}, {output});
+  return true;
+}
+
+void LeakyRelu(Mapping& m, int input, int output, float alpha) {
+  m.Op(Builtin::LEAKY_RELU, {input}, {output}, schema::CreateLeakyReluOptions(m.fbb(), alpha));
+}
+
+// relu(x) + log(1 + exp(-|x|)), which does not overflow.
+void Softplus(Mapping& m, int input, int output) {
+  const int size = m.Apply(Builtin::ABS, {input});
+  const int falling = m.Apply(Builtin::EXP, {m.Apply(Builtin::NEG, {size})});
+  const int tail = m.Apply(Builtin::LOG, {m.Apply(Builtin::ADD, {falling, m.ConstFloat(1)})});
+  m.Apply(Builtin::ADD, {m.Apply(Builtin::RELU, {input}), tail}, output);
+}
+
+// min(max(x, least), greatest)
+bool Clamp(Mapping& m, int input, int output, float least, float greatest) {
+  if (!m.NeedsFloat32()) return false;
+  if (!(least <= greatest)) {
+    return m.Fail(Format("expected min <= max, found %g and %g", least, greatest));
+  }
+  const int above = m.Apply(Builtin::MAXIMUM, {input, m.ConstFloat(least)});
+  m.Apply(Builtin::MINIMUM, {above, m.ConstFloat(greatest)}, output);
+  return true;
+}
+
+bool MapActivation(Mapping& m, Builtin) {
+  const file::ActivationAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  switch (attributes->type()) {
+    case Activation::NONE:
+    case Activation::LINEAR:
+      return m.Forward();
+    case Activation::LEAKY_RELU:
+      LeakyRelu(m, m.In(0), m.Out(), attributes->alpha());
+      return true;
+    case Activation::ELU:
+      return Elu(m, m.In(0), m.Out(), attributes->alpha());
+    case Activation::GELU:
+      Gelu(m, m.In(0), m.Out(), attributes->approximate());
+      return true;
+    case Activation::HARD_TANH:
+      return Clamp(m, m.In(0), m.Out(), attributes->min(), attributes->max());
+    default:
+      return m.Activate(attributes->type(), m.In(0), m.Out());
+  }
+}
+
+bool MapLeakyRelu(Mapping& m, Builtin) {
+  const file::Alpha* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  LeakyRelu(m, m.In(0), m.Out(), attributes->alpha());
+  return true;
+}
+
+bool MapElu(Mapping& m, Builtin) {
+  const file::Alpha* attributes = nullptr;
+  return m.Read(&attributes) && Elu(m, m.In(0), m.Out(), attributes->alpha());
+}
+
+// The slope of every channel, [C], along the last axis.
+bool MapPrelu(Mapping& m, Builtin) {
+  m.Op(Builtin::PRELU, {m.In(0), m.In(1)}, {m.Out()});
+  return true;
+}
+
+// Bounds as attributes, or as inputs.
+bool MapClip(Mapping& m, Builtin) {
+  if (m.inputs() == 3) {
+    m.Apply(Builtin::MINIMUM, {m.Apply(Builtin::MAXIMUM, {m.In(0), m.In(1)}), m.In(2)}, m.Out());
+    return true;
+  }
+  const file::ClipAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  if (attributes->min() == 0 && attributes->max() == 6) {
+    m.Op(Builtin::RELU6, {m.In(0)}, {m.Out()});
+    return true;
+  }
+  return Clamp(m, m.In(0), m.Out(), attributes->min(), attributes->max());
+}
+
+}  // namespace
+
+bool Mapping::FusedActivation(Activation activation, Fused* out) {
+  switch (activation) {
+    case Activation::NONE:
+    case Activation::LINEAR:
+      *out = Fused::NONE;
+      return true;
+    case Activation::RELU:
+      *out = Fused::RELU;
+      return true;
+    case Activation::RELU6:
+      *out = Fused::RELU6;
+      return true;
+    case Activation::RELU1:
+      *out = Fused::RELU_N1_TO_1;
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Mapping::Activate(Activation activation, int input, int output) {
+  constexpr float kSeluAlpha = 1.6732632423543772F, kSeluScale = 1.0507009873554805F;
+  Builtin code = Builtin::RELU;
+  if (SingleOperator(activation, &code)) {
+    Apply(code, {input}, output);
+    return true;
+  }
+  if (!NeedsFloat32()) return false;
+  switch (activation) {
+    case Activation::ELU:
+      return Elu(*this, input, output, 1);
+    case Activation::SELU:
+      return ScaledElu(*this, input, output, kSeluAlpha, kSeluScale);
+    case Activation::SOFTSIGN:
+      Apply(Builtin::DIV,
+            {input, Apply(Builtin::ADD, {Apply(Builtin::ABS, {input}), ConstFloat(1)})}, output);
+      return true;
+    case Activation::SOFTPLUS:
+      Softplus(*this, input, output);
+      return true;
+    case Activation::HSIGMOID:  // relu6(x + 3) / 6
+      Apply(Builtin::MUL,
+            {Apply(Builtin::RELU6, {Apply(Builtin::ADD, {input, ConstFloat(3)})}),
+             ConstFloat(1.0F / 6)},
+            output);
+      return true;
+    case Activation::SWISH:
+      Apply(Builtin::MUL, {input, Apply(Builtin::LOGISTIC, {input})}, output);
+      return true;
+    default:
+      return Fail(Format("activation %d is not supported", static_cast<int>(activation)));
+  }
+}
+
+std::span<const Row> ActivationRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {Activation, 1, 1, 1, &MapActivation},
+      {PReLUFusion, 2, 2, 1, &MapPrelu},
+      {LeakyRelu, 1, 1, 1, &MapLeakyRelu},
+      {Elu, 1, 1, 1, &MapElu},
+      {Clip, 1, 3, 1, &MapClip},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

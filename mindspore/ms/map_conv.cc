@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions and pooling. Channels are last whatever the attribute `format` says, as in MindSpore
+// Lite's own kernels, and their number is that of the weights: attributes that repeat it are wrong
+// in real files.
+//
+// Explicit padding becomes TensorFlow Lite's SAME only where the two are equal for every size of
+// the input, since callers may resize it; otherwise it is a PAD before a VALID window.
+#include <algorithm>
+#include <limits>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+using schema::Padding;
+
+constexpr int64_t kGreatestExtent = 1 << 20;
+
+// How a window moves over the image, heights first.
+struct Window {
+  int kernel[2], stride[2] = {1, 1}, dilation[2] = {1, 1};
+  int before[2] = {0, 0}, after[2] = {0, 0};  // explicit padding
+  file::PadMode mode = file::PadMode::EXPLICIT;
+  bool ceil = false;
+
+  int extent(int d) const { return (kernel[d] - 1) * dilation[d] + 1; }
+  bool padded() const { return before[0] > 0 || after[0] > 0 || before[1] > 0 || after[1] > 0; }
+  // True when SAME pads like this, for every size of the image.
+  bool is_same(int d) const {
+    const int all = extent(d) - 1;
+    if (ceil && before[d] == 0 && after[d] == 0) {
+      return stride[d] == kernel[d] && stride[d] <= 2;
+    }
+    return stride[d] == 1 && before[d] == all / 2 && after[d] == all - all / 2;
+  }
+};
+
+// Two numbers, or one for both; none leaves the default.
+bool ReadPair(Mapping& m, const LongList* list, const char* name, int64_t least, int* out) {
+  std::vector<int64_t> values;
+  if (!m.List(list, name, 0, 2, &values)) return false;
+  for (size_t d = 0; d < 2 && !values.empty(); ++d) {
+    const int64_t value = values[std::min(d, values.size() - 1)];
+    if (!m.Within(value, name, least, kGreatestExtent)) return false;
+    out[d] = static_cast<int>(value);
+  }
+  return true;
+}
+
+// up, down, left, right
+bool ReadPads(Mapping& m, const LongList* list, Window* out) {
+  std::vector<int64_t> values;
+  if (!m.List(list, "pad_list", 0, 4, &values)) return false;
+  if (values.empty()) return true;
+  if (values.size() != 4) {
+    return m.Fail(Format("attribute pad_list: expected 4 values, found %zu", values.size()));
+  }
+  for (const int64_t value : values) {
+    if (!m.Within(value, "pad_list", 0, kGreatestExtent)) return false;
+  }
+  out->before[0] = static_cast<int>(values[0]);
+  out->after[0] = static_cast<int>(values[1]);
+  out->before[1] = static_cast<int>(values[2]);
+  out->after[1] = static_cast<int>(values[3]);
+  return true;
+}
+
+bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
+  out->mode = mode;
+  if (!m.Within(static_cast<int>(mode), "pad_mode", 0, 2)) return false;
+  if (mode == file::PadMode::EXPLICIT) return true;
+  for (int d = 0; d < 2; ++d) out->before[d] = out->after[d] = 0;
+  return true;
+}
+
+// `pad_value`: a constant of the input's type, or -1 for zero.
+int Pad(Mapping& m, int input, const Window& window, const int (&more)[2], int pad_value) {
+  const int32_t pads[] = {0,
+                          0,
+                          window.before[0],
+                          window.after[0] + more[0],
+                          window.before[1],
+                          window.after[1] + more[1],
+                          0,
+                          0};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(pads);
+  const int paddings =
+      m.writer().AddConstant({.type = Type::kInt32, .dims = {4, 2}}, {bytes, sizeof(pads)});
+  const Tensor& image = m.in(0);
+  const int padded = m.Temp({.type = image.type, .quantization = &image.quantization});
+  if (pad_value < 0) {
+    m.Op(Builtin::PAD, {input, paddings}, {padded}, schema::CreatePadOptions(m.fbb()));
+  } else {
+    m.Op(Builtin::PADV2, {input, paddings, pad_value}, {padded},
+         schema::CreatePadV2Options(m.fbb()));
+  }
+  return padded;
+}
+
+// The padding of a convolution; `input` becomes the padded image where it takes an operator.
+Padding PadConv(Mapping& m, const Window& window, int* input) {
+  if (window.mode == file::PadMode::SAME) return Padding::SAME;
+  if (window.mode == file::PadMode::VALID || !window.padded()) return Padding::VALID;
+  if (window.is_same(0) && window.is_same(1)) return Padding::SAME;
+  *input = Pad(m, *input, window, {0, 0}, -1);
+  return Padding::VALID;
+}
+
+// ---- Convolutions -------------------------------------------------------------------------------
+
+// The bias as it is, or zeros. That of quantised weights has the product of both scales.
+bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
+  const bool integer = Mapping::IsQuantized(m.in(0)) && filter.form.quantization != nullptr;
+  if (!integer) {
+    if (m.inputs() > 2) {
+      *out = m.In(2);
+      return true;
+    }
+    if (!m.writer().Reserve(static_cast<size_t>(channels) * sizeof(float))) return true;
+    *out = m.ConstFloats({channels}, std::vector<float>(static_cast<size_t>(channels)));
+    return true;
+  }
+  Quantization scales = *filter.form.quantization;
+  for (float& scale : scales.scale) scale *= m.in(0).quantization.scale[0];
+  std::fill(scales.zero_point.begin(), scales.zero_point.end(), 0);
+  Constant bias;
+  if (m.inputs() > 2) {
+    if (!m.Weight(2, 0, &bias)) return false;
+  } else {
+    if (!m.writer().Reserve(static_cast<size_t>(channels) * sizeof(int32_t))) return true;
+    bias.form = {.type = Type::kInt32, .dims = {channels}};
+    bias.storage.resize(static_cast<size_t>(channels) * sizeof(int32_t));
+    bias.bytes = bias.storage;
+  }
+  bias.form.quantization = &scales;
+  bias.form.channel_axis = 0;
+  *out = m.Add(bias);
+  return true;
+}
+
+// The weights [out, height, width, in of a group] and what they say of the window.
+bool ReadFilter(Mapping& m, int channel_axis, Constant* filter, Window* window) {
+  if (!m.Weight(1, channel_axis, filter)) return false;
+  const std::vector<int32_t>& dims = filter->form.dims;
+  if (dims.size() != 4 || std::count(dims.begin(), dims.end(), 0) > 0) {
+    return m.FailInput(1, "expected weights of rank 4, found " + DimsText(dims));
+  }
+  for (int d = 0; d < 2; ++d) {
+    if (!m.Within(dims[1 + d], "kernel_size", 1, kGreatestExtent)) return false;
+    window->kernel[d] = dims[1 + d];
+  }
+  return true;
+}
+
+bool EmitConv(Mapping& m, const file::ConvAttributes& attributes, const Window& window,
+              const Constant& filter, int bias) {
+  int input = m.In(0);
+  const Padding padding = PadConv(m, window, &input);
+  const int weights = m.Add(filter);
+  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+    m.Op(Builtin::CONV_2D, {input, weights, bias}, {output},
+         schema::CreateConv2DOptions(m.fbb(), padding, window.stride[1], window.stride[0], fused,
+                                     window.dilation[1], window.dilation[0]));
+  });
+}
+
+bool EmitDepthwise(Mapping& m, const file::ConvAttributes& attributes, const Window& window,
+                   Constant* filter, int bias) {
+  const int multiplier = filter->form.dims[0] / static_cast<int>(attributes.group());
+  if (!m.Permute({3, 1, 2, 0}, filter)) return false;
+  int input = m.In(0);
+  const Padding padding = PadConv(m, window, &input);
+  const int weights = m.Add(*filter);
+  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+    m.Op(Builtin::DEPTHWISE_CONV_2D, {input, weights, bias}, {output},
+         schema::CreateDepthwiseConv2DOptions(m.fbb(), padding, window.stride[1], window.stride[0],
+                                              multiplier, fused, window.dilation[1],
+                                              window.dilation[0]));
+  });
+}
+
+bool MapConv(Mapping& m, Builtin) {
+  const file::ConvAttributes* attributes = nullptr;
+  Window window;
+  Constant filter;
+  if (!m.Read(&attributes) || !ReadFilter(m, 0, &filter, &window) ||
+      !ReadPair(m, attributes->stride(), "stride", 1, window.stride) ||
+      !ReadPair(m, attributes->dilation(), "dilation", 1, window.dilation) ||
+      !ReadPads(m, attributes->pads(), &window) || !ReadMode(m, attributes->pad_mode(), &window) ||
+      !m.Within(attributes->group(), "group", 0, std::numeric_limits<int32_t>::max())) {
+    return false;
+  }
+  const int channels = filter.form.dims[0];
+  const auto groups = static_cast<int>(std::max<int64_t>(attributes->group(), 1));
+  if (channels % groups != 0) {
+    return m.FailInput(
+        1, Format("expected output channels for %d groups, found %d", groups, channels));
+  }
+  int bias = 0;
+  if (!Bias(m, filter, channels, &bias)) return false;
+  // CONV_2D takes its groups from the shapes.
+  if (groups > 1 && filter.form.dims[3] == 1) {
+    return EmitDepthwise(m, *attributes, window, &filter, bias);
+  }
+  return EmitConv(m, *attributes, window, filter, bias);
+}
+
+// The whole transposed convolution without padding, then what the padding cuts off.
+bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, const int (&extra)[2],
+                    const std::vector<int>& bias, int output) {
+  const std::vector<int32_t>& image = m.in(0).dims;
+  const bool same = window.mode == file::PadMode::SAME;
+  std::vector<int32_t> shape = {image[0], 0, 0, filter.form.dims[0]}, cut = shape;
+  for (int d = 0; d < 2; ++d) {
+    const int64_t whole = same ? int64_t{image[1 + d]} * window.stride[d]
+                               : int64_t{image[1 + d] - 1} * window.stride[d] + window.kernel[d];
+    const int64_t left = whole - window.before[d] - window.after[d] + extra[d];
+    if (!m.Within(left, "pad_list (its output)", 1, kGreatestExtent) ||
+        !m.Within(whole, "stride (its output)", 1, kGreatestExtent) ||
+        !m.Within(extra[d], "output_paddings", 0, window.after[d])) {
+      return false;
+    }
+    shape[1 + d] = static_cast<int32_t>(whole);
+    cut[1 + d] = static_cast<int32_t>(left);
+  }
+  const bool is_cut = shape != cut;
+  const int all =
+      is_cut ? m.Temp({.type = m.out().type, .quantization = &m.out().quantization}) : output;
+  std::vector<int> inputs = {m.ConstInts(shape), m.Add(filter), m.In(0)};
+  inputs.insert(inputs.end(), bias.begin(), bias.end());
+  m.Op(Builtin::TRANSPOSE_CONV, inputs, {all},
+       schema::CreateTransposeConvOptions(m.fbb(), same ? Padding::SAME : Padding::VALID,
+                                          window.stride[1], window.stride[0]));
+  if (is_cut) {
+    m.Op(Builtin::SLICE,
+         {all, m.ConstInts({0, window.before[0], window.before[1], 0}), m.ConstInts(cut)}, {output},
+         schema::CreateSliceOptions(m.fbb()));
+  }
+  return true;
+}
+
+bool ReadTransposed(Mapping& m, const file::ConvTransposeAttributes& attributes, Window* window,
+                    int* extra) {
+  const LongList* pads = attributes.pads() != nullptr ? attributes.pads() : attributes.pad();
+  if (!ReadPair(m, attributes.stride(), "stride", 1, window->stride) ||
+      !ReadPair(m, attributes.dilation(), "dilation", 1, window->dilation) ||
+      !ReadPair(m, attributes.output_paddings(), "output_paddings", 0, extra) ||
+      !ReadPads(m, pads, window) || !ReadMode(m, attributes.pad_mode(), window)) {
+    return false;
+  }
+  if (attributes.group() > 1) {
+    return m.Fail("attribute group: expected 1, found " + std::to_string(attributes.group()));
+  }
+  if (window->dilation[0] != 1 || window->dilation[1] != 1) {
+    return m.Fail(Format("attribute dilation: expected 1, found %d and %d", window->dilation[0],
+                         window->dilation[1]));
+  }
+  return true;
+}
+
+// Weights [in, height, width, out].
+bool MapConvTranspose(Mapping& m, Builtin) {
+  const file::ConvTransposeAttributes* attributes = nullptr;
+  Window window;
+  Constant filter;
+  int extra[2] = {0, 0};
+  const bool old = m.model().version_major == 1 && m.model().version_minor < 8;
+  if (!m.Read(&attributes) || !ReadFilter(m, old ? 0 : 3, &filter, &window) ||
+      !ReadTransposed(m, *attributes, &window, extra) || !m.NeedsStatic(0)) {
+    return false;
+  }
+  if (m.in(0).dims.size() != 4) {
+    return m.FailInput(0, "expected rank 4, found " + DimsText(m.in(0).dims));
+  }
+  if (!m.Permute({3, 1, 2, 0}, &filter)) return false;
+  std::vector<int> bias;
+  if (m.inputs() > 2) {
+    bias.push_back(0);
+    if (!Bias(m, filter, filter.form.dims[0], bias.data())) return false;
+  }
+  const file::Activation activation = attributes->activation();
+  // TRANSPOSE_CONV fuses in newer versions only.
+  if (Mapping::IsNone(activation)) {
+    return EmitTransposed(m, window, filter, extra, bias, m.Out());
+  }
+  const int before = m.TempLike(m.out());
+  return EmitTransposed(m, window, filter, extra, bias, before) &&
+         m.Activate(activation, before, m.Out());
+}
+
+// ---- Pooling ------------------------------------------------------------------------------------
+
+bool EmitPool(Mapping& m, Builtin code, const Window& window, Padding padding, int input,
+              file::Activation activation) {
+  return m.WithActivation(activation, [&](Fused fused, int output) {
+    m.Op(code, {input}, {output},
+         schema::CreatePool2DOptions(m.fbb(), padding, window.stride[1], window.stride[0],
+                                     window.kernel[1], window.kernel[0], fused));
+  });
+}
+
+bool GlobalPool(Mapping& m, Builtin code, file::Activation activation) {
+  if (!Mapping::IsNone(activation)) return m.Fail("a global pool with an activation");
+  const Builtin reduce = code == Builtin::MAX_POOL_2D ? Builtin::REDUCE_MAX : Builtin::MEAN;
+  m.Op(reduce, {m.In(0), m.ConstInts({1, 2})}, {m.Out()},
+       schema::CreateReducerOptions(m.fbb(), true));
+  return true;
+}
+
+// The least value of the input's type, as a constant; -1 if it has none.
+int Lowest(Mapping& m) {
+  const Tensor& image = m.in(0);
+  uint8_t bytes[sizeof(float)] = {};
+  const float infinity = -std::numeric_limits<float>::infinity();
+  if (image.type == Type::kFloat32) {
+    std::copy_n(reinterpret_cast<const uint8_t*>(&infinity), sizeof(float), bytes);
+  } else if (image.type == Type::kInt8) {
+    bytes[0] = 0x80;
+  } else if (image.type != Type::kUInt8) {
+    return -1;
+  }
+  return m.writer().AddConstant({.type = image.type, .quantization = &image.quantization},
+                                {bytes, ElementSize(image.type)});
+}
+
+// The average over a padded window counts the image's elements only: the sum's share is set right
+// by a constant, which holds for the file's size of the image.
+bool PaddedAverage(Mapping& m, const Window& window, const int (&more)[2],
+                   file::Activation activation) {
+  if (!m.NeedsFloat32() || !m.NeedsStatic(0)) return false;
+  const std::vector<int32_t>& image = m.in(0).dims;
+  if (image.size() != 4) return m.FailInput(0, "expected rank 4, found " + DimsText(image));
+  std::vector<float> share[2];  // window extent / elements counted, per axis
+  for (int d = 0; d < 2; ++d) {
+    const int64_t size = image[1 + d];
+    const int64_t room = size + window.before[d] + window.after[d] + more[d] - window.kernel[d];
+    const int64_t steps = room / window.stride[d] + 1;
+    if (room < 0 || !m.Within(steps, "kernel_size (its output)", 1, kGreatestExtent)) {
+      return m.Fail("the window is larger than the padded image");
+    }
+    if (!m.writer().Reserve(static_cast<size_t>(steps) * sizeof(float))) return true;
+    for (int64_t step = 0; step < steps; ++step) {
+      const int64_t first = step * window.stride[d] - window.before[d];
+      const int64_t counted =
+          std::min(first + window.kernel[d], size) - std::max<int64_t>(first, 0);
+      if (counted <= 0) return m.Fail("a window lies in the padding alone");
+      share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(counted));
+    }
+  }
+  const int padded = Pad(m, m.In(0), window, more, -1);
+  const int average = m.TempLike(m.out()), rows = m.TempLike(m.out());
+  m.Op(Builtin::AVERAGE_POOL_2D, {padded}, {average},
+       schema::CreatePool2DOptions(m.fbb(), Padding::VALID, window.stride[1], window.stride[0],
+                                   window.kernel[1], window.kernel[0]));
+  const auto height = static_cast<int32_t>(share[0].size());
+  const auto width = static_cast<int32_t>(share[1].size());
+  m.Apply(Builtin::MUL, {average, m.ConstFloats({1, height, 1, 1}, share[0])}, rows);
+  return m.WithActivation(activation, [&](Fused fused, int output) {
+    m.Apply(Builtin::MUL, {rows, m.ConstFloats({1, 1, width, 1}, share[1])}, output, fused);
+  });
+}
+
+bool MapPool(Mapping& m, Builtin code) {
+  const file::PoolAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  const file::Activation activation = attributes->activation();
+  if (attributes->global()) return GlobalPool(m, code, activation);
+  Window window;
+  window.kernel[0] = window.kernel[1] = 0;
+  if (!ReadPair(m, attributes->kernel(), "kernel_size", 1, window.kernel) ||
+      !ReadPair(m, attributes->strides(), "strides", 1, window.stride) ||
+      !ReadPads(m, attributes->pad(), &window) || !ReadMode(m, attributes->pad_mode(), &window) ||
+      !m.Within(static_cast<int>(attributes->round_mode()), "round_mode", 0, 1)) {
+    return false;
+  }
+  if (window.kernel[0] == 0) return m.Fail("attribute kernel_size: expected 2 values, found none");
+  window.ceil = window.mode == file::PadMode::EXPLICIT &&
+                attributes->round_mode() == file::RoundMode::CEIL &&
+                (window.stride[0] > 1 || window.stride[1] > 1);
+  if (window.mode == file::PadMode::SAME || (window.is_same(0) && window.is_same(1))) {
+    return EmitPool(m, code, window, Padding::SAME, m.In(0), activation);
+  }
+  if (!window.padded() && !window.ceil) {
+    return EmitPool(m, code, window, Padding::VALID, m.In(0), activation);
+  }
+  // Rounding up is rounding down with stride - 1 more at the end.
+  const int more[2] = {window.ceil ? window.stride[0] - 1 : 0,
+                       window.ceil ? window.stride[1] - 1 : 0};
+  if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, more, activation);
+  const int lowest = Lowest(m);
+  if (lowest < 0) {
+    return m.FailInput(0, std::string("expected FLOAT32, INT8 or UINT8 to be padded, found ") +
+                              TypeName(m.in(0).type));
+  }
+  const int padded = Pad(m, m.In(0), window, more, lowest);
+  return EmitPool(m, code, window, Padding::VALID, padded, activation);
+}
+
+}  // namespace
+
+std::span<const Row> ConvRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {Conv2DFusion, 2, 3, 1, &MapConv},
+      {Conv2dTransposeFusion, 2, 3, 1, &MapConvTranspose},
+      {AvgPoolFusion, 1, 1, 1, &MapPool, Builtin::AVERAGE_POOL_2D},
+      {MaxPoolFusion, 1, 1, 1, &MapPool, Builtin::MAX_POOL_2D},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

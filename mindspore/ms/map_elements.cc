@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element by element: arithmetic, comparisons, functions of one value, conversions.
+#include <cmath>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+// The operator of the same name, without attributes.
+bool MapPlain(Mapping& m, Builtin code) {
+  std::vector<int> inputs = m.AllIn();
+  m.Apply(code, inputs, m.Out());
+  return true;
+}
+
+bool MapFused(Mapping& m, Builtin code) {
+  const file::Fused* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+    m.Apply(code, {m.In(0), m.In(1)}, output, fused);
+  });
+}
+
+bool MapEltwise(Mapping& m, Builtin) {
+  const file::EltwiseAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  if (!m.Within(static_cast<int>(attributes->mode()), "mode", 0, 2)) return false;
+  const Builtin code = attributes->mode() == file::EltwiseMode::PROD  ? Builtin::MUL
+                       : attributes->mode() == file::EltwiseMode::SUM ? Builtin::ADD
+                                                                      : Builtin::MAXIMUM;
+  int sum = m.In(0);
+  for (size_t i = 1; i + 1 < m.inputs(); ++i) sum = m.Apply(code, {sum, m.In(i)});
+  m.Apply(code, {sum, m.In(m.inputs() - 1)}, m.Out());
+  return true;
+}
+
+bool MapReciprocal(Mapping& m, Builtin) {
+  if (!m.NeedsFloat32()) return false;
+  m.Apply(Builtin::DIV, {m.ConstFloat(1), m.In(0)}, m.Out());
+  return true;
+}
+
+// scale * x + shift
+int Linear(Mapping& m, int value, float scale, float shift) {
+  if (scale != 1) value = m.Apply(Builtin::MUL, {value, m.ConstFloat(scale)});
+  if (shift != 0) value = m.Apply(Builtin::ADD, {value, m.ConstFloat(shift)});
+  return value;
+}
+
+// base ^ (scale * x + shift), base -1 for e.
+bool MapExp(Mapping& m, Builtin) {
+  const file::ExpAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  const float base = attributes->base();
+  if (base != -1 && !(base > 0)) return m.Fail(Format("expected a positive base, found %g", base));
+  const float power = base == -1 ? 1 : std::log(base);
+  const float scale = attributes->scale() * power, shift = attributes->shift() * power;
+  if ((scale != 1 || shift != 0) && !m.NeedsFloat32()) return false;
+  m.Op(Builtin::EXP, {Linear(m, m.In(0), scale, shift)}, {m.Out()},
+       schema::CreateExpOptions(m.fbb()));
+  return true;
+}
+
+// (scale * x + shift) ^ y
+bool MapPow(Mapping& m, Builtin) {
+  const file::PowAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  const float scale = attributes->scale(), shift = attributes->shift();
+  if ((scale != 1 || shift != 0) && !m.NeedsFloat32()) return false;
+  m.Apply(Builtin::POW, {Linear(m, m.In(0), scale, shift), m.In(1)}, m.Out());
+  return true;
+}
+
+bool MapSelect(Mapping& m, Builtin) {
+  m.Op(Builtin::SELECT_V2, m.AllIn(), {m.Out()}, schema::CreateSelectV2Options(m.fbb()));
+  return true;
+}
+
+// Where the condition holds, or a choice of two.
+bool MapWhere(Mapping& m, Builtin code) {
+  if (m.inputs() == 3) return MapSelect(m, code);
+  if (m.inputs() != 1) return m.Fail(Format("expected 1 or 3 inputs, found %zu", m.inputs()));
+  m.Op(Builtin::WHERE, {m.In(0)}, {m.Out()}, schema::CreateWhereOptions(m.fbb()));
+  return true;
+}
+
+// The output's type says to what.
+bool MapCast(Mapping& m, Builtin) {
+  m.Op(Builtin::CAST, {m.RawIn(0)}, {m.Out()});
+  return true;
+}
+
+bool MapQuantCast(Mapping& m, Builtin) {
+  const bool from_float = m.in(0).type == Type::kFloat32, to_float = m.out().type == Type::kFloat32;
+  if (from_float && to_float) return m.Forward();
+  if (!from_float && !Mapping::IsQuantized(m.in(0)) && m.in(0).type != Type::kFloat16) {
+    return m.FailInput(0, "expected FLOAT32 or a tensor with a scale, found " +
+                              std::string(TypeName(m.in(0).type)) + " without");
+  }
+  if (!to_float && !Mapping::IsQuantized(m.out())) {
+    return m.Fail("expected an output of FLOAT32 or with a scale, found " +
+                  std::string(TypeName(m.out().type)) + " without");
+  }
+  m.Op(to_float ? Builtin::DEQUANTIZE : Builtin::QUANTIZE, {m.RawIn(0)}, {m.Out()});
+  return true;
+}
+
+// DetectionPostProcess and the file's own custom operators have no kernel here; a client or a
+// delegate may bring one.
+bool MapCustom(Mapping& m, Builtin) {
+  const file::CustomAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  if (attributes->type() == nullptr || attributes->type()->size() == 0) {
+    return m.Fail("expected a type, found none");
+  }
+  if (attributes->attributes() != nullptr && attributes->attributes()->size() > 0) {
+    return m.Fail("custom operator " + Quoted(attributes->type()->c_str()) +
+                  ": attributes are not supported");
+  }
+  m.writer().AddCustomOp(attributes->type()->c_str(), m.AllIn(), m.AllOut(), {});
+  return true;
+}
+
+}  // namespace
+
+std::span<const Row> ElementRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {AddFusion, 2, 2, 1, &MapFused, Builtin::ADD},
+      {SubFusion, 2, 2, 1, &MapFused, Builtin::SUB},
+      {MulFusion, 2, 2, 1, &MapFused, Builtin::MUL},
+      {DivFusion, 2, 2, 1, &MapFused, Builtin::DIV},
+      {RealDiv, 2, 2, 1, &MapPlain, Builtin::DIV},
+      {BiasAdd, 2, 2, 1, &MapPlain, Builtin::ADD},
+      {Eltwise, 2, 255, 1, &MapEltwise},
+      {FloorDiv, 2, 2, 1, &MapPlain, Builtin::FLOOR_DIV},
+      {FloorMod, 2, 2, 1, &MapPlain, Builtin::FLOOR_MOD},
+      {Maximum, 2, 2, 1, &MapPlain, Builtin::MAXIMUM},
+      {Minimum, 2, 2, 1, &MapPlain, Builtin::MINIMUM},
+      {SquaredDifference, 2, 2, 1, &MapPlain, Builtin::SQUARED_DIFFERENCE},
+      {Equal, 2, 2, 1, &MapPlain, Builtin::EQUAL},
+      {NotEqual, 2, 2, 1, &MapPlain, Builtin::NOT_EQUAL},
+      {Greater, 2, 2, 1, &MapPlain, Builtin::GREATER},
+      {GreaterEqual, 2, 2, 1, &MapPlain, Builtin::GREATER_EQUAL},
+      {Less, 2, 2, 1, &MapPlain, Builtin::LESS},
+      {LessEqual, 2, 2, 1, &MapPlain, Builtin::LESS_EQUAL},
+      {LogicalAnd, 2, 2, 1, &MapPlain, Builtin::LOGICAL_AND},
+      {LogicalOr, 2, 2, 1, &MapPlain, Builtin::LOGICAL_OR},
+      {LogicalNot, 1, 1, 1, &MapPlain, Builtin::LOGICAL_NOT},
+      {Cos, 1, 1, 1, &MapPlain, Builtin::COS},
+      {Sin, 1, 1, 1, &MapPlain, Builtin::SIN},
+      {Log, 1, 1, 1, &MapPlain, Builtin::LOG},
+      {Sqrt, 1, 1, 1, &MapPlain, Builtin::SQRT},
+      {Rsqrt, 1, 1, 1, &MapPlain, Builtin::RSQRT},
+      {Square, 1, 1, 1, &MapPlain, Builtin::SQUARE},
+      {Abs, 1, 1, 1, &MapPlain, Builtin::ABS},
+      {Neg, 1, 1, 1, &MapPlain, Builtin::NEG},
+      {Floor, 1, 1, 1, &MapPlain, Builtin::FLOOR},
+      {Ceil, 1, 1, 1, &MapPlain, Builtin::CEIL},
+      {Round, 1, 1, 1, &MapPlain, Builtin::ROUND},
+      {ZerosLike, 1, 1, 1, &MapPlain, Builtin::ZEROS_LIKE},
+      {Reciprocal, 1, 1, 1, &MapReciprocal},
+      {ExpFusion, 1, 1, 1, &MapExp},
+      {PowFusion, 2, 2, 1, &MapPow},
+      {Select, 3, 3, 1, &MapSelect},
+      {Where, 1, 3, 1, &MapWhere},
+      {Cast, 1, 2, 1, &MapCast},
+      {QuantDTypeCast, 1, 1, 1, &MapQuantCast},
+      {Custom, 0, 255, 0, &MapCustom},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products. FULLY_CONNECTED wants its weights as [out, in] and flattens all but the last
+// dimension of its input.
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+// The bias of quantised weights has the product of both scales.
+bool Bias(Mapping& m, const Constant& weights, int* out) {
+  *out = -1;
+  if (m.inputs() < 3) return true;
+  if (!Mapping::IsQuantized(m.in(0)) || weights.form.quantization == nullptr) {
+    *out = m.In(2);
+    return true;
+  }
+  Quantization scales = *weights.form.quantization;
+  for (float& scale : scales.scale) scale *= m.in(0).quantization.scale[0];
+  for (int64_t& zero : scales.zero_point) zero = 0;
+  Constant bias;
+  if (!m.Weight(2, 0, &bias)) return false;
+  bias.form.quantization = &scales;
+  *out = m.Add(bias);
+  return true;
+}
+
+bool EmitFullyConnected(Mapping& m, const Constant& weights, bool keep_dims,
+                        file::Activation activation) {
+  int bias = 0;
+  if (!Bias(m, weights, &bias)) return false;
+  const int input = m.In(0), matrix = m.Add(weights);
+  return m.WithActivation(activation, [&](Fused fused, int output) {
+    m.Op(Builtin::FULLY_CONNECTED, {input, matrix, bias}, {output},
+         schema::CreateFullyConnectedOptions(
+             m.fbb(), fused, schema::FullyConnectedOptionsWeightsFormat::DEFAULT, keep_dims));
+  });
+}
+
+// Weights [out, in]. `use_axis` flattens from `axis` on; else all but as many as there are inputs.
+bool MapFullConnection(Mapping& m, Builtin) {
+  const file::FullConnectionAttributes* attributes = nullptr;
+  Constant weights;
+  if (!m.Read(&attributes) || !m.Weight(1, 0, &weights)) return false;
+  if (weights.form.dims.size() != 2) {
+    return m.FailInput(1, "expected rank 2, found " + DimsText(weights.form.dims));
+  }
+  bool keep_dims = false;
+  if (attributes->use_axis() && attributes->axis() != 1) {
+    int rank = 0, axis = 0;
+    if (!m.KnownRank(0, &rank) || !m.NormalAxis(attributes->axis(), rank, &axis)) return false;
+    if (axis != 1 && axis != rank - 1) {
+      return m.Fail(Format("axis: expected 1 or the last of %d, found %d", rank, axis));
+    }
+    keep_dims = axis != 1;
+  }
+  return EmitFullyConnected(m, weights, keep_dims, attributes->activation());
+}
+
+bool BatchMatmul(Mapping& m, const file::MatMulAttributes& attributes) {
+  const auto matrix = [&m](size_t i, bool transposed, int* out) {
+    if (!m.in(i).constant) {
+      *out = m.In(i);
+      return true;
+    }
+    const int rank = Mapping::Rank(m.in(i));
+    // The scales of weights go with rows of the first, with columns of the second matrix.
+    const int axis = transposed == (i == 0) ? rank - 1 : rank - 2;
+    Constant constant;
+    if (rank < 2) return m.FailInput(i, "expected rank 2 or more");
+    if (!m.Weight(i, axis, &constant)) return false;
+    *out = m.Add(constant);
+    return true;
+  };
+  int a = 0, b = 0;
+  if (!matrix(0, attributes.transpose_a(), &a) || !matrix(1, attributes.transpose_b(), &b)) {
+    return false;
+  }
+  const bool biased = m.inputs() > 2;
+  if (biased && !m.NeedsFloat32()) return false;
+  const auto multiply = [&](int output) {
+    m.Op(Builtin::BATCH_MATMUL, {a, b}, {output},
+         schema::CreateBatchMatMulOptions(m.fbb(), attributes.transpose_a(),
+                                          attributes.transpose_b()));
+  };
+  if (!biased && Mapping::IsNone(attributes.activation())) {
+    multiply(m.Out());
+    return true;
+  }
+  const int product = m.TempLike(m.out());
+  multiply(product);
+  if (!biased) return m.Activate(attributes.activation(), product, m.Out());
+  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+    m.Apply(Builtin::ADD, {product, m.In(2)}, output, fused);
+  });
+}
+
+bool MapMatmul(Mapping& m, Builtin) {
+  const file::MatMulAttributes* attributes = nullptr;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank)) return false;
+  const bool is_weights = m.in(1).constant && m.in(1).dims.size() == 2;
+  if (!is_weights || attributes->transpose_a() || rank < 2) return BatchMatmul(m, *attributes);
+  const bool old = m.model().version_major == 1 && m.model().version_minor < 6;
+  const int axis = old || !attributes->transpose_b() ? 1 : 0;
+  Constant weights;
+  if (!m.Weight(1, axis, &weights)) return false;
+  if (!attributes->transpose_b() && !m.Permute({1, 0}, &weights)) return false;
+  return EmitFullyConnected(m, weights, rank > 2, attributes->activation());
+}
+
+}  // namespace
+
+std::span<const Row> MatmulRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {FullConnection, 2, 3, 1, &MapFullConnection},
+      {MatMulFusion, 2, 3, 1, &MapMatmul},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Normalisation: constants are folded where they are known, means and variances of the data are
+// composed of reductions. SOFTMAX and its kin work along the last axis; others are moved there.
+#include <cmath>
+#include <numeric>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+// The input `i` in the shape that broadcasts it along `axis` of a tensor of `rank` dimensions.
+bool AlongAxis(Mapping& m, size_t i, int axis, int rank, int* out) {
+  const Tensor& factor = m.in(i);
+  const int own = Mapping::Rank(factor);
+  if (!m.NeedsStatic(i)) return false;
+  if (own > rank - axis) {
+    return m.FailInput(i, Format("expected at most %d dimensions, found %d", rank - axis, own));
+  }
+  *out = m.In(i);
+  if (own == 0 || axis + own == rank) return true;
+  std::vector<int32_t> shape = factor.dims;
+  shape.resize(static_cast<size_t>(rank - axis), 1);
+  const int reshaped = m.Temp({.type = factor.type, .dims = shape});
+  m.Reshape(*out, shape, reshaped);
+  *out = reshaped;
+  return true;
+}
+
+// x * scale (+ offset), both along an axis.
+bool MapScale(Mapping& m, Builtin) {
+  const file::ScaleAttributes* attributes = nullptr;
+  int rank = 0, axis = 0, scale = 0, offset = 0;
+  if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank) ||
+      !m.NormalAxis(attributes->axis(), rank, &axis) || !AlongAxis(m, 1, axis, rank, &scale)) {
+    return false;
+  }
+  const bool moved = m.inputs() > 2;
+  if (moved && !AlongAxis(m, 2, axis, rank, &offset)) return false;
+  const int input = m.In(0);
+  const int scaled = moved ? m.Apply(Builtin::MUL, {input, scale}) : 0;
+  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+    if (moved) {
+      m.Apply(Builtin::ADD, {scaled, offset}, output, fused);
+    } else {
+      m.Apply(Builtin::MUL, {input, scale}, output, fused);
+    }
+  });
+}
+
+// x * factor + shift per channel, from constants. Null `scale` and `offset` are ones and zeros.
+bool FoldedNorm(Mapping& m, const std::vector<float>* scale, const std::vector<float>* offset,
+                const std::vector<float>& mean, const std::vector<float>& variance, float epsilon) {
+  const size_t channels = mean.size();
+  if (variance.size() != channels || (scale != nullptr && scale->size() != channels) ||
+      (offset != nullptr && offset->size() != channels)) {
+    return m.Fail(Format("expected %zu values of variance, scale and offset", channels));
+  }
+  if (!m.writer().Reserve(2 * channels * sizeof(float))) return true;
+  std::vector<float> factor(channels), shift(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    factor[c] = (scale == nullptr ? 1 : (*scale)[c]) / std::sqrt(variance[c] + epsilon);
+    shift[c] = (offset == nullptr ? 0 : (*offset)[c]) - mean[c] * factor[c];
+  }
+  const std::vector<int32_t> dims = {static_cast<int32_t>(channels)};
+  const int scaled = m.Apply(Builtin::MUL, {m.In(0), m.ConstFloats(dims, factor)});
+  m.Apply(Builtin::ADD, {scaled, m.ConstFloats(dims, shift)}, m.Out());
+  return true;
+}
+
+// x, scale, offset, mean, variance
+bool MapFusedBatchNorm(Mapping& m, Builtin) {
+  const file::FusedBatchNormAttributes* attributes = nullptr;
+  std::vector<float> scale, offset, mean, variance;
+  return m.Read(&attributes) && m.NeedsFloat32() && m.Floats(1, &scale) && m.Floats(2, &offset) &&
+         m.Floats(3, &mean) && m.Floats(4, &variance) &&
+         FoldedNorm(m, &scale, &offset, mean, variance, attributes->epsilon());
+}
+
+// x, mean, variance
+bool MapBatchNorm(Mapping& m, Builtin) {
+  const file::Epsilon* attributes = nullptr;
+  std::vector<float> mean, variance;
+  return m.Read(&attributes) && m.NeedsFloat32() && m.Floats(1, &mean) && m.Floats(2, &variance) &&
+         FoldedNorm(m, nullptr, nullptr, mean, variance, attributes->epsilon());
+}
+
+int Mean(Mapping& m, int input, const std::vector<int32_t>& axes) {
+  const int mean = m.Temp({.type = Type::kFloat32});
+  m.Op(Builtin::MEAN, {input, m.ConstInts(axes)}, {mean},
+       schema::CreateReducerOptions(m.fbb(), true));
+  return mean;
+}
+
+// (x - mean) / sqrt(variance + epsilon) * scale + offset; -1: no scale, no offset.
+void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon, int scale,
+                 int offset) {
+  const int input = m.In(0), mean = Mean(m, input, axes);
+  const int spread = Mean(m, m.Apply(Builtin::SQUARED_DIFFERENCE, {input, mean}), axes);
+  const int moved = m.Temp({.type = Type::kFloat32}), factor = m.Temp({.type = Type::kFloat32});
+  m.Apply(Builtin::ADD, {spread, m.ConstFloat(epsilon)}, moved);
+  m.Op(Builtin::RSQRT, {moved}, {factor});
+  const int centred = m.Apply(Builtin::SUB, {input, mean});
+  if (scale < 0) {
+    m.Apply(Builtin::MUL, {centred, factor}, m.Out());
+    return;
+  }
+  const int unit = m.Apply(Builtin::MUL, {centred, factor});
+  m.Apply(Builtin::ADD, {m.Apply(Builtin::MUL, {unit, scale}), offset}, m.Out());
+}
+
+// x, scale, offset: over the image of every channel.
+bool MapInstanceNorm(Mapping& m, Builtin) {
+  const file::Epsilon* attributes = nullptr;
+  int rank = 0, scale = 0, offset = 0;
+  if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank)) return false;
+  if (rank != 4) return m.FailInput(0, Format("expected rank 4, found %d", rank));
+  const bool channels_first = m.in(0).channels_first;
+  const int channel_axis = channels_first ? 1 : 3;
+  if (!AlongAxis(m, 1, channel_axis, rank, &scale) ||
+      !AlongAxis(m, 2, channel_axis, rank, &offset)) {
+    return false;
+  }
+  const std::vector<int32_t> axes =
+      channels_first ? std::vector<int32_t>{2, 3} : std::vector<int32_t>{1, 2};
+  Standardize(m, axes, attributes->epsilon(), scale, offset);
+  return true;
+}
+
+// x, scale, offset: over the last dimensions.
+bool MapLayerNorm(Mapping& m, Builtin) {
+  const file::LayerNormAttributes* attributes = nullptr;
+  int rank = 0, axis = 0, first = 0;
+  if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank) ||
+      !m.NormalAxis(attributes->begin_norm_axis(), rank, &axis)) {
+    return false;
+  }
+  int scale = -1, offset = -1;
+  if (m.inputs() == 3 &&
+      (!m.NormalAxis(attributes->begin_params_axis(), rank, &first) ||
+       !AlongAxis(m, 1, first, rank, &scale) || !AlongAxis(m, 2, first, rank, &offset))) {
+    return false;
+  }
+  if (m.inputs() == 2) return m.Fail("expected 1 or 3 inputs, found 2");
+  std::vector<int32_t> axes(static_cast<size_t>(rank - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  Standardize(m, axes, attributes->epsilon(), scale, offset);
+  return true;
+}
+
+bool MapL2Normalize(Mapping& m, Builtin) {
+  const file::L2NormalizeAttributes* attributes = nullptr;
+  std::vector<int64_t> axes;
+  int rank = 0, axis = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
+      !m.List(attributes->axes(), "axis", 1, 1, &axes) || !m.NormalAxis(axes[0], rank, &axis)) {
+    return false;
+  }
+  if (axis != rank - 1) {
+    return m.Fail(Format("axis: expected the last, %d, found %d", rank - 1, axis));
+  }
+  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+    m.Op(Builtin::L2_NORMALIZATION, {m.In(0)}, {output},
+         schema::CreateL2NormOptions(m.fbb(), fused));
+  });
+}
+
+bool MapLrn(Mapping& m, Builtin) {
+  const file::LrnAttributes* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->depth_radius(), "depth_radius", 0, 1 << 20)) {
+    return false;
+  }
+  m.Op(Builtin::LOCAL_RESPONSE_NORMALIZATION, {m.In(0)}, {m.Out()},
+       schema::CreateLocalResponseNormalizationOptions(
+           m.fbb(), static_cast<int32_t>(attributes->depth_radius()), attributes->bias(),
+           attributes->alpha(), attributes->beta()));
+  return true;
+}
+
+// `emit(input, output)` works along the last axis; the axis is moved there and back.
+template <typename Emit>
+bool AlongLastAxis(Mapping& m, int64_t given, Emit&& emit) {
+  int rank = Mapping::Rank(m.in(0)), axis = 0;
+  if (given == -1) {
+    emit(m.In(0), m.Out());
+    return true;
+  }
+  if (!m.KnownRank(0, &rank) || !m.NormalAxis(given, rank, &axis)) return false;
+  if (axis == rank - 1) {
+    emit(m.In(0), m.Out());
+    return true;
+  }
+  std::vector<int32_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[axis], perm.back());
+  const int moved = m.Temp({.type = m.in(0).type, .quantization = &m.in(0).quantization});
+  const int result = m.Temp({.type = m.out().type, .quantization = &m.out().quantization});
+  m.Transpose(m.In(0), perm, moved);
+  emit(moved, result);
+  m.Transpose(result, perm, m.Out());
+  return true;
+}
+
+bool MapSoftmax(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> axes;
+  if (!m.Read(&attributes) || !m.List(attributes->axes(), "axis", 0, 1, &axes)) return false;
+  return AlongLastAxis(m, axes.empty() ? -1 : axes[0], [&m](int input, int output) {
+    m.Op(Builtin::SOFTMAX, {input}, {output}, schema::CreateSoftmaxOptions(m.fbb(), 1));
+  });
+}
+
+bool MapLogSoftmax(Mapping& m, Builtin) {
+  const file::Axis* attributes = nullptr;
+  return m.Read(&attributes) && AlongLastAxis(m, attributes->axis(), [&m](int input, int output) {
+           m.Op(Builtin::LOG_SOFTMAX, {input}, {output}, schema::CreateLogSoftmaxOptions(m.fbb()));
+         });
+}
+
+}  // namespace
+
+std::span<const Row> NormalizeRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {ScaleFusion, 2, 3, 1, &MapScale},
+      {FusedBatchNorm, 5, 5, 1, &MapFusedBatchNorm},
+      {BatchNorm, 3, 3, 1, &MapBatchNorm},
+      {InstanceNorm, 3, 3, 1, &MapInstanceNorm},
+      {LayerNormFusion, 1, 3, 1, &MapLayerNorm},
+      {L2NormalizeFusion, 1, 1, 1, &MapL2Normalize},
+      {LRN, 1, 1, 1, &MapLrn},
+      {Softmax, 1, 1, 1, &MapSoftmax},
+      {LogSoftmax, 1, 1, 1, &MapLogSoftmax},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes: their changes, joining and splitting, moving dimensions, and tensors made from shapes.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+constexpr size_t kMaxRank = 8;
+constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
+
+bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
+            std::vector<int32_t>* out) {
+  out->clear();
+  for (const int64_t value : values) {
+    if (!m.Within(value, name, -kGreatestInt, kGreatestInt)) return false;
+    out->push_back(static_cast<int32_t>(value));
+  }
+  return true;
+}
+
+// 0 copies the input's dimension, -1 is what is left.
+bool MapReshape(Mapping& m, Builtin) {
+  if (!m.in(1).constant) {
+    m.Op(Builtin::RESHAPE, {m.In(0), m.In(1)}, {m.Out()}, schema::CreateReshapeOptions(m.fbb()));
+    return true;
+  }
+  std::vector<int64_t> values;
+  std::vector<int32_t> shape;
+  if (!m.Ints(1, kMaxRank, &values) || !ToInts(m, values, "shape", &shape)) return false;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != 0) continue;
+    const std::vector<int32_t>& dims = m.in(0).dims;
+    if (d >= dims.size() || dims[d] < 0) {
+      return m.Fail(Format("shape: 0 at %zu copies a dimension that is not known", d));
+    }
+    shape[d] = dims[d];
+  }
+  m.Reshape(m.In(0), shape, m.Out());
+  return true;
+}
+
+// [outer, inner]: what lies before the axis, and from it on.
+bool MapFlatten(Mapping& m, Builtin) {
+  const file::AxisFromOne* attributes = nullptr;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.NeedsStatic(0) || !m.KnownRank(0, &rank) ||
+      !m.Within(attributes->axis(), "axis", -rank, rank)) {
+    return false;
+  }
+  const int64_t axis = attributes->axis() < 0 ? attributes->axis() + rank : attributes->axis();
+  int64_t inner = 1;
+  for (int64_t d = axis; d < rank; ++d) {
+    inner *= m.in(0).dims[d];
+    if (!m.Within(inner, "axis (its size)", 1, kGreatestInt)) return false;
+  }
+  m.Reshape(m.In(0), {-1, static_cast<int32_t>(inner)}, m.Out());
+  return true;
+}
+
+bool MapSqueeze(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> values;
+  std::vector<int32_t> axes;
+  if (!m.Read(&attributes) || !m.List(attributes->axes(), "axis", 0, kMaxRank, &values) ||
+      !ToInts(m, values, "axis", &axes)) {
+    return false;
+  }
+  m.Op(Builtin::SQUEEZE, {m.In(0)}, {m.Out()},
+       schema::CreateSqueezeOptions(m.fbb(), m.fbb().CreateVector(axes)));
+  return true;
+}
+
+void ExpandDims(Mapping& m, int input, int axis, int output) {
+  m.Op(Builtin::EXPAND_DIMS, {input, m.ConstInt(axis)}, {output},
+       schema::CreateExpandDimsOptions(m.fbb()));
+}
+
+// The axes are those of the output.
+bool MapUnsqueeze(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> axes;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
+      !m.List(attributes->axes(), "axis", 1, kMaxRank, &axes)) {
+    return false;
+  }
+  rank += static_cast<int>(axes.size());
+  for (int64_t& axis : axes) {
+    int normal = 0;
+    if (!m.NormalAxis(axis, rank, &normal)) return false;
+    axis = normal;
+  }
+  std::sort(axes.begin(), axes.end());
+  int value = m.In(0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int output = i + 1 == axes.size()
+                           ? m.Out()
+                           : m.Temp({.type = m.out().type, .quantization = &m.out().quantization});
+    ExpandDims(m, value, static_cast<int>(axes[i]), output);
+    value = output;
+  }
+  return true;
+}
+
+bool MapExpandDims(Mapping& m, Builtin) {
+  std::vector<int64_t> axis;
+  std::vector<int32_t> axes;
+  if (!m.Ints(1, 1, &axis) || !ToInts(m, axis, "axis", &axes)) return false;
+  if (axes.size() != 1) return m.FailInput(1, "expected one axis");
+  ExpandDims(m, m.In(0), axes[0], m.Out());
+  return true;
+}
+
+bool MapTranspose(Mapping& m, Builtin) {
+  std::vector<int64_t> values;
+  std::vector<int32_t> perm;
+  if (!m.Ints(1, kMaxRank, &values) || !ToInts(m, values, "perm", &perm)) return false;
+  m.Transpose(m.In(0), perm, m.Out());
+  return true;
+}
+
+bool MapFormatTranspose(Mapping& m, Builtin) {
+  const file::FormatTransposeAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  const file::Layout from = attributes->source(), to = attributes->target();
+  if (from == to) return m.Forward();
+  if (from == file::Layout::NHWC && to == file::Layout::NCHW) {
+    m.Transpose(m.In(0), {0, 3, 1, 2}, m.Out());
+    return true;
+  }
+  if (from == file::Layout::NCHW && to == file::Layout::NHWC) {
+    m.Transpose(m.In(0), {0, 2, 3, 1}, m.Out());
+    return true;
+  }
+  return m.Fail(Format("expected layouts NCHW (0) and NHWC (1), found %d and %d",
+                       static_cast<int>(from), static_cast<int>(to)));
+}
+
+// ---- Joining and splitting ----------------------------------------------------------------------
+
+bool MapConcat(Mapping& m, Builtin) {
+  const file::Axis* attributes = nullptr;
+  int axis = 0;
+  if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
+    return false;
+  }
+  m.Op(Builtin::CONCATENATION, m.AllIn(), {m.Out()},
+       schema::CreateConcatenationOptions(m.fbb(), axis));
+  return true;
+}
+
+// In parts of equal size, or of those given.
+bool MapSplit(Mapping& m, Builtin) {
+  const file::SplitAttributes* attributes = nullptr;
+  std::vector<int64_t> values;
+  std::vector<int32_t> sizes;
+  int axis = 0;
+  const size_t count = m.outputs();
+  if (!m.Read(&attributes) || !m.List(attributes->sizes(), "size_splits", 0, count, &values) ||
+      !ToInts(m, values, "size_splits", &sizes) ||
+      !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
+    return false;
+  }
+  const auto parts = static_cast<int32_t>(count);
+  if (attributes->count() != 0 && !m.Within(attributes->count(), "output_num", parts, parts)) {
+    return false;
+  }
+  if (sizes.empty()) {
+    m.Op(Builtin::SPLIT, {m.ConstInt(axis), m.In(0)}, m.AllOut(),
+         schema::CreateSplitOptions(m.fbb(), parts));
+    return true;
+  }
+  if (sizes.size() != count) {
+    return m.Fail(Format("size_splits: expected %zu values, found %zu", count, sizes.size()));
+  }
+  m.Op(Builtin::SPLIT_V, {m.In(0), m.ConstInts(sizes), m.ConstInt(axis)}, m.AllOut(),
+       schema::CreateSplitVOptions(m.fbb(), parts));
+  return true;
+}
+
+bool MapStack(Mapping& m, Builtin) {
+  const file::Axis* attributes = nullptr;
+  int axis = 0;
+  const int rank = Mapping::Rank(m.in(0));
+  if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), rank < 0 ? -1 : rank + 1, &axis)) {
+    return false;
+  }
+  m.Op(Builtin::PACK, m.AllIn(), {m.Out()},
+       schema::CreatePackOptions(m.fbb(), static_cast<int32_t>(m.inputs()), axis));
+  return true;
+}
+
+bool MapUnstack(Mapping& m, Builtin) {
+  const file::Axis* attributes = nullptr;
+  int axis = 0;
+  if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
+    return false;
+  }
+  m.Op(Builtin::UNPACK, {m.In(0)}, m.AllOut(),
+       schema::CreateUnpackOptions(m.fbb(), static_cast<int32_t>(m.outputs()), axis));
+  return true;
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+bool MapDepthToSpace(Mapping& m, Builtin) {
+  const file::DepthToSpaceAttributes* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kGreatestInt)) {
+    return false;
+  }
+  const std::string mode = attributes->mode() == nullptr ? "" : attributes->mode()->str();
+  if (!mode.empty() && mode != "DCR") return m.Fail("mode: expected DCR, found " + Quoted(mode));
+  m.Op(Builtin::DEPTH_TO_SPACE, {m.In(0)}, {m.Out()},
+       schema::CreateDepthToSpaceOptions(m.fbb(), static_cast<int32_t>(attributes->block())));
+  return true;
+}
+
+bool MapSpaceToDepth(Mapping& m, Builtin) {
+  const file::SpaceToDepthAttributes* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kGreatestInt)) {
+    return false;
+  }
+  m.Op(Builtin::SPACE_TO_DEPTH, {m.In(0)}, {m.Out()},
+       schema::CreateSpaceToDepthOptions(m.fbb(), static_cast<int32_t>(attributes->block())));
+  return true;
+}
+
+// Block and paddings (or crops) as inputs or as attributes.
+bool MapBlocks(Mapping& m, Builtin code) {
+  const file::BlockAttributes* attributes = nullptr;
+  std::vector<int64_t> values, pairs;
+  std::vector<int32_t> block, ends;
+  if (m.inputs() == 3) {
+    m.Op(code, m.AllIn(), {m.Out()});
+    return true;
+  }
+  if (!m.Read(&attributes) || !m.List(attributes->block(), "block", 1, kMaxRank, &values) ||
+      !ToInts(m, values, "block", &block)) {
+    return false;
+  }
+  const auto* rows = attributes->rows() == nullptr ? nullptr : attributes->rows()->data();
+  if (rows == nullptr || rows->size() != block.size()) {
+    return m.Fail(Format("crops or paddings: expected %zu pairs, found %u", block.size(),
+                         rows == nullptr ? 0 : rows->size()));
+  }
+  for (const file::Row* row : *rows) {
+    std::vector<int64_t> pair;
+    if (row == nullptr || !m.List(row->data(), "crops or paddings", 2, 2, &pair)) return false;
+    pairs.insert(pairs.end(), pair.begin(), pair.end());
+  }
+  if (!ToInts(m, pairs, "crops or paddings", &ends)) return false;
+  const int sizes = m.writer().AddConstant(
+      {.type = Type::kInt32, .dims = {static_cast<int32_t>(block.size()), 2}},
+      {reinterpret_cast<const uint8_t*>(ends.data()), ends.size() * sizeof(int32_t)});
+  m.Op(code, {m.In(0), m.ConstInts(block), sizes}, {m.Out()});
+  return true;
+}
+
+// ---- Tensors made from shapes -------------------------------------------------------------------
+
+bool MapShape(Mapping& m, Builtin) {
+  const bool wide = m.out().type == Type::kInt64;
+  m.Op(Builtin::SHAPE, {m.RawIn(0)}, {m.Out()},
+       schema::CreateShapeOptions(m.fbb(),
+                                  wide ? schema::TensorType::INT64 : schema::TensorType::INT32));
+  return true;
+}
+
+bool MapRank(Mapping& m, Builtin) {
+  m.Op(Builtin::RANK, {m.RawIn(0)}, {m.Out()}, schema::CreateRankOptions(m.fbb()));
+  return true;
+}
+
+// value, shape
+bool MapFill(Mapping& m, Builtin) {
+  int rank = 0;
+  if (!m.KnownRank(0, &rank)) return false;
+  if (rank > 1) return m.FailInput(0, Format("expected one value, found rank %d", rank));
+  int value = m.In(0);
+  if (rank == 1) {
+    const int scalar = m.Temp({.type = m.in(0).type});
+    m.Op(Builtin::SQUEEZE, {value}, {scalar},
+         schema::CreateSqueezeOptions(m.fbb(), m.fbb().CreateVector(std::vector<int32_t>{0})));
+    value = scalar;
+  }
+  m.Op(Builtin::FILL, {m.In(1), value}, {m.Out()}, schema::CreateFillOptions(m.fbb()));
+  return true;
+}
+
+// start, limit, delta as inputs or as attributes
+bool MapRange(Mapping& m, Builtin) {
+  if (m.inputs() == 3) {
+    m.Op(Builtin::RANGE, m.AllIn(), {m.Out()}, schema::CreateRangeOptions(m.fbb()));
+    return true;
+  }
+  const file::RangeAttributes* attributes = nullptr;
+  if (!m.Read(&attributes) ||
+      !m.Within(attributes->start(), "start", -kGreatestInt, kGreatestInt) ||
+      !m.Within(attributes->limit(), "limit", -kGreatestInt, kGreatestInt) ||
+      !m.Within(attributes->delta(), "delta", -kGreatestInt, kGreatestInt)) {
+    return false;
+  }
+  if (m.out().type != Type::kInt32) {
+    return m.Fail(std::string("expected an output of INT32, found ") + TypeName(m.out().type));
+  }
+  m.Op(Builtin::RANGE,
+       {m.ConstInt(static_cast<int32_t>(attributes->start())),
+        m.ConstInt(static_cast<int32_t>(attributes->limit())),
+        m.ConstInt(static_cast<int32_t>(attributes->delta()))},
+       {m.Out()}, schema::CreateRangeOptions(m.fbb()));
+  return true;
+}
+
+bool MapReverse(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> axes;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
+      !m.List(attributes->axes(), "axis", 1, kMaxRank, &axes)) {
+    return false;
+  }
+  // One at a time: REVERSE_V2 takes neighbours only.
+  int value = m.In(0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int axis = 0;
+    if (!m.NormalAxis(axes[i], rank, &axis)) return false;
+    const int output = i + 1 == axes.size() ? m.Out() : m.TempLike(m.out());
+    m.Op(Builtin::REVERSE_V2, {value, m.ConstInts({axis})}, {output},
+         schema::CreateReverseV2Options(m.fbb()));
+    value = output;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::span<const Row> ShapeRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {Reshape, 2, 2, 1, &MapReshape},
+      {Flatten, 1, 1, 1, &MapFlatten},
+      {Squeeze, 1, 1, 1, &MapSqueeze},
+      {Unsqueeze, 1, 1, 1, &MapUnsqueeze},
+      {file::Value::ExpandDims, 2, 2, 1, &MapExpandDims},
+      {Transpose, 2, 2, 1, &MapTranspose},
+      {FormatTranspose, 1, 1, 1, &MapFormatTranspose},
+      {Concat, 1, 255, 1, &MapConcat},
+      {Split, 1, 1, 0, &MapSplit},
+      {Stack, 1, 255, 1, &MapStack},
+      {Unstack, 1, 1, 0, &MapUnstack},
+      {DepthToSpace, 1, 1, 1, &MapDepthToSpace},
+      {SpaceToDepth, 1, 1, 1, &MapSpaceToDepth},
+      {BatchToSpace, 1, 3, 1, &MapBlocks, Builtin::BATCH_TO_SPACE_ND},
+      {BatchToSpaceND, 1, 3, 1, &MapBlocks, Builtin::BATCH_TO_SPACE_ND},
+      {SpaceToBatch, 1, 3, 1, &MapBlocks, Builtin::SPACE_TO_BATCH_ND},
+      {SpaceToBatchND, 1, 3, 1, &MapBlocks, Builtin::SPACE_TO_BATCH_ND},
+      {Shape, 1, 1, 1, &MapShape},
+      {Rank, 1, 1, 1, &MapRank},
+      {Fill, 2, 2, 1, &MapFill},
+      {Range, 1, 3, 1, &MapRange},
+      {ReverseV2, 1, 1, 1, &MapReverse},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of tensors and their places: slices, padding, repetition, gathering, resizing.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "mindspore/ms/mapping.h"
+#include "mindspore/ms/text.h"
+
+namespace deputy::ms {
+namespace {
+
+constexpr size_t kMaxRank = 8;
+constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
+
+// Saturates: ends beyond every tensor are common.
+int32_t Clamped(int64_t value) {
+  return static_cast<int32_t>(std::clamp(value, -kGreatestInt, kGreatestInt));
+}
+
+bool Axes(Mapping& m, const std::vector<int64_t>& axes, int rank, std::vector<int>* out) {
+  std::vector<bool> seen(kMaxRank);
+  for (const int64_t axis : axes) {
+    int normal = 0;
+    if (!m.NormalAxis(axis, rank, &normal)) return false;
+    if (seen[normal]) return m.Fail(Format("axis %d occurs twice", normal));
+    seen[normal] = true;
+    out->push_back(normal);
+  }
+  return true;
+}
+
+// `values` at their axes, `rest` elsewhere.
+std::vector<int32_t> Scattered(const std::vector<int64_t>& values, const std::vector<int>& axes,
+                               int rank, int32_t rest) {
+  std::vector<int32_t> full(static_cast<size_t>(rank), rest);
+  for (size_t i = 0; i < axes.size(); ++i) full[axes[i]] = Clamped(values[i]);
+  return full;
+}
+
+// x, begin, size
+bool MapSlice(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> given, begin, size;
+  std::vector<int> axes;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
+      !m.List(attributes->axes(), "axes", 0, kMaxRank, &given) || !m.Ints(1, kMaxRank, &begin) ||
+      !m.Ints(2, kMaxRank, &size)) {
+    return false;
+  }
+  if (given.empty()) {
+    given.resize(begin.size());
+    std::iota(given.begin(), given.end(), 0);
+  }
+  if (begin.size() != given.size() || size.size() != given.size()) {
+    return m.Fail(Format("expected begin and size for %zu axes, found %zu and %zu", given.size(),
+                         begin.size(), size.size()));
+  }
+  if (!Axes(m, given, rank, &axes)) return false;
+  m.Op(Builtin::SLICE,
+       {m.In(0), m.ConstInts(Scattered(begin, axes, rank, 0)),
+        m.ConstInts(Scattered(size, axes, rank, -1))},
+       {m.Out()}, schema::CreateSliceOptions(m.fbb()));
+  return true;
+}
+
+// x, begin, end, strides; or x, begin, end, axes, strides, where the axes may be in any order.
+bool MapStridedSlice(Mapping& m, Builtin) {
+  const file::StridedSliceAttributes* attributes = nullptr;
+  if (!m.Read(&attributes)) return false;
+  const int64_t masks[] = {attributes->begin_mask(), attributes->end_mask(),
+                           attributes->ellipsis_mask(), attributes->new_axis_mask(),
+                           attributes->shrink_axis_mask()};
+  for (const int64_t mask : masks) {
+    if (!m.Within(mask, "mask", 0, 255)) return false;
+  }
+  const auto emit = [&](const std::vector<int>& inputs, int end_mask) {
+    m.Op(Builtin::STRIDED_SLICE, inputs, {m.Out()},
+         schema::CreateStridedSliceOptions(m.fbb(), static_cast<int>(masks[0]), end_mask,
+                                           static_cast<int>(masks[2]), static_cast<int>(masks[3]),
+                                           static_cast<int>(masks[4])));
+    return true;
+  };
+  if (m.inputs() == 4) return emit(m.AllIn(), static_cast<int>(masks[1]));
+  std::vector<int64_t> begin, end, given, strides;
+  std::vector<int> axes;
+  int rank = 0;
+  if (!m.KnownRank(0, &rank) || !m.Ints(1, kMaxRank, &begin) || !m.Ints(2, kMaxRank, &end) ||
+      !m.Ints(3, kMaxRank, &given) || !m.Ints(4, kMaxRank, &strides) ||
+      !Axes(m, given, rank, &axes)) {
+    return false;
+  }
+  if (strides.empty()) strides.assign(given.size(), 1);
+  if (begin.size() != given.size() || end.size() != given.size() ||
+      strides.size() != given.size()) {
+    return m.Fail(Format("expected begin, end and strides for %zu axes, found %zu, %zu and %zu",
+                         given.size(), begin.size(), end.size(), strides.size()));
+  }
+  if (std::any_of(masks, std::end(masks), [](int64_t mask) { return mask != 0; })) {
+    return m.Fail("masks beside an input of axes");
+  }
+  // Other axes are whole: their end counts as masked.
+  int whole = (1 << rank) - 1;
+  for (const int axis : axes) whole &= ~(1 << axis);
+  return emit(
+      {m.In(0), m.ConstInts(Scattered(begin, axes, rank, 0)),
+       m.ConstInts(Scattered(end, axes, rank, 0)), m.ConstInts(Scattered(strides, axes, rank, 1))},
+      whole);
+}
+
+// Pairs of before and after, from an input or an attribute.
+bool ReadPaddings(Mapping& m, const file::PadAttributes& attributes, std::vector<int32_t>* out) {
+  std::vector<int64_t> values;
+  if (m.inputs() > 1) {
+    if (!m.Ints(1, 2 * kMaxRank, &values)) return false;
+  } else if (attributes.paddings() != nullptr && attributes.paddings()->data() != nullptr) {
+    for (const file::Row* row : *attributes.paddings()->data()) {
+      std::vector<int64_t> pair;
+      if (row == nullptr || !m.List(row->data(), "paddings", 2, 2, &pair)) return false;
+      values.insert(values.end(), pair.begin(), pair.end());
+      if (values.size() > 2 * kMaxRank) break;
+    }
+  }
+  int rank = 0;
+  if (!m.KnownRank(0, &rank)) return false;
+  if (values.size() != 2 * static_cast<size_t>(rank)) {
+    return m.Fail(Format("paddings: expected %d values, found %zu", 2 * rank, values.size()));
+  }
+  for (const int64_t value : values) {
+    if (!m.Within(value, "paddings", 0, kGreatestInt)) return false;
+    out->push_back(static_cast<int32_t>(value));
+  }
+  return true;
+}
+
+bool MapPad(Mapping& m, Builtin) {
+  const file::PadAttributes* attributes = nullptr;
+  std::vector<int32_t> values;
+  if (!m.Read(&attributes) || !ReadPaddings(m, *attributes, &values) ||
+      !m.Within(static_cast<int>(attributes->mode()), "padding_mode", 0, 2)) {
+    return false;
+  }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  const int paddings = m.writer().AddConstant(
+      {.type = Type::kInt32, .dims = {static_cast<int32_t>(values.size() / 2), 2}},
+      {bytes, values.size() * sizeof(int32_t)});
+  if (attributes->mode() != file::FillMode::CONSTANT) {
+    const bool reflect = attributes->mode() == file::FillMode::REFLECT;
+    m.Op(Builtin::MIRROR_PAD, {m.In(0), paddings}, {m.Out()},
+         schema::CreateMirrorPadOptions(
+             m.fbb(), reflect ? schema::MirrorPadMode::REFLECT : schema::MirrorPadMode::SYMMETRIC));
+  } else if (attributes->value() == 0) {
+    m.Op(Builtin::PAD, {m.In(0), paddings}, {m.Out()}, schema::CreatePadOptions(m.fbb()));
+  } else {
+    if (!m.NeedsFloat32()) return false;
+    m.Op(Builtin::PADV2, {m.In(0), paddings, m.ConstFloat(attributes->value())}, {m.Out()},
+         schema::CreatePadV2Options(m.fbb()));
+  }
+  return true;
+}
+
+// How often, from input 1: for every dimension, or for those that the attribute names.
+bool MapTile(Mapping& m, Builtin) {
+  const file::Axes* attributes = nullptr;
+  std::vector<int64_t> given, times;
+  std::vector<int> axes;
+  int rank = 0;
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
+      !m.List(attributes->axes(), "dims", 0, kMaxRank, &given) || !m.Ints(1, kMaxRank, &times)) {
+    return false;
+  }
+  if (given.empty()) {
+    given.resize(times.size());
+    std::iota(given.begin(), given.end(), 0);
+  }
+  if (given.size() != times.size()) {
+    return m.Fail(Format("expected %zu multiples, found %zu", given.size(), times.size()));
+  }
+  if (!Axes(m, given, rank, &axes)) return false;
+  m.Op(Builtin::TILE, {m.In(0), m.ConstInts(Scattered(times, axes, rank, 1))}, {m.Out()},
+       schema::CreateTileOptions(m.fbb()));
+  return true;
+}
+
+bool MapBroadcast(Mapping& m, Builtin) {
+  const file::Shaped* attributes = nullptr;
+  std::vector<int64_t> shape;
+  if (!m.Read(&attributes)) return false;
+  const bool read = m.inputs() > 1 ? m.Ints(1, kMaxRank, &shape)
+                                   : m.List(attributes->shape(), "shape", 1, kMaxRank, &shape);
+  if (!read) return false;
+  std::vector<int32_t> dims;
+  const std::vector<int32_t>& own = m.in(0).dims;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == -1 && d + own.size() >= shape.size()) {
+      shape[d] = own[d + own.size() - shape.size()];
+    }
+    if (!m.Within(shape[d], "shape", 0, kGreatestInt)) return false;
+    dims.push_back(static_cast<int32_t>(shape[d]));
+  }
+  m.Op(Builtin::BROADCAST_TO, {m.In(0), m.ConstInts(dims)}, {m.Out()},
+       schema::CreateBroadcastToOptions(m.fbb()));
+  return true;
+}
+
+// table, indices, axis
+bool MapGather(Mapping& m, Builtin) {
+  std::vector<int64_t> values = {0};
+  int rank = 0, axis = 0;
+  if (!m.KnownRank(0, &rank) || (m.inputs() > 2 && !m.Ints(2, 1, &values))) return false;
+  if (values.size() != 1) return m.FailInput(2, "expected one axis");
+  if (!m.NormalAxis(values[0], rank, &axis)) return false;
+  int table = 0;
+  if (m.in(0).constant) {
+    Constant constant;
+    if (!m.Weight(0, axis, &constant)) return false;
+    table = m.Add(constant);
+  } else {
+    table = m.In(0);
+  }
+  m.Op(Builtin::GATHER, {table, m.In(1)}, {m.Out()}, schema::CreateGatherOptions(m.fbb(), axis));
+  return true;
+}
+
+bool MapGatherNd(Mapping& m, Builtin) {
+  m.Op(Builtin::GATHER_ND, m.AllIn(), {m.Out()}, schema::CreateGatherNdOptions(m.fbb()));
+  return true;
+}
+
+// indices, updates, shape
+bool MapScatterNd(Mapping& m, Builtin) {
+  m.Op(Builtin::SCATTER_ND, m.AllIn(), {m.Out()}, schema::CreateScatterNdOptions(m.fbb()));
+  return true;
+}
+
+// indices, depth, then on and off, or both in one: [off, on]
+bool MapOneHot(Mapping& m, Builtin) {
+  const file::Axis* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->axis(), "axis", -1, kMaxRank - 1)) return false;
+  std::vector<int64_t> depth;
+  if (!m.Ints(1, 1, &depth) || depth.size() != 1) return m.FailInput(1, "expected one depth");
+  if (!m.Within(depth[0], "depth", 0, kGreatestInt)) return false;
+  int on = 0, off = 0;
+  const auto scalar = [&m](size_t i, size_t at, int* out) {
+    Constant value;
+    const size_t size = ElementSize(m.in(i).type);
+    if (!m.Weight(i, 0, &value)) return false;
+    if (value.bytes.size() < (at + 1) * size) return m.FailInput(i, "expected more values");
+    value.form.dims = {};
+    value.bytes = value.bytes.subspan(at * size, size);
+    *out = m.Add(value);
+    return true;
+  };
+  const bool joined = m.inputs() == 3;
+  if (!scalar(2, joined ? 1 : 0, &on) || !scalar(joined ? 2 : 3, 0, &off)) return false;
+  m.Op(Builtin::ONE_HOT, {m.In(0), m.ConstInt(static_cast<int32_t>(depth[0])), on, off}, {m.Out()},
+       schema::CreateOneHotOptions(m.fbb(), static_cast<int32_t>(attributes->axis())));
+  return true;
+}
+
+// ---- Resizing -----------------------------------------------------------------------------------
+
+// Height and width: attributes, sizes in input 1, or scales there. With four values, those of
+// height and width are in the middle.
+bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, std::vector<int64_t>* out) {
+  *out = {attributes.new_height(), attributes.new_width()};
+  if (m.inputs() > 1 && m.in(1).type == Type::kFloat32) {
+    std::vector<float> scales;
+    if (!m.Floats(1, &scales) || !m.NeedsStatic(0)) return false;
+    const size_t first = scales.size() == 4 ? 1 : 0;
+    if (scales.size() != 2 * (first + 1) || m.in(0).dims.size() != 4) {
+      return m.FailInput(1, Format("expected 2 or 4 scales of rank 4, found %zu", scales.size()));
+    }
+    for (size_t d = 0; d < 2; ++d) {
+      const float size = scales[first + d] * static_cast<float>(m.in(0).dims[1 + d]);
+      if (!(size >= 1 && size < 1 << 24))
+        return m.FailInput(1, Format("scale %g", scales[first + d]));
+      (*out)[d] = static_cast<int64_t>(size);
+    }
+  } else if (m.inputs() > 1) {
+    std::vector<int64_t> sizes;
+    if (!m.Ints(1, 4, &sizes)) return false;
+    if (sizes.size() != 2 && sizes.size() != 4) {
+      return m.FailInput(1, Format("expected 2 or 4 sizes, found %zu", sizes.size()));
+    }
+    const size_t first = sizes.size() == 4 ? 1 : 0;
+    *out = {sizes[first], sizes[first + 1]};
+  }
+  return m.Within((*out)[0], "new_height", 1, kGreatestInt) &&
+         m.Within((*out)[1], "new_width", 1, kGreatestInt);
+}
+
+bool MapResize(Mapping& m, Builtin) {
+  constexpr int kFloor = 3;
+  const file::ResizeAttributes* attributes = nullptr;
+  std::vector<int64_t> size;
+  if (!m.Read(&attributes) || !ResizedTo(m, *attributes, &size) ||
+      !m.Within(static_cast<int>(attributes->method()), "method", 0, 1) ||
+      !m.Within(static_cast<int>(attributes->coordinates()), "coordinate_transform_mode", 0, 2)) {
+    return false;
+  }
+  const file::CoordinateMode mode = attributes->coordinates();
+  const bool nearest = attributes->method() == file::ResizeMethod::NEAREST;
+  const bool floors = mode == file::CoordinateMode::ASYMMETRIC;
+  if (attributes->preserve_aspect_ratio()) return m.Fail("preserve_aspect_ratio is not supported");
+  if (nearest && attributes->nearest_mode() != 0 &&
+      !(floors && attributes->nearest_mode() == kFloor)) {
+    return m.Fail(Format("nearest_mode %d is not supported", attributes->nearest_mode()));
+  }
+  const int target = m.ConstInts({Clamped(size[0]), Clamped(size[1])});
+  const bool corners = mode == file::CoordinateMode::ALIGN_CORNERS;
+  const bool centers = mode == file::CoordinateMode::HALF_PIXEL;
+  if (nearest) {
+    m.Op(Builtin::RESIZE_NEAREST_NEIGHBOR, {m.In(0), target}, {m.Out()},
+         schema::CreateResizeNearestNeighborOptions(m.fbb(), corners, centers));
+  } else {
+    m.Op(Builtin::RESIZE_BILINEAR, {m.In(0), target}, {m.Out()},
+         schema::CreateResizeBilinearOptions(m.fbb(), corners, centers));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::span<const Row> SliceRows() {
+  using enum file::Value;
+  static constexpr Row kRows[] = {
+      {SliceFusion, 3, 3, 1, &MapSlice},     {StridedSlice, 4, 5, 1, &MapStridedSlice},
+      {PadFusion, 1, 2, 1, &MapPad},         {TileFusion, 2, 2, 1, &MapTile},
+      {BroadcastTo, 1, 2, 1, &MapBroadcast}, {Gather, 2, 3, 1, &MapGather},
+      {GatherNd, 2, 2, 1, &MapGatherNd},     {ScatterNd, 3, 3, 1, &MapScatterNd},
+      {OneHot, 3, 4, 1, &MapOneHot},         {Resize, 1, 2, 1, &MapResize},
+  };
+  return kRows;
+}
+
+}  // namespace deputy::ms
