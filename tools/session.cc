@@ -27,7 +27,8 @@ void CheckReadable(const std::string& path) {
 }
 
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
-  command->add_option("MODEL", options->model, "The model, a .tflite file")->type_name("FILE");
+  command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
+      ->type_name("FILE");
   command->add_option("-t,--threads,--num_threads", options->threads, "Threads to work with")
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
@@ -54,16 +55,14 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
 }
 
 Session::Session(const SessionOptions& options)
-    : path_(options.model),
-      model_(nullptr, &TfLiteModelDelete),
-      interpreter_(nullptr, &TfLiteInterpreterDelete) {
+    : path_(options.model), interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
   for (const std::string& spec : options.delegates)
     delegates_.push_back(LoadDelegate(ParseDelegateOption(spec), options.delegate_flags));
   double start = NowMs();
-  model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path_.c_str(), &Collect, this));
-  if (model_ == nullptr) Refuse("is no usable model");
+  model_ = std::make_unique<ModelFile>(path_, &Collect, this);
+  if (model() == nullptr) Refuse("is no usable model");
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> settings(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
   TfLiteInterpreterOptionsSetNumThreads(settings.get(), options.threads);
@@ -77,7 +76,7 @@ Session::Session(const SessionOptions& options)
   }
   for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
   for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
-  interpreter_.reset(TfLiteInterpreterCreate(model_.get(), settings.get()));
+  interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);

@@ -13,6 +13,7 @@
 #include "delegate_option.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
+#include "model_file.h"
 
 namespace CLI {
 class App;
@@ -48,7 +49,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
-  const TfLiteModel* model() const { return model_.get(); }
+  const TfLiteModel* model() const { return model_->get(); }
   double load_ms() const { return load_ms_; }
   double prepare_ms() const { return prepare_ms_; }
 
@@ -78,7 +79,7 @@ class Session {
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
-  std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
+  std::unique_ptr<ModelFile> model_;
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
 };
 
