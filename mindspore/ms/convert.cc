@@ -24,6 +24,8 @@ constexpr size_t kAlignment = 16;
 constexpr size_t kGrowth = 16, kNodeBytes = 4096, kLeastBytes = 1 << 20;
 constexpr size_t kGreatestFile = (size_t{1} << 31) - (size_t{1} << 26);
 
+constexpr char kTooLarge[] = "the model grows beyond the limit of bytes";
+
 constexpr size_t kPrimitives = 256;
 using Table = std::array<const Row*, kPrimitives>;
 
@@ -92,14 +94,13 @@ bool MapModel(const Model& model, Writer* writer, std::vector<uint8_t>* out, std
   for (const Node& node : model.nodes) {
     mapping.Start(node);
     if (!MapNode(table, &mapping)) {
-      if (error->empty()) mapping.Fail("could not be mapped");
-      return false;
+      return error->empty() ? mapping.Fail(kTooLarge) : false;  // all else has been reported
     }
-    if (writer->full()) return mapping.Fail("the model grows beyond the limit of bytes");
+    if (writer->full()) return mapping.Fail(kTooLarge);
   }
   for (const uint32_t output : model.outputs) outputs.push_back(mapping.OfTensor(output));
   if (writer->full()) {
-    *error = "the model grows beyond the limit of bytes";
+    *error = kTooLarge;
     return false;
   }
   std::string description(model.version);

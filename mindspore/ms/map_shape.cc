@@ -317,6 +317,7 @@ bool MapRange(Mapping& m, Builtin) {
   return true;
 }
 
+// Backwards along the axes, all else in whole.
 bool MapReverse(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> axes;
@@ -325,16 +326,16 @@ bool MapReverse(Mapping& m, Builtin) {
       !m.List(attributes->axes(), "axis", 1, kMaxRank, &axes)) {
     return false;
   }
-  // One at a time: REVERSE_V2 takes neighbours only.
-  int value = m.In(0);
-  for (size_t i = 0; i < axes.size(); ++i) {
+  std::vector<int32_t> strides(static_cast<size_t>(rank), 1);
+  for (const int64_t given : axes) {
     int axis = 0;
-    if (!m.NormalAxis(axes[i], rank, &axis)) return false;
-    const int output = i + 1 == axes.size() ? m.Out() : m.TempLike(m.out());
-    m.Op(Builtin::REVERSE_V2, {value, m.ConstInts({axis})}, {output},
-         schema::CreateReverseV2Options(m.fbb()));
-    value = output;
+    if (!m.NormalAxis(given, rank, &axis)) return false;
+    strides[axis] = -1;
   }
+  const int ends = m.ConstInts(std::vector<int32_t>(strides.size()));
+  const int all = (1 << rank) - 1;  // from one end to the other, whatever `ends` says
+  m.Op(Builtin::STRIDED_SLICE, {m.In(0), ends, ends, m.ConstInts(strides)}, {m.Out()},
+       schema::CreateStridedSliceOptions(m.fbb(), all, all));
   return true;
 }
 

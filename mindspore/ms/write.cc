@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kTensorBytes = 160, kNodeBytes = 192, kChannelBytes = 16;
 constexpr uint32_t kSchemaVersion = 3;
 
+// The first version of an operator; kernels take those with newer parts in it.
+int VersionOf(Builtin code) { return code == Builtin::BROADCAST_TO ? 2 : 1; }
+
 schema::TensorType SchemaType(Type type) {
   switch (type) {
     case Type::kBool:
@@ -108,7 +111,7 @@ void Writer::AddNode(Builtin code, const std::string& name, const std::vector<in
     constexpr int kGreatestByte = 127;
     const auto short_code = static_cast<int8_t>(std::min(static_cast<int>(code), kGreatestByte));
     codes_.push_back(schema::CreateOperatorCodeDirect(
-        fbb_, short_code, code == Builtin::CUSTOM ? name.c_str() : nullptr, 1, code));
+        fbb_, short_code, code == Builtin::CUSTOM ? name.c_str() : nullptr, VersionOf(code), code));
   }
   const auto in = fbb_.CreateVector(inputs);
   const auto out = fbb_.CreateVector(outputs);

@@ -65,7 +65,8 @@ if(support_sources)
                DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
                DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
                DEPUTY_DROP_IN_PATH="$<TARGET_FILE:tensorflowlite_c>")
-  target_link_libraries(deputy_test_support PUBLIC deputy_conformance deputy_test_settings GTest::gmock)
+  target_link_libraries(deputy_test_support PUBLIC deputy_conformance deputy_ms deputy_test_settings
+                        GTest::gmock)
   target_precompile_headers(deputy_test_support REUSE_FROM precompiled_for_support)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
