@@ -34,6 +34,13 @@ AAAAAAAAAAECAwQABRESMQYTFCFBFWEjMkJRgYLR/9oACAEBAAA/AEBKSpQSkEk7AeatYXD8iUCXpMOC
 klAAGQd/Apboyz9L6tE65QTG5qS4SMjGfPtV3fLPd7tdHpkdPqDDiiGnWCCkJB7J9sVPfSzB4RiWuWtl25NubNuai0nucE/t
 jH8pRrKkakPMA8l5xvO+hRGa4UpS1FS1FSlHJJOSTWq//9k=
 """)
+# A .ms model of one MulFusion with a RELU: x of three floats times (2, -1, 3), zlib and base64.
+MS_MODEL = zlib.decompress(base64.b64decode("""
+eNp1UbsOgkAQHHxBYQyFMRQWFBYkJoT4BZYWWtHaKQWFj6iJ2ln6EXyAH2Dvp+Hc3aJngpfM7u0xczvshQAW6XwCDDDkvkV4
+6DL66CPgKfB0gAdREBGxFB635KjV07mllT4rICFGRCDcJsxSmobkulrxCmImuntZlur7WHo5Vu+r5KbuE3wcQLuHVgSijYTr
+W/ozYdiYArcX09S+r/qf7zL3/fNzsfz8zqaaqpnNTPzYXhqCaiYemS6jZ45WxmeHtctoaG2GU77JjjVzVL0X+Xad7neHLJzn
+pyycxEmsngVvMi8ZcA==
+"""))
 # Models of one or two ADD nodes, zlib and base64: each graph has one fault.
 WRONG_GRAPHS = {
     "a constant is the input": """
@@ -254,6 +261,21 @@ class CliTest(unittest.TestCase):
             for command in ("run", "bench", "inspect", "explain"):
                 self.refused(1, "bad.tflite is no usable model: ", command, model)
         self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
+
+    def test_mindspore_models_are_taken_by_their_identifier(self):
+        model, picture = self.folder / "times.bin", self.folder / "x.raw"
+        model.write_bytes(MS_MODEL)
+        picture.write_bytes(struct.pack("<3f", 5, 7, -1))
+        self.fine("run", model, "--input", f"x={picture}", "--output-dir", self.folder)
+        (output,) = self.folder.glob("*_y.npy")
+        self.assertEqual(struct.unpack("<3f", output.read_bytes()[-12:]), (10, 0, 0))
+        for command in (["inspect"], ["explain"], ["bench", "--num_runs=1", "--min_secs=0", "--warmup_runs=0"]):
+            self.fine(*command, model)
+        self.assertIn("MUL", self.fine("inspect", model, "--operators"))
+        for damaged, reason in ((MS_MODEL[:200], "not a valid FlatBuffer"),
+                                (MS_MODEL[:7] + b"1" + MS_MODEL[8:], "found 'MSL1'")):
+            model.write_bytes(damaged)
+            self.refused(1, f"times.bin is no usable model: .*{reason}", "run", model)
 
     def test_models_whose_graph_is_wrong_are_refused_in_words(self):
         model = self.folder / "wrong.tflite"

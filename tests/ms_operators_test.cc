@@ -633,6 +633,13 @@ TEST(MsOperators, reductions) {
   end.Node(Value::ReduceFusion, {x, axes}, {y},
            file::CreateReduceAttributes(end.fbb(), false, ReduceMode::SUM, true, 0.5F));
   EXPECT_THAT(RunModel(end, {{1, 2, 3, 4}}), ElementsAre(5));
+  MsWriter logic;
+  const uint32_t bits = logic.Input({2, 2}), zero = logic.Constant<float>({1}, {0});
+  const uint32_t above = logic.Tensor({2, 2}, kMsBool), each = logic.Output({2}, kMsBool);
+  logic.Node(Value::Greater, {bits, zero}, {above});
+  logic.Node(Value::ReduceFusion, {above, logic.Ints({1})}, {each},
+             file::CreateReduceAttributes(logic.fbb(), false, ReduceMode::ALL));
+  EXPECT_THAT(RunModel<uint8_t>(logic, {{1, 0, 3, 4}}), ElementsAre(0, 1));
   MsWriter all;  // no axes: all of them
   const uint32_t z = all.Input({2, 2}), out = all.Output({1, 1});
   all.Node(Value::ReduceFusion, {z}, {out},
@@ -760,7 +767,8 @@ TEST(MsOperators, blocks) {
     }
     const auto block = w.Longs({2, 2});
     const auto rows = w.Rows({{0, 0}, {0, 0}});
-    w.Node(Value::SpaceToBatchND, in, {spread}, file::CreateBlockAttributes(w.fbb(), block, rows));
+    w.Node(listed ? Value::SpaceToBatchND : Value::SpaceToBatch, in, {spread},
+           file::CreateBlockAttributes(w.fbb(), block, rows));
     w.Node(listed ? Value::BatchToSpaceND : Value::BatchToSpace, back, {w.Output({1, 2, 2, 1})},
            file::CreateBlockAttributes(w.fbb(), block, rows));
     w.outputs.push_back(spread);
