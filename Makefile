@@ -83,7 +83,7 @@ bench: setup
 # calls: of a kernel's templates it would take twenty times as long (a minute and more for a file).
 # The tests themselves take as long as all the rest: make check-tidy TIDY_FOLDERS=tests.
 TIDY_FOLDERS ?= core|c_api|tools|tests/conformance
-TIDY_SHALLOW_FOLDERS ?= kernels|compiler|gpu_cl|mindspore/ms|tests/(cases|plugins|fuzz)
+TIDY_SHALLOW_FOLDERS ?= kernels|compiler|gpu_cl|mindspore|tests/(cases|plugins|fuzz)
 ANALYZER := -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=mode
 ## check    format, Python scripts, include rules, exported symbols, clang-tidy, a build with clang
 .PHONY: check check-format check-scripts check-includes check-symbols check-tidy check-clang

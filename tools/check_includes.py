@@ -78,7 +78,8 @@ LIBRARIES = {
     ('stb/',): ('tools', 'examples'),
     ('CL/',): ('gpu_cl',),
 }
-PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/')
+# MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
+PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
 SCHEMA_FILES = 2
 INTRINSICS = re.compile(
     r'^(imm|x86|[eptsn]mm|[bw]mm|avx\w*|arm_\w+)intrin\.h$|^arm_neon\.h$|^x86gprintrin\.h$')
@@ -107,7 +108,9 @@ def target_of(root, path, bracket, name):
     """The path from the root of what an include names; None for headers of other projects."""
     if bracket == '"' and (root / path.parent / name).is_file():
         return pathlib.Path((root / path.parent / name).resolve().relative_to(root.resolve()))
-    if name.split('/')[0] in TOP_FOLDERS or (root / name).is_file():
+    if (root / name).is_file():
+        return pathlib.Path(name)
+    if name.split('/')[0] in TOP_FOLDERS and not name.startswith(PUBLIC):
         return pathlib.Path(name)
     return None
 
@@ -287,6 +290,9 @@ def self_test():
         'mindspore/model.cc': source('"mindspore/ms/write.h"', '"deputy/c_api.h"'),
         'tools/model_file.cc': source('"mindspore/ms/write.h"'),
         'tests/add_test.cc': source('"core/model/model.h"'),
+        'mindspore/src/a.cc': source('"deputy/c_api.h"', '"mindspore/src/b.h"'),
+        'mindspore/src/b.h': header('mindspore/src/b.h', ''),
+        'examples/ms.cc': source('"mindspore/model.h"', '"include/api/model.h"'),
     }
     bad = {
         'c_api/include/common.h': header('c_api/include/common.h', '#include "core/base/error.h"'),
@@ -313,6 +319,8 @@ def self_test():
         'gpu_cl/e.cc': source('"c_api/include/c_api.h"'),
         'npu_stub/a.c': source('"kernels/registry.h"'),
         'npu_stub/b.c': source('"c_api/src/resolver.h"'),
+        'mindspore/src/core.cc': source('"core/base/error.h"'),
+        'examples/inside.cc': source('"mindspore/src/b.h"'),
         'compiler/a.cc': source('"gpu_cl/device.h"'),
         'compiler/b.cc': source('<CL/cl.h>'),
         'mindspore/ms/up.cc': source('"mindspore/model.h"'),

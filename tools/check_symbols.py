@@ -8,7 +8,8 @@ The drop-in must export exactly the functions that tests/data/abi_functions.csv 
 does (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 exports the same, the
 loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions that
 c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
-symbols to themselves. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
+symbols to themselves. libdeputy_mindspore.so.1 exports, under DEPUTY_1.0, what mindspore/include/*_c.h
+declares, and needs libdeputy.so.1 besides. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
 version, and a plug-in's entry points. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
@@ -70,7 +71,16 @@ def declared_functions():
             for name in functions_of(header)}
 
 
-def check_library(library, soname, expected):
+def mindspore_functions():
+    """The functions that the C headers of MindSpore's API declare."""
+    names = set()
+    for header in ROOT.glob('mindspore/include/*_c.h'):
+        text = re.sub(r'//[^\n]*', '', header.read_text(encoding='utf-8'))
+        names |= set(re.findall(r'^MS_API\s[^;(]*?\b(\w+)\s*\(', text, re.MULTILINE))
+    return names
+
+
+def check_library(library, soname, expected, may_need=MAY_NEED):
     """expected: name -> version node. Yields one line per violation."""
     exports = exports_of(library)
     for what, names in (('does not export', expected.keys() - exports.keys()),
@@ -86,8 +96,15 @@ def check_library(library, soname, expected):
     if 'SYMBOLIC' not in dynamic:
         yield f'{library}: not linked with -Bsymbolic'
     for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', dynamic):
-        if not MAY_NEED.match(needed):
+        if not may_need.match(needed):
             yield f'{library}: may not need {needed}'
+
+
+def check_mindspore_library(library):
+    if library.exists():
+        may_need = re.compile(MAY_NEED.pattern + r'|^libdeputy\.so\.1$')
+        yield from check_library(library, 'libdeputy_mindspore.so.1',
+                                 dict.fromkeys(mindspore_functions(), 'DEPUTY_1.0'), may_need)
 
 
 def check_gpu_library(library):
@@ -124,6 +141,7 @@ def main(arguments):
         *check_library(build / 'drop-in/libtensorflowlite_c.so', 'libtensorflowlite_c.so', drop_in),
         *check_library(build / 'libdeputy.so.1', 'libdeputy.so.1', ours),
         *check_gpu_library(build / 'libdeputy_gpu.so'),
+        *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

@@ -17,3 +17,24 @@ add_library(deputy_ms STATIC ${ms_sources})
 add_dependencies(deputy_ms deputy_ms_header)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy_ms PRIVATE deputy_schema)
+
+# libdeputy_mindspore.so.1: MindSpore Lite's C API on libdeputy, of which it sees what clients see.
+# Its headers are installed as mindspore/<name>, and once more under the names that MindSpore's own
+# programs include (mindspore/include/api/<name>), which forward to the first.
+file(GLOB mindspore_sources CONFIGURE_DEPENDS mindspore/src/*.cc)
+add_library(deputy_mindspore SHARED ${mindspore_sources})
+set_target_properties(deputy_mindspore PROPERTIES SOVERSION 1)
+target_include_directories(deputy_mindspore PRIVATE ${PROJECT_SOURCE_DIR}
+                           INTERFACE $<BUILD_INTERFACE:${client_include_dir}>)
+target_link_libraries(deputy_mindspore PRIVATE deputy)
+target_link_options(deputy_mindspore PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
+                    -Wl,--version-script=${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
+if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
+  target_link_options(deputy_mindspore PRIVATE -Wl,-z,defs)
+endif()
+set_property(TARGET deputy_mindspore APPEND PROPERTY
+             LINK_DEPENDS ${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set_target_properties(deputy_mindspore PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+install(TARGETS deputy_mindspore LIBRARY)

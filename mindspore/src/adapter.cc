@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mindspore/src/adapter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "deputy/builtin_ops.h"
+#include "mindspore/src/log.h"
+
+namespace deputy::ms {
+namespace {
+
+using Shapes = std::vector<std::vector<int>>;
+
+Shapes ShapesOf(const TfLiteContext* context, const TfLiteIntArray* tensors) {
+  Shapes shapes;
+  for (int i = 0; i < tensors->size; ++i) {
+    const TfLiteIntArray* dims = context->tensors[tensors->data[i]].dims;
+    shapes.emplace_back();
+    if (dims != nullptr) shapes.back().assign(dims->data, dims->data + dims->size);
+  }
+  return shapes;
+}
+
+struct FreeArray {
+  void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
+};
+using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
+
+IntArray ArrayOfInts(const std::vector<int>& values) {
+  IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
+  if (array != nullptr) std::copy(values.begin(), values.end(), array->data);
+  return array;
+}
+
+// Until it is destroyed, views of the graph may do what a kernel may in this phase.
+class PhaseGuard {
+ public:
+  PhaseGuard(GraphTensors* tensors, Phase phase, const TfLiteNode* node) : tensors_(tensors) {
+    tensors_->Enter(phase, node);
+  }
+  PhaseGuard(const PhaseGuard&) = delete;
+  PhaseGuard& operator=(const PhaseGuard&) = delete;
+  ~PhaseGuard() { tensors_->Enter(Phase::kIdle, nullptr); }
+
+ private:
+  GraphTensors* tensors_;
+};
+
+TfLiteStatus ResizeTo(TfLiteContext* context, int tensor, const std::vector<int>& shape) {
+  IntArray dims = ArrayOfInts(shape);
+  if (dims == nullptr) return kTfLiteError;
+  return context->ResizeTensor(context, &context->tensors[tensor], dims.release());
+}
+
+// ResizeTensor of the outputs comes later, in execute.
+void MakeDynamic(TfLiteContext* context, const TfLiteIntArray* outputs) {
+  for (int i = 0; i < outputs->size; ++i) {
+    TfLiteTensor& tensor = context->tensors[outputs->data[i]];
+    if (tensor.allocation_type == kTfLiteDynamic) continue;
+    TfLiteTensorDataFree(&tensor);
+    tensor.allocation_type = kTfLiteDynamic;
+  }
+}
+
+}  // namespace
+
+// ---- Node ---------------------------------------------------------------------------------------
+
+// The kernel behind a node of the delegate's.
+class Adapter::Node {
+ public:
+  Node(Adapter* adapter, std::shared_ptr<GraphTensors> tensors,
+       std::unique_ptr<DelegateKernel> kernel)
+      : adapter_(adapter), tensors_(std::move(tensors)), kernel_(std::move(kernel)) {}
+
+  // What it was built for, so that a change of it is seen.
+  void SetBuiltFor(const TfLiteContext* context, const TfLiteDelegateParams& params) {
+    inputs_ = ShapesOf(context, params.input_tensors);
+  }
+
+  TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node) {
+    const PhaseGuard phase(tensors_.get(), Phase::kPrepare, node);
+    if (!prepared_) {
+      const int code = kernel_->Prepare();
+      if (code != 0) return Failed(context, "Prepare", code);
+      prepared_ = true;
+      outputs_ = ShapesOf(context, node->outputs);
+    }
+    Shapes inputs = ShapesOf(context, node->inputs);
+    if (inputs == inputs_ && !resize_failed_) return kTfLiteOk;
+    return Resize(context, node, std::move(inputs));
+  }
+
+  TfLiteStatus Execute(TfLiteContext* context, const TfLiteNode* node) {
+    const PhaseGuard phase(tensors_.get(), Phase::kExecute, node);
+    const int code = kernel_->Execute();
+    return code == 0 ? kTfLiteOk : Failed(context, "Execute", code);
+  }
+
+ private:
+  TfLiteStatus Resize(TfLiteContext* context, const TfLiteNode* node, Shapes inputs) {
+    const int code = kernel_->Resize();
+    if (code == CodeOf(kMSStatusLiteInferInvalid)) {
+      MakeDynamic(context, node->outputs);
+    } else if (code != 0) {
+      // Back at the shapes that it can do, it is as good as before.
+      if (inputs == inputs_) return PutBackOutputs(context, node);
+      resize_failed_ = true;
+      return Failed(context, "ReSize", code);
+    }
+    resize_failed_ = false;
+    inputs_ = std::move(inputs);
+    outputs_ = ShapesOf(context, node->outputs);
+    return kTfLiteOk;
+  }
+
+  TfLiteStatus PutBackOutputs(TfLiteContext* context, const TfLiteNode* node) {
+    resize_failed_ = false;
+    for (int i = 0; i < node->outputs->size; ++i) {
+      TF_LITE_ENSURE_STATUS(
+          ResizeTo(context, node->outputs->data[i], outputs_[static_cast<size_t>(i)]));
+    }
+    return kTfLiteOk;
+  }
+
+  TfLiteStatus Failed(TfLiteContext* context, const char* what, int code) {
+    return adapter_->Report(context, StatusOf(code), "kernel '" + kernel_->name() + "': " + what,
+                            kTfLiteError);
+  }
+
+  Adapter* const adapter_;
+  const std::shared_ptr<GraphTensors> tensors_;
+  const std::unique_ptr<DelegateKernel> kernel_;  // goes before the tensors that it holds
+  bool prepared_ = false;
+  bool resize_failed_ = false;
+  Shapes inputs_, outputs_;  // that it can do
+};
+
+// ---- Adapter ------------------------------------------------------------------------------------
+
+Adapter::Adapter(std::shared_ptr<DelegateHolder> holder, MSContextHandle context, bool main_only)
+    : holder_(std::move(holder)), context_(context), main_only_(main_only) {
+  delegate_.data_ = this;
+  delegate_.Prepare = PrepareDelegate;
+  const bool is_static = (holder_->get().flags & kDeputyMSDelegateStaticShapes) != 0;
+  delegate_.flags = is_static ? kTfLiteDelegateFlagsNone : kTfLiteDelegateFlagsAllowDynamicTensors;
+}
+
+Adapter* Adapter::Of(const TfLiteDelegate* delegate) {
+  return delegate == nullptr || delegate->Prepare != PrepareDelegate
+             ? nullptr
+             : static_cast<Adapter*>(delegate->data_);
+}
+
+void Adapter::ForgetFailure() {
+  failure_ = kMSStatusSuccess;
+  failure_text_.clear();
+}
+
+MSStatus Adapter::Init() {
+  if (init_state_ == InitState::kReady) return kMSStatusSuccess;
+  if (init_state_ == InitState::kDeclined) return kMSStatusLiteNotSupport;
+  const DeputyMSDelegate& delegate = holder_->get();
+  const MSStatus status = Guard([&] {
+    return delegate.init == nullptr ? kMSStatusSuccess
+                                    : StatusOf(delegate.init(delegate.user_data, context_));
+  });
+  if (status == kMSStatusSuccess) {
+    init_state_ = InitState::kReady;
+  } else if (status == kMSStatusLiteNotSupport) {
+    init_state_ = InitState::kDeclined;
+    Log(kDeputyMSLogWarning, "the delegate declined: Init returned %d (%s)", CodeOf(status),
+        DeputyMSStatusText(status));
+  } else {
+    failure_ = status;
+    failure_text_ = "Init";
+  }
+  return status;
+}
+
+TfLiteStatus Adapter::Report(TfLiteContext* context, MSStatus code, const std::string& text,
+                             TfLiteStatus status) {
+  failure_ = code;
+  failure_text_ = text;
+  context->ReportError(context, "MindSpore delegate: %s returned %d (%s)", text.c_str(),
+                       CodeOf(code), DeputyMSStatusText(code));
+  return status;
+}
+
+TfLiteStatus Adapter::PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return Contain(kTfLiteError, kTfLiteError,
+                 [&] { return static_cast<Adapter*>(delegate->data_)->Prepare(context); });
+}
+
+TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
+  if (main_ == nullptr) main_ = context;
+  if (main_only_ && context != main_) return kTfLiteOk;
+  const MSStatus ready = Init();
+  if (ready == kMSStatusLiteNotSupport) return kTfLiteOk;
+  if (ready != kMSStatusSuccess) return Report(context, ready, "Init", kTfLiteDelegateError);
+
+  DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
+  TF_LITE_ENSURE_STATUS(graph.Load());
+  {
+    const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
+    const MSStatus built = Build(&graph);
+    if (built != kMSStatusSuccess) return Report(context, built, "Build", kTfLiteDelegateError);
+  }
+  if (!graph.failure.empty()) {
+    return Report(context, kMSStatusLiteParamInvalid, "Build: " + graph.failure,
+                  kTfLiteDelegateError);
+  }
+  for (DeputyMSKernel* entry : graph.list) {
+    if (entry->kernel == nullptr) continue;
+    pending_ = std::move(entry->kernel);
+    const TfLiteStatus status = Apply(&graph, pending_.get());
+    pending_.reset();
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+MSStatus Adapter::Build(DeputyMSGraph* graph) {
+  const DeputyMSDelegate& delegate = holder_->get();
+  return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
+}
+
+Adapter::Cut Adapter::CutOf(TfLiteContext* context, const std::vector<int>& nodes) {
+  const IntArray array = ArrayOfInts(nodes);
+  TfLiteDelegateParams* partitions = nullptr;
+  int count = 0;
+  if (array == nullptr || context->PreviewDelegatePartitioning(context, array.get(), &partitions,
+                                                               &count) != kTfLiteOk) {
+    return Cut::kFailed;
+  }
+  size_t covered = 0;
+  for (int i = 0; i < count; ++i) {
+    covered += static_cast<size_t>(partitions[i].nodes_to_replace->size);
+  }
+  if (covered != nodes.size()) return Cut::kPartly;
+  return count == 1 ? Cut::kWhole : Cut::kTorn;
+}
+
+TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, DelegateKernel* kernel) {
+  TfLiteContext* const context = graph->tensors->context();
+  switch (CutOf(context, kernel->nodes)) {
+    case Cut::kWhole:
+      break;
+    case Cut::kPartly:
+      Log(kDeputyMSLogWarning, "kernel '%s' is left out: the caller keeps nodes of it",
+          kernel->name().c_str());
+      return kTfLiteOk;
+    case Cut::kTorn:
+      return Report(context, kMSStatusLiteNotSupport,
+                    "kernel '" + kernel->name() + "': its nodes cannot run at once: Build",
+                    kTfLiteDelegateError);
+    case Cut::kFailed:
+      return kTfLiteDelegateError;
+  }
+  const IntArray nodes = ArrayOfInts(kernel->nodes);
+  if (nodes == nullptr) return kTfLiteError;
+  pending_tensors_ = graph->tensors;
+  const char* name = names_.insert(kernel->name()).first->c_str();
+  const TfLiteStatus status = context->ReplaceNodeSubsetsWithDelegateKernels(
+      context, RegistrationOf(name), nodes.get(), &delegate_);
+  pending_tensors_.reset();
+  return status;
+}
+
+// What only the kernel's own nodes know has no memory of the runtime's.
+void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params) {
+  if (pending_ == nullptr) return TfLiteKernelInitFailed();
+  const TfLiteIntArray* outer = params.output_tensors;
+  const std::set<int> outputs(outer->data, outer->data + outer->size);
+  std::vector<int> inner;
+  for (const int index : pending_->nodes) {
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* replaced = nullptr;
+    if (context->GetNodeAndRegistration(context, index, &node, &replaced) != kTfLiteOk) {
+      return TfLiteKernelInitFailed();
+    }
+    for (int i = 0; i < node->outputs->size; ++i) {
+      if (outputs.count(node->outputs->data[i]) == 0) inner.push_back(node->outputs->data[i]);
+    }
+  }
+  pending_tensors_->AddInner(inner);
+  auto node = std::make_unique<Node>(this, pending_tensors_, std::move(pending_));
+  node->SetBuiltFor(context, params);
+  return node.release();
+}
+
+TfLiteRegistration Adapter::RegistrationOf(const char* name) {
+  TfLiteRegistration registration = {};
+  registration.builtin_code = kTfLiteBuiltinDelegate;
+  registration.custom_name = name;
+  registration.version = 1;
+  registration.init = [](TfLiteContext* context, const char* buffer, size_t) -> void* {
+    return Contain(TfLiteKernelInitFailed(), TfLiteKernelInitFailed(), [&] {
+      const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+      return static_cast<Adapter*>(params->delegate->data_)->MakeNode(context, *params);
+    });
+  };
+  registration.free = [](TfLiteContext*, void* node) { delete static_cast<Node*>(node); };
+  registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
+    return Contain(kTfLiteError, kTfLiteError,
+                   [&] { return static_cast<Node*>(node->user_data)->Prepare(context, node); });
+  };
+  registration.invoke = [](TfLiteContext* context, TfLiteNode* node) {
+    return Contain(kTfLiteError, kTfLiteError,
+                   [&] { return static_cast<Node*>(node->user_data)->Execute(context, node); });
+  };
+  return registration;
+}
+
+}  // namespace deputy::ms
+
+// ---- The C API ----------------------------------------------------------------------------------
+
+using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+
+TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate) {
+  return Contain<TfLiteDelegate*>(nullptr, nullptr, [&]() -> TfLiteDelegate* {
+    std::shared_ptr<DelegateHolder> holder = DelegateHolder::Make(delegate);
+    if (holder == nullptr) return nullptr;
+    return (new Adapter(std::move(holder), nullptr, false))->delegate();
+  });
+}
+
+void DeputyMSDelegateDeleteTfLite(TfLiteDelegate* delegate) {
+  if (delegate == nullptr) return;
+  Adapter* const adapter = Adapter::Of(delegate);
+  if (adapter == nullptr) {
+    Fail(kMSStatusLiteParamInvalid, "the delegate is none of DeputyMSDelegateCreateTfLite");
+    return;
+  }
+  delete adapter;
+}

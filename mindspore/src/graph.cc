@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mindspore/src/graph.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "deputy/builtin_ops.h"
+#include "deputy/c_api_opaque.h"
+#include "mindspore/src/log.h"
+
+namespace deputy::ms {
+namespace {
+
+std::vector<int> IndicesOf(const TfLiteIntArray* array) {
+  std::vector<int> indices;
+  for (int i = 0; array != nullptr && i < array->size; ++i) {
+    if (array->data[i] >= 0) indices.push_back(array->data[i]);
+  }
+  return indices;
+}
+
+// Numbers of tensors that a client names by handles.
+std::vector<int> IndicesOf(const MSTensorHandleArray& handles) {
+  std::vector<int> indices;
+  for (size_t i = 0; i < handles.handle_num; ++i) {
+    if (handles.handle_list[i] != nullptr) {
+      indices.push_back(Tensor::Of(handles.handle_list[i])->index());
+    }
+  }
+  return indices;
+}
+
+bool Contains(const std::vector<int>& indices, int index) {
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
+}
+
+}  // namespace
+
+// ---- DelegateKernel -----------------------------------------------------------------------------
+
+DelegateKernel::~DelegateKernel() {
+  if (functions_.release == nullptr) return;
+  Guard([this] { return functions_.release(user_data_), kMSStatusSuccess; });
+}
+
+int DelegateKernel::Call(int (*function)(void* user_data)) const {
+  if (function == nullptr) return 0;
+  return CodeOf(Guard([&] { return StatusOf(function(user_data_)); }));
+}
+
+// ---- GraphTensors -------------------------------------------------------------------------------
+
+TfLiteTensor* GraphTensors::At(int index) {
+  return index >= 0 && static_cast<size_t>(index) < context_->tensors_size
+             ? &context_->tensors[index]
+             : nullptr;
+}
+
+bool GraphTensors::HasMemory(int index) {
+  const TfLiteTensor* tensor = At(index);
+  if (tensor == nullptr) return false;
+  const bool constant =
+      tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
+  return constant || phase_ == Phase::kExecute || phase_ == Phase::kIdle;
+}
+
+bool GraphTensors::SetShape(int index, std::span<const int64_t> shape) {
+  if (node_ == nullptr || (phase_ != Phase::kPrepare && phase_ != Phase::kExecute)) return false;
+  TfLiteTensor* tensor = At(index);
+  if (tensor == nullptr || !Contains(IndicesOf(node_->outputs), index)) return false;
+  if (phase_ == Phase::kExecute && tensor->allocation_type != kTfLiteDynamic) return false;
+  TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(shape.size()));
+  if (dims == nullptr) return false;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 0 || shape[i] > INT32_MAX) {
+      TfLiteIntArrayFree(dims);
+      return false;
+    }
+    dims->data[i] = static_cast<int>(shape[i]);
+  }
+  return context_->ResizeTensor(context_, tensor, dims) == kTfLiteOk;
+}
+
+}  // namespace deputy::ms
+
+using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+
+// ---- Reading the plan ---------------------------------------------------------------------------
+
+TfLiteStatus DeputyMSGraph::Load() {
+  TfLiteContext* const context = tensors->context();
+  TfLiteIntArray* plan = nullptr;
+  TF_LITE_ENSURE_STATUS(context->GetExecutionPlan(context, &plan));
+  const std::vector<int> nodes(plan->data, plan->data + plan->size);
+  for (const int node : nodes) TF_LITE_ENSURE_STATUS(AddNode(node));
+  for (const auto& original : originals) {
+    list.push_back(original.get());
+    for (const int output : original->output_indices) producers_[output] = original.get();
+  }
+  FindEnds();
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
+  TfLiteContext* const context = tensors->context();
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  TF_LITE_ENSURE_STATUS(context->GetNodeAndRegistration(context, node_index, &node, &registration));
+  auto kernel = std::make_unique<DeputyMSKernel>();
+  kernel->node = node_index;
+  kernel->input_indices = IndicesOf(node->inputs);
+  kernel->output_indices = IndicesOf(node->outputs);
+  kernel->inputs = tensors->table().Handles(kernel->input_indices);
+  kernel->outputs = tensors->table().Handles(kernel->output_indices);
+  kernel->foreign = registration->builtin_code == kTfLiteBuiltinDelegate;
+  if (kernel->foreign) {
+    kernel->name = registration->custom_name == nullptr ? "" : registration->custom_name;
+  } else {
+    kernel->primitive = std::make_unique<DeputyMSPrimitive>(*context, *node, *registration);
+    kernel->name = std::string(kernel->primitive->type_name) + "-op" + std::to_string(node_index);
+  }
+  originals.push_back(std::move(kernel));
+  return kTfLiteOk;
+}
+
+// Our runtime says which tensors are the graph's ends; of another one they are found: what is read
+// and not made, and what is made and not read.
+void DeputyMSGraph::FindEnds() {
+  const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(tensors->context());
+  const int* first = nullptr;
+  int count = 0;
+  std::vector<int> ends;
+  if (TfLiteOpaqueContextGetInputs(opaque, &first, &count) == kTfLiteOk) {
+    ends.assign(first, first + count);
+    TfLiteOpaqueContextGetOutputs(opaque, &first, &count);
+    output_indices_.assign(first, first + count);
+  } else {
+    std::set<int> read;
+    for (const auto& kernel : originals) {
+      for (const int input : kernel->input_indices) {
+        const bool end = producers_.count(input) == 0 && read.count(input) == 0 &&
+                         tensors->At(input)->allocation_type != kTfLiteMmapRo;
+        if (end) ends.push_back(input);
+        read.insert(input);
+      }
+    }
+    for (const auto& [tensor, producer] : producers_) {
+      if (read.count(tensor) == 0) output_indices_.push_back(tensor);
+    }
+  }
+  inputs = tensors->table().Handles(ends);
+  outputs = tensors->table().Handles(output_indices_);
+}
+
+// ---- Edits --------------------------------------------------------------------------------------
+
+MSStatus DeputyMSGraph::Refuse(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (failure.empty()) failure = text;
+  return Fail(kMSStatusLiteParamInvalid, "%s", text);
+}
+
+DeputyMSKernel* DeputyMSGraph::OriginalOf(int node) const {
+  const auto found = std::find_if(originals.begin(), originals.end(),
+                                  [node](const auto& original) { return original->node == node; });
+  return found == originals.end() ? nullptr : found->get();
+}
+
+const char* DeputyMSGraph::NameOfTensor(int index) {
+  const TfLiteTensor* tensor = tensors->At(index);
+  return tensor == nullptr || tensor->name == nullptr ? "" : tensor->name;
+}
+
+DeputyMSKernel* DeputyMSGraph::Wrap(std::unique_ptr<DelegateKernel> kernel) {
+  auto entry = std::make_unique<DeputyMSKernel>();
+  entry->name = kernel->name();
+  entry->kernel = std::move(kernel);
+  fresh.push_back(std::move(entry));
+  return fresh.back().get();
+}
+
+MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<DelegateKernel> kernel,
+                                size_t* next) {
+  if (from >= end || end > list.size()) {
+    return Refuse("Replace: expected a range of a list of %zu kernels, found [%zu, %zu)",
+                  list.size(), from, end);
+  }
+  const std::vector<DeputyMSKernel*> range(list.begin() + static_cast<ptrdiff_t>(from),
+                                           list.begin() + static_cast<ptrdiff_t>(end));
+  for (const DeputyMSKernel* replaced : range) {
+    if (replaced->foreign) {
+      return Refuse("Replace: kernel '%s' belongs to another delegate", replaced->name.c_str());
+    }
+    if (replaced->kernel == nullptr) {
+      kernel->nodes.push_back(replaced->node);
+    } else {
+      kernel->nodes.insert(kernel->nodes.end(), replaced->kernel->nodes.begin(),
+                           replaced->kernel->nodes.end());
+    }
+  }
+  DeputyMSKernel* const entry = Wrap(std::move(kernel));
+  const auto first = list.erase(list.begin() + static_cast<ptrdiff_t>(from),
+                                list.begin() + static_cast<ptrdiff_t>(end));
+  list.insert(first, entry);
+  // An earlier kernel of the delegate's that is replaced itself is freed.
+  std::erase_if(fresh, [&range](const auto& old) {
+    return std::find(range.begin(), range.end(), old.get()) != range.end();
+  });
+  if (next != nullptr) *next = from + 1;
+  return kMSStatusSuccess;
+}
+
+MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count) {
+  // Kernels of an earlier list stay until the new one is accepted.
+  const size_t old_fresh = fresh.size();
+  std::vector<DeputyMSKernel*> new_list;
+  MSStatus status = ReadEntries({entries, count}, &new_list);
+  if (status == kMSStatusSuccess) status = CoverGone(new_list);
+  if (status == kMSStatusSuccess) status = CheckOrder(new_list);
+  if (status != kMSStatusSuccess) {
+    fresh.resize(old_fresh);
+    return status;
+  }
+  fresh.erase(fresh.begin(), fresh.begin() + static_cast<ptrdiff_t>(old_fresh));
+  list = std::move(new_list);
+  return kMSStatusSuccess;
+}
+
+// All new kernels are owned before anything is refused.
+MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries,
+                                    std::vector<DeputyMSKernel*>* out_list) {
+  MSStatus status = kMSStatusSuccess;
+  for (const DeputyMSKernelEntry& entry : entries) {
+    if (entry.original != nullptr) {
+      out_list->push_back(OriginalOf(entry.original->node));
+      if (out_list->back() != entry.original) status = Refuse("the list has an unknown kernel");
+      continue;
+    }
+    DeputyMSKernel* const kernel = Wrap(std::make_unique<DelegateKernel>(
+        *entry.functions, entry.user_data, entry.name == nullptr ? "" : entry.name));
+    kernel->input_indices = IndicesOf(entry.inputs);
+    kernel->output_indices = IndicesOf(entry.outputs);
+    for (size_t i = 0; i < entry.replaced_count; ++i) {
+      kernel->kernel->nodes.push_back(entry.replaced[i]->node);
+    }
+    out_list->push_back(kernel);
+  }
+  return status;
+}
+
+// Every kernel of the model is in the list once, or replaced by exactly one kernel.
+MSStatus DeputyMSGraph::CoverGone(const std::vector<DeputyMSKernel*>& new_list) {
+  std::set<const DeputyMSKernel*> gone;
+  for (const auto& original : originals) gone.insert(original.get());
+  for (const DeputyMSKernel* kernel : new_list) {
+    if (kernel->kernel == nullptr && gone.erase(kernel) == 0) {
+      return Refuse("kernel '%s' is in the list twice", kernel->name.c_str());
+    }
+  }
+  for (const DeputyMSKernel* kernel : gone) {
+    if (!kernel->foreign) continue;
+    return Refuse("kernel '%s' belongs to another delegate and must stay", kernel->name.c_str());
+  }
+  std::set<const DeputyMSKernel*> left = gone;
+  for (DeputyMSKernel* kernel : new_list) {
+    if (kernel->kernel == nullptr) continue;
+    if (kernel->kernel->nodes.empty()) {
+      if (const MSStatus status = FindNodesOf(kernel, gone); status != kMSStatusSuccess) {
+        return status;
+      }
+    }
+    for (const int node : kernel->kernel->nodes) {
+      if (left.erase(OriginalOf(node)) > 0) continue;
+      return Refuse("kernel '%s' of the model is replaced by '%s' and is in the list beside it",
+                    OriginalOf(node)->name.c_str(), kernel->name.c_str());
+    }
+  }
+  if (left.empty()) return kMSStatusSuccess;
+  return Refuse("kernel '%s' has left the list, and no new kernel stands for it",
+                (*left.begin())->name.c_str());
+}
+
+// The kernels between the tensors that a new kernel says it writes and those that it reads.
+MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
+                                    const std::set<const DeputyMSKernel*>& gone) {
+  std::set<int> nodes;
+  std::vector<int> open = entry->output_indices;
+  while (!open.empty()) {
+    const int tensor = open.back();
+    open.pop_back();
+    if (Contains(entry->input_indices, tensor)) continue;
+    const auto producer = producers_.find(tensor);
+    if (producer == producers_.end()) {
+      const TfLiteTensor* constant = tensors->At(tensor);
+      if (constant != nullptr && constant->allocation_type == kTfLiteMmapRo) continue;
+      return Refuse("new kernel '%s' needs tensor %d '%s', which is not among its inputs",
+                    entry->name.c_str(), tensor, NameOfTensor(tensor));
+    }
+    if (gone.count(producer->second) == 0) {
+      return Refuse(
+          "new kernel '%s' needs tensor %d '%s' of kernel '%s', which stays, and does not "
+          "have it among its inputs",
+          entry->name.c_str(), tensor, NameOfTensor(tensor), producer->second->name.c_str());
+    }
+    if (!nodes.insert(producer->second->node).second) continue;
+    const std::vector<int>& more = producer->second->input_indices;
+    open.insert(open.end(), more.begin(), more.end());
+  }
+  if (nodes.empty()) return Refuse("new kernel '%s' stands for no kernel", entry->name.c_str());
+  for (const auto& original : originals) {
+    if (nodes.count(original->node) > 0) entry->kernel->nodes.push_back(original->node);
+  }
+  return kMSStatusSuccess;
+}
+
+// Each entry comes behind those that make what it reads.
+MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list) {
+  std::set<const DeputyMSKernel*> done;
+  for (const DeputyMSKernel* entry : new_list) {
+    std::vector<const DeputyMSKernel*> now = {entry};
+    if (entry->kernel != nullptr) {
+      now.clear();
+      for (const int node : entry->kernel->nodes) now.push_back(OriginalOf(node));
+    }
+    for (const DeputyMSKernel* original : now) done.insert(original);
+    for (const DeputyMSKernel* original : now) {
+      for (const int input : original->input_indices) {
+        const auto producer = producers_.find(input);
+        if (producer == producers_.end() || done.count(producer->second) > 0) continue;
+        return Refuse("kernel '%s' stands before '%s', whose output it reads", entry->name.c_str(),
+                      producer->second->name.c_str());
+      }
+    }
+  }
+  return kMSStatusSuccess;
+}
+
+// ---- The C API ----------------------------------------------------------------------------------
+
+namespace {
+
+// Functions of a client's struct, in today's size.
+bool ReadFunctions(const DeputyMSKernelFunctions* functions, DeputyMSKernelFunctions* out) {
+  if (functions == nullptr || functions->struct_size < offsetof(DeputyMSKernelFunctions, resize)) {
+    return false;
+  }
+  *out = {};
+  std::memcpy(out, functions, std::min(functions->struct_size, sizeof *out));
+  return out->execute != nullptr;
+}
+
+}  // namespace
+
+size_t DeputyMSGraphKernelCount(const DeputyMSGraph* graph) {
+  return graph == nullptr ? 0 : graph->list.size();
+}
+
+const DeputyMSKernel* DeputyMSGraphKernelAt(const DeputyMSGraph* graph, size_t index) {
+  return index < DeputyMSGraphKernelCount(graph) ? graph->list[index] : nullptr;
+}
+
+MSTensorHandleArray DeputyMSGraphInputs(const DeputyMSGraph* graph) {
+  return graph == nullptr ? MSTensorHandleArray{} : ArrayOf(graph->inputs);
+}
+
+MSTensorHandleArray DeputyMSGraphOutputs(const DeputyMSGraph* graph) {
+  return graph == nullptr ? MSTensorHandleArray{} : ArrayOf(graph->outputs);
+}
+
+int32_t DeputyMSGraphSchemaVersion(const DeputyMSGraph* graph) { return graph == nullptr ? -1 : 0; }
+
+const char* DeputyMSKernelName(const DeputyMSKernel* kernel) {
+  return kernel == nullptr ? "" : kernel->name.c_str();
+}
+
+const char* DeputyMSKernelTypeName(const DeputyMSKernel* kernel) {
+  return DeputyMSPrimitiveTypeName(kernel == nullptr ? nullptr : kernel->primitive.get());
+}
+
+MSTensorHandleArray DeputyMSKernelInputs(const DeputyMSKernel* kernel) {
+  return kernel == nullptr ? MSTensorHandleArray{} : ArrayOf(kernel->inputs);
+}
+
+MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel) {
+  return kernel == nullptr ? MSTensorHandleArray{} : ArrayOf(kernel->outputs);
+}
+
+const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
+                                                   const DeputyMSKernel* kernel) {
+  return graph == nullptr || kernel == nullptr ? nullptr : kernel->primitive.get();
+}
+
+MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
+                              const DeputyMSKernelFunctions* functions, void* user_data,
+                              const char* name, size_t* next) {
+  if (graph == nullptr) return Fail(kMSStatusLiteNullptr, "Replace: the graph is NULL");
+  DeputyMSKernelFunctions known;
+  if (!ReadFunctions(functions, &known)) {
+    return graph->Refuse("Replace: the kernel has no functions, or a wrong struct_size");
+  }
+  return Guard([&] {
+    return graph->Replace(
+        from, end, std::make_unique<DelegateKernel>(known, user_data, name == nullptr ? "" : name),
+        next);
+  });
+}
+
+MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
+                                 size_t count) {
+  if (graph == nullptr || (entries == nullptr && count > 0)) {
+    return Fail(kMSStatusLiteNullptr, "the graph or its list is NULL");
+  }
+  return Guard([&]() -> MSStatus {
+    std::vector<DeputyMSKernelEntry> known(count);
+    std::vector<DeputyMSKernelFunctions> functions(count);
+    for (size_t i = 0; i < count; ++i) {
+      const bool right_size = entries[i].struct_size >= sizeof(DeputyMSKernelEntry);
+      if (!right_size ||
+          (entries[i].original == nullptr && !ReadFunctions(entries[i].functions, &functions[i]))) {
+        return graph->Refuse("entry %zu of the list has no functions, or a wrong struct_size", i);
+      }
+      known[i] = entries[i];
+      known[i].functions = &functions[i];
+    }
+    return graph->SetList(known.data(), count);
+  });
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands behind an MSModelHandle: a model of libdeputy with its interpreter, and the delegate
+// of the context.
+#ifndef DEPUTY_MINDSPORE_SRC_MODEL_H_
+#define DEPUTY_MINDSPORE_SRC_MODEL_H_
+
+#include <cstdarg>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "deputy/deputy.h"
+#include "deputy/telemetry_profiler.h"
+#include "mindspore/include/delegate_c.h"
+#include "mindspore/src/adapter.h"
+#include "mindspore/src/context.h"
+#include "mindspore/src/tensor.h"
+
+namespace deputy::ms {
+
+// The tensors of an interpreter's main subgraph.
+class InterpreterTensors : public TensorSource {
+ public:
+  explicit InterpreterTensors(TfLiteInterpreter* interpreter) : interpreter_(interpreter) {}
+
+  TfLiteTensor* At(int index) override { return TfLiteInterpreterGetTensor(interpreter_, index); }
+  bool HasMemory(int /*index*/) override { return true; }
+  bool IsInner(int /*index*/) override { return false; }
+  bool SetShape(int /*index*/, std::span<const int64_t> /*shape*/) override { return false; }
+  bool TakesData(int index) override;
+
+ private:
+  TfLiteInterpreter* interpreter_;
+};
+
+struct ModelDeleter {
+  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
+  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
+  void operator()(TfLiteInterpreterOptions* options) const {
+    TfLiteInterpreterOptionsDelete(options);
+  }
+  void operator()(TfLiteDelegate* delegate) const { DeputyPluginDeleteDelegate(delegate); }
+  void operator()(Context* context) const { context->Release(); }
+};
+
+// The callbacks of one inference.
+struct Callbacks {
+  DeputyMSKernelCallBack before = nullptr;
+  DeputyMSKernelCallBack after = nullptr;
+  void* user_data = nullptr;
+};
+
+class Model {
+ public:
+  Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  static Model* Of(MSModelHandle handle) { return static_cast<Model*>(handle); }
+
+  MSStatus Build(const void* data, size_t size, MSModelType type, MSContextHandle context);
+  MSStatus BuildFromFile(const char* path, MSModelType type, MSContextHandle context);
+  MSStatus Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* shapes, size_t count);
+  MSStatus Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* outputs,
+                   const Callbacks& callbacks);
+
+  const std::vector<MSTensorHandle>& inputs() const { return inputs_; }
+  const std::vector<MSTensorHandle>& outputs() const { return outputs_; }
+  const TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
+
+ private:
+  // A node as callbacks see it.
+  struct NodeView {
+    std::string name, type;
+    std::vector<MSTensorHandle> inputs, outputs;
+  };
+  using Bytes = std::vector<char>;
+
+  static void ReportError(void* user_data, const char* format, va_list arguments);
+
+  MSStatus CheckBuild(MSModelType type, MSContextHandle context);
+  MSStatus BuildWith(Bytes bytes, const char* path);
+  MSStatus BuildSteps(Bytes bytes, const char* path);
+  MSStatus MakeAdapter();
+  MSStatus LoadModel(Bytes bytes, const char* path);
+  MSStatus MakeInterpreter();
+  MSStatus ApplyDelegates();
+  MSStatus ApplyDelegate(TfLiteDelegate* delegate);
+  MSStatus ApplyDeviceDelegate();
+  MSStatus CheckPlacement();
+  void MakeViews();
+  const NodeView& ViewOf(int node);
+  void CallBack(DeputyMSKernelCallBack callback, int node);
+  // The status of a failed call of the interpreter: the delegate's code, if it was its failure.
+  MSStatus FailedCall(const char* call, MSStatus otherwise);
+  MSStatus CheckInput(size_t index, MSTensorHandle handle);
+  MSStatus CopyInput(size_t index, MSTensorHandle handle);
+  TfLiteStatus ResizeInputs(const std::vector<std::vector<int>>& shapes);
+  void RestoreShapes(const std::vector<std::vector<int>>& shapes);
+  void Clear();
+
+  std::recursive_mutex mutex_;
+  bool running_ = false;
+  std::string reported_;  // by the interpreter, since the last call
+  std::unique_ptr<Context, ModelDeleter> context_;
+  Bytes bytes_;
+  TfLiteTelemetryProfilerStruct profiler_ = {};
+  const Callbacks* callbacks_ = nullptr;  // during an inference
+  std::vector<int> running_nodes_;
+  // In the order of making; they go the other way round.
+  std::unique_ptr<TfLiteModel, ModelDeleter> model_;
+  std::unique_ptr<Adapter> adapter_;
+  std::unique_ptr<TfLiteDelegate, ModelDeleter> device_delegate_;
+  std::unique_ptr<TfLiteInterpreter, ModelDeleter> interpreter_;
+  std::unique_ptr<InterpreterTensors> tensors_;
+  std::unique_ptr<TensorTable> table_;
+  std::vector<MSTensorHandle> inputs_, outputs_;
+  std::vector<std::unique_ptr<NodeView>> views_;  // by node
+};
+
+}  // namespace deputy::ms
+
+#endif  // DEPUTY_MINDSPORE_SRC_MODEL_H_

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mindspore/src/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "mindspore/src/log.h"
+
+namespace deputy::ms {
+namespace {
+
+struct TypeRow {
+  TfLiteType type;
+  MSDataType ms;
+  size_t size;
+};
+
+constexpr TypeRow kTypes[] = {
+    {kTfLiteString, kMSDataTypeObjectTypeString, 0},
+    {kTfLiteBool, kMSDataTypeNumberTypeBool, 1},
+    {kTfLiteInt8, kMSDataTypeNumberTypeInt8, 1},
+    {kTfLiteInt16, kMSDataTypeNumberTypeInt16, 2},
+    {kTfLiteInt32, kMSDataTypeNumberTypeInt32, 4},
+    {kTfLiteInt64, kMSDataTypeNumberTypeInt64, 8},
+    {kTfLiteUInt8, kMSDataTypeNumberTypeUInt8, 1},
+    {kTfLiteUInt16, kMSDataTypeNumberTypeUInt16, 2},
+    {kTfLiteUInt32, kMSDataTypeNumberTypeUInt32, 4},
+    {kTfLiteUInt64, kMSDataTypeNumberTypeUInt64, 8},
+    {kTfLiteFloat16, kMSDataTypeNumberTypeFloat16, 2},
+    {kTfLiteFloat32, kMSDataTypeNumberTypeFloat32, 4},
+    {kTfLiteFloat64, kMSDataTypeNumberTypeFloat64, 8},
+};
+
+// Number of elements; -1 if a dimension is negative or the number is too great.
+int64_t Count(std::span<const int64_t> shape) {
+  int64_t count = 1;
+  for (const int64_t dim : shape) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return -1;
+  }
+  return count;
+}
+
+}  // namespace
+
+MSDataType DataTypeOf(TfLiteType type) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [type](const TypeRow& r) { return r.type == type; });
+  return row == std::end(kTypes) ? kMSDataTypeUnknown : row->ms;
+}
+
+size_t ElementSize(MSDataType type) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [type](const TypeRow& r) { return r.ms == type; });
+  return row == std::end(kTypes) ? 0 : row->size;
+}
+
+// ---- Tensor -------------------------------------------------------------------------------------
+
+Tensor::Tensor(std::string name, MSDataType type, std::vector<int64_t> shape)
+    : is_view_(false), name_(std::move(name)), type_(type), shape_(std::move(shape)) {}
+
+Tensor::Tensor(TensorSource* source, int index) : is_view_(true), source_(source), index_(index) {
+  const TfLiteTensor* tensor = graph_tensor();
+  if (tensor == nullptr) return;
+  if (tensor->name != nullptr) name_ = tensor->name;
+}
+
+const std::string& Tensor::name() { return name_; }
+
+MSDataType Tensor::type() {
+  if (!is_view_) return type_;
+  const TfLiteTensor* tensor = graph_tensor();
+  return tensor == nullptr ? kMSDataTypeUnknown : DataTypeOf(tensor->type);
+}
+
+bool Tensor::set_type(MSDataType type) {
+  if (is_view_) return false;
+  if (type != type_) memory_.reset();
+  type_ = type;
+  return true;
+}
+
+std::span<const int64_t> Tensor::shape() {
+  if (!is_view_ || (shape_is_set_ && own_memory())) return shape_;
+  const TfLiteTensor* tensor = graph_tensor();
+  shape_.clear();
+  if (tensor == nullptr || tensor->dims == nullptr) return shape_;
+  shape_.assign(tensor->dims->data, tensor->dims->data + tensor->dims->size);
+  return shape_;
+}
+
+bool Tensor::set_shape(std::span<const int64_t> shape) {
+  if (is_view_ && source_ == nullptr) return false;
+  if (!own_memory()) return source_->SetShape(index_, shape);
+  if (!std::equal(shape.begin(), shape.end(), shape_.begin(), shape_.end())) memory_.reset();
+  shape_.assign(shape.begin(), shape.end());
+  shape_is_set_ = true;
+  return true;
+}
+
+bool Tensor::is_constant() {
+  const TfLiteTensor* tensor = graph_tensor();
+  return tensor != nullptr && tensor->allocation_type == kTfLiteMmapRo;
+}
+
+int64_t Tensor::element_count() { return std::max<int64_t>(Count(shape()), 0); }
+
+size_t Tensor::byte_size() {
+  const TfLiteTensor* tensor = graph_tensor();
+  if (tensor != nullptr && !own_memory()) return tensor->bytes;
+  const auto count = static_cast<uint64_t>(element_count());
+  size_t size = 0;
+  return __builtin_mul_overflow(count, ElementSize(type()), &size) ? 0 : size;
+}
+
+const void* Tensor::data() {
+  if (borrowed_ != nullptr) return borrowed_;
+  if (own_memory()) return memory_.get();
+  TfLiteTensor* tensor = graph_tensor();
+  return tensor != nullptr && source_->HasMemory(index_) ? tensor->data.raw_const : nullptr;
+}
+
+void* Tensor::mutable_data() {
+  if (borrowed_ != nullptr) return borrowed_;
+  if (!own_memory()) return is_constant() ? nullptr : const_cast<void*>(data());
+  if (memory_ == nullptr && byte_size() > 0) memory_.reset(std::calloc(1, byte_size()));
+  return memory_.get();
+}
+
+bool Tensor::set_data(void* data) {
+  if (is_view_ && (source_ == nullptr || !source_->TakesData(index_))) return false;
+  borrowed_ = data;
+  return true;
+}
+
+std::vector<DeputyMSQuantParam> Tensor::quantization() {
+  const TfLiteTensor* tensor = graph_tensor();
+  if (tensor == nullptr || tensor->quantization.type != kTfLiteAffineQuantization) return {};
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params);
+  if (affine == nullptr || affine->scale == nullptr) return {};
+  const int32_t bits = static_cast<int32_t>(8 * ElementSize(type()));
+  std::vector<DeputyMSQuantParam> params;
+  for (int i = 0; i < affine->scale->size; ++i) {
+    const TfLiteIntArray* zeros = affine->zero_point;
+    const int zero =
+        zeros == nullptr || zeros->size == 0 ? 0 : zeros->data[std::min(i, zeros->size - 1)];
+    params.push_back({bits, zero, static_cast<double>(affine->scale->data[i]), 0, 0});
+  }
+  return params;
+}
+
+bool Tensor::CopyIn(const void* bytes, size_t size) {
+  if (size == 0) return true;
+  void* memory = mutable_data();
+  if (memory == nullptr) return false;
+  std::memcpy(memory, bytes, size);
+  return true;
+}
+
+std::unique_ptr<Tensor> Tensor::Clone() {
+  const std::span<const int64_t> dims = shape();
+  auto copy =
+      std::make_unique<Tensor>(name_, type(), std::vector<int64_t>(dims.begin(), dims.end()));
+  copy->format_ = format_;
+  const void* bytes = data();
+  if (bytes != nullptr && !copy->CopyIn(bytes, copy->byte_size())) return nullptr;
+  return copy;
+}
+
+// ---- TensorTable --------------------------------------------------------------------------------
+
+TensorTable::~TensorTable() {
+  for (Tensor* tensor : tensors_) {
+    if (tensor == nullptr) continue;
+    tensor->Disconnect();
+    tensor->Release();
+  }
+}
+
+MSTensorHandle TensorTable::Handle(int index) {
+  const auto at = static_cast<size_t>(index);
+  if (at >= tensors_.size()) tensors_.resize(at + 1, nullptr);
+  if (tensors_[at] == nullptr) tensors_[at] = new Tensor(source_, index);
+  return tensors_[at];
+}
+
+std::vector<MSTensorHandle> TensorTable::Handles(std::span<const int> indices) {
+  std::vector<MSTensorHandle> handles;
+  for (const int index : indices) {
+    if (index >= 0) handles.push_back(Handle(index));
+  }
+  return handles;
+}
+
+}  // namespace deputy::ms
+
+// ---- The C API ----------------------------------------------------------------------------------
+
+using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// The tensor of a handle; null, with a line in the log, for NULL.
+Tensor* Checked(MSTensorHandle handle, const char* function) {
+  if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the tensor is NULL", function);
+  return Tensor::Of(handle);
+}
+
+// Whether a tensor of that type and shape can hold `size` bytes.
+bool Fits(MSDataType type, std::span<const int64_t> shape, size_t size) {
+  const int64_t count = Count(shape);
+  size_t bytes = 0;
+  return count >= 0 &&
+         !__builtin_mul_overflow(static_cast<size_t>(count), ElementSize(type), &bytes) &&
+         bytes == size;
+}
+
+}  // namespace
+
+MSTensorHandle MSTensorCreate(const char* name, MSDataType type, const int64_t* shape,
+                              size_t shape_num, const void* data, size_t data_len) {
+  if (name == nullptr || (shape == nullptr && shape_num > 0)) {
+    Fail(kMSStatusLiteNullptr, "MSTensorCreate: name or shape is NULL");
+    return nullptr;
+  }
+  const std::span<const int64_t> dims(shape, shape_num);
+  if (Count(dims) < 0 || shape_num > MS_MAX_SHAPE_NUM) {
+    Fail(kMSStatusLiteParamInvalid, "MSTensorCreate: tensor '%s': wrong shape", name);
+    return nullptr;
+  }
+  if (data != nullptr && !Fits(type, dims, data_len)) {
+    Fail(kMSStatusLiteParamInvalid,
+         "MSTensorCreate: tensor '%s': %zu bytes do not fit its type and shape", name, data_len);
+    return nullptr;
+  }
+  return Contain<Tensor*>(nullptr, nullptr, [&]() -> Tensor* {
+    auto tensor =
+        std::make_unique<Tensor>(name, type, std::vector<int64_t>(dims.begin(), dims.end()));
+    if (data != nullptr && !tensor->CopyIn(data, data_len)) return nullptr;
+    return tensor.release();
+  });
+}
+
+void MSTensorDestroy(MSTensorHandle* tensor) {
+  if (tensor == nullptr || *tensor == nullptr) return;
+  Tensor* const target = Tensor::Of(*tensor);
+  *tensor = nullptr;
+  if (!target->is_view()) target->Release();
+}
+
+MSTensorHandle MSTensorClone(MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorClone");
+  if (source == nullptr) return nullptr;
+  return Contain<Tensor*>(nullptr, nullptr, [source] { return source->Clone().release(); });
+}
+
+void MSTensorSetName(MSTensorHandle tensor, const char* name) {
+  Tensor* const target = Checked(tensor, "MSTensorSetName");
+  if (target == nullptr || name == nullptr) return;
+  Guard([target, name] { return target->set_name(name), kMSStatusSuccess; });
+}
+
+const char* MSTensorGetName(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetName");
+  return source == nullptr ? nullptr : source->name().c_str();
+}
+
+void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type) {
+  Tensor* const target = Checked(tensor, "MSTensorSetDataType");
+  if (target == nullptr || target->set_type(type)) return;
+  Fail(kMSStatusLiteNotSupport, "tensor '%s': the type of a graph's tensor cannot be changed",
+       target->name().c_str());
+}
+
+MSDataType MSTensorGetDataType(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetDataType");
+  return source == nullptr ? kMSDataTypeUnknown : source->type();
+}
+
+void MSTensorSetShape(MSTensorHandle tensor, const int64_t* shape, size_t shape_num) {
+  Tensor* const target = Checked(tensor, "MSTensorSetShape");
+  if (target == nullptr || (shape == nullptr && shape_num > 0)) return;
+  Guard([&] {
+    if (shape_num > MS_MAX_SHAPE_NUM || !target->set_shape({shape, shape_num})) {
+      return Fail(kMSStatusLiteParamInvalid, "tensor '%s': its shape cannot be changed now",
+                  target->name().c_str());
+    }
+    return kMSStatusSuccess;
+  });
+}
+
+const int64_t* MSTensorGetShape(const MSTensorHandle tensor, size_t* shape_num) {
+  if (shape_num == nullptr) return nullptr;
+  *shape_num = 0;
+  Tensor* const source = Checked(tensor, "MSTensorGetShape");
+  if (source == nullptr) return nullptr;
+  return Contain<const int64_t*>(nullptr, nullptr, [&] {
+    const std::span<const int64_t> shape = source->shape();
+    *shape_num = shape.size();
+    return shape.data();
+  });
+}
+
+void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format) {
+  if (Tensor* const target = Checked(tensor, "MSTensorSetFormat")) target->set_format(format);
+}
+
+MSFormat MSTensorGetFormat(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetFormat");
+  return source == nullptr ? kMSFormatNHWC : source->format();
+}
+
+void MSTensorSetData(MSTensorHandle tensor, void* data) {
+  Tensor* const target = Checked(tensor, "MSTensorSetData");
+  if (target == nullptr || target->set_data(data)) return;
+  Fail(kMSStatusLiteNotSupport, "tensor '%s': its memory is the runtime's", target->name().c_str());
+}
+
+const void* MSTensorGetData(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetData");
+  return source == nullptr ? nullptr : source->data();
+}
+
+void* MSTensorGetMutableData(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetMutableData");
+  if (source == nullptr) return nullptr;
+  return Contain<void*>(nullptr, nullptr, [source] { return source->mutable_data(); });
+}
+
+int64_t MSTensorGetElementNum(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetElementNum");
+  if (source == nullptr) return 0;
+  return Contain<int64_t>(0, 0, [source] { return source->element_count(); });
+}
+
+size_t MSTensorGetDataSize(const MSTensorHandle tensor) {
+  Tensor* const source = Checked(tensor, "MSTensorGetDataSize");
+  if (source == nullptr) return 0;
+  return Contain<size_t>(0, 0, [source] { return source->byte_size(); });
+}
+
+MSTensorHandle DeputyMSTensorRetain(MSTensorHandle tensor) {
+  if (tensor != nullptr) Tensor::Of(tensor)->Retain();
+  return tensor;
+}
+
+void DeputyMSTensorRelease(MSTensorHandle tensor) {
+  if (tensor != nullptr) Tensor::Of(tensor)->Release();
+}
+
+bool DeputyMSTensorIsConst(MSTensorHandle tensor) {
+  return tensor != nullptr && Tensor::Of(tensor)->is_constant();
+}
+
+size_t DeputyMSTensorGetQuantParams(MSTensorHandle tensor, DeputyMSQuantParam* params,
+                                    size_t capacity) {
+  if (tensor == nullptr) return 0;
+  return Contain<size_t>(0, 0, [&] {
+    const std::vector<DeputyMSQuantParam> all = Tensor::Of(tensor)->quantization();
+    if (params != nullptr) std::copy_n(all.begin(), std::min(capacity, all.size()), params);
+    return all.size();
+  });
+}
