@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Delegates of MindSpore Lite's shape, in C++: derive from Delegate, walk the kernels in Build, and
+// Replace runs of them by kernels of your own. examples/mindspore_delegate.cc is a whole one.
+//
+//     mindspore::Status Build(mindspore::DelegateModel<schema::Primitive>* model) override {
+//       auto from = model->BeginKernelIterator();
+//       size_t run = 0;
+//       for (auto iter = from; iter != model->EndKernelIterator(); ++iter) {
+//         if (Supported(*iter, model->GetPrimitive(*iter))) {
+//           if (run++ == 0) from = iter;
+//           continue;
+//         }
+//         if (run > 0) iter = model->Replace(from, iter, NewKernel(model, from, iter));
+//         run = 0;
+//       }
+//       if (run > 0) model->Replace(from, model->EndKernelIterator(), ...);  // the last run
+//       return mindspore::kSuccess;
+//     }
+#ifndef DEPUTY_MINDSPORE_INCLUDE_DELEGATE_H_
+#define DEPUTY_MINDSPORE_INCLUDE_DELEGATE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "context.h"
+#include "kernel.h"
+#include "schema.h"
+#include "status.h"
+#include "types.h"
+
+namespace mindspore {
+
+using KernelIter = std::vector<kernel::Kernel*>::iterator;
+
+namespace detail {
+
+// A kernel of the model, as a delegate sees it. The runtime has its own to run.
+class InnerKernel : public kernel::Kernel {
+ public:
+  InnerKernel(const DeputyMSKernel* original, const schema::Primitive* primitive,
+              const Context* context)
+      : Kernel(ToTensors(DeputyMSKernelInputs(original)),
+               ToTensors(DeputyMSKernelOutputs(original)), primitive, context),
+        original_(original) {
+    set_name(DeputyMSKernelName(original));
+  }
+  int Prepare() override { return lite::RET_NOT_SUPPORT; }
+  int Execute() override { return lite::RET_NOT_SUPPORT; }
+  int ReSize() override { return lite::RET_NOT_SUPPORT; }
+
+  const DeputyMSKernel* original() const { return original_; }
+
+ private:
+  const DeputyMSKernel* original_;
+};
+
+inline kernel::Kernel* KernelOf(void* user_data) { return static_cast<kernel::Kernel*>(user_data); }
+
+// The functions of the C API for a kernel of a delegate's.
+inline const DeputyMSKernelFunctions& KernelFunctions() {
+  static const DeputyMSKernelFunctions functions = {
+      sizeof(DeputyMSKernelFunctions),
+      [](void* user_data) { return KernelOf(user_data)->Prepare(); },
+      [](void* user_data) { return KernelOf(user_data)->Execute(); },
+      [](void* user_data) { return KernelOf(user_data)->ReSize(); },
+      [](void* user_data) { return KernelOf(user_data)->InferShape(); },
+      [](void* user_data, MSTensorHandle tensor, size_t index) {
+        KernelOf(user_data)->set_input(MSTensor(tensor), static_cast<int>(index));
+        return lite::RET_OK;
+      },
+      [](void* user_data, MSTensorHandle tensor, size_t index) {
+        KernelOf(user_data)->set_output(MSTensor(tensor), static_cast<int>(index));
+        return lite::RET_OK;
+      },
+      [](void* user_data) { delete KernelOf(user_data); }};
+  return functions;
+}
+
+}  // namespace detail
+
+// The graph, as a list of kernels in the order of execution. Valid during Delegate::Build only.
+template <typename T>
+class DelegateModel {
+ public:
+  // For the runtime.
+  DelegateModel(DeputyMSGraph* graph, const Context* context)
+      : graph_(graph),
+        inputs_(detail::ToTensors(DeputyMSGraphInputs(graph))),
+        outputs_(detail::ToTensors(DeputyMSGraphOutputs(graph))) {
+    for (size_t i = 0; i < DeputyMSGraphKernelCount(graph); ++i) {
+      const DeputyMSKernel* original = DeputyMSGraphKernelAt(graph, i);
+      const DeputyMSPrimitive* primitive = DeputyMSGraphGetPrimitive(graph, original);
+      primitives_.push_back(primitive == nullptr ? nullptr : std::make_unique<T>(primitive));
+      inner_.push_back(
+          std::make_unique<detail::InnerKernel>(original, primitives_.back().get(), context));
+      kernels_.push_back(inner_.back().get());
+      primitive_of_[kernels_.back()] = primitives_.back().get();
+    }
+  }
+  DelegateModel(const DelegateModel&) = delete;
+  DelegateModel& operator=(const DelegateModel&) = delete;
+  // Frees kernels that were not handed over.
+  ~DelegateModel() {
+    for (kernel::Kernel* kernel : kernels_) {
+      if (!IsInner(kernel)) owned_.push_back(kernel);
+    }
+    std::sort(owned_.begin(), owned_.end());
+    owned_.erase(std::unique(owned_.begin(), owned_.end()), owned_.end());
+    for (kernel::Kernel* kernel : owned_) delete kernel;
+  }
+
+  // Iterators of a vector: Replace invalidates them.
+  KernelIter BeginKernelIterator() { return kernels_.begin(); }
+  KernelIter EndKernelIterator() { return kernels_.end(); }
+
+  // The operator of a kernel of the model; null for a delegate's own.
+  const T* GetPrimitive(kernel::Kernel* kernel) const {
+    const auto found = primitive_of_.find(kernel);
+    return found == primitive_of_.end() ? nullptr : found->second;
+  }
+
+  // Puts `graph_kernel` in the place of [from, end) and returns the position behind it. The model
+  // owns it from now on. A wrong range changes nothing, frees the kernel, returns the end, and
+  // fails the build.
+  KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* graph_kernel) {
+    if (from < kernels_.begin() || from >= end || end > kernels_.end() || graph_kernel == nullptr) {
+      failed_ = true;
+      delete graph_kernel;
+      return kernels_.end();
+    }
+    std::vector<const DeputyMSKernel*>& replaced = replaced_[graph_kernel];
+    for (KernelIter iter = from; iter != end; ++iter) {
+      if (IsInner(*iter)) {
+        replaced.push_back(OriginalOf(*iter));
+      } else {
+        const auto& more = replaced_[*iter];
+        replaced.insert(replaced.end(), more.begin(), more.end());
+        owned_.push_back(*iter);
+      }
+    }
+    return kernels_.insert(kernels_.erase(from, end), graph_kernel) + 1;
+  }
+
+  // The list itself, to be rewritten freely: every kernel of the model stays in it or is replaced
+  // by one new kernel, whose inputs() and outputs() say by which; and what a kernel reads is made
+  // before it.
+  std::vector<kernel::Kernel*>* nodes() { return &kernels_; }
+
+  const std::vector<MSTensor>& inputs() const { return inputs_; }
+  const std::vector<MSTensor>& outputs() const { return outputs_; }
+  SchemaVersion GetVersion() const {
+    return static_cast<SchemaVersion>(DeputyMSGraphSchemaVersion(graph_));
+  }
+
+  // For the runtime: hands the list over.
+  Status Commit() {
+    if (failed_) {
+      return {kLiteParamInvalid, "Replace: a range that is not in the list, or no kernel"};
+    }
+    std::vector<DeputyMSKernelEntry> entries;
+    std::vector<std::string> names(kernels_.size());
+    std::vector<std::vector<MSTensorHandle>> handles(2 * kernels_.size());
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      DeputyMSKernelEntry entry = {};
+      entry.struct_size = sizeof entry;
+      kernel::Kernel* const kernel = kernels_[i];
+      if (kernel == nullptr) return {kLiteNullptr, "the list has a null kernel"};
+      if (IsInner(kernel)) {
+        entry.original = OriginalOf(kernel);
+      } else {
+        const auto& replaced = replaced_[kernel];
+        names[i] = kernel->name();
+        handles[2 * i] = detail::ToHandles(kernel->inputs());
+        handles[2 * i + 1] = detail::ToHandles(kernel->outputs());
+        entry.functions = &detail::KernelFunctions();
+        entry.user_data = kernel;
+        entry.name = names[i].c_str();
+        entry.replaced = replaced.data();
+        entry.replaced_count = replaced.size();
+        entry.inputs = detail::ToArray(&handles[2 * i]);
+        entry.outputs = detail::ToArray(&handles[2 * i + 1]);
+      }
+      entries.push_back(entry);
+    }
+    kernels_.clear();  // the runtime frees them, also if it refuses the list
+    return detail::ToStatus(DeputyMSGraphSetKernels(graph_, entries.data(), entries.size()));
+  }
+
+ private:
+  bool IsInner(const kernel::Kernel* kernel) const {
+    return primitive_of_.count(const_cast<kernel::Kernel*>(kernel)) > 0;
+  }
+  static const DeputyMSKernel* OriginalOf(const kernel::Kernel* inner) {
+    return static_cast<const detail::InnerKernel*>(inner)->original();
+  }
+
+  DeputyMSGraph* graph_;
+  std::vector<MSTensor> inputs_, outputs_;
+  std::vector<std::unique_ptr<T>> primitives_;
+  std::vector<std::unique_ptr<kernel::Kernel>> inner_;
+  std::vector<kernel::Kernel*> kernels_;
+  std::map<kernel::Kernel*, const T*> primitive_of_;  // of the model's kernels
+  std::map<const kernel::Kernel*, std::vector<const DeputyMSKernel*>> replaced_;
+  std::vector<kernel::Kernel*> owned_;  // replaced themselves
+  bool failed_ = false;
+};
+
+// A third-party engine. Its settings live in the object. One may serve several models.
+class Delegate {
+ public:
+  Delegate() = default;
+  Delegate(const Delegate&) = delete;
+  Delegate& operator=(const Delegate&) = delete;
+  virtual ~Delegate() = default;
+
+  // Called once per Model::Build, before the model is read. kLiteNotSupport: the model runs without
+  // the delegate; other failures fail the build.
+  virtual Status Init() = 0;
+  // Replaces kernels. A failure fails the build.
+  virtual Status Build(DelegateModel<schema::Primitive>* model) = 0;
+
+  // Ours. True: kernels cannot be resized; after a resize Build is called again instead of ReSize.
+  virtual bool StaticShapes() const { return false; }
+};
+
+// The tensors that cross the boundary of the run [from, end): what it reads and neither makes nor
+// finds among the constants, and what it makes for kernels outside or for the graph's outputs. In
+// the order in which they occur, each once.
+struct Boundary {
+  std::vector<MSTensor> inputs;
+  std::vector<MSTensor> outputs;
+};
+
+inline Boundary FindBoundary(DelegateModel<schema::Primitive>* model, KernelIter from,
+                             KernelIter end) {
+  const auto contains = [](const std::vector<MSTensor>& tensors, const MSTensor& tensor) {
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  };
+  std::vector<MSTensor> made;
+  for (KernelIter iter = from; iter != end; ++iter) {
+    made.insert(made.end(), (*iter)->outputs().begin(), (*iter)->outputs().end());
+  }
+  std::vector<MSTensor> read_outside = model->outputs();
+  for (KernelIter iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
+    if (iter >= from && iter < end) continue;
+    read_outside.insert(read_outside.end(), (*iter)->inputs().begin(), (*iter)->inputs().end());
+  }
+  Boundary boundary;
+  for (KernelIter iter = from; iter != end; ++iter) {
+    for (const MSTensor& tensor : (*iter)->inputs()) {
+      if (!tensor.IsConst() && !contains(made, tensor) && !contains(boundary.inputs, tensor)) {
+        boundary.inputs.push_back(tensor);
+      }
+    }
+    for (const MSTensor& tensor : (*iter)->outputs()) {
+      if (contains(read_outside, tensor)) boundary.outputs.push_back(tensor);
+    }
+  }
+  return boundary;
+}
+
+namespace detail {
+
+// What stands behind the C API's user_data of a delegate.
+struct DelegateState {
+  std::shared_ptr<Delegate> delegate;
+  std::shared_ptr<Context> context;  // may be null
+
+  static int Init(void* user_data, MSContextHandle /*context*/) {
+    return static_cast<int>(static_cast<DelegateState*>(user_data)->delegate->Init());
+  }
+  static int Build(void* user_data, DeputyMSGraph* graph) {
+    auto* state = static_cast<DelegateState*>(user_data);
+    DelegateModel<schema::Primitive> model(graph, state->context.get());
+    Status status = state->delegate->Build(&model);
+    if (status.IsOk()) status = model.Commit();
+    return static_cast<int>(status);
+  }
+  static void Release(void* user_data) { delete static_cast<DelegateState*>(user_data); }
+};
+
+// The struct of the C API for a delegate; its release frees the state.
+inline DeputyMSDelegate ToC(const std::shared_ptr<Delegate>& delegate,
+                            const std::shared_ptr<Context>& context) {
+  DeputyMSDelegate c = {};
+  c.struct_size = sizeof c;
+  c.abi_version = DEPUTY_MS_DELEGATE_ABI_VERSION;
+  c.flags = delegate->StaticShapes() ? kDeputyMSDelegateStaticShapes : 0;
+  c.user_data = new DelegateState{delegate, context};
+  c.init = DelegateState::Init;
+  c.build = DelegateState::Build;
+  c.release = DelegateState::Release;
+  return c;
+}
+
+}  // namespace detail
+
+// The delegate for an interpreter of libdeputy, beside others in one plan (delegate_c.h). Deleted
+// by DeputyMSDelegateDeleteTfLite, after the interpreter. Null on failure.
+inline struct TfLiteDelegate* ToTfLiteDelegate(const std::shared_ptr<Delegate>& delegate) {
+  const DeputyMSDelegate c = detail::ToC(delegate, nullptr);
+  struct TfLiteDelegate* result = DeputyMSDelegateCreateTfLite(&c);
+  if (result == nullptr) c.release(c.user_data);
+  return result;
+}
+
+}  // namespace mindspore
+
+#endif  // DEPUTY_MINDSPORE_INCLUDE_DELEGATE_H_
