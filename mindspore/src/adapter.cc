@@ -204,14 +204,15 @@ TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
 
   DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
   TF_LITE_ENSURE_STATUS(graph.Load());
+  MSStatus built = kMSStatusSuccess;
   {
     const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
-    const MSStatus built = Build(&graph);
-    if (built != kMSStatusSuccess) return Report(context, built, "Build", kTfLiteDelegateError);
+    built = Build(&graph);
   }
-  if (!graph.failure.empty()) {
-    return Report(context, kMSStatusLiteParamInvalid, "Build: " + graph.failure,
-                  kTfLiteDelegateError);
+  if (!graph.failure.empty() && built == kMSStatusSuccess) built = kMSStatusLiteParamInvalid;
+  if (built != kMSStatusSuccess) {
+    const std::string text = graph.failure.empty() ? "Build" : graph.failure + ": Build";
+    return Report(context, built, text, kTfLiteDelegateError);
   }
   for (DeputyMSKernel* entry : graph.list) {
     if (entry->kernel == nullptr) continue;

@@ -9,6 +9,7 @@
 #   tests/*_test.py     scripts that get the build folder as argument
 #   tests/*.{cc,c}, else  helpers shared by all of the above
 #   tests/gpu_*_test.cc, tests/gpu_*.cc  those of the OpenCL delegate, where OpenCL's headers are
+#   tests/mindspore_*_test.{cc,c}  those of MindSpore's API, linked to the shared libraries as clients are
 #   tests/plugins/*       delegate libraries, see plugins.cmake
 #   tests/fuzz/*          one executable of all, see fuzz.cmake
 #   tests/conformance_client/*  a program that links the shared library and the conformance kit
@@ -26,6 +27,8 @@ file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
 if(support_sources)
   list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/model_builder.cc$)")
 endif()
+list(FILTER test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
+list(FILTER c_test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
 
 # Tests of the OpenCL delegate and their helpers, which know its headers.
 set(gpu_support_sources ${support_sources})
@@ -132,6 +135,8 @@ foreach(source IN LISTS c_test_sources)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
 endforeach()
 
+include(tools/cmake/mindspore_tests.cmake)
+
 # By far the longest test: in two entries, which may run at a time.
 set_property(TEST conformance_test PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=0)
 add_test(NAME conformance_test_2 COMMAND conformance_test)
@@ -165,7 +170,7 @@ endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_subdirectory(examples)
-add_dependencies(all_tests classify link_client conv_mean_delegate softmax_delegate)
+add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate softmax_delegate)
 
 # Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)

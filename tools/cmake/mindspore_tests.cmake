@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests of MindSpore's API. They are clients: one copy of Deputy is in the process, the shared one.
+# A test in C gets the path of a model.
+file(GLOB mindspore_tests CONFIGURE_DEPENDS tests/mindspore_*_test.cc tests/mindspore_*_test.c)
+foreach(source IN LISTS mindspore_tests)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE deputy_mindspore deputy)
+  if(source MATCHES "\\.c$")
+    target_include_directories(${name} PRIVATE ${client_include_dir})
+    target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA)
+    target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  else()
+    target_link_libraries(${name} PRIVATE deputy_conformance GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/examples/conv_mean.tflite)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  add_dependencies(all_tests ${name})
+endforeach()
