@@ -15,6 +15,7 @@
 #include "mindspore/include/api/status.h"
 #include "mindspore/log.h"
 #include "tests/mindspore_support.h"
+#include "tests/ms_writer.h"
 
 namespace deputy {
 namespace {
@@ -363,6 +364,30 @@ TEST(MindSporeModel, file_and_buffer_are_the_same_model) {
   ASSERT_EQ(model.Build(path, kMindIR, CpuContext()), mindspore::kSuccess);
   EXPECT_EQ(Predict(&model, kX), ChainResult(4, kX));
   std::filesystem::remove(path);
+}
+
+// MindSpore's own files go the same way, by their identifier.
+TEST(MindSporeModel, takes_models_of_mindspore) {
+  ms::MsWriter writer;
+  const uint32_t x = writer.Input({1, 4}), y = writer.Output({1, 4});
+  writer.Node(ms::file::Value::Abs, {x}, {y});
+  const std::vector<uint8_t> bytes = writer.Finish();
+  const std::string path = testing::TempDir() + "/mindspore_model_test.model";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  Model from_buffer, from_file;
+  ASSERT_EQ(Build(&from_buffer, bytes, CpuContext()), mindspore::kSuccess);
+  ASSERT_EQ(from_file.Build(path, kMindIR, CpuContext()), mindspore::kSuccess);
+  EXPECT_EQ(Predict(&from_buffer, {1, -2, 3, -4}), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(Predict(&from_file, {-1, 2, -3, 4}), (std::vector<float>{1, 2, 3, 4}));
+  std::filesystem::remove(path);
+
+  Model damaged;
+  EXPECT_EQ(
+      Build(&damaged, {bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(bytes.size() / 2)},
+            CpuContext()),
+      mindspore::kLiteGraphFileError);
 }
 
 TEST(MindSporeModel, tensors_are_found_by_name) {

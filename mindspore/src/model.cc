@@ -10,25 +10,27 @@
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
+#include "mindspore/ms/convert.h"
 #include "mindspore/src/log.h"
 
 namespace deputy::ms {
 namespace {
 
-constexpr size_t kIdentifierAt = 4;
-constexpr size_t kIdentifierSize = 4;
+constexpr size_t kIdentifierEnd = 8;
 constexpr uint32_t kMindIRLite = 4;  // the C++ API's name for a file of MindSpore Lite
 
-// Whether a FlatBuffer has this file identifier.
-bool HasIdentifier(const std::vector<char>& bytes, const char* identifier) {
-  return bytes.size() >= kIdentifierAt + kIdentifierSize &&
-         std::memcmp(bytes.data() + kIdentifierAt, identifier, kIdentifierSize) == 0;
+// A model of MindSpore's becomes a .tflite file in memory, and goes through the one loader.
+MSStatus ConvertMsFile(const std::vector<char>& ms, std::vector<char>* out_tflite) {
+  std::string error;
+  const auto* first = reinterpret_cast<const uint8_t*>(ms.data());
+  const std::vector<uint8_t> tflite = ConvertMsModel({first, ms.size()}, {}, &error);
+  if (tflite.empty()) return Fail(kMSStatusLiteGraphFileError, "Build: %s", error.c_str());
+  out_tflite->assign(tflite.begin(), tflite.end());
+  return kMSStatusSuccess;
 }
 
-// The one seam for models of MindSpore: turns a .ms file into a .tflite file in memory.
-MSStatus ConvertMsFile(const std::vector<char>& /*ms*/, std::vector<char>* /*out_tflite*/) {
-  return Fail(kMSStatusLiteNotSupport,
-              "the model is a .ms file (MSL2), which is not supported yet");
+bool IsMs(const std::vector<char>& bytes) {
+  return IsMsModel({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 // The delegate library of a device.
@@ -115,11 +117,11 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
   if (const MSStatus status = CheckBuild(type, context); status != kMSStatusSuccess) return status;
   if (path == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the path is NULL");
   std::ifstream file(path, std::ios::binary);
-  Bytes head(kIdentifierAt + kIdentifierSize);
+  Bytes head(kIdentifierEnd);
   if (!file.read(head.data(), static_cast<std::streamsize>(head.size()))) {
     return Fail(kMSStatusLiteFileError, "Build: cannot read '%s'", path);
   }
-  if (!HasIdentifier(head, "MSL2")) return BuildWith({}, path);
+  if (!IsMs(head)) return BuildWith({}, path);
   file.seekg(0);
   return BuildWith(Bytes(std::istreambuf_iterator<char>(file), {}), nullptr);
 }
@@ -178,7 +180,7 @@ MSStatus Model::LoadModel(Bytes bytes, const char* path) {
   if (path != nullptr) {
     model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path, reporter, this));
   } else {
-    if (HasIdentifier(bytes, "MSL2")) {
+    if (IsMs(bytes)) {
       const MSStatus status = ConvertMsFile(bytes, &bytes_);
       if (status != kMSStatusSuccess) return status;
     } else {

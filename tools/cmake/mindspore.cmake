@@ -26,7 +26,7 @@ add_library(deputy_mindspore SHARED ${mindspore_sources})
 set_target_properties(deputy_mindspore PROPERTIES SOVERSION 1)
 target_include_directories(deputy_mindspore PRIVATE ${PROJECT_SOURCE_DIR}
                            INTERFACE $<BUILD_INTERFACE:${client_include_dir}>)
-target_link_libraries(deputy_mindspore PRIVATE deputy)
+target_link_libraries(deputy_mindspore PRIVATE deputy deputy_ms)
 target_link_options(deputy_mindspore PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                     -Wl,--version-script=${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
 if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
