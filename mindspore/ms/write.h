@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A .tflite file under construction: one subgraph, operators of their first version. What it may grow to is
-// bounded by what it is made of; beyond, nothing more is added, and `full` says so.
+// A .tflite file under construction: one subgraph, operators of their first version. What it may
+// grow to is bounded by what it is made of; beyond, nothing more is added, and `full` says so.
 #ifndef DEPUTY_MINDSPORE_MS_WRITE_H_
 #define DEPUTY_MINDSPORE_MS_WRITE_H_
 
