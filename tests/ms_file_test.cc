@@ -97,6 +97,21 @@ TEST(MsFile, small_model_runs_from_any_address) {
   EXPECT_THAT(interpreter.Get<float>(0), ElementsAre(0));
 }
 
+// FlatBuffers' verifier does not ask lists of 64 bits to lie at multiples of 8.
+TEST(MsFile, lists_may_begin_anywhere) {
+  for (const bool shifted : {false, true}) {
+    MsWriter w;
+    const uint32_t x = w.Input({1, 2}), y = w.Output({2});
+    w.fbb().StartVector(shifted ? 3 : 2, sizeof(uint32_t));
+    if (shifted) w.fbb().PushElement<uint32_t>(0);
+    w.fbb().PushElement<uint32_t>(0);
+    w.fbb().PushElement<uint32_t>(0);
+    const flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero = w.fbb().EndVector(1);
+    w.Node(Value::Squeeze, {x}, {y}, file::CreateAxes(w.fbb(), zero));
+    EXPECT_TRUE(ConvertsSafely(w.Finish()));
+  }
+}
+
 TEST(MsFile, other_generations_are_refused) {
   std::vector<uint8_t> bytes = SmallModel();
   bytes[7] = '1';
