@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples do what they say: `classify` (C, dlopen) and `classify.py` (ctypes) print the same
 bytes for the shipped pictures and are right about nearly all of them, with the drop-in and with
-libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` takes its nodes
-and computes what the CPU computes; wrong input is refused in words.
+libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
+`mindspore_delegate` take their nodes and compute what the CPU computes; wrong input is refused in words.
 
     examples_test.py BUILD_FOLDER
 """
@@ -97,6 +97,25 @@ class ExamplesTest(unittest.TestCase):
         done = run(BUILD / 'examples/conv_mean_delegate', DIGITS / 'digits_int8.tflite')
         self.assertEqual(done.returncode, 1)
         self.assertIn(b'float32', done.stderr)
+
+    def test_mindspore_delegate_takes_every_run(self):
+        conv = 'Conv2DFusion-op'
+        expected = {
+            'examples/conv_mean.tflite':
+                'NpuGraph0 Activation-op1 NpuGraph1 ReduceFusion-op3 Softmax-op4',
+            'examples/digits/digits_float.tflite':
+                f'NpuGraph0 MaxPoolFusion-op1 {conv}2 NpuGraph1 {conv}4 NpuGraph2 {conv}7 NpuGraph3 '
+                f'{conv}9 NpuGraph4 AvgPoolFusion-op12 FullConnection-op13 FullConnection-op14 '
+                'Softmax-op15',
+        }
+        for model, kernels in expected.items():
+            done = run(BUILD / 'examples/mindspore_delegate', ROOT / model)
+            self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
+            lines = done.stdout.decode().splitlines()
+            self.assertEqual(lines[1], f'with the delegate: {kernels}')
+            self.assertRegex(lines[2], r'^greatest difference: [0-9.e-]+$')
+        self.assertEqual(run(BUILD / 'examples/mindspore_delegate', DIGITS / 'labels.txt').returncode,
+                         1)
 
     def test_softmax_delegate_takes_the_softmax_of_a_real_model(self):
         plugin = BUILD / 'examples/libsoftmax_delegate.so'

@@ -126,6 +126,20 @@ class HeadersTest(unittest.TestCase):
         self.expect_content([(mode, [], f'#include "{path}"\n')
                              for path in paths for mode in (MODES[0], MODES[-1])])
 
+    def test_mindspores_headers_compile_alone_under_both_names(self):
+        headers = sorted(path.name for path in (INCLUDE / 'mindspore').glob('*.h'))
+        self.assertGreater(len(headers), 12)
+        jobs = []
+        for header in headers:
+            plain_c = header.endswith('_c.h')
+            tree = 'c_api' if plain_c else 'api'
+            for mode in MODES:
+                # The C++ layer is C++17.
+                if plain_c or mode[1][2] in ('-std=c++17', '-std=c++20'):
+                    jobs.append((mode, [], f'#include "mindspore/{header}"\n'))
+            jobs.append((MODES[-1], [], f'#include "mindspore/include/{tree}/{header}"\n'))
+        self.expect_content(jobs)
+
     def test_opaque_delegate_type_can_be_chosen(self):
         text = ('#include "deputy/c_api_opaque.h"\n'
                 'void Use(TfLiteOpaqueDelegateStruct* d);\n'

@@ -49,10 +49,12 @@ class InstallTest(unittest.TestCase):
         for path in ('bin/deputy', 'include/deputy/deputy.h', 'include/deputy/c_api.h',
                      'include/tensorflow/lite/c/c_api.h', 'include/tflite/c/c_api.h',
                      'include/tflite/converter/core/c/tflite_types.h',
-                     'include/tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h'):
+                     'include/tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h',
+                     'include/mindspore/model_c.h', 'include/mindspore/include/api/delegate.h'):
             self.assertTrue((self.prefix / path).is_file(), path)
         for path in ('libdeputy.so', 'libdeputy.so.1', 'deputy/drop-in/libtensorflowlite_c.so',
-                     'pkgconfig/deputy.pc', 'pkgconfig/tensorflowlite_c.pc'):
+                     'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
+                     'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
     def test_installed_command_finds_its_library(self):
@@ -72,6 +74,18 @@ class InstallTest(unittest.TestCase):
                 run(client, MODEL, env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries)))))
         self.assertEqual(outputs[0], outputs[1])
         self.assertIn('TensorFlow Lite 2.19.0', outputs[0])
+
+    def test_delegate_for_mindspore_builds_outside_the_tree_and_runs(self):
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))
+        words = self.expect_success(
+            run('pkg-config', '--cflags', '--libs', 'deputy_mindspore', env=environment)).split()
+        client = self.prefix / 'mindspore_delegate'
+        self.expect_success(run('c++', '-std=c++17', '-Wall', '-Werror',
+                                ROOT / 'examples/mindspore_delegate.cc', '-o', client, *words))
+        printed = self.expect_success(run(
+            client, ROOT / 'examples/conv_mean.tflite',
+            env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))))
+        self.assertIn('NpuGraph1', printed)
 
 
 if __name__ == '__main__':
