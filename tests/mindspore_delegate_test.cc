@@ -566,6 +566,7 @@ TEST(MindSporeKernel, resize_there_and_back) {
     }
     EXPECT_EQ(Count(*delegate->records, "resize"), static_shapes ? 0U : 6U);
     EXPECT_EQ(Count(*delegate->records, "build"), static_shapes ? 4U : 1U);
+    EXPECT_EQ(Count(*delegate->records, "prepare"), static_shapes ? 8U : 2U);
     EXPECT_EQ(Count(*delegate->records, "init"), 1U);
   }
 }
