@@ -454,6 +454,43 @@ static void DelegateInC(void** state) {
   assert_int_equal(declines.executed, 0);
 }
 
+// Replaces a wrong range, and goes on as if nothing had happened.
+static int BuildWithAWrongRange(void* user_data, DeputyMSGraph* graph) {
+  SoftmaxDelegate* delegate = user_data;
+  const DeputyMSKernelFunctions functions = {
+      .struct_size = sizeof functions, .execute = ExecuteSoftmax, .release = ReleaseSoftmax};
+  const size_t count = DeputyMSGraphKernelCount(graph);
+  const size_t ranges[][2] = {{1, 1}, {2, 1}, {count, count + 1}, {0, count + 1}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; ++i) {
+    Softmax* softmax = calloc(1, sizeof *softmax);
+    softmax->live = &delegate->live;
+    ++delegate->live;
+    size_t next = 77;
+    assert_int_equal(DeputyMSGraphReplace(graph, ranges[i][0], ranges[i][1], &functions, softmax,
+                                          "wrong", &next),
+                     kMSStatusLiteParamInvalid);
+    assert_int_equal(next, 77);
+    assert_int_equal(delegate->live, 0);
+    assert_int_equal(DeputyMSGraphKernelCount(graph), count);
+  }
+  return 0;
+}
+
+static void WrongRangeFailsTheBuild(void** state) {
+  (void)state;
+  SoftmaxDelegate delegate = {0};
+  DeputyMSDelegate c = DelegateOf(&delegate);
+  c.build = BuildWithAWrongRange;
+  MSContextHandle context = CpuContext();
+  assert_int_equal(DeputyMSContextSetDelegate(context, &c), kMSStatusSuccess);
+  MSModelHandle model = MSModelCreate();
+  assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, context),
+                   kMSStatusLiteParamInvalid);
+  assert_non_null(strstr(DeputyMSLastError(), "expected a range"));
+  MSModelDestroy(&model);
+  assert_int_equal(delegate.released, 1);
+}
+
 static void DelegateStructsAreChecked(void** state) {
   (void)state;
   SoftmaxDelegate delegate = {0};
@@ -494,6 +531,7 @@ int main(int argc, char** argv) {
       cmocka_unit_test(ModelRefusesWhatIsWrong),
       cmocka_unit_test(TrainingIsNotSupported),
       cmocka_unit_test(DelegateInC),
+      cmocka_unit_test(WrongRangeFailsTheBuild),
       cmocka_unit_test(DelegateStructsAreChecked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
