@@ -447,6 +447,7 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
 
 // A lane does not depend on its neighbours.
 TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
+  if (GetParam().half) GTEST_SKIP() << "float16 holds no such numbers";
   GraphMaker g;
   std::vector<float> factors(41);
   for (size_t i = 0; i < factors.size(); ++i) factors[i] = i % 3 == 0 ? 1e7f : 1e-3f;
