@@ -9,7 +9,7 @@
 #include "deputy/builtin_ops.h"
 #include "mindspore/src/log.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 using Shapes = std::vector<std::vector<int>>;
@@ -316,11 +316,11 @@ TfLiteRegistration Adapter::RegistrationOf(const char* name) {
   return registration;
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // ---- The C API ----------------------------------------------------------------------------------
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate) {
   return Contain<TfLiteDelegate*>(nullptr, nullptr, [&]() -> TfLiteDelegate* {

@@ -15,7 +15,7 @@
 #include "mindspore/src/context.h"
 #include "mindspore/src/graph.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 class Adapter {
  public:
@@ -69,6 +69,6 @@ class Adapter {
   std::shared_ptr<GraphTensors> pending_tensors_;
 };
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_ADAPTER_H_

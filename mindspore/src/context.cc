@@ -8,7 +8,7 @@
 
 #include "mindspore/src/log.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 constexpr size_t kMostDevices = 3;
@@ -105,11 +105,11 @@ bool Context::HasDevice(MSDeviceType type) const {
                      [type](const auto& device) { return device->type == type; });
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // ---- The C API ----------------------------------------------------------------------------------
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 

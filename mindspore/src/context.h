@@ -12,7 +12,7 @@
 
 #include "mindspore/include/delegate_c.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 inline constexpr int kDefaultFrequency = 3;
 inline constexpr int kLowestFrequency = 1;
@@ -79,6 +79,6 @@ class Context {
   bool adopted_ = false;
 };
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_CONTEXT_H_

@@ -11,7 +11,7 @@
 #include "deputy/c_api_opaque.h"
 #include "mindspore/src/log.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 std::vector<int> IndicesOf(const TfLiteIntArray* array) {
@@ -84,9 +84,9 @@ bool GraphTensors::SetShape(int index, std::span<const int64_t> shape) {
   return context_->ResizeTensor(context_, tensor, dims) == kTfLiteOk;
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 // ---- Reading the plan ---------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@
 #include "mindspore/src/primitive.h"
 #include "mindspore/src/tensor.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 // A kernel of a delegate, owned by whoever holds this object.
 class DelegateKernel {
@@ -85,7 +85,7 @@ class GraphTensors : public TensorSource {
   TensorTable table_;  // the last: its tensors look at the rest
 };
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // A kernel of the list.
 struct DeputyMSKernel {
@@ -93,7 +93,7 @@ struct DeputyMSKernel {
   int node = -1;
   std::unique_ptr<DeputyMSPrimitive> primitive;
   // Of this delegate: the kernel, until the adapter takes it.
-  std::unique_ptr<deputy::ms::DelegateKernel> kernel;
+  std::unique_ptr<deputy::ms_api::DelegateKernel> kernel;
   std::string name;
   bool foreign = false;  // a node of another delegate's, which stays
   // Numbers of its tensors without absent ones, and their views. Of this delegate's kernel: what it
@@ -103,19 +103,19 @@ struct DeputyMSKernel {
 };
 
 struct DeputyMSGraph {
-  explicit DeputyMSGraph(std::shared_ptr<deputy::ms::GraphTensors> graph_tensors)
+  explicit DeputyMSGraph(std::shared_ptr<deputy::ms_api::GraphTensors> graph_tensors)
       : tensors(std::move(graph_tensors)) {}
 
   // Reads the plan. The context is in delegate mode.
   TfLiteStatus Load();
 
   // The edits, which own the new kernels in every case. What goes wrong stays in `failure`.
-  MSStatus Replace(size_t from, size_t end, std::unique_ptr<deputy::ms::DelegateKernel> kernel,
+  MSStatus Replace(size_t from, size_t end, std::unique_ptr<deputy::ms_api::DelegateKernel> kernel,
                    size_t* next);
   MSStatus SetList(const DeputyMSKernelEntry* entries, size_t count);
   MSStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-  std::shared_ptr<deputy::ms::GraphTensors> tensors;
+  std::shared_ptr<deputy::ms_api::GraphTensors> tensors;
   std::vector<std::unique_ptr<DeputyMSKernel>> originals;  // in the order of execution
   std::vector<std::unique_ptr<DeputyMSKernel>> fresh;      // the delegate's own
   std::vector<DeputyMSKernel*> list;                       // what is left, and what is new
@@ -125,7 +125,7 @@ struct DeputyMSGraph {
  private:
   TfLiteStatus AddNode(int node_index);
   void FindEnds();
-  DeputyMSKernel* Wrap(std::unique_ptr<deputy::ms::DelegateKernel> kernel);
+  DeputyMSKernel* Wrap(std::unique_ptr<deputy::ms_api::DelegateKernel> kernel);
   MSStatus ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                        std::vector<DeputyMSKernel*>* out_list);
   MSStatus CoverGone(const std::vector<DeputyMSKernel*>& new_list);

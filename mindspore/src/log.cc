@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <mutex>
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 constexpr size_t kTextSize = 1024;
@@ -83,9 +83,9 @@ MSStatus Fail(MSStatus code, const char* format, ...) {
   return code;
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 const char* DeputyMSLastError() { return last_error.data(); }
 

@@ -9,7 +9,7 @@
 
 #include "mindspore/include/delegate_c.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 // One line for the sink, as printf.
 void Log(DeputyMSLogLevel level, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -46,6 +46,6 @@ MSStatus Guard(Function&& function) noexcept {
   }
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_LOG_H_

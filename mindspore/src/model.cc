@@ -13,7 +13,7 @@
 #include "mindspore/ms/convert.h"
 #include "mindspore/src/log.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 constexpr size_t kIdentifierEnd = 8;
@@ -23,14 +23,14 @@ constexpr uint32_t kMindIRLite = 4;  // the C++ API's name for a file of MindSpo
 MSStatus ConvertMsFile(const std::vector<char>& ms, std::vector<char>* out_tflite) {
   std::string error;
   const auto* first = reinterpret_cast<const uint8_t*>(ms.data());
-  const std::vector<uint8_t> tflite = ConvertMsModel({first, ms.size()}, {}, &error);
+  const std::vector<uint8_t> tflite = ms::ConvertMsModel({first, ms.size()}, {}, &error);
   if (tflite.empty()) return Fail(kMSStatusLiteGraphFileError, "Build: %s", error.c_str());
   out_tflite->assign(tflite.begin(), tflite.end());
   return kMSStatusSuccess;
 }
 
 bool IsMs(const std::vector<char>& bytes) {
-  return IsMsModel({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  return ms::IsMsModel({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 // The delegate library of a device.
@@ -474,11 +474,11 @@ void Model::RestoreShapes(const std::vector<std::vector<int>>& shapes) {
   Log(kDeputyMSLogError, "Resize: the former shapes could not be restored");
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // ---- The C API ----------------------------------------------------------------------------------
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include "mindspore/src/context.h"
 #include "mindspore/src/tensor.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 // The tensors of an interpreter's main subgraph.
 class InterpreterTensors : public TensorSource {
@@ -119,6 +119,6 @@ class Model {
   std::vector<std::unique_ptr<NodeView>> views_;  // by node
 };
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_MODEL_H_

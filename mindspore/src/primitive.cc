@@ -12,7 +12,7 @@
 #include "mindspore/src/log.h"
 #include "mindspore/src/tensor.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 constexpr int kCustomType = 191;
@@ -502,9 +502,9 @@ const char* TypeNameOf(int builtin_code) {
   return row == nullptr ? "Custom" : row->name;
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 DeputyMSPrimitive::DeputyMSPrimitive(const TfLiteContext& context, const TfLiteNode& node,
                                      const TfLiteRegistration& registration)

@@ -13,7 +13,7 @@
 #include "deputy/common.h"
 #include "mindspore/include/delegate_c.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 struct Attribute {
   const char* name;
@@ -26,7 +26,7 @@ struct Attribute {
 // "Conv2DFusion" for CONV_2D; "Custom" for what MindSpore does not have.
 const char* TypeNameOf(int builtin_code);
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // What a DeputyMSPrimitive* points to.
 struct DeputyMSPrimitive {
@@ -39,14 +39,14 @@ struct DeputyMSPrimitive {
   void AddBool(const char* name, bool value);
   void AddFloat(const char* name, float value);
   // Null if there is none of that name and kind.
-  const deputy::ms::Attribute* Find(const char* name, DeputyMSAttributeKind kind) const;
+  const deputy::ms_api::Attribute* Find(const char* name, DeputyMSAttributeKind kind) const;
 
   int32_t type = 0;
   const char* type_name = "";
   int32_t builtin_code = 0;
   int32_t version = 0;
   std::string custom_name;
-  std::vector<deputy::ms::Attribute> attributes;
+  std::vector<deputy::ms_api::Attribute> attributes;
 };
 
 #endif  // DEPUTY_MINDSPORE_SRC_PRIMITIVE_H_

@@ -8,7 +8,7 @@
 
 #include "mindspore/src/log.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 namespace {
 
 struct TypeRow {
@@ -194,11 +194,11 @@ std::vector<MSTensorHandle> TensorTable::Handles(std::span<const int> indices) {
   return handles;
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 // ---- The C API ----------------------------------------------------------------------------------
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "deputy/common.h"
 #include "mindspore/include/delegate_c.h"
 
-namespace deputy::ms {
+namespace deputy::ms_api {
 
 MSDataType DataTypeOf(TfLiteType type);
 
@@ -129,6 +129,6 @@ inline MSTensorHandleArray ArrayOf(const std::vector<MSTensorHandle>& handles) {
   return {handles.size(), const_cast<MSTensorHandle*>(handles.data())};
 }
 
-}  // namespace deputy::ms
+}  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_TENSOR_H_

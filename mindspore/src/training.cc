@@ -4,7 +4,7 @@
 // functions exist so that programs link, and fail.
 #include "mindspore/src/log.h"
 
-using namespace deputy::ms;  // NOLINT(google-build-using-namespace)
+using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
