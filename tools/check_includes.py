@@ -323,7 +323,7 @@ def self_test():
         'examples/inside.cc': source('"mindspore/src/b.h"'),
         'compiler/a.cc': source('"gpu_cl/device.h"'),
         'compiler/b.cc': source('<CL/cl.h>'),
-        'mindspore/ms/up.cc': source('"mindspore/model.h"'),
+        'mindspore/ms/up.cc': source('"mindspore/src/b.h"'),
         'mindspore/schema.cc': source('"schema_generated.h"'),
         'mindspore/ms/core.cc': source('"core/model/model.h"'),
         'tools/run.cc': source('"tests/cases/add.h"'),
