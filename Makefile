@@ -101,9 +101,10 @@ check-includes:
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
 	tools/check_includes.py --objects $(BUILD)
-# What it reads are the commands of a build without precompiled headers, which are another compiler's.
+# What it reads are the commands of a build with clang, without precompiled headers.
 check-tidy:
-	$(CMAKE) -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 	cmake --build build/tidy --target generated/schema_generated.h generated/ms_generated.h \
 	  generated/objects/objects_generated.h
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/($(TIDY_FOLDERS))/.*\.cc$$'

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GATHER, GATHER_ND, EMBEDDING_LOOKUP and ONE_HOT: results that depend on indices.
+#include <algorithm>
+
 #include "compiler/copy.h"
 #include "compiler/node_import.h"
 
@@ -64,8 +66,10 @@ ValueId FlatIndices(NodeImport* node, ValueId tuples, const Shape& axes) {
   const std::vector<int64_t> strides = Strides(axes);
   ValueId sum = kNoValue;
   for (size_t n = 0; n < axes.size(); ++n) {
-    std::vector<double> steps;
-    for (int i = 0; i < axes[n]; ++i) steps.push_back(static_cast<double>(i * strides[n]));
+    std::vector<double> steps(static_cast<size_t>(axes[n]));
+    for (size_t i = 0; i < steps.size(); ++i) {
+      steps[i] = static_cast<double>(static_cast<int64_t>(i) * strides[n]);
+    }
     const ValueId table = node->Constant(kTfLiteInt32, {axes[n]}, steps);
     const ValueId column = TupleColumn(node, tuples, static_cast<int>(n));
     const ValueId step = node->Add(Gather{}, {table, column}, kTfLiteInt32, node->shape(column));
@@ -91,6 +95,12 @@ bool ImportGatherNd(NodeImport* node) {
   const int64_t count = ElementCount(axes);
   if (ElementCount(shape) == 0)
     return node->RefuseInput(0, kDeputyReasonShape, "it has nothing to pick from");
+  // The tables of FlatIndices are no longer than this.
+  constexpr int kLongestAxis = 1 << 20;
+  if (depth > 1 && *std::max_element(axes.begin(), axes.end()) > kLongestAxis) {
+    return node->RefuseInput(0, kDeputyReasonShape, "expected axes of %d elements at most",
+                             kLongestAxis);
+  }
   Shape flat = {static_cast<int>(count)}, to(index_shape.begin(), index_shape.end() - 1);
   flat.insert(flat.end(), shape.begin() + depth, shape.end());
   to.insert(to.end(), shape.begin() + depth, shape.end());

@@ -90,7 +90,7 @@ class Expansion {
   std::string Expand(size_t level) {
     const auto dimension = static_cast<size_t>(order_[level]);
     std::vector<int64_t> next;
-    const std::string problem =
+    std::string problem =
         levels_[level].format == kTfLiteDimDense
             ? ExpandDense(level, extents_[dimension], pitches_[dimension], &next)
             : ExpandSparse(level, extents_[dimension], pitches_[dimension], &next);

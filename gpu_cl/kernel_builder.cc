@@ -55,7 +55,7 @@ std::string KernelBuilder::Status() {
 }
 
 Buffer KernelBuilder::Packed(const Packing& packing) {
-  const Buffer buffer = {"packed", packing.type};
+  Buffer buffer = {"packed", packing.type};
   Parameter(ConstPointer(packing.type) + " restrict " + buffer.name,
             PackedBuffer{static_cast<int>(packings_.size())});
   packings_.push_back(packing);
