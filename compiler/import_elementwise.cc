@@ -282,15 +282,28 @@ bool ImportLogical(NodeImport* node) {
   return node->SetOutput(0, node->AddBinary(op, node->Input(0), node->Input(1)));
 }
 
+bool CheckBits(NodeImport* node) {
+  return node->CheckInputs(2, 2) &&
+         node->CheckType(0, {kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteUInt16, kTfLiteInt32,
+                             kTfLiteUInt32}) &&
+         node->CheckType(1, {node->input_tensor(0).type});
+}
+
 template <ScalarOp op>
 bool ImportBits(NodeImport* node) {
-  if (!node->CheckInputs(2, 2) ||
-      !node->CheckType(0, {kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteUInt16, kTfLiteInt32,
-                           kTfLiteUInt32}) ||
-      !node->CheckType(1, {node->input_tensor(0).type})) {
-    return false;
-  }
-  return node->SetOutput(0, node->AddBinary(op, node->Input(0), node->Input(1)));
+  return CheckBits(node) && node->SetOutput(0, node->AddBinary(op, node->Input(0), node->Input(1)));
+}
+
+// By at least no bit and at most all but one.
+bool ImportRightShift(NodeImport* node) {
+  const TfLiteType type = node->input_tensor(0).type;
+  if (!CheckBits(node)) return false;
+  Expression e;
+  const int value = e.Operand(0, type), bits = e.Operand(1, type);
+  const int most = e.Constant(type, static_cast<double>(8 * ElementBytes(type) - 1));
+  const int by = e.Apply(kMin, e.Apply(kMax, bits, e.Constant(type, 0)), most);
+  e.SetResult(e.Apply(kShiftRight, value, by));
+  return node->SetOutput(0, node->AddElementwise(std::move(e), {node->Input(0), node->Input(1)}));
 }
 
 // Where all are single elements TensorFlow Lite leaves the output the shape that the file gives it.
@@ -383,7 +396,7 @@ constexpr ImportRow kRows[] = {
     {"RELU6", kTfLiteBuiltinRelu6, 3, &ImportReal<&Activation<kTfLiteActRelu6>>},
     {"RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, &ImportReal<&Relu0To1>},
     {"RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, &ImportReal<&Activation<kTfLiteActReluN1To1>>},
-    {"RIGHT_SHIFT", kTfLiteBuiltinRightShift, 1, &ImportBits<kShiftRight>},
+    {"RIGHT_SHIFT", kTfLiteBuiltinRightShift, 1, &ImportRightShift},
     {"ROUND", kTfLiteBuiltinRound, 1, &ImportRealOp<kRoundEven>},
     {"RSQRT", kTfLiteBuiltinRsqrt, 3, &ImportRoot<kRsqrt>},
     {"SELECT", kTfLiteBuiltinSelect, 4, &ImportSelect},

@@ -2,7 +2,9 @@
 //
 // Operators that move elements to other places.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 
 #include "compiler/copy.h"
 #include "compiler/node_import.h"
@@ -318,12 +320,19 @@ bool ImportReverse(NodeImport* node) {
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
   Box box = {0, shape, Ints(shape.size(), 0), Ints(shape.size(), 0), Ints(shape.size(), 1), {}};
+  std::set<int> axes;
   for (int number : wanted) {
     int axis = 0;
     if (!node->ReadAxis(number, shape.size(), &axis)) return false;
+    axes.insert(axis);
     const auto along = static_cast<size_t>(axis);
     box.from_start[along] = std::max(shape[along] - 1, 0);
     box.from_steps[along] = -1;
+  }
+  // The kernel refuses what TensorFlow Lite reverses wrongly.
+  const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
+  if (axes.size() != wanted.size() || !adjacent) {
+    return node->Refuse(kDeputyReasonParameter, "axes that are not adjacent, each once");
   }
   return node->SetOutput(
       0, node->Add(Copy{{RegionOf(box, shape, shape)}, {}}, {from}, node->value(from).type, shape));

@@ -27,27 +27,14 @@ struct Lifetimes {
   std::vector<ValueId> storage;
   // Of the memory, where it is the value's own; else empty.
   std::vector<Lifetime> of_storage;
+
+  friend bool operator==(const Lifetimes&, const Lifetimes&) = default;
 };
 
 // A view shares its source's memory, with two exceptions, which a back end copies: views of
 // constants, and views that are an output of the graph while their source's memory is the client's
 // already, because it is an input or another output.
 Lifetimes FindLifetimes(const Graph& graph);
-
-// An output that may be written where an input lies: element for element, the input's last use.
-struct InPlace {
-  int operation = 0;
-  ValueId input = kNoValue;
-
-  friend bool operator==(const InPlace&, const InPlace&) = default;
-};
-// Of the operands of element-wise operations and epilogues, for each operation all candidates in
-// the order of their operands. Never an input or output of the graph: their memory is the client's.
-std::vector<InPlace> FindInPlace(const Graph& graph, const Lifetimes& lifetimes);
-
-// Lets the outputs have their inputs' memory, the first candidate of each operation. Returns how
-// many do.
-int ShareInPlace(const Graph& graph, Lifetimes* lifetimes);
 
 }  // namespace deputy::compiler
 

@@ -2,6 +2,7 @@
 #include "gpu_cl/choose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -51,6 +52,10 @@ std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, in
   return compiler::CheckNode(context, index, *node, *registration, out_work);
 }
 
+CostModel ModelFor(const GpuDelegate& gpu, const TfLiteContext* context) {
+  return CostModelOf(gpu.context->device().profile, ClassOf(gpu), context->recommended_num_threads);
+}
+
 // The partitions that nodes would make; they hold until the next call.
 TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
                      std::span<const TfLiteDelegateParams>* out_partitions) {
@@ -65,17 +70,40 @@ TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
   return status;
 }
 
-// Why a partition is left to the CPU; nothing if it is worth it, or cannot be imported, which shows
-// when it is compiled.
-std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
-                             const TfLiteDelegateParams& partition) {
+// What a partition gains; none if it cannot be imported, which shows when it is compiled.
+std::optional<double> Gain(TfLiteContext* context, const CostModel& model,
+                           const TfLiteDelegateParams& partition) {
   compiler::Graph graph;
   if (compiler::Import(context, partition, &graph)) return std::nullopt;
-  const double gain_us = GainNs(model, graph) / 1000;
-  if (gain_us >= gpu.options.min_gain_us) return std::nullopt;
+  return GainNs(model, graph);
+}
+
+// The first `count` partitions of those that gain most, then of those with most nodes.
+std::vector<size_t> BestFirst(const GpuDelegate& gpu, TfLiteContext* context,
+                              std::span<const TfLiteDelegateParams> partitions, size_t count) {
+  const CostModel model = ModelFor(gpu, context);
+  std::vector<double> gains;
+  for (const TfLiteDelegateParams& partition : partitions) {
+    gains.push_back(Gain(context, model, partition).value_or(-HUGE_VAL));
+  }
+  std::vector<size_t> order(partitions.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (gains[a] != gains[b]) return gains[a] > gains[b];
+    return partitions[a].nodes_to_replace->size > partitions[b].nodes_to_replace->size;
+  });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+// Why a partition is left to the CPU; nothing if it is worth it, or nothing can be said of it.
+std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
+                             const TfLiteDelegateParams& partition) {
+  const std::optional<double> gain = Gain(context, model, partition);
+  if (!gain || *gain / 1000 >= gpu.options.min_gain_us) return std::nullopt;
   char text[160];
   std::snprintf(text, sizeof text, "partition of %d nodes: gain %.1f us below min_gain_us=%.15g",
-                partition.nodes_to_replace->size, gain_us, gpu.options.min_gain_us);
+                partition.nodes_to_replace->size, *gain / 1000, gpu.options.min_gain_us);
   return Refusal{kDeputyReasonCost, text};
 }
 
@@ -105,8 +133,7 @@ TfLiteStatus RefuseSlow(const GpuDelegate& gpu, TfLiteContext* context, const Co
 
 TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::span<const int> plan,
                          std::vector<NodeChoice>* out_choices) {
-  const CostModel model =
-      CostModelOf(gpu.context->device().profile, ClassOf(gpu), context->recommended_num_threads);
+  const CostModel model = ModelFor(gpu, context);
   out_choices->clear();
   for (int index : plan) {
     NodeChoice& choice = out_choices->emplace_back();
@@ -119,20 +146,16 @@ TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::sp
   return RefuseSlow(gpu, context, model, out_choices);
 }
 
-TfLiteStatus KeepLargest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes) {
+TfLiteStatus KeepBest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes) {
   if (gpu.options.max_partitions == 0 || nodes->empty()) return kTfLiteOk;
   std::span<const TfLiteDelegateParams> partitions;
   const TfLiteStatus status = Preview(context, *nodes, &partitions);
   if (status != kTfLiteOk) return status;
-  std::vector<size_t> order(partitions.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return partitions[a].nodes_to_replace->size > partitions[b].nodes_to_replace->size;
-  });
-  const auto kept = std::min(order.size(), static_cast<size_t>(gpu.options.max_partitions));
+  const auto wanted = static_cast<size_t>(gpu.options.max_partitions);
+  if (partitions.size() <= wanted) return kTfLiteOk;
   nodes->clear();
-  for (size_t i = 0; i < kept; ++i) {
-    const TfLiteIntArray& part = *partitions[order[i]].nodes_to_replace;
+  for (const size_t index : BestFirst(gpu, context, partitions, wanted)) {
+    const TfLiteIntArray& part = *partitions[index].nodes_to_replace;
     nodes->insert(nodes->end(), part.data, part.data + part.size);
   }
   std::sort(nodes->begin(), nodes->end());

@@ -25,8 +25,9 @@ struct NodeChoice {
 TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::span<const int> plan,
                          std::vector<NodeChoice>* out_choices);
 
-// Leaves those of the largest partitions, as many as the options allow.
-TfLiteStatus KeepLargest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes);
+// Leaves those of the partitions that are expected to gain most, as many as the options allow; of
+// the largest ones where that cannot be told.
+TfLiteStatus KeepBest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes);
 
 }  // namespace deputy::gpu_cl
 

@@ -115,6 +115,8 @@ ClStatus ClCall(const char* call, cl_int code);
 // Whether the code means that the context is of no use any more: after such a failure whoever made
 // the call poisons the shared context (device.h).
 bool IsDeviceLost(cl_int code);
+// Whether it means that less use of memory might help.
+bool IsMemoryShort(cl_int code);
 
 // What a search for the library came to.
 struct LoadedCl {

@@ -16,6 +16,7 @@
 #include "gpu_cl/handles.h"
 #include "gpu_cl/partition.h"
 #include "gpu_cl/program_cache.h"
+#include "gpu_cl/tune.h"
 
 namespace deputy::gpu_cl {
 
@@ -72,10 +73,22 @@ TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
   return roles;
 }
 
+// A graph to which it is applied once more was resized, or allocated anew; so are the executors
+// worth keeping that it will give up next. Graphs are never forgotten one by one: another may come
+// to lie where one was, which only costs memory.
+void NoteGraph(const TfLiteContext* context, GpuDelegate* gpu) {
+  constexpr size_t kMany = 1000;
+  const std::lock_guard lock(gpu->mutex);
+  if (gpu->graphs.size() > kMany) gpu->graphs.clear();
+  if (gpu->resized.size() > kMany) gpu->resized.clear();
+  if (!gpu->graphs.insert(context).second) gpu->resized.insert(context);
+}
+
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
   return Guarded(context, [&]() -> TfLiteStatus {
     GpuDelegate& gpu = Of(delegate);
     if (gpu.context == nullptr) return Fail(context, kTfLiteDelegateError, gpu.failure);
+    NoteGraph(context, &gpu);
     TfLiteIntArray* given;
     TfLiteStatus status = context->GetExecutionPlan(context, &given);
     if (status != kTfLiteOk) return status;
@@ -87,7 +100,7 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     for (const NodeChoice& choice : choices) {
       if (!choice.refusal) nodes.push_back(choice.node);
     }
-    status = KeepLargest(gpu, context, &nodes);
+    status = KeepBest(gpu, context, &nodes);
     if (status != kTfLiteOk) return status;
     const TensorRoles roles = FindRoles(context, plan, nodes, gpu.options.keep_outputs);
     const RolesInForce in_force(&roles);
@@ -138,6 +151,10 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
     std::string problem;
     const auto bytes = static_cast<uint64_t>(options.cache_max_mb) << 20;
     gpu->cache = ProgramCache::Open(options.cache_dir, bytes, &problem);
+  }
+  std::string tried;  // without CLBlast everything is there all the same
+  if (TuningLevel(options) != Tuning::kNone && IsKnownToClblast(gpu->context->device().profile)) {
+    gpu->clblast = LoadClblast(&tried);
   }
   gpu->delegate.data_ = gpu.get();
   gpu->delegate.Prepare = &Apply;

@@ -133,6 +133,14 @@ void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->unified_memory = Value<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
 }
 
+// cl_nv_device_attribute_query, of which headers for 1.2 lack the names.
+void FillNvidia(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
+  constexpr cl_device_info kMajor = 0x4000, kMinor = 0x4001;
+  if (!Contains(" " + profile->extensions + " ", " cl_nv_device_attribute_query ")) return;
+  const auto major = Value<cl_uint>(api, id, kMajor), minor = Value<cl_uint>(api, id, kMinor);
+  if (major < 100 && minor < 10) profile->nvidia_capability = 10 * major + minor;
+}
+
 // Adds the devices of one platform. Returns "" or why there are none.
 std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<Device>* devices) {
   cl_uint count = 0;
@@ -258,6 +266,7 @@ Device DescribeDevice(const ClApi& api, cl_device_id id) {
   FillNames(api, id, device.platform, &profile);
   FillLimits(api, id, &profile);
   FillMemory(api, id, &profile);
+  FillNvidia(api, id, &profile);
   profile.kind = KindOf(Value<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
   profile.usable = Value<cl_bool>(api, id, CL_DEVICE_AVAILABLE) == CL_TRUE &&
                    Value<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
@@ -335,6 +344,19 @@ void SharedContext::KeepProgram(const std::shared_ptr<Program>& program) {
 void SharedContext::ForgetPrograms() {
   const std::lock_guard lock(program_mutex_);
   kept_.clear();
+}
+
+std::string SharedContext::FindTuning(const std::string& key) {
+  const std::lock_guard lock(tuning_mutex_);
+  const auto found = tuning_.find(key);
+  return found == tuning_.end() ? "" : found->second;
+}
+
+void SharedContext::KeepTuning(const std::string& key, const std::string& record) {
+  constexpr size_t kMost = 10000;  // who tunes more than that starts anew
+  const std::lock_guard lock(tuning_mutex_);
+  if (tuning_.size() >= kMost) tuning_.clear();
+  tuning_[key] = record;
 }
 
 bool SharedContext::ComputesInHalf() {

@@ -68,6 +68,8 @@ struct DeviceProfile {
   // In bytes: what the origin of a sub-buffer must be a multiple of, as the memory of a buffer is.
   uint32_t base_alignment = 0;
   uint32_t pointer_bits = 0;
+  // Of a GPU of NVIDIA that says so: 89 for compute capability 8.9.
+  uint32_t nvidia_capability = 0;
   // Whether it computes in the host's memory.
   bool unified_memory = false;
   bool images = false;
@@ -141,6 +143,12 @@ class SharedContext {
   // Lets go of them. Takes the mutex.
   void ForgetPrograms();
 
+  // What tuning has found on this device, as text by a key (tune.h); "" if nothing is known.
+  std::string FindTuning(const std::string& key);
+  void KeepTuning(const std::string& key, const std::string& record);
+  // Held while times are taken: two who measure at once measure each other.
+  std::mutex& measuring_mutex() { return measuring_mutex_; }
+
  private:
   SharedContext(std::shared_ptr<const ClApi> api, Device device, ClContext context)
       : api_(std::move(api)), device_(std::move(device)), context_(std::move(context)) {}
@@ -154,6 +162,8 @@ class SharedContext {
   std::mutex program_mutex_;
   std::map<std::string, std::weak_ptr<Program>> programs_;
   std::deque<std::shared_ptr<Program>> kept_;  // the one used last in front
+  std::mutex tuning_mutex_, measuring_mutex_;
+  std::map<std::string, std::string> tuning_;
 };
 
 // The contexts that live, by device and table.

@@ -90,8 +90,34 @@ void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> glo
   }
   plan_->packings.insert(plan_->packings.end(), kernel.packings().begin(), kernel.packings().end());
   step.global = global;
-  if (options_.ranges) step.local = {1, 1, 1};
+  step.local = options_.ranges ? std::array<size_t, 3>{1, 1, 1} : ChosenLocal(global);
   step.operation = operation_;
+  plan_->steps.push_back(std::move(step));
+}
+
+// Groups that fill the items as a whole; zeros where there are none such.
+std::array<size_t, 3> StepWriter::ChosenLocal(const std::array<size_t, 3>& global) const {
+  const KernelChoice* chosen = choice();
+  if (chosen == nullptr) return {0, 0, 0};
+  for (size_t d = 0; d < global.size(); ++d) {
+    if (chosen->local[d] == 0 || global[d] % chosen->local[d] != 0) return {0, 0, 0};
+  }
+  return chosen->local;
+}
+
+const KernelChoice* StepWriter::choice() const {
+  const auto found = options_.choices.find(operation_);
+  return found == options_.choices.end() ? nullptr : &found->second;
+}
+
+void StepWriter::AddClblast(const ClblastProduct& product) {
+  const compiler::Operation& operation = graph_.operations[static_cast<size_t>(operation_)];
+  Step step;
+  step.kernel = -1;
+  step.arguments = {ValueBuffer{operation.inputs[0]}, ValueBuffer{operation.inputs[1]},
+                    ValueBuffer{operation.output()}};
+  step.operation = operation_;
+  step.clblast = product;
   plan_->steps.push_back(std::move(step));
 }
 

@@ -7,9 +7,12 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/graph.h"
+#include "gpu_cl/clblast.h"
 #include "gpu_cl/kernel_builder.h"
 #include "gpu_cl/plan.h"
 #include "gpu_cl/plan_options.h"
@@ -30,13 +33,18 @@ class StepWriter {
   void Add(KernelBuilder* kernel, std::array<size_t, 3> places);
   // The same, of a kernel that asks for its work-item itself.
   void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
+  // A step of CLBlast in place of kernels.
+  void AddClblast(const ClblastProduct& product);
   const PlanOptions& options() const { return options_; }
+  // How the operation's kernel is made; null: by the rules.
+  const KernelChoice* choice() const;
   // The number that a step added next would get.
   int next_step() const { return static_cast<int>(plan_->steps.size()); }
 
  private:
   std::array<size_t, 3> OpenRows(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
   std::array<size_t, 3> OpenRange(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
+  std::array<size_t, 3> ChosenLocal(const std::array<size_t, 3>& global) const;
 
   const compiler::Graph& graph_;
   const int operation_;
@@ -51,12 +59,21 @@ struct Axis {
   int64_t outer = 1, extent = 1, inner = 1;
 };
 
+// The tiles of products that a choice may have, the one for most products first.
+std::vector<KernelChoice> TileChoices(const PlanOptions& options);
+
+// The product of an operation that CLBlast could compute: float32 matrices of 512 and more in each
+// direction, one product, with nothing done to the result.
+std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
+                                                 const compiler::Operation& operation);
+
 // What kernels use beyond OpenCL C; part of every program.
 const char* Prelude();
 
 // For processors, all in vectors: products as tiles of the output that stay in registers, windows
 // as rows of the output, the rest as loops. False, and nothing is added, where they do not fit the
-// operation.
+// operation. So it is of CLBlast, which must have been chosen.
+bool EmitClblast(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps);

@@ -88,7 +88,12 @@ int WidthFor(const Product& product, const PlanOptions& options) {
   return width;
 }
 
-Tile TileFor(const Product& product, int width, const PlanOptions& options) {
+Tile TileFor(const Product& product, int width, const StepWriter& steps) {
+  const PlanOptions& options = steps.options();
+  if (const KernelChoice* chosen = steps.choice(); chosen != nullptr && chosen->rows > 0) {
+    const Tile tile = {chosen->rows, chosen->vectors};
+    if (product.packing || int64_t{tile.vectors} * width <= product.columns) return tile;
+  }
   if (options.ranges && product.small) return kSmallTile;
   if (options.ranges) return BestTile(product.rows, product.columns, width, !product.packing);
   for (const Tile& tile : kItemTiles) {
@@ -108,7 +113,7 @@ class TileWriter {
         k_(steps->NewKernel()),
         product_(product),
         width_(WidthFor(product_, steps->options())),
-        tile_(TileFor(product_, width_, steps->options())),
+        tile_(TileFor(product_, width_, *steps)),
         vector_("float" + Number(width_)),
         left_(k_.value(k_.operation().inputs[0]).type),
         right_(k_.value(k_.operation().inputs[1]).type) {
@@ -402,6 +407,23 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
 }
 
 }  // namespace
+
+std::vector<KernelChoice> TileChoices(const PlanOptions& options) {
+  std::vector<KernelChoice> choices;
+  const auto add = [&](std::span<const Tile> tiles) {
+    for (const Tile& tile : tiles) {
+      choices.push_back({.rows = tile.rows, .vectors = tile.vectors});
+    }
+  };
+  if (options.vector_width == 0) return choices;
+  if (!options.ranges) {
+    add(kItemTiles);
+  } else {
+    options.vector_width == 16 ? add(kWideTiles) : add(kNarrowTiles);
+    add(std::span<const Tile>(&kSmallTile, options.vector_width == 16 ? 1 : 0));
+  }
+  return choices;
+}
 
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();

@@ -2,6 +2,7 @@
 #include "gpu_cl/exec.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "compiler/memory_plan.h"
@@ -14,9 +15,7 @@ using compiler::Graph;
 using compiler::Value;
 using compiler::ValueId;
 
-namespace {
-
-PlanOptions OptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
+PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
   PlanOptions options;
   options.ranges = device_class == DeviceClass::kCpu;
   const int units = static_cast<int>(std::max(profile.compute_units, 1u));
@@ -29,6 +28,8 @@ PlanOptions OptionsFor(const DeviceProfile& profile, DeviceClass device_class) {
   return options;
 }
 
+namespace {
+
 // What a kernel that reports a status has found.
 std::string StatusText(const Graph& graph, const compiler::Operation& operation) {
   std::string text = "node " + std::to_string(operation.node) + ": ";
@@ -39,40 +40,103 @@ std::string StatusText(const Graph& graph, const compiler::Operation& operation)
   return text + "expected indices from 0 to " + std::to_string(extent - 1) + ", found another";
 }
 
+// What some drivers say of a size of groups that their limits allow.
+bool IsGroupSizeRefused(cl_int code) {
+  return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
+}
+
 // A context is of no use after the loss, even where the driver still answers.
 ClStatus CheckDevice(const SharedContext& context) {
   if (!context.lost()) return {};
   return {CL_INVALID_CONTEXT, "the device was lost; a delegate that is created anew gets it back"};
 }
 
+// The options of a plan with what was chosen for it. Without CLBlast there is nothing of its own.
+PlanOptions ChosenOptions(const DeviceProfile& profile, const ExecutorOptions& options) {
+  PlanOptions plan_options = PlanOptionsFor(profile, options.device_class);
+  plan_options.choices = options.choices;
+  if (options.clblast == nullptr) {
+    for (auto& [operation, choice] : plan_options.choices) choice.clblast = false;
+  }
+  return plan_options;
+}
+
 }  // namespace
 
-Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph, DeviceClass device_class)
+Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
+                   const PlanOptions& plan_options, std::shared_ptr<const ClblastApi> clblast)
     : context_(std::move(context)),
-      graph_(Adapted(std::move(graph), OptionsFor(context_->device().profile, device_class))),
+      graph_(Adapted(std::move(graph), plan_options)),
       lifetimes_(FindLifetimes(graph_)),
-      plan_(MakePlan(graph_, lifetimes_.storage,
-                     OptionsFor(context_->device().profile, device_class))),
-      buffers_(graph_.values.size()) {}
+      plan_(MakePlan(graph_, lifetimes_.storage, plan_options)),
+      buffers_(graph_.values.size()),
+      clblast_(std::move(clblast)) {}
 
 Executor::~Executor() {
   // Nothing may go that the device still works on; a failure to wait changes nothing about it.
   if (queue_) (void)api().Finish(queue_.get());
 }
 
+// What the plan reads of them, and of which values.
+void Executor::FingerprintConstants() {
+  const auto add = [&](ValueId id) {
+    if (id == compiler::kNoValue || !graph_.value(id).constant()) return;
+    constants_.Add(static_cast<uint64_t>(id));
+    constants_.Add(graph_.value(id).data, graph_.value(id).bytes());
+  };
+  for (const Step& step : plan_.steps) {
+    for (const Argument& argument : step.arguments) {
+      if (const auto* value = std::get_if<ValueBuffer>(&argument)) add(value->value);
+    }
+  }
+  for (const Packing& packing : plan_.packings) {
+    add(packing.filter);
+    add(packing.bias);
+  }
+  for (ValueId id : graph_.outputs) add(id);
+}
+
+bool Executor::Computes(const Executor& other) const {
+  const auto is_same = [](const Value& a, const Value& b) {
+    return a.type == b.type && a.shape == b.shape;
+  };
+  return context_ == other.context_ && constants_ == other.constants_ && plan_ == other.plan_ &&
+         graph_.inputs == other.graph_.inputs && graph_.outputs == other.graph_.outputs &&
+         lifetimes_ == other.lifetimes_ &&
+         std::equal(graph_.values.begin(), graph_.values.end(), other.graph_.values.begin(),
+                    other.graph_.values.end(), is_same);
+}
+
+void Executor::ForgetModel() {
+  for (Value& value : graph_.values) {
+    value.data = nullptr;
+    value.owned.reset();
+  }
+}
+
+std::unique_ptr<Executor> Executor::Planned(std::shared_ptr<SharedContext> context, Graph graph,
+                                            const ExecutorOptions& options) {
+  const PlanOptions plan_options = ChosenOptions(context->device().profile, options);
+  return std::unique_ptr<Executor>(
+      new Executor(std::move(context), std::move(graph), plan_options, options.clblast));
+}
+
+ClStatus Executor::Start(const ExecutorOptions& options) {
+  ClStatus status = CheckDevice(*context_);
+  if (status.ok()) status = OpenQueue(options);
+  if (status.ok()) status = Load(options);
+  if (status.ok()) status = Allocate();
+  if (status.ok()) status = Bind();
+  if (IsDeviceLost(status.code)) context_->Poison();
+  return status;
+}
+
 std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> context, Graph graph,
                                            const ExecutorOptions& options, ClStatus* out_status) {
-  *out_status = CheckDevice(*context);
+  std::unique_ptr<Executor> executor = Planned(std::move(context), std::move(graph), options);
+  *out_status = executor->Start(options);
   if (!out_status->ok()) return nullptr;
-  std::unique_ptr<Executor> executor(
-      new Executor(std::move(context), std::move(graph), options.device_class));
-  *out_status = executor->OpenQueue(options);
-  if (out_status->ok()) *out_status = executor->Load(options);
-  if (out_status->ok()) *out_status = executor->Allocate();
-  if (out_status->ok()) *out_status = executor->Bind();
-  if (out_status->ok()) return executor;
-  if (IsDeviceLost(out_status->code)) executor->context_->Poison();
-  return nullptr;
+  return executor;
 }
 
 ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
@@ -230,8 +294,22 @@ ClStatus Executor::Bind() {
   return {};
 }
 
+// The group that the plan has, unless the device cannot have so many items of this kernel in one:
+// then the driver chooses.
+std::array<size_t, 3> Executor::AllowedGroup(const Step& step) const {
+  if (step.clblast) return {};
+  const KernelLimits* limits = program_->LimitsOf(Plan::KernelName(step.kernel));
+  const size_t items = step.local[0] * step.local[1] * step.local[2];
+  return limits != nullptr && items > limits->max_group_size ? std::array<size_t, 3>{} : step.local;
+}
+
 ClStatus Executor::BindStep(const Step& step) {
   ClStatus status;
+  groups_.push_back(AllowedGroup(step));
+  if (step.clblast) {
+    kernels_.emplace_back();
+    return status;
+  }
   ClKernel kernel = program_->NewKernel(Plan::KernelName(step.kernel), &status);
   if (!status.ok()) return status;
   cl_uint index = 0;
@@ -267,7 +345,7 @@ cl_event* Executor::TimeStep(const Step& step) {
   if (!timeline_) return nullptr;
   const compiler::Operation& operation = graph_.operations[static_cast<size_t>(step.operation)];
   return timeline_->Next({.name = compiler::KindName(operation.kind),
-                          .kernel = Plan::KernelName(step.kernel),
+                          .kernel = step.clblast ? "CLBlastSgemm" : Plan::KernelName(step.kernel),
                           .node = operation.node});
 }
 
@@ -275,20 +353,44 @@ std::vector<TimedCommand> Executor::TakeTimes() {
   return timeline_ ? timeline_->Take() : std::vector<TimedCommand>();
 }
 
+ClStatus Executor::RunStep(size_t index) {
+  const Step& step = plan_.steps[index];
+  if (step.clblast) {
+    return EnqueueClblast(*clblast_, *step.clblast, BufferOf(step.arguments[0]),
+                          BufferOf(step.arguments[1]), BufferOf(step.arguments[2]), queue_.get(),
+                          TimeStep(step));
+  }
+  const std::array<size_t, 3>& local = groups_[index];
+  ClStatus status = ClCall("clEnqueueNDRangeKernel",
+                           api().EnqueueNDRangeKernel(
+                               queue_.get(), kernels_[index].get(), 3, nullptr, step.global.data(),
+                               local[0] == 0 ? nullptr : local.data(), 0, nullptr, TimeStep(step)));
+  if (!IsGroupSizeRefused(status.code) || local[0] == 0) return status;
+  groups_[index] = {};  // from now on the driver chooses
+  return RunStep(index);
+}
+
 ClStatus Executor::RunSteps() {
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    const size_t* local = step.local[0] == 0 ? nullptr : step.local.data();
-    ClStatus status =
-        ClCall("clEnqueueNDRangeKernel",
-               api().EnqueueNDRangeKernel(queue_.get(), kernels_[i].get(), 3, nullptr,
-                                          step.global.data(), local, 0, nullptr, TimeStep(step)));
+    ClStatus status = RunStep(i);
     if (status.ok()) continue;
+    const auto operation = static_cast<size_t>(plan_.steps[i].operation);
     status.text += ": step " + std::to_string(i) + ", " +
-                   compiler::KindName(graph_.operations[static_cast<size_t>(step.operation)].kind);
+                   compiler::KindName(graph_.operations[operation].kind);
     return status;
   }
   return {};
+}
+
+ClStatus Executor::TimeSteps(double* out_ns) {
+  using std::chrono::steady_clock;
+  ClStatus status = CheckDevice(*context_);
+  if (!status.ok()) return status;
+  const steady_clock::time_point begin = steady_clock::now();
+  status = RunSteps();
+  if (status.ok()) status = ClCall("clFinish", api().Finish(queue_.get()));
+  *out_ns = std::chrono::duration<double, std::nano>(steady_clock::now() - begin).count();
+  return Finish(status);
 }
 
 // What the kernels say of their inputs.

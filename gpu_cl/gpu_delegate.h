@@ -9,11 +9,14 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "gpu_cl/bound_plans.h"
 #include "gpu_cl/buffer_table.h"
 #include "gpu_cl/cl_api.h"
+#include "gpu_cl/clblast.h"
 #include "gpu_cl/device.h"
 #include "gpu_cl/options.h"
 #include "gpu_cl/program_cache.h"
@@ -31,6 +34,7 @@ struct GpuDelegate {
   ClQueue queue;                              // the client's, if it brought one
   std::string failure;                        // and why
   std::shared_ptr<const ProgramCache> cache;  // null: none
+  std::shared_ptr<const ClblastApi> clblast;  // null: none, or nothing is tuned
   std::atomic<size_t> device_bytes = 0;
   std::vector<std::string> texts;  // of the last support answer
 
@@ -39,6 +43,10 @@ struct GpuDelegate {
   std::mutex mutex;                    // for what follows
   ClQueue copies;                      // for copies outside of runs, made when it is first needed
   std::vector<Partition*> partitions;  // those that live, in the order in which they were made
+  size_t most_partitions = 0;          // that lived at a time
+  std::set<const TfLiteContext*> graphs;   // that it was applied to
+  std::set<const TfLiteContext*> resized;  // that it was applied to again
+  BoundPlans kept;                         // executors of shapes that these had before
 };
 
 inline GpuDelegate& Of(TfLiteDelegate* delegate) {

@@ -64,11 +64,11 @@ constexpr Row kRows[] = {
      "Whether partitions are taken whatever min_gain_us says."},
     {"preference", &Options::preference, &DeputyGpuOptions::preference, 0, 0,
      "single_answer|sustained_speed|balanced", "single_answer",
-     "What it is used for: single_answer, sustained_speed (more time for setting up) or balanced. "
-     "Only single_answer is there yet."},
+     "What it is used for: single_answer, balanced (tuning is fast at least) or sustained_speed "
+     "(tuning is full)."},
     {"tuning", &Options::tuning, &DeputyGpuOptions::tuning, 0, 0, "none|fast|full", "none",
-     "How long kernels are tried out at first: none, fast (200 ms) or full. Only none is "
-     "there yet."},
+     "How long ways to compute the dearest operations are tried out at first: none, fast (200 ms) "
+     "or full (up to a minute). What is found is kept with the programs of cache_dir."},
     {"cache_dir", &Options::cache_dir, &DeputyGpuOptions::cache_dir, 0, 0, "", "",
      "The folder where compiled programs are kept, for the user alone; empty: they are not kept."},
     {"cache_token", &Options::cache_token, &DeputyGpuOptions::cache_token, 0, 0, "", "",
@@ -83,6 +83,9 @@ constexpr Row kRows[] = {
     {"keep_outputs", &Options::keep_outputs, &DeputyGpuOptions::keep_outputs, 0, 0, "", "false",
      "Whether the model's outputs stay on the device until somebody reads them, for clients that "
      "call TfLiteSetAllowBufferHandleOutput."},
+    {"kept_plans", &Options::kept_plans, &DeputyGpuOptions::kept_plans, 0, 1000, "", "4",
+     "Between how many shapes inputs can be resized with a partition's plans for them bound still "
+     "to buffers and kernels, with the memory that takes; 0: a resize binds anew."},
     {"optimize", &Options::optimize, &DeputyGpuOptions::optimize, 0, 0, "", "true",
      "Whether the driver optimises kernels; without it a model starts several times sooner, and "
      "runs slower."},
@@ -344,6 +347,7 @@ DeputyGpuOptions PublicDefaults() {
 }
 
 std::string FromPublic(const DeputyGpuOptions& given, Options* out_options) {
+  // Of the first version.
   constexpr size_t kFirstSize = offsetof(DeputyGpuOptions, cl_command_queue) + sizeof(void*);
   if (given.struct_size < kFirstSize) {
     return "DeputyGpuOptions: expected a struct_size of at least " + std::to_string(kFirstSize) +
@@ -360,14 +364,6 @@ std::string FromPublic(const DeputyGpuOptions& given, Options* out_options) {
   options.queue = known.cl_command_queue;
   *out_options = options;
   return "";
-}
-
-std::string FindMissing(const Options& options) {
-  const auto missing = [](const char* key) {
-    return std::string("option '") + key + "': this version has only the default";
-  };
-  if (options.preference != Preference::kSingleAnswer) return missing("preference");
-  return options.tuning != Tuning::kNone ? missing("tuning") : "";
 }
 
 }  // namespace deputy::gpu_cl

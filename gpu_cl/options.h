@@ -52,6 +52,7 @@ struct Options {
   bool describe;
   bool keep_outputs;
   bool optimize;
+  int64_t kept_plans;
 
   // Of the client's, a cl_context and a cl_command_queue; not in the table, since they are no text.
   void* context = nullptr;
@@ -63,9 +64,6 @@ struct Options {
 // type, one that is out of range.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
-
-// What the options ask for that this version does not do; "" if it does all of it.
-std::string FindMissing(const Options& options);
 
 // The options as deputy_plugin describes them. The array lives as long as the process.
 std::span<const DeputyPluginOption> PluginOptions();

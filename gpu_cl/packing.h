@@ -27,6 +27,8 @@ struct Packing {
   // A panel is a row of the bias and a row for each of the depth.
   int64_t panel_elements() const { return (depth + 1) * panel; }
   int64_t elements() const { return groups * panels() * panel_elements(); }
+
+  friend bool operator==(const Packing&, const Packing&) = default;
 };
 
 // The panels of each group one behind the other; zeros where there is no column or no bias.

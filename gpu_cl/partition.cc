@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_cl/partition.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -8,7 +9,9 @@
 #include "compiler/dump.h"
 #include "compiler/import.h"
 #include "compiler/passes.h"
+#include "gpu_cl/adapt.h"
 #include "gpu_cl/handles.h"
+#include "gpu_cl/tune.h"
 
 namespace deputy::gpu_cl {
 namespace {
@@ -42,6 +45,44 @@ std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
   return "";
 }
 
+// Lets go of executors that nobody uses. False if there were none.
+bool FreeKept(GpuDelegate* owner) {
+  const size_t bytes = owner->kept.Clear();
+  owner->device_bytes -= bytes;
+  return bytes > 0;
+}
+
+// One that has its plan and can be kept later.
+std::unique_ptr<Executor> Planned(const GpuDelegate& owner, Graph graph,
+                                  const ExecutorOptions& options) {
+  std::unique_ptr<Executor> executor = Executor::Planned(owner.context, std::move(graph), options);
+  if (owner.options.kept_plans > 0) executor->FingerprintConstants();
+  return executor;
+}
+
+// A new executor, or one that is bound still.
+ClStatus StartOrReuse(GpuDelegate* owner, Graph graph, const ExecutorOptions& options,
+                      std::unique_ptr<Executor>* out_executor) {
+  std::unique_ptr<Executor> executor = Planned(*owner, std::move(graph), options);
+  if (owner->options.kept_plans > 0 && !owner->context->lost()) {
+    if ((*out_executor = owner->kept.Take(*executor)) != nullptr) {
+      (*out_executor)->TakeGraph(executor.get());
+      return {};
+    }
+  }
+  ClStatus status = executor->Start(options);
+  if (IsMemoryShort(status.code) && FreeKept(owner)) {
+    graph = executor->graph();
+    executor.reset();
+    executor = Planned(*owner, std::move(graph), options);
+    status = executor->Start(options);
+  }
+  if (!status.ok()) return status;
+  owner->device_bytes += executor->device_bytes();
+  *out_executor = std::move(executor);
+  return status;
+}
+
 std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
                     Partition* partition) {
   Graph graph;
@@ -52,7 +93,6 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   compiler::RunPasses(&graph, {});
   if (StoresHalf(owner.options.precision, ClassOf(owner))) compiler::UseHalfStorage(&graph);
   if (owner.options.describe) partition->texts.emplace_back("optimised", compiler::ToText(graph));
-  ClStatus status;
   ExecutorOptions options;
   options.device_class = ClassOf(owner);
   options.cache_token = owner.options.cache_token;
@@ -60,9 +100,14 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.queue = owner.queue.get();
   options.profiling = owner.options.profiling;
   options.optimize = owner.options.optimize;
-  partition->executor = Executor::Create(owner.context, std::move(graph), options, &status);
-  if (partition->executor == nullptr) return status.text;
-  owner.device_bytes += partition->executor->device_bytes();
+  options.clblast = owner.clblast;
+  if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {
+    const DeviceProfile& profile = owner.context->device().profile;
+    graph = Adapted(std::move(graph), PlanOptionsFor(profile, options.device_class));
+    options.choices = Tune(owner.context, graph, options, {level, owner.cache, {}});
+  }
+  const ClStatus status = StartOrReuse(&owner, std::move(graph), options, &partition->executor);
+  if (!status.ok()) return status.text;
   return TakeRoles(roles_in_force == nullptr ? TensorRoles() : *roles_in_force, partition);
 }
 
@@ -78,24 +123,37 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     partition->failure = Compile(context, *params, partition.get());
     const std::lock_guard lock(owner.mutex);
     owner.partitions.push_back(partition.get());
+    owner.most_partitions = std::max(owner.most_partitions, owner.partitions.size());
     result = partition.release();
     return kTfLiteOk;
   });
   return status == kTfLiteOk ? result : nullptr;
 }
 
-void Free(TfLiteContext*, void* user_data) {
+// How many executors are kept once a partition of the graph goes; 0: this one is not.
+size_t KeptPlans(const GpuDelegate& owner, const TfLiteContext* context) {
+  if (owner.context->lost() || owner.resized.count(context) == 0) return 0;
+  return static_cast<size_t>(owner.options.kept_plans) * owner.most_partitions;
+}
+
+void Free(TfLiteContext* context, void* user_data) {
   auto* partition = static_cast<Partition*>(user_data);
   if (partition == nullptr) return;
   GpuDelegate& owner = *partition->owner;
+  size_t kept_plans = 0;
   {
     const std::lock_guard lock(owner.mutex);
     std::erase(owner.partitions, partition);
+    kept_plans = KeptPlans(owner, context);
   }
   for (const auto& buffer : partition->kept) {
     if (buffer != nullptr) owner.buffers.Forget(buffer.get());
   }
-  if (partition->executor != nullptr) owner.device_bytes -= partition->executor->device_bytes();
+  if (partition->executor != nullptr && kept_plans > 0) {
+    owner.device_bytes -= owner.kept.Keep(std::move(partition->executor), kept_plans);
+  } else if (partition->executor != nullptr) {
+    owner.device_bytes -= partition->executor->device_bytes();
+  }
   delete partition;
 }
 
@@ -142,7 +200,10 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     std::vector<OutputPlace> outputs;
     const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
-    const ClStatus status = partition.executor->Run(inputs, outputs);
+    ClStatus status = partition.executor->Run(inputs, outputs);
+    if (IsMemoryShort(status.code) && FreeKept(partition.owner)) {
+      status = partition.executor->Run(inputs, outputs);
+    }
     if (!status.ok()) return Fail(context, kTfLiteError, status.text);
     const Graph& graph = partition.executor->graph();
     for (size_t i = 0; i < outputs.size(); ++i) {

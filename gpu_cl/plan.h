@@ -8,11 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "compiler/graph.h"
+#include "gpu_cl/clblast.h"
 #include "gpu_cl/packing.h"
 
 namespace deputy::gpu_cl {
@@ -49,11 +51,15 @@ struct StatusBuffer {
 using Argument = std::variant<ValueBuffer, PackedBuffer, ZeroBuffer, StatusBuffer, int32_t, float>;
 
 struct Step {
-  int kernel = 0;  // of Plan::kernels
+  int kernel = 0;  // of Plan::kernels; -1: CLBlast's
   std::vector<Argument> arguments;
   std::array<size_t, 3> global = {1, 1, 1};
   std::array<size_t, 3> local = {0, 0, 0};  // zeros: the driver chooses
   int operation = 0;                        // of the graph: several steps may belong to one
+  // Of a step of CLBlast, whose arguments are the buffers of a, b and c.
+  std::optional<ClblastProduct> clblast = {};
+
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
 struct Plan {
@@ -67,6 +73,7 @@ struct Plan {
 
   // Names are k0, k1, …
   static std::string KernelName(int kernel);
+  friend bool operator==(const Plan&, const Plan&) = default;
   // The prelude and all functions, with their names: one program.
   std::string Source() const;
 };

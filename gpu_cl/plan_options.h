@@ -2,7 +2,24 @@
 #ifndef DEPUTY_GPU_CL_PLAN_OPTIONS_H_
 #define DEPUTY_GPU_CL_PLAN_OPTIONS_H_
 
+#include <array>
+#include <cstddef>
+#include <map>
+
 namespace deputy::gpu_cl {
+
+// How an operation's kernel is made, where several ways would do (tune.h finds the fastest).
+struct KernelChoice {
+  // Of a product's tile; 0: the one that the rules choose.
+  int rows = 0, vectors = 0;
+  // Work-items in a group; zeros: the driver chooses, and so it does for a step whose items this
+  // does not divide.
+  std::array<size_t, 3> local = {0, 0, 0};
+  // Whether CLBlast computes it.
+  bool clblast = false;
+
+  friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
+};
 
 // What the plan depends on beside the graph.
 struct PlanOptions {
@@ -15,6 +32,8 @@ struct PlanOptions {
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.
   int vector_width = 0;
+  // By operation of the graph; the rules decide for those that are not here.
+  std::map<int, KernelChoice> choices = {};
 };
 
 }  // namespace deputy::gpu_cl

@@ -42,7 +42,6 @@ TfLiteStatus Quietly(const Function& function) {
 
 // A delegate on options that were read with the result `error`, which is "" or what is wrong.
 TfLiteDelegate* CreateFrom(const Options& options, std::string* error) {
-  if (error->empty()) *error = FindMissing(options);
   return error->empty() ? CreateDelegate(options, error) : nullptr;
 }
 

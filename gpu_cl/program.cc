@@ -11,17 +11,9 @@ namespace {
 constexpr int kLogLines = 20;
 
 Digest KeyOf(const DeviceProfile& profile, const ProgramRequest& request) {
-  ProgramIdentity identity;
-  identity.library_version = DEPUTY_GPU_VERSION;
+  ProgramIdentity identity = DeviceIdentity(profile);
   identity.source = request.source;
   identity.build_options = request.build_options;
-  identity.platform_name = profile.platform_name;
-  identity.platform_version = profile.platform_version;
-  identity.device_name = profile.name;
-  identity.vendor_id = profile.vendor_id;
-  identity.driver_version = profile.driver_version;
-  identity.device_version = profile.device_version;
-  identity.pointer_bits = profile.pointer_bits;
   identity.token = request.cache_token;
   return ProgramKey(identity);
 }
@@ -93,6 +85,19 @@ ClStatus QueryLimits(const ClApi& api, cl_kernel kernel, cl_device_id device,
 }
 
 }  // namespace
+
+ProgramIdentity DeviceIdentity(const DeviceProfile& profile) {
+  ProgramIdentity identity;
+  identity.library_version = DEPUTY_GPU_VERSION;
+  identity.platform_name = profile.platform_name;
+  identity.platform_version = profile.platform_version;
+  identity.device_name = profile.name;
+  identity.vendor_id = profile.vendor_id;
+  identity.driver_version = profile.driver_version;
+  identity.device_version = profile.device_version;
+  identity.pointer_bits = profile.pointer_bits;
+  return identity;
+}
 
 std::string KernelOfError(const std::string& source, const std::string& log) {
   size_t row = 0;

@@ -45,6 +45,9 @@ struct KernelLimits {
   uint64_t private_bytes = 0;
 };
 
+// What an entry of the cache depends on beside its source, its options and its token.
+ProgramIdentity DeviceIdentity(const DeviceProfile& profile);
+
 class Program {
  public:
   // The program of the context with this source, options and token; a new one if there is none,

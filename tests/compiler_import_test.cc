@@ -118,6 +118,37 @@ TEST(Import, reasons_name_operator_and_tensor) {
   }
 }
 
+// Tables of how far an index leads along an axis have an element for each: 2^20 at most, where
+// there is more than one axis; what one index picks from may be longer.
+TEST(Import, gather_nd_counts_axes_up_to_a_million) {
+  struct Row {
+    std::vector<int> shape;
+    int indices;
+    bool taken;
+  };
+  constexpr int kMost = 1 << 20;
+  const Row kRows[] = {
+      {{kMost, 2}, 2, true},      {{kMost + 1, 2}, 2, false}, {{2, kMost}, 2, true},
+      {{2, kMost + 1}, 2, false}, {{kMost + 1, 2}, 1, true},  {{2, 2, kMost + 1}, 2, true},
+  };
+  for (const Row& row : kRows) {
+    ModelBuilder m;
+    std::vector<int> to = {3};
+    to.insert(to.end(), row.shape.begin() + row.indices, row.shape.end());
+    const int x = m.AddTensor(kTfLiteFloat32, row.shape, "x");
+    const int tuples = m.AddTensor(kTfLiteInt32, {3, row.indices}, "tuples");
+    const int y = m.AddTensor(kTfLiteFloat32, to, "y");
+    m.AddOp(kTfLiteBuiltinGatherNd, {x, tuples}, {y});
+    m.SetInputs({x, tuples});
+    m.SetOutputs({y});
+    const std::string refused = Importer(m.Finish()).Refused();
+    EXPECT_EQ(refused, row.taken ? ""
+                                 : "4 GATHER_ND: tensor 0 'x': expected axes of 1048576 elements "
+                                   "at most")
+        << row.shape[0] << " " << row.shape[1];
+  }
+}
+
 // The schema's spelling.
 TEST(OperatorName, is_that_of_tensorflow_lite) {
   EXPECT_EQ(OperatorName(kTfLiteBuiltinAdd), "ADD");

@@ -68,71 +68,6 @@ TEST(Lifetimes, give_outputs_memory_of_their_own_where_views_need_copies) {
   EXPECT_EQ(storage(of_constant), of_constant);
 }
 
-// ---- In place -----------------------------------------------------------------------------------
-
-TEST(InPlace, takes_inputs_that_end_there) {
-  GraphMaker m;
-  const ValueId x = m.Input({4}), a = m.Unary(kNeg, x), b = m.Unary(kExp, x),
-                c = m.Binary(kAdd, a, b);
-  m.Output(m.Unary(kAbs, m.Binary(kMul, c, m.Unary(kSin, b))));
-  const Lifetimes lifetimes = FindLifetimes(m.graph);
-  // b is read after the sum, by the sine; c and the sine end at the product.
-  EXPECT_THAT(FindInPlace(m.graph, lifetimes),
-              ElementsAre(InPlace{2, a}, InPlace{3, b}, InPlace{4, c},
-                          InPlace{4, m.graph.operations[3].output()}));
-}
-
-TEST(InPlace, keeps_other_types_and_shapes) {
-  GraphMaker m;
-  const ValueId x = m.Input({2, 2});
-  Expression cast;
-  cast.Cast(cast.Operand(0, kTfLiteFloat32), kTfLiteInt8);
-  m.Output(m.Unary(kAbs, m.Compute(cast, {m.Unary(kNeg, x)})));
-  const ValueId row = m.Add(Reduce{ReduceKind::kSum, 1}, {x}, {1, 2});
-  m.Output(m.Unary(kExp, m.Binary(kAdd, x, row)));
-  EXPECT_THAT(FindInPlace(m.graph, FindLifetimes(m.graph)), IsEmpty());
-}
-
-TEST(InPlace, keeps_memory_of_the_client) {
-  GraphMaker m;
-  const ValueId x = m.Input({4}), y = m.Unary(kNeg, m.Reshaped(x, {2, 2}));
-  m.Output(m.Reshaped(y, {4}));
-  m.Output(m.Unary(kExp, m.Unary(kAbs, y)));
-  EXPECT_THAT(FindInPlace(m.graph, FindLifetimes(m.graph)), IsEmpty());
-}
-
-TEST(InPlace, lets_an_epilogue_take_an_addend_but_not_the_image) {
-  for (const bool same : {false, true}) {
-    GraphMaker m;
-    const ValueId x = m.Input({1, 3, 3, 1}), image = m.Unary(kNeg, x), addend = m.Unary(kExp, x);
-    const ValueId y = m.Conv3x3(image, 1, 1);
-    Operation& conv = m.graph.operations.back();
-    conv.epilogue.Apply(kAdd, conv.epilogue.Operand(0, kTfLiteFloat32),
-                        conv.epilogue.Operand(1, kTfLiteFloat32));
-    conv.epilogue_inputs = {same ? image : addend};
-    m.Output(m.Add(Softmax{}, {y}, {1, 3, 3, 1}));
-    const auto found = FindInPlace(m.graph, FindLifetimes(m.graph));
-    if (same) {
-      EXPECT_THAT(found, IsEmpty());
-    } else {
-      EXPECT_THAT(found, ElementsAre(InPlace{2, addend}));
-    }
-  }
-}
-
-TEST(InPlace, hands_memory_on_along_a_chain) {
-  GraphMaker m;
-  const ValueId a = m.Unary(kNeg, m.Input({4})), b = m.Unary(kExp, a);
-  const ValueId view = m.Reshaped(b, {2, 2}), c = m.Unary(kSin, view);
-  m.Output(m.Unary(kAbs, c));
-  Lifetimes lifetimes = FindLifetimes(m.graph);
-  EXPECT_EQ(ShareInPlace(m.graph, &lifetimes), 2);
-  for (ValueId id : {a, b, view, c}) EXPECT_EQ(lifetimes.storage[static_cast<size_t>(id)], a);
-  EXPECT_EQ(lifetimes.of_storage[static_cast<size_t>(a)], (Lifetime{0, 4}));
-  EXPECT_TRUE(lifetimes.of_storage[static_cast<size_t>(b)].empty());
-  EXPECT_TRUE(lifetimes.of_storage[static_cast<size_t>(c)].empty());
-}
-
 // ---- The plan -----------------------------------------------------------------------------------
 
 size_t Rounded(size_t bytes, size_t alignment) {
@@ -330,9 +265,7 @@ TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
   ASSERT_EQ(FindFault(net.graph()), "");
   // 52 convolutions, the mean, its view, the product and softmax.
   EXPECT_EQ(net.graph().operations.size(), 56u);
-  Lifetimes lifetimes = FindLifetimes(net.graph());
-  // The ten sums: each adds to what ends there.
-  EXPECT_EQ(ShareInPlace(net.graph(), &lifetimes), 10);
+  const Lifetimes lifetimes = FindLifetimes(net.graph());
   std::vector<Interval> intervals;
   for (size_t i = 0; i < net.graph().values.size(); ++i) {
     const Lifetime& lifetime = lifetimes.of_storage[i];

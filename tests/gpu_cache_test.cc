@@ -370,6 +370,32 @@ TEST_F(CacheTest, marker_of_one_who_lives_keeps_nobody_away) {
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
 }
 
+// Two processes store and load the same entry, and both have others evicted: what is found is
+// always whole, of one or the other.
+TEST_F(CacheTest, two_processes_find_whole_entries) {
+  cache_ = Open(folder_, 6000);
+  const auto live = [&](char letter) {
+    const std::string binary(2000, letter);
+    int wrong = 0;
+    for (int round = 0; round < 60; ++round) {
+      std::string problem;
+      wrong += cache_->Store(key_, binary, "").empty() ? 0 : 1;
+      wrong += cache_->Store(Sha256Of(letter + std::to_string(round)), binary, "").empty() ? 0 : 1;
+      const auto program = cache_->Load(key_, &problem);
+      if (!problem.empty()) ++wrong;
+      if (program && program->binary != std::string(2000, program->binary[0])) ++wrong;
+    }
+    return wrong;
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(std::min(live('a'), 100));
+  EXPECT_EQ(live('b'), 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(fs::exists(MarkerOf(key_)));
+}
+
 TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   DieLoading(key_);

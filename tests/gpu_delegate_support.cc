@@ -6,6 +6,16 @@
 
 namespace deputy::gpu_cl {
 
+void SpiedDeviceTest::SetUp() {
+  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  spy_ = std::make_unique<ClSpy>(*RealCl().api);
+}
+
+void SpiedDeviceTest::TearDown() {
+  if (spy_ == nullptr) return;
+  EXPECT_EQ(spy_->Unbalanced(), "");
+}
+
 TestDelegate::TestDelegate(std::shared_ptr<const ClApi> api, const OptionTexts& options) {
   Options parsed;
   for (const auto& [key, value] : options) {

@@ -4,6 +4,8 @@
 #ifndef DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,11 +16,24 @@
 #include "c_api/include/deputy.h"
 #include "gpu_cl/cl_api.h"
 #include "tests/gpu_models.h"
+#include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
 
 using OptionTexts = std::vector<std::pair<const char*, const char*>>;
+
+// A test on a real device behind a spy. It is skipped where there is no device, and fails if
+// objects of OpenCL are left at its end.
+class SpiedDeviceTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+  // Calls of a function so far.
+  int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
+
+  std::unique_ptr<ClSpy> spy_;
+};
 
 // Declare it before the interpreters that use it.
 class TestDelegate {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
+#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl {
@@ -30,6 +32,19 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
+// x times a matrix of which each column sums up to 3 * factor.
+std::vector<uint8_t> ScaledModel(float factor) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x"), y = m.AddTensor(kTfLiteFloat32, {1, 2});
+  const int filter =
+      m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {factor, 2 * factor, 2 * factor, factor});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, filter, -1}, {y},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
 std::vector<float> PictureOnTheCpu() {
   TestInterpreter t(PictureModel());
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -38,21 +53,10 @@ std::vector<float> PictureOnTheCpu() {
   return t.Get<float>(0);
 }
 
-class GpuDelegateTest : public testing::Test {
+class GpuDelegateTest : public SpiedDeviceTest {
  protected:
-  void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
-    spy_ = std::make_unique<ClSpy>(*RealCl().api);
-  }
-  void TearDown() override {
-    if (spy_ == nullptr) return;
-    EXPECT_EQ(spy_->Unbalanced(), "");
-  }
-  int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
   // Runs a model with one batch after the other, and compares it with the CPU.
   void ResizeAndCheck(const OptionTexts& options, const std::vector<int>& batches);
-
-  std::unique_ptr<ClSpy> spy_;
 };
 
 // ---- What it takes ------------------------------------------------------------------------------
@@ -147,6 +151,48 @@ TEST_F(GpuDelegateTest, of_few_partitions_the_largest_is_taken) {
   t.Set<float>(0, {1, -2, 3, -4});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-4, -3, -2, -1));
+}
+
+// Two nodes that compute nothing, on many elements; Backwards; and a node that leaves four of them.
+std::vector<uint8_t> LopsidedModel() {
+  ModelBuilder m;
+  constexpr int kSide = 1024;
+  const int x = m.AddTensor(kTfLiteFloat32, {kSide, kSide}, "x");
+  const int low = m.AddTensor(kTfLiteFloat32, {kSide / 2, kSide * 2});
+  const int flat = m.AddTensor(kTfLiteFloat32, {kSide * kSide});
+  const int back = m.AddTensor(kTfLiteFloat32, {kSide * kSide});
+  const int y = m.AddTensor(kTfLiteFloat32, {4}, "y");
+  const auto ints = [&](const std::vector<int32_t>& values) {
+    return m.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(values.size())}, values);
+  };
+  m.AddOp(kTfLiteBuiltinReshape, {x, ints({kSide / 2, kSide * 2})}, {low});
+  m.AddOp(kTfLiteBuiltinReshape, {low, ints({kSide * kSide})}, {flat});
+  m.AddCustomOp("Backwards", {flat}, {back});
+  m.AddOp(kTfLiteBuiltinSlice, {back, ints({1}), ints({4})}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// One node that moves little is better than two that have all copied there and back.
+TEST_F(GpuDelegateTest, of_few_partitions_the_most_worthwhile_is_taken) {
+  for (const char* most : {"0", "1", "2"}) {
+    const TestDelegate gpu(spy_->api(), {{"max_partitions", most}});
+    TestInterpreter t(LopsidedModel());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    const bool one = std::string(most) == "1";
+    EXPECT_EQ(FirstDelegate(t).partition_count, one ? 1 : 2);
+    EXPECT_EQ(FirstDelegate(t).node_count, one ? 1 : 3);
+    std::vector<float> x(size_t{1} << 20);
+    std::iota(x.begin(), x.end(), 0.0f);
+    const auto last = x.back();
+    const int64_t before = Calls("EnqueueNDRangeKernel");
+    t.Set<float>(0, x);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(last - 1, last - 2, last - 3, last - 4));
+    EXPECT_GE(Calls("EnqueueNDRangeKernel"), before + 1);
+  }
 }
 
 TEST_F(GpuDelegateTest, quantised_models_can_be_switched_off) {
@@ -323,6 +369,127 @@ TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
   }
 }
 
+// What was bound for a shape is used again when the shape comes back, from the second resize on,
+// for as many shapes as the options say; the oldest ones go first. Counted are kernels, which are
+// only made to be bound.
+TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
+  const TestDelegate gpu(spy_->api(), {{"kept_plans", "3"}});
+  TestInterpreter t(BatchModel()), cpu(BatchModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  const auto run = [&](int batch) {
+    std::vector<float> pictures(static_cast<size_t>(16 * batch));
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      pictures[i] = static_cast<float>((i * 7 + static_cast<size_t>(batch)) % 11) / 4 - 1;
+    }
+    const int64_t kernels = Calls("CreateKernel"), buffers = Calls("CreateBuffer");
+    for (TestInterpreter* each : {&t, &cpu}) {
+      EXPECT_EQ(each->Resize(0, {batch, 4, 4, 1}), kTfLiteOk) << each->log();
+      EXPECT_EQ(each->Allocate(), kTfLiteOk) << each->log();
+    }
+    const bool made = Calls("CreateKernel") > kernels;
+    EXPECT_EQ(Calls("CreateBuffer") > buffers, made);
+    for (TestInterpreter* each : {&t, &cpu}) {
+      each->Set<float>(0, pictures);
+      EXPECT_EQ(each->Invoke(), kTfLiteOk) << each->log();
+    }
+    EXPECT_EQ(FirstDelegate(t).node_count, 4);
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), cpu.Get<float>(0))) << batch;
+    return made;
+  };
+  for (const int batch : {1, 2, 3, 1}) run(batch);
+  EXPECT_FALSE(run(2));
+  EXPECT_FALSE(run(1));
+  EXPECT_FALSE(run(3));
+  EXPECT_TRUE(run(4));  // 3, 1 and 2 are kept
+  EXPECT_FALSE(run(3));
+  EXPECT_TRUE(run(2));  // which went when 4 was kept
+  const size_t bytes = DeviceBytes(gpu.get());
+  for (const int batch : {1, 2, 3, 4, 1, 2, 4, 3, 2}) run(batch);
+  EXPECT_LE(DeviceBytes(gpu.get()), 2 * bytes) << "what is kept is bounded";
+}
+
+// What is kept goes where memory is short, and what failed for it is tried again: at once, and
+// without the CPU.
+TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
+  for (const char* function : {"CreateBuffer", "CreateSubBuffer", "EnqueueNDRangeKernel"}) {
+    for (const cl_int code : {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES}) {
+      SCOPED_TRACE(std::string(function) + " " + std::to_string(code));
+      const TestDelegate gpu(spy_->api());
+      TestInterpreter t(SmallModel());
+      ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk);
+      const auto run = [&](int rows) {
+        EXPECT_EQ(t.Resize(0, {rows, 4}), kTfLiteOk) << t.log();
+        EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+        t.Set<float>(0, std::vector<float>(static_cast<size_t>(4 * rows), 1.0f));
+        EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+        EXPECT_EQ(t.Get<float>(0)[1], 6.0f);
+        EXPECT_EQ(FirstDelegate(t).node_count, 2);
+      };
+      for (const int rows : {2, 3, 4}) run(rows);
+      spy_->Fail(function, 0, code);
+      run(5);
+      EXPECT_TRUE(spy_->failed());
+      spy_->Fail("", -1, CL_SUCCESS);
+      const int64_t kernels = Calls("CreateKernel");
+      run(3);
+      EXPECT_GT(Calls("CreateKernel"), kernels) << "it was not kept";
+    }
+  }
+}
+
+// Drivers that refuse a size of groups within their limits choose one themselves.
+TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
+  for (const cl_int code : {CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE}) {
+    const TestDelegate gpu(spy_->api(), {{"device_class", "cpu"}});
+    TestInterpreter t(PictureModel());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    SetPicture(&t);
+    spy_->Fail("EnqueueNDRangeKernel", 2, code);
+    int64_t before = Calls("EnqueueNDRangeKernel");
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_TRUE(spy_->failed());
+    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six, and one again
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+    // It is remembered.
+    before = Calls("EnqueueNDRangeKernel");
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 6);
+    spy_->Fail("EnqueueNDRangeKernel", 2, code);
+    ASSERT_EQ(t.Invoke(), kTfLiteError) << "there is nothing left to try";
+    spy_->Fail("", -1, CL_SUCCESS);
+  }
+}
+
+TEST_F(GpuDelegateTest, shapes_are_not_kept_where_that_is_not_wanted) {
+  const TestDelegate gpu(spy_->api(), {{"kept_plans", "0"}});
+  TestInterpreter t(BatchModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  int64_t kernels = 0;
+  for (const int batch : {2, 1, 2, 1}) {
+    kernels = Calls("CreateKernel");
+    ASSERT_EQ(t.Resize(0, {batch, 4, 4, 1}), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    EXPECT_GT(Calls("CreateKernel"), kernels);
+  }
+}
+
+// Another model of the same shapes has other constants, and is not mistaken for what is kept.
+TEST_F(GpuDelegateTest, kept_shapes_are_told_apart_by_constants) {
+  const TestDelegate gpu(spy_->api());
+  for (const float factor : {1.0f, 2.0f, 1.0f}) {
+    TestInterpreter t(ScaledModel(factor));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+    for (const int rows : {1, 2, 1, 2}) {
+      ASSERT_EQ(t.Resize(0, {rows, 2}), kTfLiteOk) << t.log();
+      ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      t.Set<float>(0, std::vector<float>(static_cast<size_t>(2 * rows), 3.0f));
+      ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+      EXPECT_EQ(t.Get<float>(0), std::vector<float>(static_cast<size_t>(2 * rows), 9 * factor));
+    }
+  }
+}
+
 TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
   const TestDelegate gpu(spy_->api());
   EXPECT_EQ(DeviceBytes(gpu.get()), 0u);
@@ -349,6 +516,53 @@ TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
   }
+}
+
+// All that takes long is done before the first run.
+TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
+  const TestDelegate gpu(spy_->api());
+  TestInterpreter t(PictureModel());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  const char* const kMaking[] = {"CreateProgramWithSource",
+                                 "CreateProgramWithBinary",
+                                 "BuildProgram",
+                                 "CreateKernel",
+                                 "SetKernelArg",
+                                 "CreateBuffer",
+                                 "CreateSubBuffer",
+                                 "CreateCommandQueue"};
+  std::vector<int64_t> before, after;
+  for (const char* function : kMaking) before.push_back(Calls(function));
+  EXPECT_EQ(before[2], 1);
+  for (int run = 0; run < 100; ++run) {
+    SetPicture(&t);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  }
+  for (const char* function : kMaking) after.push_back(Calls(function));
+  EXPECT_EQ(after, before);
+}
+
+// A thread makes it, another runs it, a third one frees it.
+TEST_F(GpuDelegateTest, any_thread_may_do_the_next_thing) {
+  auto gpu = std::make_unique<TestDelegate>(spy_->api());
+  std::unique_ptr<TestInterpreter> t;
+  const auto on_a_thread = [](const auto& work) { std::thread(work).join(); };
+  on_a_thread([&] {
+    t = std::make_unique<TestInterpreter>(PictureModel());
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t->get(), gpu->get()), kTfLiteOk);
+  });
+  on_a_thread([&] { EXPECT_EQ(t->Allocate(), kTfLiteOk) << t->log(); });
+  for (int run = 0; run < 2; ++run) {
+    on_a_thread([&] {
+      SetPicture(t.get());
+      EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+    });
+  }
+  EXPECT_EQ(FirstDelegate(*t).node_count, 6);
+  EXPECT_THAT(t->Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+  on_a_thread([&] { t.reset(); });
+  on_a_thread([&] { gpu.reset(); });
 }
 
 TEST_F(GpuDelegateTest, interpreters_of_one_delegate_run_on_threads) {

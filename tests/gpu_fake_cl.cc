@@ -89,6 +89,10 @@ cl_int GetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void* ou
       return DeliverValue(device.unified_memory, room, out, out_size);
     case CL_DEVICE_LOCAL_MEM_TYPE:
       return DeliverValue(device.local_type, room, out, out_size);
+    case 0x4000:
+      return DeliverValue(device.nvidia_capability / 10, room, out, out_size);
+    case 0x4001:
+      return DeliverValue(device.nvidia_capability % 10, room, out, out_size);
     case CL_DEVICE_AVAILABLE:
       return DeliverValue(device.available, room, out, out_size);
     case CL_DEVICE_COMPILER_AVAILABLE:

@@ -31,6 +31,7 @@ struct FakeDevice {
   cl_bool unified_memory;
   cl_device_local_mem_type local_type;
   std::string extensions;
+  cl_uint nvidia_capability = 0;
   cl_bool available = CL_TRUE;
   cl_bool compiler_available = CL_TRUE;
 };

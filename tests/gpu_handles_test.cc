@@ -90,16 +90,8 @@ TEST(BufferTableTest, places_come_to_an_end) {
 
 constexpr int kX = 0, kM = 1;  // tensors of it
 
-class GpuHandlesTest : public testing::Test {
+class GpuHandlesTest : public SpiedDeviceTest {
  protected:
-  void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
-    spy_ = std::make_unique<ClSpy>(*RealCl().api);
-  }
-  void TearDown() override {
-    if (spy_ == nullptr) return;
-    EXPECT_EQ(spy_->Unbalanced(), "");
-  }
   // Calls of a function since the last time that it was asked about.
   int64_t New(const std::string& function) {
     const int64_t now = spy_->calls()[function];
@@ -114,7 +106,6 @@ class GpuHandlesTest : public testing::Test {
     return TfLiteInterpreterGetTensor(t.get(), index);
   }
 
-  std::unique_ptr<ClSpy> spy_;
   std::map<std::string, int64_t> counted_;
 };
 

@@ -52,6 +52,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_FALSE(options.describe);
   EXPECT_FALSE(options.keep_outputs);
   EXPECT_TRUE(options.optimize);
+  EXPECT_EQ(options.kept_plans, 4);
 }
 
 TEST(OptionsTest, every_option_is_read) {
@@ -71,7 +72,8 @@ TEST(OptionsTest, every_option_is_read) {
                    {"profiling", "true"},
                    {"describe", "true"},
                    {"keep_outputs", "true"},
-                   {"optimize", "false"}},
+                   {"optimize", "false"},
+                   {"kept_plans", "7"}},
                   &options),
             "");
   EXPECT_EQ(options.device, "NVIDIA");
@@ -90,6 +92,7 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_TRUE(options.describe);
   EXPECT_TRUE(options.keep_outputs);
   EXPECT_FALSE(options.optimize);
+  EXPECT_EQ(options.kept_plans, 7);
 }
 
 TEST(OptionsTest, unknown_key_is_told_with_the_keys_there_are) {
@@ -159,10 +162,11 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
     EXPECT_TRUE(help.ends_with(".")) << option.name;
     EXPECT_EQ(option.reserved, 0);
   }
-  EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
-                                          "device", "device_class", "force", "keep_outputs",
-                                          "max_partitions", "min_gain_us", "optimize", "precision",
-                                          "preference", "profiling", "quantized", "tuning"}));
+  EXPECT_EQ(names,
+            std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe", "device",
+                                   "device_class", "force", "keep_outputs", "kept_plans",
+                                   "max_partitions", "min_gain_us", "optimize", "precision",
+                                   "preference", "profiling", "quantized", "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }
@@ -170,13 +174,14 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
 TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
   for (const DeputyPluginOption& option : PluginOptions()) {
     const std::string name = option.name;
-    const int32_t expected = name == "max_partitions" || name == "cache_max_mb" ? kDeputyOptionInt
-                             : name == "min_gain_us"                            ? kDeputyOptionFloat
-                             : name == "quantized" || name == "force" || name == "profiling" ||
-                                     name == "describe" || name == "keep_outputs" ||
-                                     name == "optimize"
-                                 ? kDeputyOptionBool
-                                 : kDeputyOptionString;
+    const int32_t expected =
+        name == "max_partitions" || name == "cache_max_mb" || name == "kept_plans"
+            ? kDeputyOptionInt
+        : name == "min_gain_us" ? kDeputyOptionFloat
+        : name == "quantized" || name == "force" || name == "profiling" || name == "describe" ||
+                name == "keep_outputs" || name == "optimize"
+            ? kDeputyOptionBool
+            : kDeputyOptionString;
     EXPECT_EQ(option.type, expected) << name;
   }
 }
@@ -203,18 +208,6 @@ std::string Refused(const TfLiteGpuDelegateOptionsV2& v2) {
   const std::string problem = FromV2(v2, &options);
   EXPECT_EQ(options.device, "untouched");
   return problem;
-}
-
-TEST(OptionsTest, what_is_not_there_yet_is_found) {
-  const std::pair<const char*, const char*> kMissing[] = {{"preference", "balanced"},
-                                                          {"tuning", "full"}};
-  EXPECT_EQ(FindMissing(Options()), "");
-  for (const auto& [key, value] : kMissing) {
-    Options options;
-    ASSERT_EQ(Parse({{key, value}}, &options), "");
-    EXPECT_EQ(FindMissing(options),
-              std::string("option '") + key + "': this version has only the default");
-  }
 }
 
 TEST(OptionsV2Test, defaults_are_full_precision_and_one_partition) {

@@ -309,5 +309,24 @@ TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
   EXPECT_EQ(plan.Source(), "// first\n\nkernel void k0() {\n}\n\nkernel void k1(int NAMES) {\n}\n");
 }
 
+// Otherwise a program would never be found again in a cache.
+TEST(GpuPlanTest, text_is_the_same_every_time) {
+  const auto make = [] {
+    GraphMaker g;
+    compiler::Window window;
+    window.height = window.width = 3;
+    const ValueId conv = g.Add(compiler::Conv2d{window, 1},
+                               {g.Input({1, 9, 9, 4}), g.Weights({24, 3, 3, 4})}, {1, 7, 7, 24});
+    g.Output(g.Add(compiler::Softmax{},
+                   {g.Binary(ScalarOp::kAdd, conv, g.Unary(ScalarOp::kTanh, conv))},
+                   {1, 7, 7, 24}));
+    return PlanOf(g, {.ranges = true, .vector_width = 8});
+  };
+  const Plan first = make(), second = make();
+  EXPECT_EQ(first.Source(), second.Source());
+  EXPECT_EQ(first, second);
+  EXPECT_GE(first.kernels.size(), 3u);
+}
+
 }  // namespace
 }  // namespace deputy::gpu_cl

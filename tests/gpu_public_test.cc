@@ -58,6 +58,7 @@ TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
   EXPECT_EQ(defaults.describe, 0);
   EXPECT_EQ(defaults.keep_outputs, 0);
   EXPECT_EQ(defaults.optimize, 1);
+  EXPECT_EQ(defaults.kept_plans, 4);
   EXPECT_EQ(defaults.cl_context, nullptr);
   EXPECT_EQ(defaults.cl_command_queue, nullptr);
 }
@@ -81,6 +82,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   given.describe = 1;
   given.keep_outputs = 1;
   given.optimize = 0;
+  given.kept_plans = 7;
   given.cl_context = &context;
   given.cl_command_queue = &queue;
   Options options;
@@ -101,6 +103,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   EXPECT_TRUE(options.describe);
   EXPECT_TRUE(options.keep_outputs);
   EXPECT_FALSE(options.optimize);
+  EXPECT_EQ(options.kept_plans, 7);
   EXPECT_EQ(options.context, &context);
   EXPECT_EQ(options.queue, &queue);
 }
@@ -132,8 +135,14 @@ TEST(GpuPublicOptionsTest, wrong_fields_are_told_and_change_nothing) {
 
 TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known) {
   DeputyGpuOptions given = PublicDefaults();
-  given.struct_size = sizeof given - 1;
+  given.struct_size = offsetof(DeputyGpuOptions, kept_plans) - 1;
   EXPECT_THAT(Problem(given), HasSubstr("expected a struct_size of at least"));
+  // What came later is then as by default.
+  given.struct_size = offsetof(DeputyGpuOptions, kept_plans);
+  given.kept_plans = -1;
+  EXPECT_EQ(Problem(given), "");
+  given.struct_size = sizeof given;
+  EXPECT_THAT(Problem(given), HasSubstr("option 'kept_plans'"));
   struct {
     DeputyGpuOptions known = PublicDefaults();
     int64_t newer = -1;

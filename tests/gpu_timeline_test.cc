@@ -109,18 +109,7 @@ std::vector<Event> TakeAll(TfLiteDelegate* gpu) {
   return events;
 }
 
-class GpuEventsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
-    spy_ = std::make_unique<ClSpy>(*RealCl().api);
-  }
-  void TearDown() override {
-    if (spy_ == nullptr) return;
-    EXPECT_EQ(spy_->Unbalanced(), "");
-  }
-  std::unique_ptr<ClSpy> spy_;
-};
+class GpuEventsTest : public SpiedDeviceTest {};
 
 TEST_F(GpuEventsTest, every_command_has_an_event_in_its_order) {
   const TestDelegate gpu(spy_->api(), {{"profiling", "true"}});

@@ -72,9 +72,9 @@ typedef enum DeputyGpuTuning {
   kDeputyGpuTuningFull = 2,
 } DeputyGpuTuning;
 
-// The options. Each but the last two is one that the plug-in takes as text under the same name,
-// with the same default and the same range (`deputy plugins libdeputy_gpu.so` prints them). Fields
-// that an older caller's struct does not have are the defaults.
+// The options. Each but the two objects of OpenCL is one that the plug-in takes as text under the
+// same name, with the same default and the same range (`deputy plugins libdeputy_gpu.so` prints
+// them). Fields that an older caller's struct does not have are the defaults.
 typedef struct DeputyGpuOptions {
   // sizeof(DeputyGpuOptions).
   size_t struct_size;
@@ -122,6 +122,9 @@ typedef struct DeputyGpuOptions {
   // a queue of its own. The delegate retains it, and works in its context, on its device. Whoever
   // enqueues work to it may do so from any thread, but not while an interpreter runs.
   void* cl_command_queue;
+  // Between how many shapes inputs can be resized with a partition's plans for them bound still to
+  // buffers and kernels, with the memory that takes; 0: a resize binds anew.
+  int64_t kept_plans;
 } DeputyGpuOptions;
 
 // The defaults, with struct_size. Any thread.

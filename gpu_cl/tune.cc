@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/tune.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compiler/dump.h"
+#include "compiler/lifetimes.h"
+#include "compiler/work.h"
+#include "gpu_cl/common_epilogue.h"
+#include "gpu_cl/cost.h"
+#include "gpu_cl/emit.h"
+#include "gpu_cl/make_plan.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+using compiler::Graph;
+using compiler::Operation;
+using compiler::Value;
+using compiler::ValueId;
+using std::chrono::steady_clock;
+
+// ---- One operation ------------------------------------------------------------------------------
+
+// A graph of one operation. What most layers do with their result is left out: it is the same
+// kernel, and layers that differ in it alone are tried once.
+class Alone {
+ public:
+  Alone(const Graph& from, int operation) : from_(from) {
+    const Operation& original = from.operations[static_cast<size_t>(operation)];
+    Operation copy = original;
+    if (FindCommonEpilogue(from, original)) {
+      copy.epilogue = {};
+      copy.epilogue_inputs.clear();
+    }
+    for (std::vector<ValueId>* ids : {&copy.inputs, &copy.epilogue_inputs}) {
+      for (ValueId& id : *ids) id = Take(id, true);
+    }
+    for (ValueId& id : copy.outputs) {
+      id = Take(id, false);
+      graph.outputs.push_back(id);
+    }
+    copy.node = 0;
+    graph.operations.push_back(std::move(copy));
+  }
+
+  Graph graph;
+
+ private:
+  ValueId Take(ValueId id, bool is_input) {
+    if (id == compiler::kNoValue) return id;
+    const auto [entry, is_new] = taken_.emplace(id, static_cast<ValueId>(graph.values.size()));
+    if (!is_new) return entry->second;
+    Value value = from_.value(id);
+    value.name.clear();
+    value.tensor = -1;
+    if (is_input && !value.constant()) graph.inputs.push_back(entry->second);
+    graph.values.push_back(std::move(value));
+    return entry->second;
+  }
+
+  const Graph& from_;
+  std::map<ValueId, ValueId> taken_;
+};
+
+// The same with the batch of images rounded up.
+std::string ShapeText(Graph alone) {
+  for (Value& value : alone.values) {
+    if (value.shape.size() != 4 || value.constant() || value.shape[0] < 1) continue;
+    value.shape[0] = static_cast<int>(
+        std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(value.shape[0])), 1u << 30));
+  }
+  return compiler::ToText(alone);
+}
+
+bool IsProduct(const Operation& operation) {
+  return std::holds_alternative<compiler::Conv2d>(operation.kind) ||
+         std::holds_alternative<compiler::MatMul>(operation.kind);
+}
+
+// Sizes of groups for GPUs, within what the device allows.
+std::vector<KernelChoice> GroupChoices(const DeviceProfile& profile) {
+  constexpr std::array<size_t, 3> kGroups[] = {{8, 8, 1},  {16, 4, 1},  {64, 1, 1}, {1, 64, 1},
+                                               {32, 1, 1}, {128, 1, 1}, {16, 16, 1}};
+  std::vector<KernelChoice> choices;
+  for (const auto& group : kGroups) {
+    bool fits = group[0] * group[1] * group[2] <= profile.max_group_size;
+    for (size_t d = 0; d < group.size(); ++d) fits = fits && group[d] <= profile.max_item_sizes[d];
+    if (fits) choices.push_back({.local = group});
+  }
+  return choices;
+}
+
+Plan PlanOf(const Graph& alone, PlanOptions options, const KernelChoice& choice) {
+  options.choices = {{0, choice}};
+  return MakePlan(alone, compiler::FindLifetimes(alone).storage, options);
+}
+
+// ---- Measuring ----------------------------------------------------------------------------------
+
+// The least time of a few runs; infinite if the way cannot be run.
+double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& alone,
+              const ExecutorOptions& options) {
+  constexpr int kLeastRuns = 3, kMostRuns = 30;
+  constexpr double kEnoughNs = 30e6;
+  ClStatus status;
+  const auto executor = Executor::Create(context, alone, options, &status);
+  if (executor == nullptr) return HUGE_VAL;
+  size_t most = 0;
+  for (ValueId id : alone.inputs) most = std::max(most, alone.value(id).bytes());
+  // Numbers that are none would take another time.
+  const std::vector<std::byte> zeros(most);
+  const std::vector<InputPlace> inputs(alone.inputs.size(), InputPlace{zeros.data(), nullptr});
+  const std::vector<OutputPlace> outputs(alone.outputs.size());
+  if (!executor->Run(inputs, outputs).ok()) return HUGE_VAL;
+  double least = HUGE_VAL, all = 0;
+  for (int run = 0; run < kMostRuns && (run < kLeastRuns || all < kEnoughNs); ++run) {
+    double ns = 0;
+    if (!executor->TimeSteps(&ns).ok()) return HUGE_VAL;
+    least = std::min(least, ns);
+    all += ns;
+  }
+  return least;
+}
+
+// ---- All of them --------------------------------------------------------------------------------
+
+std::chrono::milliseconds BudgetOf(const TuningOptions& options) {
+  if (options.budget.count() > 0) return options.budget;
+  return std::chrono::milliseconds(options.level == Tuning::kFull ? 60'000 : 200);
+}
+
+class Tuner {
+ public:
+  Tuner(const std::shared_ptr<SharedContext>& context, const ExecutorOptions& executor,
+        const TuningOptions& options)
+      : context_(context),
+        executor_(executor),
+        options_(options),
+        profile_(context->device().profile),
+        plan_options_(PlanOptionsFor(profile_, executor.device_class)),
+        end_(steady_clock::now() + BudgetOf(options)) {
+    executor_.cache = nullptr;
+    executor_.queue = nullptr;
+    executor_.profiling = false;
+  }
+
+  // The default where that is fastest, or nothing was found.
+  KernelChoice Find(const Graph& adapted, int operation) {
+    const Alone alone(adapted, operation);
+    const std::vector<KernelChoice> ways =
+        WaysOf(alone.graph, 0, plan_options_, profile_, executor_.clblast != nullptr);
+    const std::string text = ShapeText(alone.graph);
+    if (const auto known = Remembered(text, ways)) return *known;
+    const std::lock_guard lock(context_->measuring_mutex());
+    // Another instance of the model may have measured meanwhile.
+    if (const auto known = Remembered(text, ways)) return *known;
+    return Measure(alone.graph, ways, text);
+  }
+
+ private:
+  Digest Key(const std::string& text, Tuning level) const {
+    ProgramIdentity identity = DeviceIdentity(profile_);
+    identity.source = "tuning 1, " + std::string(ClassName(executor_.device_class)) + ", " +
+                      std::to_string(static_cast<int>(level)) + ", " +
+                      std::to_string(plan_options_.vector_width) + ", " +
+                      std::to_string(plan_options_.items) + ", " +
+                      (executor_.optimize ? "" : "not ") + "optimised" +
+                      (executor_.clblast == nullptr ? "\n" : ", CLBlast\n") + text;
+    return ProgramKey(identity);
+  }
+
+  // What was found before, here or by another process; what is no way of the operation was not.
+  std::optional<KernelChoice> Remembered(const std::string& text,
+                                         const std::vector<KernelChoice>& ways) {
+    for (const Tuning level : {Tuning::kFull, options_.level}) {
+      const Digest key = Key(text, level);
+      std::string record = context_->FindTuning(Hex(key));
+      if (record.empty() && options_.cache != nullptr) {
+        std::string problem;  // a damaged file is a miss
+        if (const auto cached = options_.cache->Load(key, &problem)) record = cached->binary;
+      }
+      KernelChoice choice;
+      if (!ParseChoice(record, &choice)) continue;
+      if (choice != KernelChoice() && std::find(ways.begin(), ways.end(), choice) == ways.end()) {
+        continue;
+      }
+      context_->KeepTuning(Hex(key), record);
+      return choice;
+    }
+    return std::nullopt;
+  }
+
+  // Tries the ways. What was tried to the end is remembered.
+  KernelChoice Measure(const Graph& alone, const std::vector<KernelChoice>& ways,
+                       const std::string& text) {
+    // A way that is no faster than that is not worth another kernel.
+    constexpr double kFaster = 0.9;
+    constexpr size_t kFewWays = 3;
+    KernelChoice best;
+    double least = HUGE_VAL;
+    std::vector<Plan> tried;
+    std::vector<KernelChoice> all = {best};
+    all.insert(all.end(), ways.begin(), ways.end());
+    for (const KernelChoice& way : all) {
+      if (options_.level == Tuning::kFast && tried.size() >= kFewWays) break;
+      if (context_->lost() || steady_clock::now() >= end_) return best;
+      Plan plan = PlanOf(alone, plan_options_, way);
+      if (std::find(tried.begin(), tried.end(), plan) != tried.end()) continue;
+      executor_.choices = {{0, way}};
+      const double ns = TimeOf(context_, alone, executor_);
+      if (tried.empty() && !std::isfinite(ns)) return best;
+      if (tried.empty() || ns < kFaster * least) {
+        best = way;
+        least = ns;
+      }
+      tried.push_back(std::move(plan));
+    }
+    const std::string record = ChoiceText(best);
+    const Digest key = Key(text, options_.level);
+    context_->KeepTuning(Hex(key), record);
+    // What cannot be kept is found again.
+    if (options_.cache != nullptr) (void)options_.cache->Store(key, record, "");
+    return best;
+  }
+
+  const std::shared_ptr<SharedContext>& context_;
+  ExecutorOptions executor_;
+  const TuningOptions& options_;
+  const DeviceProfile& profile_;
+  const PlanOptions plan_options_;
+  const steady_clock::time_point end_;
+};
+
+// Operations that are expected to take longest, the dearest one first.
+std::vector<int> DearestOperations(const Graph& graph, const CostModel& model, Tuning level) {
+  constexpr size_t kFew = 5;
+  constexpr double kMatters = 0.01;
+  std::vector<double> ns;
+  for (const Operation& operation : graph.operations) {
+    ns.push_back(TimeNs(model.device, compiler::WorkOf(graph, operation)));
+  }
+  const double all = std::accumulate(ns.begin(), ns.end(), 0.0);
+  std::vector<int> order(ns.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return ns[static_cast<size_t>(a)] > ns[static_cast<size_t>(b)];
+  });
+  std::erase_if(order, [&](int i) {
+    return level == Tuning::kFull && ns[static_cast<size_t>(i)] < kMatters * all;
+  });
+  if (level == Tuning::kFast && order.size() > kFew) order.resize(kFew);
+  return order;
+}
+
+}  // namespace
+
+Tuning TuningLevel(const Options& options) {
+  switch (options.preference) {
+    case Preference::kSustainedSpeed:
+      return Tuning::kFull;
+    case Preference::kBalanced:
+      return std::max(options.tuning, Tuning::kFast);
+    default:
+      return options.tuning;
+  }
+}
+
+std::vector<KernelChoice> WaysOf(const Graph& graph, int operation, const PlanOptions& options,
+                                 const DeviceProfile& profile, bool has_clblast) {
+  const Operation& of = graph.operations[static_cast<size_t>(operation)];
+  std::vector<KernelChoice> ways;
+  const std::vector<KernelChoice> groups =
+      options.ranges ? std::vector<KernelChoice>() : GroupChoices(profile);
+  ways.insert(ways.end(), groups.begin(), groups.end());
+  if (IsProduct(of)) {
+    for (const KernelChoice& tile : TileChoices(options)) {
+      ways.push_back(tile);
+      for (KernelChoice both : groups) {
+        both.rows = tile.rows;
+        both.vectors = tile.vectors;
+        ways.push_back(both);
+      }
+    }
+  }
+  // First, since it is worth a try where there is time for few.
+  if (has_clblast && IsKnownToClblast(profile) && FindClblastProduct(graph, of)) {
+    ways.insert(ways.begin(), KernelChoice{.clblast = true});
+  }
+  return ways;
+}
+
+std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
+                                 const Graph& adapted, const ExecutorOptions& executor,
+                                 const TuningOptions& options) {
+  std::map<int, KernelChoice> choices;
+  if (options.level == Tuning::kNone) return choices;
+  const CostModel model =
+      CostModelOf(context->device().profile, executor.device_class, /*threads=*/1);
+  Tuner tuner(context, executor, options);
+  for (const int operation : DearestOperations(adapted, model, options.level)) {
+    const KernelChoice choice = tuner.Find(adapted, operation);
+    if (choice != KernelChoice()) choices[operation] = choice;
+  }
+  if (context->lost()) choices.clear();
+  return choices;
+}
+
+std::string ChoiceText(const KernelChoice& choice) {
+  char text[128];
+  std::snprintf(text, sizeof text, "tile %dx%d group %zux%zux%zu clblast %d", choice.rows,
+                choice.vectors, choice.local[0], choice.local[1], choice.local[2],
+                choice.clblast ? 1 : 0);
+  return text;
+}
+
+bool ParseChoice(const std::string& text, KernelChoice* out_choice) {
+  KernelChoice choice;
+  int clblast = 0;
+  const int fields =
+      std::sscanf(text.c_str(), "tile %dx%d group %zux%zux%zu clblast %d", &choice.rows,
+                  &choice.vectors, &choice.local[0], &choice.local[1], &choice.local[2], &clblast);
+  choice.clblast = clblast != 0;
+  // Written as it would be: nothing else is behind or between.
+  if (fields != 6 || ChoiceText(choice) != text) return false;
+  *out_choice = choice;
+  return true;
+}
+
+}  // namespace deputy::gpu_cl
