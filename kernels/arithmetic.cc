@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ADD, SUB, MUL and DIV with broadcasting and fused activations. An operator of this family is a
-// function of two numbers, and a function object per way of being quantised, run through one plan.
+// ADD, SUB, MUL and DIV with broadcasting and fused activations, and ADD_N of many tensors of one
+// shape. An operator of this family is a function of two numbers, and a function object per way of
+// being quantised, run through one plan.
 //
 // The output takes the type of the inputs whatever the model says. Integers wrap, except that DIV
 // of the smallest integer by -1 is the largest. Quantised ADD, SUB and DIV use TensorFlow Lite's
 // integer recipes in both arithmetic modes; 8-bit MUL requantises in float by default. int16
 // without scales is a plain integer in ADD and MUL. int16 ADD and SUB whose scales are powers of
 // two, zero points 0, and which do not opt out (pot_scale_int16), shift one input and saturate.
-//
-// ADD_N has no kernel here yet.
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <type_traits>
 
@@ -28,6 +28,12 @@ namespace deputy {
 namespace {
 
 constexpr uint32_t kQuantisedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
+
+struct Product;
+// MUL alone takes complex numbers.
+template <typename Operator>
+constexpr uint32_t kComplexTypes = std::is_same_v<Operator, Product> ? TypeBit(kTfLiteComplex64)
+                                                                     : 0;
 
 // ---- Parameters -------------------------------------------------------------------------------
 
@@ -178,7 +184,10 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   const TfLiteTensor* b = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantisedTypes));
+  DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantisedTypes | kComplexTypes<Operator>));
+  if (a->type == kTfLiteComplex64 && params.activation != kTfLiteActNone) {
+    return TensorError(context, a, "expected real numbers for the fused activation");
+  }
   DEPUTY_TRY(CheckSameType(context, b, a));
   output->type = a->type;
   data.float_range = ActivationRange(params.activation);
@@ -541,6 +550,10 @@ bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
+  if (Input(context, node, 0)->type == kTfLiteComplex64) {
+    using Complex = std::complex<float>;
+    return Run<Complex>(context, node, [](Complex a, Complex b) { return a * b; });
+  }
   if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
   if (RunVectorProduct(context, node)) return kTfLiteOk;
   return ArithmeticOf(context) == Arithmetic::kReference ? RunScaled<ExactProduct>(context, node)
@@ -572,6 +585,46 @@ TfLiteStatus EvalDiv(TfLiteContext* context, TfLiteNode* node) {
              : RunPlain<Quotient>(context, node);
 }
 
+// ---- ADD_N ------------------------------------------------------------------------------------
+
+constexpr uint32_t kAddNTypes = kFloat32Bit | kInt32Bit;
+
+TfLiteStatus PrepareAddN(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, std::numeric_limits<int>::max(), 1));
+  const TfLiteTensor* first = Input(context, node, 0);
+  DEPUTY_TRY(CheckType(context, first, kAddNTypes));
+  for (int i = 1; i < node->inputs->size; ++i) {
+    const TfLiteTensor* input = Input(context, node, i);
+    if (input == nullptr) return KernelError(context, "input %d: expected a tensor, found none", i);
+    DEPUTY_TRY(CheckSameType(context, input, first));
+    DEPUTY_TRY(CheckRank(context, input, Rank(first)));
+    for (int d = 0; d < Rank(first); ++d) DEPUTY_TRY(CheckDim(context, input, d, Dim(first, d)));
+  }
+  Output(context, node, 0)->type = first->type;
+  return ResizeLike(context, Output(context, node, 0), first);
+}
+
+template <typename T>
+void AddN(TfLiteContext* context, const TfLiteNode* node, int64_t first, int64_t last) {
+  T* out = Data<T>(Output(context, node, 0));
+  const T* start = Data<T>(Input(context, node, 0));
+  std::copy(start + first, start + last, out + first);
+  for (int i = 1; i < node->inputs->size; ++i) {
+    const T* in = Data<T>(Input(context, node, i));
+    for (int64_t k = first; k < last; ++k) out[k] = Sum::Apply<T>(out[k], in[k]);
+  }
+}
+
+TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* output = Output(context, node, 0);
+  return DispatchType<kAddNTypes>(context, output, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ParallelRanges(context, ElementCount(output), kElementsPerTask,
+                   [&](int64_t first, int64_t last) { AddN<T>(context, node, first, last); });
+    return kTfLiteOk;
+  });
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*),
@@ -581,7 +634,7 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
           .code = code,
           .min_version = 1,
           .max_version = max_version,
-          .types = Operator::kTypes | kQuantisedTypes,
+          .types = Operator::kTypes | kQuantisedTypes | kComplexTypes<Operator>,
           .options = {1, member},
           .params_size = sizeof(Params),
           .parse = &ParseOptions<member, Params, fill>,
@@ -597,7 +650,8 @@ constexpr OpDef kTable[] = {
     Row<Difference, TfLiteSubParams, &EvalSub, 28, &FillSum>("SUB", kTfLiteBuiltinSub, 5),
     Row<Product, TfLiteMulParams, &EvalMul, 21, &FillProduct>("MUL", kTfLiteBuiltinMul, 8),
     Row<Quotient, TfLiteDivParams, &EvalDiv, 29, &FillProduct>("DIV", kTfLiteBuiltinDiv, 2),
-    ParserRow("ADD_N", kTfLiteBuiltinAddN),
+    KernelRow<void>("ADD_N", kTfLiteBuiltinAddN, 1, kAddNTypes, &Guarded<&PrepareAddN>,
+                    &Guarded<&EvalAddN>),
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV and FLOOR_MOD with broadcasting. Quantised
-// MAXIMUM and MINIMUM compare steps as they are, whatever the scales: converters make these alike.
-// int8 SQUARED_DIFFERENCE uses TensorFlow Lite's integer recipe in both arithmetic modes.
+// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR and RIGHT_SHIFT with
+// broadcasting, and ATAN2 of two tensors of one shape. Quantised MAXIMUM and MINIMUM compare steps
+// as they are, whatever the scales: converters make these alike. int8 SQUARED_DIFFERENCE uses
+// TensorFlow Lite's integer recipe in both arithmetic modes.
 //
 // What upstream leaves to chance is defined here: integer POW saturates, FLOOR_DIV and FLOOR_MOD of
-// the smallest integer by -1 are the smallest integer and 0. ATAN2,
-// BITWISE_XOR and RIGHT_SHIFT have no kernels here yet.
+// the smallest integer by -1 are the smallest integer and 0. RIGHT_SHIFT by less than 0 or more
+// than all bits shifts by none or by all but one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,6 +30,9 @@ constexpr uint32_t kPowTypes = kFloat32Bit | kInt32Bit;
 constexpr uint32_t kSquaredDifferenceTypes = kFloat32Bit | kInt32Bit | kInt8Bit;
 constexpr uint32_t kFloorDivTypes = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
 constexpr uint32_t kFloorModTypes = kFloorDivTypes | kInt64Bit;
+constexpr uint32_t kBitTypes =
+    kInt8Bit | kUInt8Bit | kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit | kUInt32Bit;
+constexpr uint32_t kAtan2Types = kFloat32Bit | kFloat16Bit | TypeBit(kTfLiteFloat64);
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
@@ -55,6 +59,17 @@ TfLiteStatus PrepareSquaredDifference(TfLiteContext* context, TfLiteNode* node) 
   DEPUTY_TRY(CheckQuantized(context, Input(context, node, 0)));
   DEPUTY_TRY(CheckQuantized(context, Input(context, node, 1)));
   return CheckQuantized(context, Output(context, node, 0));
+}
+
+// Unlike its neighbours, ATAN2 neither broadcasts nor changes its output's type.
+TfLiteStatus PrepareAtan2(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* y = Input(context, node, 0);
+  const TfLiteTensor* x = Input(context, node, 1);
+  DEPUTY_TRY(CheckRank(context, x, Rank(y)));
+  for (int d = 0; d < Rank(y); ++d) DEPUTY_TRY(CheckDim(context, x, d, Dim(y, d)));
+  DEPUTY_TRY(CheckSameType(context, Output(context, node, 0), y));
+  return Prepare<kAtan2Types>(context, node);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
@@ -86,6 +101,13 @@ T FloorModulo(T a, T b) {
   }
   const bool signs_differ = (b < 0) != (remainder < 0);
   return remainder != 0 && signs_differ ? static_cast<T>(remainder + b) : remainder;
+}
+
+template <typename T>
+T ShiftRight(T x, T bits) {
+  constexpr int kMost = static_cast<int>(8 * sizeof(T)) - 1;
+  if (bits <= 0) return x;
+  return static_cast<T>(x >> (bits > kMost ? kMost : static_cast<int>(bits)));
 }
 
 // Both inputs are brought to a common scale with 7 more bits, so that the square still fits.
@@ -243,6 +265,28 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+TfLiteStatus EvalBitwiseXor(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kBitTypes>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, node, [](T a, T b) { return static_cast<T>(a ^ b); });
+  });
+}
+
+TfLiteStatus EvalRightShift(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kBitTypes>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, node, &ShiftRight<T>);
+  });
+}
+
+TfLiteStatus EvalAtan2(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kAtan2Types>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Number = std::conditional_t<std::is_same_v<T, Half>, float, T>;
+    return Run<T>(context, node, [](Number y, Number x) { return T(std::atan2(y, x)); });
+  });
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
@@ -259,9 +303,12 @@ constexpr OpDef kTable[] = {
                           &Guarded<&Prepare<kFloorDivTypes>>, &Guarded<&EvalFloorDiv>),
     KernelRow<BinaryData>("FLOOR_MOD", kTfLiteBuiltinFloorMod, 2, kFloorModTypes,
                           &Guarded<&Prepare<kFloorModTypes>>, &Guarded<&EvalFloorMod>),
-    ParserRow("ATAN2", kTfLiteBuiltinAtan2),
-    ParserRow("BITWISE_XOR", kTfLiteBuiltinBitwiseXor),
-    ParserRow("RIGHT_SHIFT", kTfLiteBuiltinRightShift),
+    KernelRow<BinaryData>("ATAN2", kTfLiteBuiltinAtan2, 1, kAtan2Types, &Guarded<&PrepareAtan2>,
+                          &Guarded<&EvalAtan2>),
+    KernelRow<BinaryData>("BITWISE_XOR", kTfLiteBuiltinBitwiseXor, 1, kBitTypes,
+                          &Guarded<&Prepare<kBitTypes>>, &Guarded<&EvalBitwiseXor>),
+    KernelRow<BinaryData>("RIGHT_SHIFT", kTfLiteBuiltinRightShift, 1, kBitTypes,
+                          &Guarded<&Prepare<kBitTypes>>, &Guarded<&EvalRightShift>),
 };
 
 }  // namespace

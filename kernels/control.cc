@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF and WHILE: operators that run other subgraphs. A branch or body takes the shapes and types of
-// what it is given. Where its own outputs have shapes that prepare cannot know, or that differ
-// between branches or iterations, the operator's outputs are dynamic.
+// IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: operators that run other subgraphs.
+// A branch or body takes the shapes and types of what it is given. Where its own outputs have
+// shapes that prepare cannot know, or that differ between branches or iterations, the operator's
+// outputs are dynamic.
 //
 // Calls cannot nest without end: the loader refuses subgraphs that call themselves, and the
 // interpreter bounds the depth. WHILE has no bound on its iterations, but can be cancelled inside.
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "kernels/common/families.h"
@@ -26,6 +29,35 @@ bool FillIf(const OpOptions& options, TfLiteIfParams* params) {
 bool FillWhile(const OpOptions& options, TfLiteWhileParams* params) {
   params->cond_subgraph_index = options.Int(0);
   params->body_subgraph_index = options.Int(1);
+  return true;
+}
+
+bool FillCallOnce(const OpOptions& options, TfLiteCallOnceParams* params) {
+  params->init_subgraph_index = options.Int(0);
+  return true;
+}
+
+// A model without options of a composite, or without those of a case, is refused.
+bool ParseComposite(const OpOptions& all, void* out_params) {
+  const OpOptions options = all.As({2, 21});
+  auto* params = static_cast<TfLiteStablehloCompositeParams*>(out_params);
+  const std::span<const uint8_t> attributes = options.Bytes(2);
+  params->name = options.String(0);
+  params->subgraph_index = options.Int(1);
+  params->attributes = attributes.empty() ? nullptr : attributes.data();
+  params->attributes_size = attributes.size();
+  params->version = options.Int(4);
+  return params->name != nullptr;
+}
+
+bool ParseCase(const OpOptions& all, void* out_params) {
+  auto* params = static_cast<TfLiteStablehloCaseParams*>(out_params);
+  const std::span<const int32_t> branches = all.As({2, 23}).Ints(0);
+  if (branches.empty() || branches.size() > std::size(params->branch_subgraph_indices)) {
+    return false;
+  }
+  params->num_branches = static_cast<uint32_t>(branches.size());
+  std::ranges::copy(branches, params->branch_subgraph_indices);
   return true;
 }
 
@@ -94,44 +126,39 @@ TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
   return kTfLiteOk;
 }
 
-// ---- IF ---------------------------------------------------------------------------------------
+// ---- IF, STABLEHLO_CASE and STABLEHLO_COMPOSITE ------------------------------------------------
 
-struct IfBranches {
-  CallableSubgraph* then_branch = nullptr;
-  CallableSubgraph* else_branch = nullptr;
-};
+using Branches = std::vector<CallableSubgraph*>;
 
-// False after a report; FindParts likewise.
-bool FindBranches(TfLiteContext* context, const TfLiteNode* node, IfBranches* branches) {
-  const TfLiteIfParams& params = ParamsOf<TfLiteIfParams>(node);
-  const size_t inputs = static_cast<size_t>(node->inputs->size - 1);
-  const size_t outputs = static_cast<size_t>(node->outputs->size);
-  branches->then_branch = FindCallee(context, params.then_subgraph_index, "then", inputs, outputs);
-  if (branches->then_branch == nullptr) return false;
-  branches->else_branch = FindCallee(context, params.else_subgraph_index, "else", inputs, outputs);
-  return branches->else_branch != nullptr;
+// Adds a subgraph that takes the node's inputs from number `first` on; false after a report.
+bool AddBranch(TfLiteContext* context, const TfLiteNode* node, int first, int index,
+               const char* what, Branches* branches) {
+  const auto inputs = static_cast<size_t>(node->inputs->size - first);
+  const auto outputs = static_cast<size_t>(node->outputs->size);
+  CallableSubgraph* branch = FindCallee(context, index, what, inputs, outputs);
+  branches->push_back(branch);
+  return branch != nullptr;
 }
 
-TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
-  if (node->inputs->size < 1) return KernelError(context, "expected 1 or more inputs, found 0");
-  const TfLiteTensor* condition = Input(context, node, 0);
-  if (condition == nullptr) return KernelError(context, "input 0: expected a condition");
-  DEPUTY_TRY(CheckType(context, condition, TypeBit(kTfLiteBool)));
-  DEPUTY_TRY(CheckElementCount(context, condition, 1));
-  IfBranches branches;
-  if (!FindBranches(context, node, &branches)) return kTfLiteError;
-  const std::vector<CallInput> arguments = Arguments(context, node, 1);
-  std::vector<CallOutput> of_then, of_else;
-  DEPUTY_TRY(branches.then_branch->InferOutputs(arguments, &of_then));
-  DEPUTY_TRY(branches.else_branch->InferOutputs(arguments, &of_else));
+// The outputs have the branches' shape, where these agree; else invoke decides.
+TfLiteStatus PrepareBranches(TfLiteContext* context, TfLiteNode* node, int first,
+                             const Branches& branches) {
+  const std::vector<CallInput> arguments = Arguments(context, node, first);
+  std::vector<std::vector<CallOutput>> made(branches.size());
+  for (size_t b = 0; b < branches.size(); ++b) {
+    DEPUTY_TRY(branches[b]->InferOutputs(arguments, &made[b]));
+  }
   for (int n = 0; n < node->outputs->size; ++n) {
     TfLiteTensor* output = Output(context, node, n);
     if (output == nullptr) continue;
-    const CallOutput& a = of_then[static_cast<size_t>(n)];
-    const CallOutput& b = of_else[static_cast<size_t>(n)];
-    output->type = a.type;
-    if (a.known && b.known && a.type == b.type && a.dims == b.dims) {
-      DEPUTY_TRY(ResizeTo(context, output, a.dims));
+    const CallOutput& model = made[0][static_cast<size_t>(n)];
+    output->type = model.type;
+    const bool same = std::ranges::all_of(made, [&](const std::vector<CallOutput>& of_branch) {
+      const CallOutput& other = of_branch[static_cast<size_t>(n)];
+      return other.known && other.type == model.type && other.dims == model.dims;
+    });
+    if (same) {
+      DEPUTY_TRY(ResizeTo(context, output, model.dims));
     } else {
       MakeDynamic(output);
     }
@@ -139,19 +166,91 @@ TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
-  IfBranches branches;
-  if (!FindBranches(context, node, &branches)) return kTfLiteError;
-  const TfLiteTensor* condition = Input(context, node, 0);
-  if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
-  // A byte, not a bool: the caller may have written any number.
-  const bool taken = *Data<uint8_t>(condition) != 0;
-  CallableSubgraph* branch = taken ? branches.then_branch : branches.else_branch;
-  DEPUTY_TRY(branch->Call(Arguments(context, node, 1)));
+TfLiteStatus EvalBranch(TfLiteContext* context, TfLiteNode* node, int first,
+                        CallableSubgraph* branch) {
+  DEPUTY_TRY(branch->Call(Arguments(context, node, first)));
   for (int n = 0; n < node->outputs->size; ++n) {
     DEPUTY_TRY(TakeOutput(context, node, n, ViewOf(branch->output(static_cast<size_t>(n)))));
   }
   return kTfLiteOk;
+}
+
+// Input 0 says which branch.
+TfLiteStatus CheckChoice(TfLiteContext* context, TfLiteNode* node, uint32_t types,
+                         const char* what) {
+  if (node->inputs->size < 1) return KernelError(context, "expected 1 or more inputs, found 0");
+  const TfLiteTensor* choice = Input(context, node, 0);
+  if (choice == nullptr) return KernelError(context, "input 0: expected %s", what);
+  DEPUTY_TRY(CheckType(context, choice, types));
+  return CheckElementCount(context, choice, 1);
+}
+
+bool FindIfBranches(TfLiteContext* context, const TfLiteNode* node, Branches* branches) {
+  const TfLiteIfParams& params = ParamsOf<TfLiteIfParams>(node);
+  return AddBranch(context, node, 1, params.then_subgraph_index, "then", branches) &&
+         AddBranch(context, node, 1, params.else_subgraph_index, "else", branches);
+}
+
+TfLiteStatus PrepareIf(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckChoice(context, node, TypeBit(kTfLiteBool), "a condition"));
+  Branches branches;
+  if (!FindIfBranches(context, node, &branches)) return kTfLiteError;
+  return PrepareBranches(context, node, 1, branches);
+}
+
+TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
+  Branches branches;
+  if (!FindIfBranches(context, node, &branches)) return kTfLiteError;
+  const TfLiteTensor* condition = Input(context, node, 0);
+  if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
+  // A byte, not a bool: the caller may have written any number.
+  const bool taken = *Data<uint8_t>(condition) != 0;
+  return EvalBranch(context, node, 1, branches[taken ? 0 : 1]);
+}
+
+bool FindCases(TfLiteContext* context, const TfLiteNode* node, Branches* branches) {
+  const auto& params = ParamsOf<TfLiteStablehloCaseParams>(node);
+  for (uint32_t b = 0; b < params.num_branches; ++b) {
+    const int index = params.branch_subgraph_indices[b];
+    if (!AddBranch(context, node, 1, index, "branch", branches)) return false;
+  }
+  return true;
+}
+
+TfLiteStatus PrepareCase(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckChoice(context, node, kInt32Bit, "the number of a branch"));
+  Branches branches;
+  if (!FindCases(context, node, &branches)) return kTfLiteError;
+  return PrepareBranches(context, node, 1, branches);
+}
+
+// A number that is none of a branch's means the last one.
+TfLiteStatus EvalCase(TfLiteContext* context, TfLiteNode* node) {
+  Branches branches;
+  if (!FindCases(context, node, &branches)) return kTfLiteError;
+  const TfLiteTensor* choice = Input(context, node, 0);
+  if (choice->data.raw == nullptr) return TensorError(context, choice, "no data");
+  const int64_t number = *Data<int32_t>(choice), count = static_cast<int64_t>(branches.size());
+  const int64_t taken = number >= 0 && number < count ? number : count - 1;
+  return EvalBranch(context, node, 1, branches[static_cast<size_t>(taken)]);
+}
+
+bool FindDecomposition(TfLiteContext* context, const TfLiteNode* node, Branches* branches) {
+  const int index = ParamsOf<TfLiteStablehloCompositeParams>(node).subgraph_index;
+  return AddBranch(context, node, 0, index, "decomposition", branches);
+}
+
+// A composite that no delegate took is computed by its decomposition.
+TfLiteStatus PrepareComposite(TfLiteContext* context, TfLiteNode* node) {
+  Branches branches;
+  if (!FindDecomposition(context, node, &branches)) return kTfLiteError;
+  return PrepareBranches(context, node, 0, branches);
+}
+
+TfLiteStatus EvalComposite(TfLiteContext* context, TfLiteNode* node) {
+  Branches branches;
+  if (!FindDecomposition(context, node, &branches)) return kTfLiteError;
+  return EvalBranch(context, node, 0, branches[0]);
 }
 
 // ---- WHILE ------------------------------------------------------------------------------------
@@ -284,43 +383,59 @@ TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// CALL_ONCE has no kernel here yet.
-bool FillCallOnce(const OpOptions& options, TfLiteCallOnceParams* params) {
-  params->init_subgraph_index = options.Int(0);
-  return true;
+// ---- CALL_ONCE --------------------------------------------------------------------------------
+
+// A subgraph without inputs and outputs fills variables and tables; no other CALL_ONCE of the
+// interpreter runs it again once it has succeeded.
+
+// Null after a report.
+CallableSubgraph* FindInitialization(TfLiteContext* context, const TfLiteNode* node) {
+  const int index = ParamsOf<TfLiteCallOnceParams>(node).init_subgraph_index;
+  return FindCallee(context, index, "initialization", 0, 0);
+}
+
+TfLiteStatus PrepareCallOnce(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 0, 0, 0));
+  return FindInitialization(context, node) == nullptr ? kTfLiteError : kTfLiteOk;
+}
+
+TfLiteStatus EvalCallOnce(TfLiteContext* context, TfLiteNode* node) {
+  CallableSubgraph* const subgraph = FindInitialization(context, node);
+  if (subgraph == nullptr) return kTfLiteError;
+  const int index = ParamsOf<TfLiteCallOnceParams>(node).init_subgraph_index;
+  Resources& resources = RuntimeOf(context)->resources();
+  if (resources.initialized(index)) return kTfLiteOk;
+  DEPUTY_TRY(subgraph->Call({}));
+  resources.SetInitialized(index);
+  return kTfLiteOk;
 }
 
 // ---- Table ------------------------------------------------------------------------------------
 
+template <typename Params>
+constexpr OpDef CallRow(OpDef row, uint8_t member, bool (*parse)(const OpOptions&, void*)) {
+  row.options = {2, member};
+  row.params_size = sizeof(Params);
+  row.parse = parse;
+  return row;
+}
+
 constexpr OpDef kTable[] = {
-    {.name = "IF",
-     .code = kTfLiteBuiltinIf,
-     .min_version = 1,
-     .max_version = 1,
-     .types = TypeBit(kTfLiteBool),
-     .options = {1, 92},
-     .params_size = sizeof(TfLiteIfParams),
-     .parse = &ParseOptions<92, TfLiteIfParams, &FillIf>,
-     .init = nullptr,
-     .free = nullptr,
-     .prepare = &Guarded<&PrepareIf>,
-     .invoke = &Guarded<&EvalIf>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "WHILE",
-     .code = kTfLiteBuiltinWhile,
-     .min_version = 1,
-     .max_version = 1,
-     .types = kInt32Bit,
-     .options = {1, 93},
-     .params_size = sizeof(TfLiteWhileParams),
-     .parse = &ParseOptions<93, TfLiteWhileParams, &FillWhile>,
-     .init = nullptr,
-     .free = nullptr,
-     .prepare = &Guarded<&PrepareWhile>,
-     .invoke = &Guarded<&EvalWhile>,
-     .inplace = kTfLiteInplaceOpNone},
-    ParserRow("CALL_ONCE", kTfLiteBuiltinCallOnce, {1, 103}, sizeof(TfLiteCallOnceParams),
-              &ParseOptions<103, TfLiteCallOnceParams, &FillCallOnce>),
+    WithOptions<92, TfLiteIfParams, &FillIf>(KernelRow<void>(
+        "IF", kTfLiteBuiltinIf, 1, TypeBit(kTfLiteBool), &Guarded<&PrepareIf>, &Guarded<&EvalIf>)),
+    WithOptions<93, TfLiteWhileParams, &FillWhile>(KernelRow<void>(
+        "WHILE", kTfLiteBuiltinWhile, 1, kInt32Bit, &Guarded<&PrepareWhile>, &Guarded<&EvalWhile>)),
+    WithOptions<103, TfLiteCallOnceParams, &FillCallOnce>(
+        KernelRow<void>("CALL_ONCE", kTfLiteBuiltinCallOnce, 1, kFloat32Bit,
+                        &Guarded<&PrepareCallOnce>, &Guarded<&EvalCallOnce>)),
+    CallRow<TfLiteStablehloCompositeParams>(
+        KernelRow<void>("STABLEHLO_COMPOSITE", kTfLiteBuiltinStablehloComposite, 1, kFloat32Bit,
+                        &Guarded<&PrepareComposite>, &Guarded<&EvalComposite>),
+        21, &ParseComposite),
+    CallRow<TfLiteStablehloCaseParams>(
+        KernelRow<void>("STABLEHLO_CASE", kTfLiteBuiltinStablehloCase, 1, kInt32Bit,
+                        &Guarded<&PrepareCase>, &Guarded<&EvalCase>),
+        23, &ParseCase),
 };
 
 }  // namespace

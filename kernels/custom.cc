@@ -7,11 +7,14 @@
 // written before TRANSPOSE_CONV took a bias. Its options are the first bytes of a
 // TfLiteTransposeConvParams as C lays it out: padding and both strides. The size of its output
 // follows from them.
+//
+// TFLite_Detection_PostProcess, which TensorFlow Lite itself has, is in post_process.cc.
 #include <cstring>
 
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/conv/conv_transpose.h"
+#include "kernels/post_process.h"
 
 namespace deputy {
 namespace {
@@ -94,6 +97,12 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   return DataOf<BiasedTransposeData>(node).conv.Run(context, TensorsOf(context, node));
 }
 
+template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus PrepareApart(TfLiteContext* context, TfLiteNode* node) {
+  if (node->inputs != nullptr && node->outputs != nullptr) DEPUTY_TRY(CheckApart(context, node));
+  return prepare(context, node);
+}
+
 constexpr OpDef kTable[] = {
     {.name = "Convolution2DTransposeBias",
      .code = kTfLiteBuiltinCustom,
@@ -107,6 +116,19 @@ constexpr OpDef kTable[] = {
      .free = &DeleteData<BiasedTransposeData>,
      .prepare = &Guarded<&Prepare>,
      .invoke = &Guarded<&Eval>,
+     .inplace = kTfLiteInplaceOpNone},
+    {.name = "TFLite_Detection_PostProcess",
+     .code = kTfLiteBuiltinCustom,
+     .min_version = 1,
+     .max_version = 1,
+     .types = kFloat32Bit | kUInt8Bit,
+     .options = {},
+     .params_size = 0,
+     .parse = nullptr,
+     .init = &GuardedInit<&InitPostProcess>,
+     .free = &FreePostProcess,
+     .prepare = &Guarded<&PrepareApart<&PreparePostProcess>>,
+     .invoke = &Guarded<&EvalPostProcess>,
      .inplace = kTfLiteInplaceOpNone},
 };
 

@@ -1,18 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: no kernels yet, and no options; a client or a
-// delegate may bring the kernels.
+// NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: of boxes that overlap, the one with the best
+// score. With a sixth input (sigma) overlapping boxes lose score by and by instead of all at once,
+// and an output for the scores joins the others; upstream tells the two operators apart by that
+// alone, and so do ours. Boxes of equal scores come in the order of a binary heap, as upstream's.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <queue>
+
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
 
 namespace deputy {
 namespace {
 
+// Inputs of both.
+constexpr int kBoxes = 0, kScores = 1, kMost = 2, kOverlap = 3, kLeastScore = 4, kSigma = 5;
+
+bool IsSoft(const TfLiteNode* node) { return node->inputs->size == 6; }
+
+float ScalarAt(TfLiteContext* context, const TfLiteNode* node, int index) {
+  return *Data<float>(Input(context, node, index));
+}
+
+// ---- Prepare ----------------------------------------------------------------------------------
+
+TfLiteStatus ResizeSelected(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* most = Input(context, node, kMost);
+  const int32_t count = *Data<int32_t>(most);
+  if (count < 0) return TensorError(context, most, "expected 0 boxes or more, found %d", count);
+  for (int i = 0; i + 1 < node->outputs->size; ++i) {
+    DEPUTY_TRY(ResizeTo(context, Output(context, node, i), {&count, 1}));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 5, 6, IsSoft(node) ? 3 : 2));
+  const TfLiteTensor* boxes = Input(context, node, kBoxes);
+  const int outputs = node->outputs->size;
+  for (int i = 0; i < node->inputs->size; ++i) {
+    const TfLiteTensor* input = Input(context, node, i);
+    if (input == nullptr) return KernelError(context, "input %d: expected a tensor, found none", i);
+    DEPUTY_TRY(CheckType(context, input, i == kMost ? kInt32Bit : kFloat32Bit));
+    DEPUTY_TRY(CheckRank(context, input, i == kBoxes ? 2 : i == kScores ? 1 : 0));
+  }
+  DEPUTY_TRY(CheckDim(context, boxes, 1, 4));
+  DEPUTY_TRY(CheckDim(context, Input(context, node, kScores), 0, Dim(boxes, 0)));
+  for (int i = 0; i < outputs; ++i) {
+    Output(context, node, i)->type = outputs == 3 && i == 1 ? kTfLiteFloat32 : kTfLiteInt32;
+  }
+  DEPUTY_TRY(ResizeTo(context, Output(context, node, outputs - 1), {}));
+  if (IsKnown(Input(context, node, kMost))) return ResizeSelected(context, node);
+  for (int i = 0; i + 1 < outputs; ++i) MakeDynamic(Output(context, node, i));
+  return kTfLiteOk;
+}
+
+// ---- Invoke -----------------------------------------------------------------------------------
+
+// A box between two corners, whichever of these come first.
+struct Box {
+  explicit Box(const float* corners)
+      : low_y(std::min(corners[0], corners[2])),
+        low_x(std::min(corners[1], corners[3])),
+        high_y(std::max(corners[0], corners[2])),
+        high_x(std::max(corners[1], corners[3])) {}
+  float Area() const { return (high_y - low_y) * (high_x - low_x); }
+
+  float low_y, low_x, high_y, high_x;
+};
+
+// The part of two boxes' common area that both have.
+float Overlap(const Box& a, const Box& b) {
+  const float area_a = a.Area(), area_b = b.Area();
+  if (area_a <= 0 || area_b <= 0) return 0.0f;
+  const float height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
+  const float width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x);
+  const float both = std::max(height, 0.0f) * std::max(width, 0.0f);
+  return both / (area_a + area_b - both);
+}
+
+struct Candidate {
+  int box;
+  float score;
+  int seen;  // selected boxes that it has been held against
+};
+
+// The selection of one invoke.
+class Suppression {
+ public:
+  Suppression(const float* boxes, float overlap, float least_score, float sigma)
+      : boxes_(boxes),
+        overlap_(overlap),
+        least_score_(least_score),
+        scale_(sigma > 0.0f ? -0.5f / sigma : 0.0f),
+        is_soft_(sigma > 0.0f) {}
+
+  // Writes at most `most` boxes and, unless `out_scores` is null, their scores. Returns their
+  // number.
+  int Select(const float* scores, int count, int most, int32_t* out_boxes, float* out_scores) {
+    const auto is_worse = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
+    std::priority_queue<Candidate, std::deque<Candidate>, decltype(is_worse)> queue(is_worse);
+    for (int i = 0; i < count; ++i) {
+      if (scores[i] > least_score_) queue.push({i, scores[i], 0});
+    }
+    most = std::min(most, static_cast<int>(queue.size()));
+    int selected = 0;
+    while (selected < most && !queue.empty()) {
+      Candidate candidate = queue.top();
+      const float before = candidate.score;
+      queue.pop();
+      const bool suppressed = IsSuppressed(out_boxes, selected, &candidate);
+      candidate.seen = selected;
+      if (suppressed) continue;
+      if (candidate.score == before) {
+        out_boxes[selected] = candidate.box;
+        if (out_scores != nullptr) out_scores[selected] = candidate.score;
+        ++selected;
+      }
+      // A selected box, too, as upstream has it: it meets itself, unless it has no area.
+      if (candidate.score > least_score_) queue.push(candidate);
+    }
+    return selected;
+  }
+
+ private:
+  // Holds a candidate against the boxes selected since it was seen, the newest first.
+  bool IsSuppressed(const int32_t* selected, int count, Candidate* candidate) const {
+    const Box box(boxes_ + int64_t{4} * candidate->box);
+    for (int i = count - 1; i >= candidate->seen; --i) {
+      const float overlap = Overlap(box, Box(boxes_ + int64_t{4} * selected[i]));
+      if (overlap >= overlap_) return true;
+      if (is_soft_) candidate->score *= std::exp(scale_ * overlap * overlap);
+      if (candidate->score <= least_score_) break;
+    }
+    return false;
+  }
+
+  const float* boxes_;
+  float overlap_, least_score_, scale_;
+  bool is_soft_;
+};
+
+TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* scores = Input(context, node, kScores);
+  const bool soft = IsSoft(node);
+  const float sigma = soft ? ScalarAt(context, node, kSigma) : 0.0f;
+  if (sigma < 0.0f) {
+    return TensorError(context, Input(context, node, kSigma), "expected 0 or more, found %g",
+                       static_cast<double>(sigma));
+  }
+  if (IsDynamic(Output(context, node, 0))) DEPUTY_TRY(ResizeSelected(context, node));
+  DEPUTY_TRY(CheckRoom(context, scores, Dim(scores, 0), sizeof(Candidate), "candidates"));
+  const int most = Dim(Output(context, node, 0), 0);
+  int32_t* boxes = Data<int32_t>(Output(context, node, 0));
+  float* selected_scores = soft ? Data<float>(Output(context, node, 1)) : nullptr;
+  Suppression suppression(Data<float>(Input(context, node, kBoxes)),
+                          ScalarAt(context, node, kOverlap), ScalarAt(context, node, kLeastScore),
+                          sigma);
+  const int count =
+      suppression.Select(Data<float>(scores), Dim(scores, 0), most, boxes, selected_scores);
+  std::fill_n(boxes + count, most - count, 0);
+  if (soft) std::fill_n(selected_scores + count, most - count, 0.0f);
+  *Data<int32_t>(Output(context, node, node->outputs->size - 1)) = count;
+  return kTfLiteOk;
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    ParserRow("NON_MAX_SUPPRESSION_V4", kTfLiteBuiltinNonMaxSuppressionV4),
-    ParserRow("NON_MAX_SUPPRESSION_V5", kTfLiteBuiltinNonMaxSuppressionV5),
+    KernelRow<void>("NON_MAX_SUPPRESSION_V4", kTfLiteBuiltinNonMaxSuppressionV4, 1, kFloat32Bit,
+                    &Guarded<&Prepare>, &Guarded<&Eval>),
+    KernelRow<void>("NON_MAX_SUPPRESSION_V5", kTfLiteBuiltinNonMaxSuppressionV5, 1, kFloat32Bit,
+                    &Guarded<&Prepare>, &Guarded<&Eval>),
 };
 
 }  // namespace

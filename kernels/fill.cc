@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FILL, ZEROS_LIKE, RANGE and ONE_HOT: outputs made of few numbers. Their shapes come from contents
-// of inputs; where these are known only while running, the outputs are dynamic.
+// FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: outputs made of few numbers, whose shapes
+// come from contents of inputs; where these are known only while running, the outputs are dynamic.
+// MATRIX_DIAG and MATRIX_SET_DIAG, which put a diagonal into zeros or into a matrix.
 //
 // RANGE adds its step up, as upstream does, instead of multiplying: the last bits of long float
-// ranges are those of the sums. MATRIX_DIAG, MATRIX_SET_DIAG and SPARSE_TO_DENSE have no kernel
-// here yet; SPARSE_TO_DENSE has options, which are read for a client's kernel.
+// ranges are those of the sums. SPARSE_TO_DENSE checks its indices whatever validate_indices says,
+// as upstream does.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -255,6 +256,160 @@ TfLiteStatus EvalOneHot(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+// ---- MATRIX_DIAG and MATRIX_SET_DIAG ----------------------------------------------------------
+
+constexpr uint32_t kDiagonalTypes =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit;
+
+TfLiteStatus PrepareMatrixDiag(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kDiagonalTypes));
+  const int rank = Rank(input);
+  if (rank < 1 || rank >= kMaxRank) {
+    return TensorError(context, input, "expected 1 to %d dimensions, found %d", kMaxRank - 1, rank);
+  }
+  output->type = input->type;
+  int dims[kMaxRank];
+  std::copy_n(Dims(input).data(), rank, dims);
+  dims[rank] = dims[rank - 1];
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank) + 1});
+}
+
+TfLiteStatus PrepareMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* diagonal = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kDiagonalTypes));
+  DEPUTY_TRY(CheckSameType(context, diagonal, input));
+  const int rank = Rank(input);
+  if (rank < 2) return TensorError(context, input, "expected 2 dimensions or more, found %d", rank);
+  DEPUTY_TRY(CheckRank(context, diagonal, rank - 1));
+  for (int d = 0; d < rank - 2; ++d) DEPUTY_TRY(CheckDim(context, diagonal, d, Dim(input, d)));
+  const int length = std::min(Dim(input, rank - 2), Dim(input, rank - 1));
+  DEPUTY_TRY(CheckDim(context, diagonal, rank - 2, length));
+  output->type = input->type;
+  return ResizeLike(context, output, input);
+}
+
+// Puts diagonals one after the other into the matrices of `output`.
+template <typename T>
+void PlaceDiagonals(const T* diagonals, const TfLiteTensor* output, T* out) {
+  const int rank = Rank(output);
+  const int64_t rows = Dim(output, rank - 2), columns = Dim(output, rank - 1);
+  const int64_t matrices = ElementCount(Dims(output).first(static_cast<size_t>(rank) - 2));
+  for (int64_t m = 0; m < matrices; ++m, out += rows * columns) {
+    for (int64_t i = 0; i < std::min(rows, columns); ++i) out[i * columns + i] = *diagonals++;
+  }
+}
+
+TfLiteStatus EvalMatrixDiag(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  return MoveElements(context, Input(context, node, 0), output, [&](const auto* in, auto* out) {
+    std::memset(output->data.data, 0, output->bytes);
+    PlaceDiagonals(in, output, out);
+  });
+}
+
+TfLiteStatus EvalMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* output = Output(context, node, 0);
+  return MoveElements(context, Input(context, node, 0), output, [&](const auto* in, auto* out) {
+    using T = std::remove_pointer_t<decltype(out)>;
+    std::copy_n(in, ElementCount(output), out);
+    PlaceDiagonals(Data<T>(static_cast<const TfLiteTensor*>(Input(context, node, 1))), output, out);
+  });
+}
+
+// ---- SPARSE_TO_DENSE --------------------------------------------------------------------------
+
+constexpr uint32_t kSparseTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit;
+// Upstream's kernel goes to four dimensions.
+constexpr int kMaxSparseRank = 4;
+
+TfLiteStatus ResizeDense(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* shape = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  int dims[kMaxSparseRank];
+  for (int i = 0; i < Dim(shape, 0); ++i) {
+    DEPUTY_TRY(SetExtent(context, output, i, IntegerAt(shape, i), &dims[i]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Dim(shape, 0))});
+}
+
+// The number of indices; each has as many numbers as the output has dimensions.
+int64_t IndexCount(const TfLiteTensor* indices) {
+  return Rank(indices) < 2 ? ElementCount(indices) : Dim(indices, 0);
+}
+
+TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* indices = Input(context, node, 0);
+  const TfLiteTensor* shape = Input(context, node, 1);
+  const TfLiteTensor* values = Input(context, node, 2);
+  DEPUTY_TRY(CheckType(context, indices, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckType(context, shape, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckType(context, values, kSparseTypes));
+  DEPUTY_TRY(CheckRank(context, shape, 1));
+  if (Rank(indices) > 2) DEPUTY_TRY(CheckRank(context, indices, 2));
+  if (Rank(values) > 1) DEPUTY_TRY(CheckRank(context, values, 1));
+  DEPUTY_TRY(CheckDim(context, shape, 0, Rank(indices) < 2 ? 1 : Dim(indices, 1)));
+  if (Dim(shape, 0) > kMaxSparseRank) {
+    return TensorError(context, shape, "expected at most %d dimensions, found %d", kMaxSparseRank,
+                       Dim(shape, 0));
+  }
+  return Rank(values) == 0 ? kTfLiteOk : CheckElementCount(context, values, IndexCount(indices));
+}
+
+TfLiteStatus PrepareSparseToDense(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 4, 4, 1));
+  DEPUTY_TRY(CheckSparse(context, node));
+  const TfLiteTensor* values = Input(context, node, 2);
+  const TfLiteTensor* otherwise = Input(context, node, 3);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckSameType(context, otherwise, values));
+  DEPUTY_TRY(CheckElementCount(context, otherwise, 1));
+  output->type = values->type;
+  if (IsKnown(Input(context, node, 1))) return ResizeDense(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// Where index number `i` points to in the output.
+TfLiteStatus FindElement(TfLiteContext* context, const TfLiteTensor* indices,
+                         const TfLiteTensor* output, int64_t i, int64_t* out_offset) {
+  int64_t offset = 0;
+  for (int d = 0; d < Rank(output); ++d) {
+    const int64_t index = IntegerAt(indices, i * Rank(output) + d);
+    if (index < 0 || index >= Dim(output, d)) {
+      return TensorError(context, indices, "expected indices from 0 to %d, found %lld",
+                         Dim(output, d) - 1, static_cast<long long>(index));
+    }
+    offset = offset * Dim(output, d) + index;
+  }
+  *out_offset = offset;
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalSparseToDense(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* indices = Input(context, node, 0);
+  const TfLiteTensor* values = Input(context, node, 2);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeDense(context, node));
+  return DispatchType<kSparseTypes>(context, values, [&](auto tag) -> TfLiteStatus {
+    using T = typename decltype(tag)::type;
+    T* out = Data<T>(output);
+    std::fill_n(out, ElementCount(output), *Data<T>(Input(context, node, 3)));
+    const int64_t count = IndexCount(indices);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t offset = 0;
+      DEPUTY_TRY(FindElement(context, indices, output, i, &offset));
+      out[offset] = Data<T>(values)[Rank(values) == 0 ? 0 : i];
+    }
+    return kTfLiteOk;
+  });
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
@@ -287,7 +442,7 @@ constexpr OpDef kTable[] = {
     {.name = "RANGE",
      .code = kTfLiteBuiltinRange,
      .min_version = 1,
-     .max_version = 1,
+     .max_version = 2,
      .types = kRangeTypes,
      .options = {},
      .params_size = 0,
@@ -310,11 +465,13 @@ constexpr OpDef kTable[] = {
      .prepare = &Guarded<&PrepareOneHot>,
      .invoke = &Guarded<&EvalOneHot>,
      .inplace = kTfLiteInplaceOpNone},
-    ParserRow("MATRIX_DIAG", kTfLiteBuiltinMatrixDiag),
-    ParserRow("MATRIX_SET_DIAG", kTfLiteBuiltinMatrixSetDiag),
-    ParserRow("SPARSE_TO_DENSE", kTfLiteBuiltinSparseToDense, {1, 50},
-              sizeof(TfLiteSparseToDenseParams),
-              &ParseOptions<50, TfLiteSparseToDenseParams, &FillSparseToDense>),
+    KernelRow<void>("MATRIX_DIAG", kTfLiteBuiltinMatrixDiag, 1, kDiagonalTypes,
+                    &Guarded<&PrepareMatrixDiag>, &Guarded<&EvalMatrixDiag>),
+    KernelRow<void>("MATRIX_SET_DIAG", kTfLiteBuiltinMatrixSetDiag, 1, kDiagonalTypes,
+                    &Guarded<&PrepareMatrixSetDiag>, &Guarded<&EvalMatrixSetDiag>),
+    WithOptions<50, TfLiteSparseToDenseParams, &FillSparseToDense>(
+        KernelRow<void>("SPARSE_TO_DENSE", kTfLiteBuiltinSparseToDense, 3, kSparseTypes,
+                        &Guarded<&PrepareSparseToDense>, &Guarded<&EvalSparseToDense>)),
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER, GATHER_ND and EMBEDDING_LOOKUP: slices picked by indices that only invoke sees. An index
-// outside of its axis is an error, and so is a negative one.
+// GATHER, GATHER_ND and EMBEDDING_LOOKUP: slices picked by indices that only invoke sees; and
+// SCATTER_ND and EMBEDDING_LOOKUP_SPARSE, which add slices up where indices say. An index outside
+// of its axis is an error, and so is a negative one.
+#include <cmath>
 #include <vector>
 
+#include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -275,12 +278,215 @@ TfLiteStatus EvalLookup(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// SCATTER_ND and EMBEDDING_LOOKUP_SPARSE have no kernels here yet.
+// ---- SCATTER_ND -------------------------------------------------------------------------------
+
+constexpr uint32_t kScatterTypes =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit | kBoolBit;
+
+// The output has the shape that the third input says; what the updates are slices of.
+TfLiteStatus ResizeScattered(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* indices = Input(context, node, 0);
+  const TfLiteTensor* updates = Input(context, node, 1);
+  const TfLiteTensor* shape = Input(context, node, 2);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int outer = Rank(indices) - 1, depth = LastDim(indices), rank = Dim(shape, 0);
+  if (rank > kMaxRank || rank < depth || Rank(updates) != outer + rank - depth) {
+    return TensorError(context, shape,
+                       "expected %d to %d dimensions, so that the updates have %d, found %d", depth,
+                       kMaxRank, Rank(updates), rank);
+  }
+  int dims[kMaxRank];
+  for (int i = 0; i < rank; ++i) {
+    DEPUTY_TRY(SetExtent(context, output, i, IntegerAt(shape, i), &dims[i]));
+  }
+  for (int i = 0; i < outer; ++i) DEPUTY_TRY(CheckDim(context, updates, i, Dim(indices, i)));
+  for (int i = depth; i < rank; ++i) {
+    DEPUTY_TRY(CheckDim(context, updates, outer + i - depth, dims[i]));
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PrepareScatterNd(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  const TfLiteTensor* updates = Input(context, node, 1);
+  const TfLiteTensor* shape = Input(context, node, 2);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, Input(context, node, 0), kInt32Bit));
+  DEPUTY_TRY(CheckType(context, updates, kScatterTypes));
+  DEPUTY_TRY(CheckType(context, shape, kInt32Bit));
+  DEPUTY_TRY(CheckRank(context, shape, 1));
+  for (int i = 0; i < 2; ++i) {
+    if (Rank(Input(context, node, i)) < 1) {
+      return TensorError(context, Input(context, node, i),
+                         "expected at least 1 dimension, found 0");
+    }
+  }
+  output->type = updates->type;
+  if (IsKnown(shape)) return ResizeScattered(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// Integers wrap; of booleans, one is enough.
+template <typename T>
+void AddSlice(bool is_bool, const T* in, int64_t count, T* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_floating_point_v<T>) {
+      out[i] += in[i];
+    } else if (is_bool) {
+      out[i] = static_cast<T>(out[i] != 0 || in[i] != 0);
+    } else {
+      out[i] = static_cast<T>(static_cast<uint64_t>(out[i]) + static_cast<uint64_t>(in[i]));
+    }
+  }
+}
+
+TfLiteStatus EvalScatterNd(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* indices = Input(context, node, 0);
+  const TfLiteTensor* updates = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeScattered(context, node));
+  std::vector<int64_t> offsets;
+  DEPUTY_TRY(SliceOffsets(context, output, indices, &offsets));
+  const auto depth = static_cast<size_t>(LastDim(indices));
+  const int64_t run = ElementCount(Dims(output).subspan(depth));
+  return DispatchType<kScatterTypes>(context, updates, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (ElementCount(output) == 0) return kTfLiteOk;
+    const T* in = Data<T>(updates);
+    T* out = Data<T>(output);
+    std::fill_n(out, ElementCount(output), T{0});
+    for (size_t i = 0; i < offsets.size(); ++i, in += run) {
+      AddSlice(updates->type == kTfLiteBool, in, run, out + offsets[i]);
+    }
+    return kTfLiteOk;
+  });
+}
+
+// ---- EMBEDDING_LOOKUP_SPARSE ------------------------------------------------------------------
+
+// Its inputs.
+constexpr int kIds = 0, kSparseIndices = 1, kDenseShape = 2, kWeights = 3, kTableInput = 4;
+
 bool FillLookupSparse(const OpOptions& options, TfLiteEmbeddingLookupSparseParams* params) {
   const int8_t combiner = options.Byte(0);
   const bool known = combiner == kTfLiteCombinerTypeMean || combiner == kTfLiteCombinerTypeSqrtn;
   params->combiner = known ? static_cast<TfLiteCombinerType>(combiner) : kTfLiteCombinerTypeSum;
   return true;
+}
+
+// All of the dense shape but its last dimension, and a row of the table.
+TfLiteStatus ResizeLookupSparse(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* shape = Input(context, node, kDenseShape);
+  const TfLiteTensor* table = Input(context, node, kTableInput);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int buckets = Dim(shape, 0) - 1, rank = buckets + Rank(table) - 1;
+  if (rank > kMaxRank) {
+    return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank, rank);
+  }
+  int dims[kMaxRank];
+  for (int i = 0; i < buckets; ++i) {
+    DEPUTY_TRY(SetExtent(context, output, i, IntegerAt(shape, i), &dims[i]));
+  }
+  for (int i = 1; i < Rank(table); ++i) dims[buckets + i - 1] = Dim(table, i);
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PrepareLookupSparse(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 5, 5, 1));
+  constexpr struct {
+    uint32_t type;
+    int rank;
+  } kExpected[] = {{kInt32Bit, 1}, {kInt32Bit, 2}, {kInt32Bit, 1}, {kFloat32Bit, 1}};
+  for (int i = 0; i < kTableInput; ++i) {
+    DEPUTY_TRY(CheckType(context, Input(context, node, i), kExpected[i].type));
+    DEPUTY_TRY(CheckRank(context, Input(context, node, i), kExpected[i].rank));
+  }
+  const TfLiteTensor* indices = Input(context, node, kSparseIndices);
+  const TfLiteTensor* shape = Input(context, node, kDenseShape);
+  const TfLiteTensor* table = Input(context, node, kTableInput);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, table, kFloat32Bit));
+  DEPUTY_TRY(CheckType(context, output, kFloat32Bit));
+  if (Rank(table) < 2 || Dim(shape, 0) < 1) {
+    return TensorError(context, Rank(table) < 2 ? table : shape, "expected at least %d, found %d",
+                       Rank(table) < 2 ? 2 : 1, Rank(table) < 2 ? Rank(table) : Dim(shape, 0));
+  }
+  DEPUTY_TRY(CheckDim(context, indices, 1, Dim(shape, 0)));
+  DEPUTY_TRY(CheckDim(context, indices, 0, Dim(Input(context, node, kIds), 0)));
+  DEPUTY_TRY(CheckDim(context, indices, 0, Dim(Input(context, node, kWeights), 0)));
+  if (IsKnown(shape)) return ResizeLookupSparse(context, node);
+  MakeDynamic(output);
+  return kTfLiteOk;
+}
+
+// The bucket of the output that lookup `i` goes to.
+TfLiteStatus FindBucket(TfLiteContext* context, const TfLiteTensor* indices,
+                        const TfLiteTensor* output, int64_t i, int64_t* out_bucket) {
+  const int depth = Dim(indices, 1);
+  int64_t bucket = 0;
+  for (int d = 0; d + 1 < depth; ++d) {
+    const int64_t index = IntegerAt(indices, i * depth + d);
+    if (index < 0 || index >= Dim(output, d)) {
+      return IndexError(context, indices, index, Dim(output, d));
+    }
+    bucket = bucket * Dim(output, d) + index;
+  }
+  *out_bucket = bucket;
+  return kTfLiteOk;
+}
+
+// The rows that are being added up into one bucket.
+class Combination {
+ public:
+  Combination(TfLiteCombinerType combiner, int64_t run) : combiner_(combiner), run_(run) {}
+
+  void Add(const float* row, float weight, float* out) {
+    weight_ += weight;
+    squares_ += weight * weight;
+    ++count_;
+    for (int64_t k = 0; k < run_; ++k) out[k] += row[k] * weight;
+  }
+  // Divides the sum, and begins another.
+  void Finish(float* out) {
+    const float divisor = combiner_ == kTfLiteCombinerTypeMean ? weight_ : std::sqrt(squares_);
+    for (int64_t k = 0; k < run_ && count_ > 0 && combiner_ != kTfLiteCombinerTypeSum; ++k) {
+      out[k] /= divisor;
+    }
+    weight_ = squares_ = 0.0f;
+    count_ = 0;
+  }
+
+ private:
+  TfLiteCombinerType combiner_;
+  int64_t run_;
+  float weight_ = 0.0f, squares_ = 0.0f;
+  int64_t count_ = 0;
+};
+
+// A bucket whose lookups do not stand together is divided each time, as upstream does.
+TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* ids = Input(context, node, kIds);
+  const TfLiteTensor* table = Input(context, node, kTableInput);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output)) DEPUTY_TRY(ResizeLookupSparse(context, node));
+  DEPUTY_TRY(CheckIndices(context, ids, Dim(table, 0)));
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  const int64_t run = SplitAt(Dims(table), 0).inner;
+  float* out = Data<float>(output);
+  std::fill_n(out, ElementCount(output), 0.0f);
+  Combination combination(ParamsOf<TfLiteEmbeddingLookupSparseParams>(node).combiner, run);
+  int64_t current = 0;
+  for (int64_t i = 0; i < Dim(ids, 0); ++i) {
+    int64_t bucket = 0;
+    DEPUTY_TRY(FindBucket(context, Input(context, node, kSparseIndices), output, i, &bucket));
+    if (bucket != current) combination.Finish(out + current * run);
+    current = bucket;
+    combination.Add(Data<float>(table) + IntegerAt(ids, i) * run,
+                    Data<float>(Input(context, node, kWeights))[i], out + current * run);
+  }
+  combination.Finish(out + current * run);
+  return kTfLiteOk;
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -293,10 +499,11 @@ constexpr OpDef kTable[] = {
                     &Guarded<&PrepareGatherNd>, &Guarded<&EvalGatherNd>),
     KernelRow<void>("EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, kNumberBits,
                     &Guarded<&PrepareLookup>, &Guarded<&EvalLookup>),
-    ParserRow("SCATTER_ND", kTfLiteBuiltinScatterNd),
-    ParserRow("EMBEDDING_LOOKUP_SPARSE", kTfLiteBuiltinEmbeddingLookupSparse, {1, 20},
-              sizeof(TfLiteEmbeddingLookupSparseParams),
-              &ParseOptions<20, TfLiteEmbeddingLookupSparseParams, &FillLookupSparse>),
+    KernelRow<void>("SCATTER_ND", kTfLiteBuiltinScatterNd, 1, kScatterTypes,
+                    &Guarded<&PrepareScatterNd>, &Guarded<&EvalScatterNd>),
+    WithOptions<20, TfLiteEmbeddingLookupSparseParams, &FillLookupSparse>(
+        KernelRow<void>("EMBEDDING_LOOKUP_SPARSE", kTfLiteBuiltinEmbeddingLookupSparse, 1,
+                        kFloat32Bit, &Guarded<&PrepareLookupSparse>, &Guarded<&EvalLookupSparse>)),
 };
 
 }  // namespace

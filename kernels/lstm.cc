@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM and its two sequence forms: no kernels yet; their options are read for a client's kernel or
-// a delegate.
+// LSTM and its two sequence forms. States are variable tensors among the inputs; they last from one
+// inference to the next. What a cell computes is in kernels/rnn.
+#include <algorithm>
+#include <limits>
+
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/implementation.h"
+#include "kernels/rnn/basic_lstm.h"
+#include "kernels/rnn/lstm_integer.h"
+#include "kernels/rnn/lstm_layer.h"
 
 namespace deputy {
 namespace {
@@ -19,6 +26,12 @@ bool FillLstm(const OpOptions& options, TfLiteLSTMParams* params) {
   params->kernel_type = static_cast<TfLiteLSTMKernelType>(kernel);
   params->asymmetric_quantize_inputs = options.Bool(4);
   return true;
+}
+
+// Unlike others, LSTM has no options that could stand for missing ones.
+bool ParseLstm(const OpOptions& options, void* params) {
+  return options.present() && options.kind() == OptionsKind{1, 14} &&
+         FillLstm(options, static_cast<TfLiteLSTMParams*>(params));
 }
 
 bool FillUnidirectional(const OpOptions& options, TfLiteUnidirectionalSequenceLSTMParams* params) {
@@ -41,17 +54,303 @@ bool FillBidirectional(const OpOptions& options, TfLiteBidirectionalSequenceLSTM
   return true;
 }
 
+// ---- A cell over a sequence ---------------------------------------------------------------------
+
+struct LstmData {
+  const LstmPlaces* places = &kLstmPlaces;
+  bool time_major = false;
+  int steps = 0;
+  LstmSizes sizes;
+  bool is_integer = false;
+  LstmLayer layer;      // float32 and hybrid
+  IntegerLstm integer;  // int8
+  BasicLstm basic;      // of LSTM's other kernel
+};
+
+constexpr uint32_t kCellTypes = kFloat32Bit | kInt8Bit;
+
+// The full kernel has 24 inputs, or 20 in files from before layer normalisation.
+TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 24, 1));
+  const int count = node->inputs->size;
+  if (count == 20 || count == 24) return kTfLiteOk;
+  return KernelError(context, "expected 20 or 24 inputs, found %d", count);
+}
+
+TfLiteStatus PrepareCell(TfLiteContext* context, TfLiteNode* node, Diagonals diagonals,
+                         const LstmOptions& options) {
+  LstmData& data = DataOf<LstmData>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  const SequenceShape shape = ShapeOfSequence(input, data.time_major);
+  data.steps = shape.steps;
+  data.sizes = {shape.batches, shape.depth, 0, 0, 0};
+  data.is_integer = input->type == kTfLiteInt8;
+  DEPUTY_TRY(CheckLstmCell(context, cell, data.is_integer,
+                           data.is_integer ? Diagonals::kRefused : diagonals, &data.sizes));
+  if (data.is_integer) {
+    DEPUTY_TRY(data.integer.Prepare(context, node, cell, data.sizes, data.time_major,
+                                    options.cell_clip, options.projection_clip));
+    AnnounceScratch(context, data.integer.ScratchBytes(ThreadCount(context)));
+  } else {
+    DEPUTY_TRY(data.layer.Prepare(context, cell, data.sizes, options));
+    AnnounceScratch(context, data.layer.ScratchBytes(ThreadCount(context)));
+  }
+  int dims[3];
+  const int rank = Rank(input);
+  std::copy_n(input->dims->data, rank, dims);
+  dims[rank - 1] = data.sizes.outputs;
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus PackCell(TfLiteContext* context, TfLiteNode* node) {
+  LstmData& data = DataOf<LstmData>(node);
+  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  return data.is_integer ? data.integer.Pack(context, cell) : data.layer.Pack(context, cell);
+}
+
+template <typename T, typename Sequence>
+void PlaceSequence(TfLiteContext* context, TfLiteNode* node, const LstmData& data,
+                   Sequence* sequence) {
+  const SequenceShape shape = {data.sizes.batches, data.steps, data.sizes.inputs};
+  sequence->steps = data.steps;
+  sequence->input =
+      VectorsAt(Data<const T>(Input(context, node, 0)), shape, shape.depth, data.time_major);
+  sequence->output =
+      VectorsAt(Data<T>(Output(context, node, 0)), shape, data.sizes.outputs, data.time_major);
+}
+
+TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
+  LstmData& data = DataOf<LstmData>(node);
+  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  if (data.is_integer) {
+    IntegerLstmSequence sequence;
+    PlaceSequence<int8_t>(context, node, data, &sequence);
+    return data.integer.Run(context, cell, sequence);
+  }
+  LstmSequence sequence;
+  PlaceSequence<float>(context, node, data, &sequence);
+  return data.layer.Run(context, cell, sequence);
+}
+
+// ---- UNIDIRECTIONAL_SEQUENCE_LSTM
+// -----------------------------------------------------------------
+
+TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckInputCount(context, node));
+  const auto& params = ParamsOf<TfLiteUnidirectionalSequenceLSTMParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kCellTypes));
+  DEPUTY_TRY(CheckRank(context, input, 3));
+  DataOf<LstmData>(node).time_major = params.time_major;
+  DataOf<LstmData>(node).places = &kUnidirectionalPlaces;
+  RequestPacking(context, node, &Guarded<&PackCell>);
+  return PrepareCell(
+      context, node, Diagonals::kAllowed,
+      {params.activation, params.cell_clip, params.proj_clip, params.asymmetric_quantize_inputs});
+}
+
+// ---- LSTM
+// -----------------------------------------------------------------------------------------
+
+TfLiteStatus PrepareFull(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckInputCount(context, node));
+  const auto& params = ParamsOf<TfLiteLSTMParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kCellTypes));
+  DEPUTY_TRY(CheckRank(context, input, 2));
+  DataOf<LstmData>(node).time_major = true;
+  RequestPacking(context, node, &Guarded<&PackCell>);
+  return PrepareCell(
+      context, node, Diagonals::kRefused,
+      {params.activation, params.cell_clip, params.proj_clip, params.asymmetric_quantize_inputs});
+}
+
+bool IsBasic(const TfLiteNode* node) {
+  return ParamsOf<TfLiteLSTMParams>(node).kernel_type == kTfLiteLSTMBasicKernel;
+}
+
+TfLiteStatus PackBasic(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<LstmData>(node).basic.Pack(context, node);
+}
+
+TfLiteStatus PrepareLstm(TfLiteContext* context, TfLiteNode* node) {
+  if (!IsBasic(node)) return PrepareFull(context, node);
+  RequestPacking(context, node, &Guarded<&PackBasic>);
+  return DataOf<LstmData>(node).basic.Prepare(context, node);
+}
+
+TfLiteStatus EvalLstm(TfLiteContext* context, TfLiteNode* node) {
+  return IsBasic(node) ? DataOf<LstmData>(node).basic.Run(context, node) : EvalCell(context, node);
+}
+
+// ---- BIDIRECTIONAL_SEQUENCE_LSTM
+// ------------------------------------------------------------------
+
+// One cell goes through the sequence, another through it backwards. The auxiliary input, where its
+// weights are there, goes into both; without weights it is what the backward cell reads instead of
+// the input.
+struct BidirectionalData {
+  SequenceShape shape;
+  int width = 0;  // of a vector of the first output
+  LstmSizes forward_sizes, backward_sizes;
+  LstmLayer forward, backward;
+};
+
+constexpr int kAuxiliaryInput = 39;
+
+struct BothCells {
+  LstmCell forward, backward;
+  const TfLiteTensor *input, *backward_input;
+  const TfLiteTensor* auxiliary;  // null: no weights for it
+};
+
+BothCells ReadBothCells(TfLiteContext* context, const TfLiteNode* node) {
+  BothCells cells;
+  cells.forward = ReadLstmCell(context, node, kForwardPlaces);
+  cells.backward = ReadLstmCell(context, node, kBackwardPlaces);
+  cells.input = cells.backward_input = Input(context, node, 0);
+  cells.auxiliary = Input(context, node, kAuxiliaryInput);
+  if (cells.auxiliary == nullptr || cells.forward.has_auxiliary()) return cells;
+  cells.backward_input = cells.auxiliary;
+  cells.auxiliary = nullptr;
+  return cells;
+}
+
+TfLiteStatus CheckAuxiliary(TfLiteContext* context, const BothCells& cells) {
+  if (cells.forward.has_auxiliary() != cells.backward.has_auxiliary() ||
+      (cells.forward.has_auxiliary() && cells.auxiliary == nullptr)) {
+    return KernelError(context,
+                       "expected an auxiliary input and its weights for both cells, found a part");
+  }
+  for (const TfLiteTensor* tensor : {cells.backward_input, cells.auxiliary}) {
+    if (tensor == nullptr) continue;
+    DEPUTY_TRY(CheckType(context, tensor, kFloat32Bit));
+    DEPUTY_TRY(CheckRank(context, tensor, 3));
+    for (int axis : {0, 1}) {
+      DEPUTY_TRY(CheckDim(context, tensor, axis, Dim(cells.input, axis)));
+    }
+  }
+  return CheckDim(context, cells.backward_input, 2, Dim(cells.input, 2));
+}
+
+// TensorFlow Lite asks that both cells are of one size.
+TfLiteStatus CheckBothSizes(TfLiteContext* context, const BothCells& cells,
+                            BidirectionalData* data) {
+  const int auxiliary = cells.auxiliary == nullptr ? 0 : Dim(cells.auxiliary, 2);
+  data->forward_sizes = {data->shape.batches, data->shape.depth, auxiliary, 0, 0};
+  data->backward_sizes = data->forward_sizes;
+  DEPUTY_TRY(
+      CheckLstmCell(context, cells.forward, false, Diagonals::kRefused, &data->forward_sizes));
+  DEPUTY_TRY(
+      CheckLstmCell(context, cells.backward, false, Diagonals::kRefused, &data->backward_sizes));
+  const TfLiteTensor* weights = cells.backward.gates[kOutputGate].input;
+  DEPUTY_TRY(CheckSameType(context, weights, cells.forward.gates[kOutputGate].input));
+  DEPUTY_TRY(CheckDim(context, weights, 0, data->forward_sizes.cells));
+  return CheckDim(context, cells.backward.gates[kOutputGate].recurrent, 1,
+                  data->forward_sizes.outputs);
+}
+
+TfLiteStatus ResizeBothOutputs(TfLiteContext* context, TfLiteNode* node, bool merge,
+                               BidirectionalData* data) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const int outputs = data->forward_sizes.outputs;
+  if (merge && outputs > std::numeric_limits<int>::max() / 2) {
+    return KernelError(context, "expected fewer than 2^30 outputs, found %d", outputs);
+  }
+  data->width = merge ? 2 * outputs : outputs;
+  for (int i = 0; i < node->outputs->size; ++i) {
+    TfLiteTensor* output = Output(context, node, i);
+    DEPUTY_TRY(CheckSameType(context, output, input));
+    const int dims[] = {Dim(input, 0), Dim(input, 1), data->width};
+    DEPUTY_TRY(ResizeTo(context, output, dims));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus PackBidirectional(TfLiteContext* context, TfLiteNode* node) {
+  BidirectionalData& data = DataOf<BidirectionalData>(node);
+  const BothCells cells = ReadBothCells(context, node);
+  DEPUTY_TRY(data.forward.Pack(context, cells.forward));
+  return data.backward.Pack(context, cells.backward);
+}
+
+TfLiteStatus PrepareBidirectional(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteBidirectionalSequenceLSTMParams>(node);
+  BidirectionalData& data = DataOf<BidirectionalData>(node);
+  DEPUTY_TRY(CheckNode(context, node, 1, 48, params.merge_outputs ? 1 : 2));
+  if (node->inputs->size != 48) {
+    return KernelError(context, "expected 48 inputs, found %d", node->inputs->size);
+  }
+  const BothCells cells = ReadBothCells(context, node);
+  DEPUTY_TRY(CheckType(context, cells.input, kFloat32Bit));
+  DEPUTY_TRY(CheckRank(context, cells.input, 3));
+  data.shape = ShapeOfSequence(cells.input, params.time_major);
+  DEPUTY_TRY(CheckAuxiliary(context, cells));
+  DEPUTY_TRY(CheckBothSizes(context, cells, &data));
+  const LstmOptions options = {params.activation, params.cell_clip, params.proj_clip,
+                               params.asymmetric_quantize_inputs};
+  DEPUTY_TRY(data.forward.Prepare(context, cells.forward, data.forward_sizes, options));
+  DEPUTY_TRY(data.backward.Prepare(context, cells.backward, data.backward_sizes, options));
+  for (const LstmLayer* layer : {&data.forward, &data.backward}) {
+    AnnounceScratch(context, layer->ScratchBytes(ThreadCount(context)));
+  }
+  RequestPacking(context, node, &Guarded<&PackBidirectional>);
+  return ResizeBothOutputs(context, node, params.merge_outputs, &data);
+}
+
+TfLiteStatus EvalBidirectional(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteBidirectionalSequenceLSTMParams>(node);
+  BidirectionalData& data = DataOf<BidirectionalData>(node);
+  const BothCells cells = ReadBothCells(context, node);
+  const bool time_major = params.time_major;
+  LstmSequence sequence;
+  sequence.steps = data.shape.steps;
+  sequence.input =
+      VectorsAt(Data<const float>(cells.input), data.shape, data.shape.depth, time_major);
+  if (cells.auxiliary != nullptr) {
+    sequence.auxiliary = VectorsAt(Data<const float>(cells.auxiliary), data.shape,
+                                   data.forward_sizes.auxiliary_inputs, time_major);
+  }
+  sequence.output =
+      VectorsAt(Data<float>(Output(context, node, 0)), data.shape, data.width, time_major);
+  DEPUTY_TRY(data.forward.Run(context, cells.forward, sequence));
+  sequence.backward = true;
+  sequence.input.first = Data<const float>(cells.backward_input);
+  if (params.merge_outputs) {
+    sequence.output.first += data.forward_sizes.outputs;
+  } else {
+    sequence.output.first = Data<float>(Output(context, node, 1));
+  }
+  return data.backward.Run(context, cells.backward, sequence);
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    ParserRow("LSTM", kTfLiteBuiltinLstm, {1, 14}, sizeof(TfLiteLSTMParams),
-              &ParseOptions<14, TfLiteLSTMParams, &FillLstm>),
-    ParserRow("UNIDIRECTIONAL_SEQUENCE_LSTM", kTfLiteBuiltinUnidirectionalSequenceLstm, {1, 71},
-              sizeof(TfLiteUnidirectionalSequenceLSTMParams),
-              &ParseOptions<71, TfLiteUnidirectionalSequenceLSTMParams, &FillUnidirectional>),
-    ParserRow("BIDIRECTIONAL_SEQUENCE_LSTM", kTfLiteBuiltinBidirectionalSequenceLstm, {1, 69},
-              sizeof(TfLiteBidirectionalSequenceLSTMParams),
-              &ParseOptions<69, TfLiteBidirectionalSequenceLSTMParams, &FillBidirectional>),
+    {.name = "LSTM",
+     .code = kTfLiteBuiltinLstm,
+     .min_version = 1,
+     .max_version = 4,
+     .types = kCellTypes | kUInt8Bit,
+     .options = {1, 14},
+     .params_size = sizeof(TfLiteLSTMParams),
+     .parse = &ParseLstm,
+     .init = &GuardedInit<&NewData<LstmData>>,
+     .free = &DeleteData<LstmData>,
+     .prepare = &Guarded<&PrepareLstm>,
+     .invoke = &Guarded<&EvalLstm>,
+     .inplace = kTfLiteInplaceOpNone},
+    WithOptions<71, TfLiteUnidirectionalSequenceLSTMParams, &FillUnidirectional>(
+        KernelRow<LstmData>("UNIDIRECTIONAL_SEQUENCE_LSTM",
+                            kTfLiteBuiltinUnidirectionalSequenceLstm, 4, kCellTypes,
+                            &Guarded<&PrepareUnidirectional>, &Guarded<&EvalCell>)),
+    WithOptions<69, TfLiteBidirectionalSequenceLSTMParams, &FillBidirectional>(
+        KernelRow<BidirectionalData>(
+            "BIDIRECTIONAL_SEQUENCE_LSTM", kTfLiteBuiltinBidirectionalSequenceLstm, 3, kFloat32Bit,
+            &Guarded<&PrepareBidirectional>, &Guarded<&EvalBidirectional>)),
 };
 
 }  // namespace

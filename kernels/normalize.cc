@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// L2_NORMALIZATION along the last dimension. The quantised recipes, one per 8-bit type, are
-// TensorFlow Lite's in both arithmetic modes; the scale of the input does not matter to them.
+// L2_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION along the last dimension. The quantised
+// recipes, one per 8-bit type, are TensorFlow Lite's in both arithmetic modes; the scale of the
+// input does not matter to them.
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -62,41 +67,74 @@ void NormalizeRow(const float* values, int depth, float* out) {
 }
 
 template <typename T>
-FixedMultiplier InverseNorm(const T* values, int depth, int32_t zero_point) {
+int32_t SumOfSquares(const T* values, int depth, int32_t zero_point) {
   int32_t squares = 0;
   for (int c = 0; c < depth; ++c) {
     const int32_t value = values[c] - zero_point;
     Accumulate(&squares, value * value);
   }
-  return InverseSqrt(squares);
+  return squares;
 }
 
-void NormalizeRow(const int8_t* values, int depth, int32_t zero_point, int8_t* out) {
-  FixedMultiplier inverse = InverseNorm(values, depth, zero_point);
-  inverse.shift += 7;
-  for (int c = 0; c < depth; ++c) {
-    out[c] = static_cast<int8_t>(std::clamp(Multiply(values[c] - zero_point, inverse), -128, 127));
-  }
+// One over the norm becomes 128: by the factor for int8, by the values for uint8, which round
+// otherwise.
+FixedScale ScaleOf(int32_t squares, int32_t zero_point, bool is_signed) {
+  FixedMultiplier inverse = InverseSqrt(squares);
+  if (is_signed) inverse.shift += 7;
+  return {zero_point, is_signed ? 0 : 7, inverse};
 }
 
-void NormalizeRow(const uint8_t* values, int depth, int32_t zero_point, uint8_t* out) {
-  const FixedMultiplier inverse = InverseNorm(values, depth, zero_point);
+template <typename T>
+void ScaleRow(const T* values, int depth, const FixedScale& scale, int32_t zero_out, T* out) {
   for (int c = 0; c < depth; ++c) {
-    const int32_t steps = 128 + Multiply(128 * (values[c] - zero_point), inverse);
-    out[c] = static_cast<uint8_t>(std::clamp(steps, 0, 255));
+    const int32_t value = (values[c] - scale.zero_point) * (1 << scale.extra_bits);
+    out[c] = static_cast<T>(std::clamp<int32_t>(zero_out + Multiply(value, scale.by),
+                                                std::numeric_limits<T>::min(),
+                                                std::numeric_limits<T>::max()));
   }
 }
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-template <typename T, typename... Extra>
-TfLiteStatus NormalizeRows(const TfLiteTensor* input, TfLiteTensor* output, Extra... extra) {
-  const int depth = LastDim(input);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; i += depth) {
-    NormalizeRow(Data<T>(input) + i, depth, extra..., Data<T>(output) + i);
-  }
+// row(values, out) for every row, on all threads.
+template <typename T, typename RowFunction>
+TfLiteStatus NormalizeRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                           const RowFunction& row) {
+  const int64_t depth = LastDim(input);
+  if (depth == 0) return kTfLiteOk;
+  ParallelRanges(context, ElementCount(input) / depth, kElementsPerTask / depth + 1,
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t i = first * depth; i < last * depth; i += depth) {
+                     row(Data<T>(input) + i, Data<T>(output) + i);
+                   }
+                 });
   return kTfLiteOk;
+}
+
+TfLiteStatus NormalizeFloats(TfLiteContext* context, const TfLiteTensor* input,
+                             TfLiteTensor* output) {
+  const int depth = LastDim(input);
+  const auto loop = Cpu().vector.l2_normalize;
+  return NormalizeRows<float>(context, input, output, [=](const float* values, float* out) {
+    loop != nullptr ? loop(values, depth, out) : NormalizeRow(values, depth, out);
+  });
+}
+
+template <typename T>
+TfLiteStatus NormalizeSteps(TfLiteContext* context, const TfLiteTensor* input,
+                            TfLiteTensor* output) {
+  const VectorKernels& vector = Cpu().vector;
+  const auto sum_of_squares = vector.sum_of_squares.of<T>();
+  const auto scale_row = vector.scale_row.of<T>();
+  const int depth = LastDim(input);
+  const int32_t zero_in = input->params.zero_point, zero_out = output->params.zero_point;
+  return NormalizeRows<T>(context, input, output, [=](const T* values, T* out) {
+    const int32_t squares = sum_of_squares != nullptr ? sum_of_squares(values, depth, zero_in)
+                                                      : SumOfSquares(values, depth, zero_in);
+    const FixedScale scale = ScaleOf(squares, zero_in, std::is_signed_v<T>);
+    scale_row != nullptr ? scale_row(values, depth, scale, zero_out, out)
+                         : ScaleRow(values, depth, scale, zero_out, out);
+  });
 }
 
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
@@ -104,17 +142,18 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return NormalizeRows<float>(input, output);
+      return NormalizeFloats(context, input, output);
     case kTfLiteInt8:
-      return NormalizeRows<int8_t>(input, output, input->params.zero_point);
+      return NormalizeSteps<int8_t>(context, input, output);
     case kTfLiteUInt8:
-      return NormalizeRows<uint8_t>(input, output, input->params.zero_point);
+      return NormalizeSteps<uint8_t>(context, input, output);
     default:
       return UnexpectedType(context, input);
   }
 }
 
-// LOCAL_RESPONSE_NORMALIZATION has no kernel here yet.
+// ---- LOCAL_RESPONSE_NORMALIZATION -------------------------------------------------------------
+
 bool FillLocalResponseNorm(const OpOptions& options, TfLiteLocalResponseNormParams* params) {
   params->radius = options.Int(0);
   params->bias = options.Float(1);
@@ -123,15 +162,55 @@ bool FillLocalResponseNorm(const OpOptions& options, TfLiteLocalResponseNormPara
   return true;
 }
 
+TfLiteStatus PrepareLocalResponse(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const int radius = ParamsOf<TfLiteLocalResponseNormParams>(node).radius;
+  DEPUTY_TRY(CheckType(context, input, kFloat32Bit));
+  DEPUTY_TRY(CheckType(context, Output(context, node, 0), kFloat32Bit));
+  DEPUTY_TRY(CheckRank(context, input, 4));
+  if (radius < 0) return KernelError(context, "radius: expected 0 or more, found %d", radius);
+  return ResizeLike(context, Output(context, node, 0), input);
+}
+
+// Each channel by the squares of those at most `radius` away, which are added at one end of a
+// moving window and taken away at the other.
+void NormalizeByNeighbours(const float* values, int depth,
+                           const TfLiteLocalResponseNormParams& params, float* out) {
+  const auto square = [&](int64_t c) {
+    return c < 0 || c >= depth ? 0.0f : values[c] * values[c] * params.alpha;
+  };
+  const int64_t radius = params.radius;
+  float sum = 0.0f;
+  for (int64_t c = 0; c < std::min<int64_t>(radius, depth); ++c) sum += square(c);
+  for (int64_t c = 0; c < depth; ++c) {
+    sum += square(c + radius);
+    out[c] = values[c] * std::pow(params.bias + sum, -params.beta);
+    sum -= square(c - radius);
+  }
+}
+
+TfLiteStatus EvalLocalResponse(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const int depth = LastDim(input);
+  const auto& params = ParamsOf<TfLiteLocalResponseNormParams>(node);
+  const int64_t count = ElementCount(input);
+  for (int64_t i = 0; i < count; i += depth) {
+    NormalizeByNeighbours(Data<float>(input) + i, depth, params,
+                          Data<float>(Output(context, node, 0)) + i);
+  }
+  return kTfLiteOk;
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
     WithOptions<12, TfLiteL2NormParams, &FillL2Norm>(
         KernelRow<void>("L2_NORMALIZATION", kTfLiteBuiltinL2Normalization, 2, kTypes,
                         &Guarded<&Prepare>, &Guarded<&Eval>, kTfLiteInplaceOpInput0Shared)),
-    ParserRow("LOCAL_RESPONSE_NORMALIZATION", kTfLiteBuiltinLocalResponseNormalization, {1, 13},
-              sizeof(TfLiteLocalResponseNormParams),
-              &ParseOptions<13, TfLiteLocalResponseNormParams, &FillLocalResponseNorm>),
+    WithOptions<13, TfLiteLocalResponseNormParams, &FillLocalResponseNorm>(KernelRow<void>(
+        "LOCAL_RESPONSE_NORMALIZATION", kTfLiteBuiltinLocalResponseNormalization, 1, kFloat32Bit,
+        &Guarded<&PrepareLocalResponse>, &Guarded<&EvalLocalResponse>)),
 };
 
 }  // namespace

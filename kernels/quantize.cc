@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // QUANTIZE (float32 to 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to float32,
-// DENSIFY (sparse constants to dense ones) and CAST. Scales are one per tensor or, between float32
-// and integers, one per slice of the quantised dimension.
+// DENSIFY (sparse constants to dense ones), CAST, BITCAST and FAKE_QUANT. Scales are one per tensor
+// or, between float32 and integers, one per slice of the quantised dimension.
 //
 // DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, at the first invoke,
 // and only if some CPU node reads the result: a delegate may have taken all readers. The node stays
@@ -11,8 +11,6 @@
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
 // smallest step. CAST to integers saturates, and NaN becomes the largest, as upstream's does.
-//
-// FAKE_QUANT and BITCAST have no kernel here yet.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -36,21 +34,15 @@ constexpr uint32_t kStepTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 constexpr uint32_t kQuantizeTypes = kFloat32Bit | kStepTypes | kInt32Bit;
 constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit;
 constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
-constexpr uint32_t kCastTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
+// Real numbers; CAST takes complex ones, too.
+constexpr uint32_t kRealTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
+constexpr uint32_t kCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
 
 // ---- Parameters -------------------------------------------------------------------------------
 
 bool FillCast(const OpOptions& options, TfLiteCastParams* params) {
   params->in_data_type = options.Type(0);
   params->out_data_type = options.Type(1);
-  return true;
-}
-
-bool FillFakeQuant(const OpOptions& options, TfLiteFakeQuantParams* params) {
-  params->min = options.Float(0);
-  params->max = options.Float(1);
-  params->num_bits = options.Int(2);
-  params->narrow_range = options.Bool(3);
   return true;
 }
 
@@ -501,19 +493,153 @@ TfLiteStatus CastPieces(TfLiteContext* context, const TfLiteTensor* input, size_
   return kTfLiteOk;
 }
 
+// Every other number: the real parts.
+template <typename To>
+void CastRealParts(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  To* to = static_cast<To*>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[2 * i]);
+}
+
+void CastRealPartsToTruth(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  for (int64_t i = 0; i < count; ++i) static_cast<uint8_t*>(out)[i] = from[2 * i] != 0;
+}
+
+template <typename From>
+void CastToComplex(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  float* to = static_cast<float*>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    to[2 * i] = CastNumber<float>(from[i]);
+    to[2 * i + 1] = 0.0f;
+  }
+}
+
+constexpr size_t kComplexBytes = 2 * sizeof(float);
+
+TfLiteStatus CastComplex(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
+  if (input->type == output->type) return CopyTensor(context, input, output);
+  if (output->type == kTfLiteBool) {
+    return CastPieces(context, input, kComplexBytes, output, 1, &CastRealPartsToTruth);
+  }
+  if (output->type == kTfLiteComplex64) {
+    return DispatchType<kRealTypes>(context, input, [&](auto tag) {
+      using From = typename decltype(tag)::type;
+      return CastPieces(context, input, sizeof(From), output, kComplexBytes, &CastToComplex<From>);
+    });
+  }
+  return DispatchType<kRealTypes>(context, output, [&](auto tag) {
+    using To = typename decltype(tag)::type;
+    return CastPieces(context, input, kComplexBytes, output, sizeof(To), &CastRealParts<To>);
+  });
+}
+
 TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  return DispatchType<kCastTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
+  if (input->type == kTfLiteComplex64 || output->type == kTfLiteComplex64) {
+    return CastComplex(context, input, output);
+  }
+  return DispatchType<kRealTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
     using From = typename decltype(in_tag)::type;
     if (output->type == kTfLiteBool) {
       return CastPieces(context, input, sizeof(From), output, 1, &CastToTruth<From>);
     }
-    return DispatchType<kCastTypes>(context, output, [&](auto out_tag) {
+    return DispatchType<kRealTypes>(context, output, [&](auto out_tag) {
       using To = typename decltype(out_tag)::type;
       return CastPieces(context, input, sizeof(From), output, sizeof(To), &CastElements<From, To>);
     });
   });
+}
+
+// ---- BITCAST ----------------------------------------------------------------------------------
+
+constexpr uint32_t kBitcastTypes = kCastTypes | TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteComplex64);
+
+// Bytes of an element of a type that BITCAST takes; 0 for any other.
+int BitcastBytes(TfLiteType type) { return type == kTfLiteComplex128 ? 16 : ElementBytes(type); }
+
+// Elements that become several smaller ones get one more dimension; smaller ones that become one
+// lose their last.
+TfLiteStatus PrepareBitcast(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int from = BitcastBytes(input->type), to = BitcastBytes(output->type);
+  if (from == 0 || to == 0) return UnexpectedType(context, from == 0 ? input : output);
+  int dims[kMaxRank + 1];
+  auto rank = static_cast<size_t>(Rank(input));
+  std::copy_n(Dims(input).data(), rank, dims);
+  if (from > to) {
+    dims[rank++] = from / to;
+  } else if (from < to) {
+    if (rank == 0) return TensorError(context, input, "expected 1 dimension or more, found 0");
+    DEPUTY_TRY(CheckDim(context, input, static_cast<int>(rank) - 1, to / from));
+    --rank;
+  }
+  if (rank > kMaxRank) {
+    return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank,
+                       static_cast<int>(rank));
+  }
+  return ResizeTo(context, output, {dims, rank});
+}
+
+TfLiteStatus EvalBitcast(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const size_t bytes = std::min(input->bytes, output->bytes);
+  if (bytes > 0 && output->data.data != input->data.data) {
+    std::memcpy(output->data.data, input->data.data, bytes);
+  }
+  return kTfLiteOk;
+}
+
+// ---- FAKE_QUANT -------------------------------------------------------------------------------
+
+bool FillFakeQuant(const OpOptions& options, TfLiteFakeQuantParams* params) {
+  params->min = options.Float(0);
+  params->max = options.Float(1);
+  params->num_bits = options.Int(2);
+  params->narrow_range = options.Bool(3);
+  return true;
+}
+
+TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kFloat32Bit));
+  if (params.narrow_range) return KernelError(context, "narrow_range: expected false, found true");
+  if (params.num_bits < 1 || params.num_bits > 16) {
+    return KernelError(context, "num_bits: expected 1 to 16, found %d", params.num_bits);
+  }
+  if (!std::isfinite(params.min) || !std::isfinite(params.max - params.min) ||
+      params.min >= params.max) {
+    return KernelError(context, "expected a range of real numbers, found %g to %g",
+                       static_cast<double>(params.min), static_cast<double>(params.max));
+  }
+  output->type = kTfLiteFloat32;
+  return ResizeLike(context, output, input);
+}
+
+// The range is moved so that 0 is a step.
+TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
+  const auto most = static_cast<float>((1 << params.num_bits) - 1);
+  const float scale = (params.max - params.min) / most;
+  const float zero_point = std::round(std::clamp(-params.min / scale, 0.0f, most));
+  const Range<float> range = {-zero_point * scale, (most - zero_point) * scale};
+  const float inverse = 1.0f / scale;
+  return MapRuns<float, float>(
+      context, Input(context, node, 0), Output(context, node, 0),
+      [&](const float* values, int64_t count, float* out) {
+        for (int64_t i = 0; i < count; ++i) {
+          const float above = std::min(range.high, std::max(range.low, values[i])) - range.low;
+          out[i] = std::round(above * inverse) * scale + range.low;
+        }
+      });
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -538,9 +664,11 @@ constexpr OpDef kTable[] = {
      .prepare = &Guarded<&PrepareCast>,
      .invoke = &Guarded<&EvalCast>,
      .inplace = kTfLiteInplaceOpNone},
-    ParserRow("FAKE_QUANT", kTfLiteBuiltinFakeQuant, {1, 58}, sizeof(TfLiteFakeQuantParams),
-              &ParseOptions<58, TfLiteFakeQuantParams, &FillFakeQuant>),
-    ParserRow("BITCAST", kTfLiteBuiltinBitcast),
+    WithOptions<58, TfLiteFakeQuantParams, &FillFakeQuant>(
+        KernelRow<void>("FAKE_QUANT", kTfLiteBuiltinFakeQuant, 2, kFloat32Bit,
+                        &Guarded<&PrepareFakeQuant>, &Guarded<&EvalFakeQuant>)),
+    KernelRow<void>("BITCAST", kTfLiteBuiltinBitcast, 1, kBitcastTypes, &Guarded<&PrepareBitcast>,
+                    &Guarded<&EvalBitcast>),
 };
 
 }  // namespace

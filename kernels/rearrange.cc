@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that put the elements of one tensor in another order, or repeat them: TRANSPOSE, TILE,
-// BROADCAST_TO, DEPTH_TO_SPACE, SPACE_TO_DEPTH. All are one strided copy each;
-// kernels/space_batch.cc has those between space and batch, which also leave out or add elements.
+// BROADCAST_TO, DEPTH_TO_SPACE, SPACE_TO_DEPTH, REVERSE_V2 and REVERSE_SEQUENCE. All but the last
+// are one strided copy each; kernels/space_batch.cc has those between space and batch, which also
+// leave out or add elements.
+#include <algorithm>
+
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -247,11 +250,142 @@ TfLiteStatus EvalBlocks(TfLiteContext* context, TfLiteNode* node) {
   return RunCopy(context, node, &copy);
 }
 
-// REVERSE_V2 and REVERSE_SEQUENCE have no kernels here yet.
+// ---- REVERSE_V2 -------------------------------------------------------------------------------
+
+constexpr uint32_t kReverseTypes =
+    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
+
+TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* axes = Input(context, node, 1);
+  DEPUTY_TRY(CheckType(context, input, kReverseTypes));
+  DEPUTY_TRY(CheckType(context, axes, kInt32Bit));
+  DEPUTY_TRY(CheckRank(context, axes, 1));
+  if (Dim(axes, 0) > Rank(input)) {
+    return TensorError(context, axes, "expected at most %d axes, found %d", Rank(input),
+                       Dim(axes, 0));
+  }
+  DEPUTY_TRY(CheckSameType(context, Output(context, node, 0), input));
+  return ResizeLike(context, Output(context, node, 0), input);
+}
+
+// The axes [first, first + count) in a row, in whatever order they are named; upstream takes no
+// others.
+TfLiteStatus ReversedAxes(TfLiteContext* context, const TfLiteNode* node, int* out_first) {
+  const TfLiteTensor* axes = Input(context, node, 1);
+  const int rank = Rank(Input(context, node, 0)), count = Dim(axes, 0);
+  int sorted[kMaxRank];
+  for (int i = 0; i < count; ++i) {
+    DEPUTY_TRY(ResolveAxis(context, axes, IntegerAt(axes, i), rank, &sorted[i]));
+  }
+  std::sort(sorted, sorted + count);
+  for (int i = 1; i < count; ++i) {
+    if (sorted[i] != sorted[i - 1] + 1) {
+      return TensorError(context, axes, "expected axes next to each other, found %d and %d",
+                         sorted[i - 1], sorted[i]);
+    }
+  }
+  *out_first = count == 0 ? 0 : sorted[0];
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalReverse(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  int first = 0;
+  DEPUTY_TRY(ReversedAxes(context, node, &first));
+  const auto at = static_cast<size_t>(first);
+  const auto count = static_cast<size_t>(Dim(Input(context, node, 1), 0));
+  const int64_t outer = ElementCount(Dims(input).first(at));
+  const int64_t middle = ElementCount(Dims(input).subspan(at, count));
+  const int64_t inner = ElementCount(Dims(input).subspan(at + count));
+  StridedCopy copy;
+  copy.Add(outer, middle * inner, middle * inner);
+  copy.Add(middle, -inner, inner);
+  copy.Add(inner, 1, 1);
+  copy.Finish();
+  return MoveElements(context, input, Output(context, node, 0),
+                      [&](const auto* in, auto* out) { copy.Run(in + (middle - 1) * inner, out); });
+}
+
+// ---- REVERSE_SEQUENCE -------------------------------------------------------------------------
+
+constexpr uint32_t kReverseSequenceTypes =
+    kFloat32Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
 bool FillReverseSequence(const OpOptions& options, TfLiteReverseSequenceParams* params) {
   params->seq_dim = options.Int(0);
   params->batch_dim = options.Int(1);
   return true;
+}
+
+TfLiteStatus PrepareReverseSequence(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const auto& params = ParamsOf<TfLiteReverseSequenceParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* lengths = Input(context, node, 1);
+  DEPUTY_TRY(CheckType(context, input, kReverseSequenceTypes));
+  DEPUTY_TRY(CheckType(context, lengths, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckRank(context, lengths, 1));
+  const int rank = Rank(input);
+  if (params.seq_dim < 0 || params.seq_dim >= rank || params.batch_dim < 0 ||
+      params.batch_dim >= rank || params.seq_dim == params.batch_dim) {
+    return KernelError(context, "expected two axes from 0 to %d, found seq_dim %d and batch_dim %d",
+                       rank - 1, params.seq_dim, params.batch_dim);
+  }
+  DEPUTY_TRY(CheckDim(context, lengths, 0, Dim(input, params.batch_dim)));
+  DEPUTY_TRY(CheckSameType(context, Output(context, node, 0), input));
+  return ResizeLike(context, Output(context, node, 0), input);
+}
+
+// A tensor as five axes, of which the second and the fourth are the sequence and the batch.
+struct SequenceAxes {
+  bool sequence_first;
+  int64_t outer, first, middle, second, inner;
+};
+
+SequenceAxes SplitSequence(const TfLiteReverseSequenceParams& params, std::span<const int> dims) {
+  const auto low = static_cast<size_t>(std::min(params.seq_dim, params.batch_dim));
+  const auto high = static_cast<size_t>(std::max(params.seq_dim, params.batch_dim));
+  return {params.seq_dim < params.batch_dim,
+          ElementCount(dims.first(low)),
+          dims[low],
+          ElementCount(dims.subspan(low + 1, high - low - 1)),
+          dims[high],
+          ElementCount(dims.subspan(high + 1))};
+}
+
+// Elements behind a sequence's length stay where they are, as all do where it is negative.
+template <typename T>
+void ReverseSequences(const SequenceAxes& axes, const TfLiteTensor* lengths, const T* in, T* out) {
+  for (int64_t i = 0; i < axes.outer * axes.first; ++i) {
+    for (int64_t m = 0; m < axes.middle; ++m) {
+      for (int64_t k = 0; k < axes.second; ++k, out += axes.inner) {
+        int64_t first = i % axes.first, second = k;
+        int64_t& step = axes.sequence_first ? first : second;
+        const int64_t length = IntegerAt(lengths, axes.sequence_first ? second : first);
+        if (step < length) step = length - 1 - step;
+        const int64_t row = (i / axes.first * axes.first + first) * axes.middle + m;
+        std::copy_n(in + (row * axes.second + second) * axes.inner, axes.inner, out);
+      }
+    }
+  }
+}
+
+TfLiteStatus EvalReverseSequence(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteReverseSequenceParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* lengths = Input(context, node, 1);
+  const int longest = Dim(input, params.seq_dim);
+  for (int64_t i = 0; i < Dim(lengths, 0); ++i) {
+    if (IntegerAt(lengths, i) > longest) {
+      return TensorError(context, lengths, "expected lengths of at most %d, found %lld", longest,
+                         static_cast<long long>(IntegerAt(lengths, i)));
+    }
+  }
+  const SequenceAxes axes = SplitSequence(params, Dims(input));
+  return MoveElements(context, input, Output(context, node, 0),
+                      [&](const auto* in, auto* out) { ReverseSequences(axes, lengths, in, out); });
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -287,10 +421,11 @@ constexpr OpDef kTable[] = {
     Plain("TILE", kTfLiteBuiltinTile, 1, 3, kAnyBits, &Guarded<&PrepareTile>, &Guarded<&EvalTile>),
     Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kNumberBits,
           &Guarded<&PrepareBroadcastTo>, &Guarded<&EvalBroadcastTo>),
-    ParserRow("REVERSE_V2", kTfLiteBuiltinReverseV2),
-    ParserRow("REVERSE_SEQUENCE", kTfLiteBuiltinReverseSequence, {1, 87},
-              sizeof(TfLiteReverseSequenceParams),
-              &ParseOptions<87, TfLiteReverseSequenceParams, &FillReverseSequence>),
+    Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes, &Guarded<&PrepareReverse>,
+          &Guarded<&EvalReverse>),
+    WithOptions<87, TfLiteReverseSequenceParams, &FillReverseSequence>(
+        Plain("REVERSE_SEQUENCE", kTfLiteBuiltinReverseSequence, 1, 1, kReverseSequenceTypes,
+              &Guarded<&PrepareReverseSequence>, &Guarded<&EvalReverseSequence>)),
 };
 
 }  // namespace

@@ -9,10 +9,12 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/common/blend.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -96,14 +98,17 @@ TfLiteStatus CheckPlaces(TfLiteContext* context, const TfLiteTensor* output) {
   return CheckRoom(context, output, Dim(output, 2), sizeof(Place), "columns");
 }
 
-// ---- Bilinear ---------------------------------------------------------------------------------
+// run(row) for every row of the images of the output, counted through, on all threads.
+template <typename RunFunction>
+void ForEachRow(TfLiteContext* context, const TfLiteTensor* output, const RunFunction& run) {
+  const int64_t rows = int64_t{Dim(output, 0)} * Dim(output, 1);
+  const int64_t width = std::max<int64_t>(1, int64_t{Dim(output, 2)} * Dim(output, 3));
+  ParallelRanges(context, rows, kElementsPerTask / width + 1, [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) run(row);
+  });
+}
 
-// Where an output row or column lies between two of the input's.
-template <typename Weight>
-struct Between {
-  int64_t low, high;    // offsets in elements
-  Weight keep, weight;  // shares of `low` and `high`
-};
+// ---- Bilinear ---------------------------------------------------------------------------------
 
 struct FloatPlaces {
   using Weight = float;
@@ -149,64 +154,25 @@ struct FixedPlaces {
   }
 };
 
-// The four neighbours of one output element.
-template <typename T>
-struct Corners {
-  T low_left, high_left, low_right, high_right;
-};
-
-// Float, and uint8 through float: the order of the products is upstream's, whose last bits show.
-template <typename T>
-float Blend(const Corners<T>& in, const Between<float>& y, const Between<float>& x) {
-  return static_cast<float>(in.low_left) * y.keep * x.keep +
-         static_cast<float>(in.high_left) * y.weight * x.keep +
-         static_cast<float>(in.low_right) * y.keep * x.weight +
-         static_cast<float>(in.high_right) * y.weight * x.weight;
-}
-// Integers are exact in any order. int8 times two weights fits 32 bits, int16 does not.
-template <typename T>
-auto Blend(const Corners<T>& in, const Between<int32_t>& y, const Between<int32_t>& x) {
-  using Wide = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
-  const int32_t left = in.low_left * y.keep + in.high_left * y.weight;
-  const int32_t right = in.low_right * y.keep + in.high_right * y.weight;
-  return Wide{left} * x.keep + Wide{right} * x.weight;
-}
-
-inline void Round(float sum, float* out) { *out = sum; }
-inline void Round(float sum, uint8_t* out) {
-  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
-  *out = static_cast<uint8_t>(sum + 0.5f);
-}
-template <typename Sum, typename T>
-void Round(Sum sum, T* out) {
-  constexpr Sum kHalf = 1 << 19;
-  *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
-}
-
+// Output rows on all threads.
 template <typename T, typename Places>
-void Interpolate(const TfLiteResizeBilinearParams& params, const TfLiteTensor* input,
-                 TfLiteTensor* output) {
-  using Place = Between<typename Places::Weight>;
+void Interpolate(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
+                 const TfLiteTensor* input, TfLiteTensor* output) {
+  using Weight = typename Places::Weight;
   const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
   const auto rows = Places::Along(params, Dim(input, 1), Dim(output, 1), row);
   const auto columns = Places::Along(params, Dim(input, 2), Dim(output, 2), depth);
-  T* out = Data<T>(output);
-  for (int b = 0; b < Dim(output, 0); ++b) {
-    const T* in = Data<T>(input) + b * image;
-    for (const Place y : rows) {
-      const T* low = in + y.low;
-      const T* high = in + y.high;
-      for (const Place x : columns) {
-        T* __restrict to = out;
-        for (int64_t c = 0; c < depth; ++c) {
-          const Corners<T> corners = {low[x.low + c], high[x.low + c], low[x.high + c],
-                                      high[x.high + c]};
-          Round(Blend(corners, y, x), &to[c]);
-        }
-        out += depth;
-      }
-    }
-  }
+  const int64_t height = Dim(output, 1), width = Dim(output, 2);
+  const auto loop = Cpu().vector.blend.of<FromTo<T, Weight>>();
+  ForEachRow(context, output, [&](int64_t at) {
+    const BlendedRow<T, Weight> blended = {Data<T>(input) + at / height * image,
+                                           rows[static_cast<size_t>(at % height)],
+                                           columns.data(),
+                                           width,
+                                           depth,
+                                           Data<T>(output) + at * width * depth};
+    loop != nullptr ? loop(blended) : BlendRow(blended);
+  });
 }
 
 TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
@@ -218,16 +184,16 @@ TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckPlaces<Between<float>>(context, output));
   switch (input->type) {
     case kTfLiteFloat32:
-      Interpolate<float, FloatPlaces>(params, input, output);
+      Interpolate<float, FloatPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteUInt8:
-      Interpolate<uint8_t, FloatPlaces>(params, input, output);
+      Interpolate<uint8_t, FloatPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteInt8:
-      Interpolate<int8_t, FixedPlaces>(params, input, output);
+      Interpolate<int8_t, FixedPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteInt16:
-      Interpolate<int16_t, FixedPlaces>(params, input, output);
+      Interpolate<int16_t, FixedPlaces>(context, params, input, output);
       return kTfLiteOk;
     default:
       return UnexpectedType(context, input);
@@ -262,12 +228,13 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
   const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
   const auto rows = NearestAlong(params, Dim(input, 1), Dim(output, 1), row);
   const auto columns = NearestAlong(params, Dim(input, 2), Dim(output, 2), depth);
+  const int64_t height = Dim(output, 1), width = Dim(output, 2) * depth;
   return MoveElements(context, input, output, [&](const auto* in, auto* out) {
-    for (int b = 0; b < Dim(output, 0); ++b) {
-      for (const int64_t y : rows) {
-        for (const int64_t x : columns) out = std::copy_n(in + b * image + y + x, depth, out);
-      }
-    }
+    ForEachRow(context, output, [&](int64_t at) {
+      const auto* from = in + at / height * image + rows[static_cast<size_t>(at % height)];
+      auto* to = out + at * width;
+      for (const int64_t x : columns) to = std::copy_n(from + x, depth, to);
+    });
   });
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Variables, which the interpreter keeps under the names that VAR_HANDLE gives them, and hash
-// tables. The latter have no kernels yet: their options are read for a client's kernel or a
-// delegate. Names of variables point into the model.
+// tables, which it keeps by numbers of their own. Names of variables point into the model. Tables
+// are filled once: what is imported into a full one changes nothing, and of equal keys the first
+// counts, as in TensorFlow Lite.
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 
@@ -34,11 +39,13 @@ constexpr uint32_t kHandleTypes = TypeBit(kTfLiteResource) | kInt32Bit;
 constexpr uint32_t kValueTypes =
     kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
+constexpr uint32_t kEntryTypes = kInt64Bit | kStringBit;
+
 // Null after a report.
 Resources* FindResources(TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime != nullptr) return &runtime->resources();
-  KernelError(context, "variables need the context of their own interpreter");
+  KernelError(context, "variables and tables need the context of their own interpreter");
   return nullptr;
 }
 
@@ -51,27 +58,32 @@ TfLiteStatus CheckHandle(TfLiteContext* context, const TfLiteTensor* handle) {
 TfLiteStatus ReadHandle(TfLiteContext* context, const TfLiteTensor* handle, int* out_id) {
   int32_t id;
   if (handle->data.raw == nullptr || handle->bytes < sizeof id) {
-    return TensorError(context, handle, "expected the handle of a variable, found no contents");
+    return TensorError(context, handle, "expected the handle of a resource, found no contents");
   }
   memcpy(&id, handle->data.raw, sizeof id);
   *out_id = id;
   return kTfLiteOk;
 }
 
-// The handle has a place that lasts, as in TensorFlow Lite; a resource's size follows from no type.
-TfLiteStatus PrepareVarHandle(TfLiteContext* context, TfLiteNode* node) {
+// A handle has a place that lasts, as in TensorFlow Lite; a resource's size follows from no type.
+TfLiteStatus PrepareHandle(TfLiteContext* context, TfLiteNode* node, int rank) {
   DEPUTY_TRY(CheckNode(context, node, 0, 0, 1));
   if (FindResources(context) == nullptr) return kTfLiteError;
   TfLiteTensor* handle = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, handle, kHandleTypes));
-  TfLiteIntArray* scalar = TfLiteIntArrayCreate(0);
-  if (scalar == nullptr) return TensorError(context, handle, "no memory for its shape");
+  TfLiteIntArray* dims = TfLiteIntArrayCreate(rank);
+  if (dims == nullptr) return TensorError(context, handle, "no memory for its shape");
+  for (int i = 0; i < rank; ++i) dims->data[i] = 1;
   TfLiteIntArrayFree(handle->dims);
-  handle->dims = scalar;
+  handle->dims = dims;
   if (IsDynamic(handle)) TfLiteTensorDataFree(handle);
   handle->allocation_type = kTfLiteArenaRwPersistent;
   handle->bytes = sizeof(int32_t);
   return kTfLiteOk;
+}
+
+TfLiteStatus PrepareVarHandle(TfLiteContext* context, TfLiteNode* node) {
+  return PrepareHandle(context, node, 0);
 }
 
 TfLiteStatus EvalVarHandle(TfLiteContext* context, TfLiteNode* node) {
@@ -139,6 +151,167 @@ TfLiteStatus EvalAssignVariable(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// ---- Hash tables --------------------------------------------------------------------------------
+
+// From int64 to string or from string to int64.
+TfLiteStatus CheckTableTypes(TfLiteContext* context, TfLiteType key, TfLiteType value) {
+  const bool by_number = key == kTfLiteInt64 && value == kTfLiteString;
+  const bool by_string = key == kTfLiteString && value == kTfLiteInt64;
+  if (by_number || by_string) return kTfLiteOk;
+  return KernelError(context, "expected INT64 to STRING or STRING to INT64, found %s to %s",
+                     TfLiteTypeGetName(key), TfLiteTypeGetName(value));
+}
+
+TfLiteStatus PrepareHashtable(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteHashtableParams>(node);
+  DEPUTY_TRY(CheckTableTypes(context, params.key_dtype, params.value_dtype));
+  return PrepareHandle(context, node, 1);
+}
+
+TfLiteStatus EvalHashtable(TfLiteContext* context, TfLiteNode* node) {
+  Resources* const resources = FindResources(context);
+  if (resources == nullptr) return kTfLiteError;
+  const auto& params = ParamsOf<TfLiteHashtableParams>(node);
+  const int32_t id = params.table_id;
+  if (!resources->CreateTable(id, params.key_dtype, params.value_dtype, LimitsOf(context))) {
+    return KernelError(context, "no room for table %d", id);
+  }
+  memcpy(Output(context, node, 0)->data.raw, &id, sizeof id);
+  return kTfLiteOk;
+}
+
+// The table that input 0 names, of the types given; null after a report.
+const Resources::Table* ReadTable(TfLiteContext* context, TfLiteNode* node, int* out_id) {
+  Resources* const resources = FindResources(context);
+  const TfLiteTensor* handle = Input(context, node, 0);
+  if (resources == nullptr || ReadHandle(context, handle, out_id) != kTfLiteOk) return nullptr;
+  const Resources::Table* table = resources->FindTable(*out_id);
+  if (table == nullptr) TensorError(context, handle, "there is no table %d", *out_id);
+  return table;
+}
+
+TfLiteStatus CheckEntryTypes(TfLiteContext* context, const Resources::Table& table,
+                             const TfLiteTensor* keys, const TfLiteTensor* values) {
+  if (keys->type == table.key_type && values->type == table.value_type) return kTfLiteOk;
+  return TensorError(context, keys, "expected the types of the table, %s to %s, found %s to %s",
+                     TfLiteTypeGetName(table.key_type), TfLiteTypeGetName(table.value_type),
+                     TfLiteTypeGetName(keys->type), TfLiteTypeGetName(values->type));
+}
+
+TfLiteStatus PrepareHashtableFind(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  DEPUTY_TRY(CheckHandle(context, Input(context, node, 0)));
+  const TfLiteTensor* keys = Input(context, node, 1);
+  const TfLiteTensor* otherwise = Input(context, node, 2);
+  TfLiteTensor* values = Output(context, node, 0);
+  DEPUTY_TRY(CheckSameType(context, values, otherwise));
+  DEPUTY_TRY(CheckTableTypes(context, keys->type, values->type));
+  if (values->type == kTfLiteString) MakeDynamic(values);
+  return ResizeLike(context, values, keys);
+}
+
+TfLiteStatus FindNumbers(TfLiteContext* context, const Resources::Table& table,
+                         const TfLiteTensor* keys, int64_t otherwise, TfLiteTensor* values) {
+  std::vector<std::string_view> names;
+  DEPUTY_TRY(ReadStrings(context, keys, &names));
+  int64_t* out = Data<int64_t>(values);
+  for (const std::string_view name : names) {
+    const auto found = table.numbers.find(name);
+    *out++ = found == table.numbers.end() ? otherwise : found->second;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus FindStrings(TfLiteContext* context, const Resources::Table& table,
+                         const TfLiteTensor* keys, const TfLiteTensor* otherwise,
+                         TfLiteTensor* values) {
+  std::vector<std::string_view> fallback, strings;
+  DEPUTY_TRY(ReadStrings(context, otherwise, &fallback));
+  const int64_t count = ElementCount(keys);
+  DEPUTY_TRY(ReserveStrings(context, values, count, &strings));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto found = table.strings.find(Data<int64_t>(keys)[i]);
+    strings[static_cast<size_t>(i)] =
+        found == table.strings.end() ? fallback[0] : std::string_view(found->second);
+  }
+  return WriteStrings(context, values, strings);
+}
+
+TfLiteStatus EvalHashtableFind(TfLiteContext* context, TfLiteNode* node) {
+  int id = 0;
+  const Resources::Table* table = ReadTable(context, node, &id);
+  if (table == nullptr) return kTfLiteError;
+  const TfLiteTensor* keys = Input(context, node, 1);
+  const TfLiteTensor* otherwise = Input(context, node, 2);
+  TfLiteTensor* values = Output(context, node, 0);
+  DEPUTY_TRY(CheckEntryTypes(context, *table, keys, values));
+  if (!table->filled) return KernelError(context, "nothing was imported into table %d", id);
+  if (ElementCount(otherwise) == 0) {
+    return TensorError(context, otherwise, "expected 1 element or more, found none");
+  }
+  if (table->key_type == kTfLiteString) {
+    return FindNumbers(context, *table, keys, *Data<int64_t>(otherwise), values);
+  }
+  return FindStrings(context, *table, keys, otherwise, values);
+}
+
+TfLiteStatus PrepareHashtableImport(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 0));
+  DEPUTY_TRY(CheckHandle(context, Input(context, node, 0)));
+  const TfLiteTensor* keys = Input(context, node, 1);
+  const TfLiteTensor* values = Input(context, node, 2);
+  DEPUTY_TRY(CheckTableTypes(context, keys->type, values->type));
+  if (TfLiteIntArrayEqual(keys->dims, values->dims) != 0) return kTfLiteOk;
+  return TensorError(context, values, "expected the shape of the keys");
+}
+
+TfLiteStatus EvalHashtableImport(TfLiteContext* context, TfLiteNode* node) {
+  int id = 0;
+  const Resources::Table* table = ReadTable(context, node, &id);
+  if (table == nullptr) return kTfLiteError;
+  const TfLiteTensor* keys = Input(context, node, 1);
+  const TfLiteTensor* values = Input(context, node, 2);
+  DEPUTY_TRY(CheckEntryTypes(context, *table, keys, values));
+  if (table->filled) return kTfLiteOk;
+  const bool by_string = table->key_type == kTfLiteString;
+  std::vector<std::string_view> strings;
+  DEPUTY_TRY(ReadStrings(context, by_string ? keys : values, &strings));
+  const int64_t* numbers = Data<int64_t>(by_string ? values : keys);
+  Resources::Table filled = *table;
+  filled.filled = true;
+  for (size_t i = 0; i < strings.size(); ++i) {
+    filled.bytes += strings[i].size() + sizeof(int64_t);
+    if (by_string) {
+      filled.numbers.emplace(strings[i], numbers[i]);
+    } else {
+      filled.strings.emplace(numbers[i], strings[i]);
+    }
+  }
+  if (RuntimeOf(context)->resources().FillTable(id, std::move(filled), LimitsOf(context))) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, keys, "no memory to keep its %zu entries in table %d", strings.size(),
+                     id);
+}
+
+TfLiteStatus PrepareHashtableSize(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  DEPUTY_TRY(CheckHandle(context, Input(context, node, 0)));
+  TfLiteTensor* size = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, size, kInt64Bit));
+  const int one[] = {1};
+  return ResizeTo(context, size, one);
+}
+
+TfLiteStatus EvalHashtableSize(TfLiteContext* context, TfLiteNode* node) {
+  int id = 0;
+  const Resources::Table* table = ReadTable(context, node, &id);
+  if (table == nullptr) return kTfLiteError;
+  *Data<int64_t>(Output(context, node, 0)) =
+      static_cast<int64_t>(table->strings.size() + table->numbers.size());
+  return kTfLiteOk;
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
@@ -149,11 +322,15 @@ constexpr OpDef kTable[] = {
                     &PrepareReadVariable, &Guarded<&EvalReadVariable>),
     KernelRow<void>("ASSIGN_VARIABLE", kTfLiteBuiltinAssignVariable, 1, kValueTypes,
                     &PrepareAssignVariable, &Guarded<&EvalAssignVariable>),
-    ParserRow("HASHTABLE", kTfLiteBuiltinHashtable, {1, 107}, sizeof(TfLiteHashtableParams),
-              &ParseOptions<107, TfLiteHashtableParams, &FillHashtable>),
-    ParserRow("HASHTABLE_FIND", kTfLiteBuiltinHashtableFind),
-    ParserRow("HASHTABLE_IMPORT", kTfLiteBuiltinHashtableImport),
-    ParserRow("HASHTABLE_SIZE", kTfLiteBuiltinHashtableSize),
+    WithOptions<107, TfLiteHashtableParams, &FillHashtable>(
+        KernelRow<void>("HASHTABLE", kTfLiteBuiltinHashtable, 1, TypeBit(kTfLiteResource),
+                        &PrepareHashtable, &Guarded<&EvalHashtable>)),
+    KernelRow<void>("HASHTABLE_FIND", kTfLiteBuiltinHashtableFind, 1, kEntryTypes,
+                    &PrepareHashtableFind, &Guarded<&EvalHashtableFind>),
+    KernelRow<void>("HASHTABLE_IMPORT", kTfLiteBuiltinHashtableImport, 1, kEntryTypes,
+                    &PrepareHashtableImport, &Guarded<&EvalHashtableImport>),
+    KernelRow<void>("HASHTABLE_SIZE", kTfLiteBuiltinHashtableSize, 1, kInt64Bit,
+                    &PrepareHashtableSize, &Guarded<&EvalHashtableSize>),
 };
 
 }  // namespace

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where something is in a tensor: ARG_MAX, ARG_MIN, TOPK_V2, WHERE. Ties go to the smaller index.
+// Where something is in a tensor: ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE; and BUCKETIZE, where
+// numbers are among boundaries. Ties go to the smaller index.
 //
 // NaN has no place in an order. ARG_MAX and ARG_MIN keep what they have until something compares
 // better, as upstream; TOPK_V2 puts NaN where its heap happens to, but uses nothing that an
-// inconsistent order could lead outside the row (std::sort would).
+// inconsistent order could lead outside the row (std::sort would). UNIQUE takes all NaN for one
+// number.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 namespace {
@@ -65,43 +71,88 @@ TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// `better(a, b)`: a beats b. The columns of a block of the innermost dimensions are searched side
-// by side, so that memory is read in order.
-template <typename T, typename Index, typename Better>
-void SearchAxis(const T* in, const AxisSplit& split, Index* out, const Better& better) {
-  constexpr int64_t kColumns = 64;
-  T best[kColumns];
-  for (int64_t o = 0; o < split.outer; ++o, in += split.extent * split.inner) {
-    for (int64_t first = 0; first < split.inner; first += kColumns, out += kColumns) {
-      const int64_t columns = std::min(kColumns, split.inner - first);
-      std::copy_n(in + first, columns, best);
-      std::fill_n(out, columns, Index{0});
-      for (int64_t i = 1; i < split.extent; ++i) {
-        const T* row = in + i * split.inner + first;
-        for (int64_t c = 0; c < columns; ++c) {
-          if (better(row[c], best[c])) {
-            best[c] = row[c];
-            out[c] = static_cast<Index>(i);
-          }
-        }
-      }
-      if (columns < kColumns) out -= kColumns - columns;
-    }
-  }
-}
-
+// What of a kind of search is the best, and its loops over elements. NaN neither beats nor is
+// beaten.
 struct Greater {
+  static constexpr auto kFind = &VectorKernels::find_above;
+  static constexpr auto kKeep = &VectorKernels::keep_largest;
   template <typename T>
   bool operator()(T a, T b) const {
     return a > b;
   }
 };
 struct Less {
+  static constexpr auto kFind = &VectorKernels::find_below;
+  static constexpr auto kKeep = &VectorKernels::keep_smallest;
   template <typename T>
   bool operator()(T a, T b) const {
     return a < b;
   }
 };
+
+// The place of the first of `count` values that beats the bound, `count` where none does.
+template <typename Better, typename T>
+int64_t FindBetter(const T* in, int64_t count, T bound) {
+  if (const auto find = (Cpu().vector.*Better::kFind).template of<T>()) {
+    return find(in, count, bound);
+  }
+  return std::find_if(in, in + count, [bound](T x) { return Better()(x, bound); }) - in;
+}
+
+template <typename Better, typename T>
+int64_t BestOfRow(const T* in, int64_t count) {
+  int64_t best = 0;
+  for (int64_t i = 0; i < count; best = i < count ? i : best) {
+    i += 1;
+    i += FindBetter<Better>(in + i, count - i, in[best]);
+  }
+  return best;
+}
+
+// best[c] = row[c] and at[c] = index where row[c] is better.
+template <typename Better, typename T, typename Index>
+void KeepBetter(const T* row, int64_t count, Index index, T* best, Index* at) {
+  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<FromTo<T, Index>>()) {
+    return keep(row, count, index, best, at);
+  }
+  for (int64_t c = 0; c < count; ++c) {
+    if (!Better()(row[c], best[c])) continue;
+    best[c] = row[c];
+    at[c] = index;
+  }
+}
+
+// A block of columns side by side, so that memory is read in order.
+template <typename Better, typename T, typename Index>
+void SearchColumns(const T* in, const AxisSplit& split, Index* out) {
+  constexpr int64_t kColumns = 256;
+  T best[kColumns];
+  for (int64_t first = 0; first < split.inner; first += kColumns) {
+    const int64_t columns = std::min(kColumns, split.inner - first);
+    std::copy_n(in + first, columns, best);
+    std::fill_n(out + first, columns, Index{0});
+    for (int64_t i = 1; i < split.extent; ++i) {
+      KeepBetter<Better>(in + i * split.inner + first, columns, static_cast<Index>(i), best,
+                         out + first);
+    }
+  }
+}
+
+template <typename Better, typename T, typename Index>
+void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split, Index* out) {
+  const int64_t slice = split.extent * split.inner;
+  ParallelRanges(context, split.outer, kElementsPerTask / slice + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t o = begin; o < end; ++o) {
+                     const T* from = in + o * slice;
+                     if (split.inner == 1) {
+                       out[o] = static_cast<Index>(BestOfRow<Better>(from, split.extent));
+                     } else {
+                       SearchColumns<Better>(from, split, out + o * split.inner);
+                     }
+                   }
+                 });
+}
 
 template <typename Better>
 TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
@@ -118,9 +169,9 @@ TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kArgBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (output->type == kTfLiteInt64) {
-      SearchAxis(Data<T>(input), split, Data<int64_t>(output), Better());
+      SearchAxis<Better>(context, Data<T>(input), split, Data<int64_t>(output));
     } else {
-      SearchAxis(Data<T>(input), split, Data<int32_t>(output), Better());
+      SearchAxis<Better>(context, Data<T>(input), split, Data<int32_t>(output));
     }
     return kTfLiteOk;
   });
@@ -181,8 +232,10 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, Index* indices) 
   Index* end = indices + k;
   for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<Index>(i);
   std::make_heap(indices, end, before);
-  for (int64_t i = k; i < size; ++i) {
-    if (!before(static_cast<Index>(i), *indices)) continue;
+  // What comes later beats the worst only by being larger.
+  for (int64_t i = k;; ++i) {
+    i += FindBetter<Greater>(row + i, size - i, row[*indices]);
+    if (i >= size) break;
     std::pop_heap(indices, end, before);
     end[-1] = static_cast<Index>(i);
     std::push_heap(indices, end, before);
@@ -192,14 +245,17 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, Index* indices) 
 }
 
 template <typename T, typename Index>
-TfLiteStatus TopOfRows(const TfLiteTensor* input, TfLiteTensor* values, TfLiteTensor* indices) {
+TfLiteStatus TopOfRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* values,
+                       TfLiteTensor* indices) {
   const int64_t size = LastDim(input), k = LastDim(values);
   if (k == 0) return kTfLiteOk;
   const int64_t rows = ElementCount(values) / k;
-  for (int64_t r = 0; r < rows; ++r) {
-    TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
-             Data<Index>(indices) + r * k);
-  }
+  ParallelRanges(context, rows, kElementsPerTask / size + 1, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; ++r) {
+      TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
+               Data<Index>(indices) + r * k);
+    }
+  });
   return kTfLiteOk;
 }
 
@@ -210,8 +266,8 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   if (IsDynamic(values)) DEPUTY_TRY(ResizeTop(context, node));
   return DispatchType<kTopBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return indices->type == kTfLiteInt16 ? TopOfRows<T, int16_t>(input, values, indices)
-                                         : TopOfRows<T, int32_t>(input, values, indices);
+    return indices->type == kTfLiteInt16 ? TopOfRows<T, int16_t>(context, input, values, indices)
+                                         : TopOfRows<T, int32_t>(context, input, values, indices);
   });
 }
 
@@ -280,17 +336,135 @@ TfLiteStatus EvalWhere(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // UNIQUE and BUCKETIZE have no kernels here yet. The boundaries stay in the model.
+// ---- UNIQUE -----------------------------------------------------------------------------------
+
+constexpr uint32_t kUniqueBits =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
 bool FillUnique(const OpOptions& options, TfLiteUniqueParams* params) {
   const TfLiteType type = options.Type(0, kTfLiteInt32);
   params->index_out_type = type == kTfLiteInt64 ? kTfLiteInt64 : kTfLiteInt32;
   return true;
 }
 
+TfLiteStatus PrepareUnique(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 2));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* values = Output(context, node, 0);
+  TfLiteTensor* positions = Output(context, node, 1);
+  const TfLiteType type = ParamsOf<TfLiteUniqueParams>(node).index_out_type;
+  DEPUTY_TRY(CheckType(context, input, kUniqueBits));
+  DEPUTY_TRY(CheckRank(context, input, 1));
+  DEPUTY_TRY(CheckSameType(context, values, input));
+  if (type != kTfLiteInt32 && type != kTfLiteInt64) {
+    return TensorError(context, positions, "expected the option idx_out_type INT32 or INT64");
+  }
+  DEPUTY_TRY(CheckType(context, positions, TypeBit(type)));
+  MakeDynamic(values);
+  return ResizeLike(context, positions, input);
+}
+
+template <typename T>
+bool IsBefore(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  }
+  return a < b;
+}
+
+// For each value, where the first of its like is.
+template <typename T>
+void FindFirsts(const T* values, int64_t count, std::vector<int64_t>* order,
+                std::vector<int64_t>* firsts) {
+  order->resize(static_cast<size_t>(count));
+  firsts->resize(static_cast<size_t>(count));
+  std::iota(order->begin(), order->end(), int64_t{0});
+  std::sort(order->begin(), order->end(), [values](int64_t a, int64_t b) {
+    if (IsBefore(values[a], values[b])) return true;
+    return !IsBefore(values[b], values[a]) && a < b;
+  });
+  int64_t first = 0;
+  for (size_t i = 0; i < order->size(); ++i) {
+    const int64_t at = (*order)[i];
+    if (i == 0 || IsBefore(values[first], values[at])) first = at;
+    (*firsts)[static_cast<size_t>(at)] = first;
+  }
+}
+
+// Numbers the different values in the order of their first appearance.
+template <typename T, typename Position>
+TfLiteStatus NumberValues(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const int64_t count = ElementCount(input);
+  DEPUTY_TRY(CheckRoom(context, input, count, 2 * sizeof(int64_t), "positions"));
+  std::vector<int64_t> numbers, firsts;
+  FindFirsts(Data<T>(input), count, &numbers, &firsts);
+  Position* positions = Data<Position>(Output(context, node, 1));
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    numbers[at] = firsts[at] == i ? found++ : numbers[static_cast<size_t>(firsts[at])];
+    positions[i] = static_cast<Position>(numbers[at]);
+  }
+  TfLiteTensor* values = Output(context, node, 0);
+  DEPUTY_TRY(ResizeTo(context, values, {&found, 1}));
+  for (int64_t i = 0; i < count; ++i) {
+    if (firsts[static_cast<size_t>(i)] == i) Data<T>(values)[positions[i]] = Data<T>(input)[i];
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalUnique(TfLiteContext* context, TfLiteNode* node) {
+  return DispatchType<kUniqueBits>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Output(context, node, 1)->type == kTfLiteInt64 ? NumberValues<T, int64_t>(context, node)
+                                                          : NumberValues<T, int32_t>(context, node);
+  });
+}
+
+// ---- BUCKETIZE --------------------------------------------------------------------------------
+
+constexpr uint32_t kBucketizeBits = kFloat32Bit | kInt32Bit | kInt64Bit | TypeBit(kTfLiteFloat64);
+
 bool FillBucketize(const OpOptions& options, TfLiteBucketizeParams* params) {
   const std::span<const float> boundaries = options.Floats(0);
   params->boundaries = boundaries.data();
   params->num_boundaries = static_cast<int>(boundaries.size());
   return !boundaries.empty();
+}
+
+std::span<const float> Boundaries(const TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteBucketizeParams>(node);
+  return {params.boundaries, static_cast<size_t>(params.num_boundaries)};
+}
+
+TfLiteStatus PrepareBucketize(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const std::span<const float> boundaries = Boundaries(node);
+  DEPUTY_TRY(CheckType(context, input, kBucketizeBits));
+  if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
+    return KernelError(context, "boundaries: expected rising numbers");
+  }
+  Output(context, node, 0)->type = kTfLiteInt32;
+  return ResizeLike(context, Output(context, node, 0), input);
+}
+
+TfLiteStatus EvalBucketize(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const std::span<const float> boundaries = Boundaries(node);
+  int32_t* out = Data<int32_t>(Output(context, node, 0));
+  return DispatchType<kBucketizeBits>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Compared = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    const int64_t count = ElementCount(input);
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<Compared>(Data<T>(input)[i]);
+      const auto bucket = std::upper_bound(boundaries.begin(), boundaries.end(), value);
+      out[i] = static_cast<int32_t>(bucket - boundaries.begin());
+    }
+    return kTfLiteOk;
+  });
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -306,10 +480,12 @@ constexpr OpDef kTable[] = {
                     &Guarded<&EvalTop>),
     KernelRow<void>("WHERE", kTfLiteBuiltinWhere, 2, kWhereBits, &Guarded<&PrepareWhere>,
                     &Guarded<&EvalWhere>),
-    ParserRow("UNIQUE", kTfLiteBuiltinUnique, {1, 80}, sizeof(TfLiteUniqueParams),
-              &ParseOptions<80, TfLiteUniqueParams, &FillUnique>),
-    ParserRow("BUCKETIZE", kTfLiteBuiltinBucketize, {1, 115}, sizeof(TfLiteBucketizeParams),
-              &ParseOptions<115, TfLiteBucketizeParams, &FillBucketize>),
+    WithOptions<80, TfLiteUniqueParams, &FillUnique>(
+        KernelRow<void>("UNIQUE", kTfLiteBuiltinUnique, 1, kUniqueBits, &Guarded<&PrepareUnique>,
+                        &Guarded<&EvalUnique>)),
+    WithOptions<115, TfLiteBucketizeParams, &FillBucketize>(
+        KernelRow<void>("BUCKETIZE", kTfLiteBuiltinBucketize, 1, kBucketizeBits,
+                        &Guarded<&PrepareBucketize>, &Guarded<&EvalBucketize>)),
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESHAPE, SQUEEZE and EXPAND_DIMS give the same elements another shape; SHAPE and RANK answer the
-// shape itself.
+// RESHAPE, SQUEEZE and EXPAND_DIMS give the same elements another shape; SHAPE and RANK return the
+// shape itself, BROADCAST_ARGS the one to which two shapes broadcast.
 //
 // RESHAPE's wanted shape comes from the second input if that is a vector of int32, else from the
 // options (a second input of any other form is ignored, as upstream does). If it is not known
-// before running, the output is a dynamic tensor. SHAPE and RANK are answered in prepare, so that
-// what is computed from shapes stays static.
+// before running, the output is a dynamic tensor. SHAPE, RANK and, of known shapes, BROADCAST_ARGS
+// are worked out in prepare, so that what is computed from shapes stays static.
+#include <algorithm>
+
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -237,6 +239,56 @@ TfLiteStatus PrepareRank(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus EvalNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
 
+// ---- BROADCAST_ARGS ---------------------------------------------------------------------------
+
+// Extents count from the end; what a shape does not have is 1.
+int64_t ExtentFromBack(const TfLiteTensor* shape, int back) {
+  return back < Dim(shape, 0) ? IntegerAt(shape, Dim(shape, 0) - 1 - back) : 1;
+}
+
+TfLiteStatus BroadcastShapes(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  const int rank = Dim(output, 0);
+  for (int back = 0; back < rank; ++back) {
+    const int64_t extent_a = ExtentFromBack(a, back), extent_b = ExtentFromBack(b, back);
+    if (extent_a != extent_b && extent_a != 1 && extent_b != 1) {
+      return TensorError(context, b, "expected a shape that broadcasts, found %lld against %lld",
+                         static_cast<long long>(extent_b), static_cast<long long>(extent_a));
+    }
+    const int64_t extent = extent_a == 1 ? extent_b : extent_a;
+    if (output->type == kTfLiteInt64) {
+      Data<int64_t>(output)[rank - 1 - back] = extent;
+    } else {
+      Data<int32_t>(output)[rank - 1 - back] = static_cast<int32_t>(extent);
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, a, kInt32Bit | kInt64Bit));
+  DEPUTY_TRY(CheckSameType(context, b, a));
+  DEPUTY_TRY(CheckSameType(context, output, a));
+  DEPUTY_TRY(CheckRank(context, a, 1));
+  DEPUTY_TRY(CheckRank(context, b, 1));
+  const int rank = std::max(Dim(a, 0), Dim(b, 0));
+  const bool known = IsKnown(a) && IsKnown(b);
+  if (known) DEPUTY_TRY(MakePersistent(context, output));
+  DEPUTY_TRY(ResizeTo(context, output, {&rank, 1}));
+  return known ? BroadcastShapes(context, node) : kTfLiteOk;
+}
+
+TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
+  const bool done = Output(context, node, 0)->allocation_type == kTfLitePersistentRo;
+  return done ? kTfLiteOk : BroadcastShapes(context, node);
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
@@ -254,7 +306,8 @@ constexpr OpDef kTable[] = {
                         &Guarded<&EvalNothing>)),
     KernelRow<void>("RANK", kTfLiteBuiltinRank, 1, kAnyBits, &Guarded<&PrepareRank>,
                     &Guarded<&EvalNothing>),
-    ParserRow("BROADCAST_ARGS", kTfLiteBuiltinBroadcastArgs),
+    KernelRow<void>("BROADCAST_ARGS", kTfLiteBuiltinBroadcastArgs, 1, kInt32Bit | kInt64Bit,
+                    &Guarded<&PrepareBroadcastArgs>, &Guarded<&EvalBroadcastArgs>),
 };
 
 }  // namespace

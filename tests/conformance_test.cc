@@ -90,11 +90,15 @@ class Tally {
 class Conformance : public testing::TestWithParam<TargetRow> {
  protected:
   void SetUp() override {
-    if (!IsHere(GetParam())) GTEST_SKIP() << "this machine cannot run " << GetParam().name;
+    if (!IsHere(GetParam(), BuildPath("")))
+      GTEST_SKIP() << "this machine cannot run " << GetParam().name;
     if (!GetParam().on_device) return;
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
 #endif
+    if (GetParam().rarely && std::getenv("DEPUTY_ALL_ROWS") == nullptr) {
+      GTEST_SKIP() << "takes minutes: DEPUTY_ALL_ROWS=1 runs it";
+    }
     const std::string problem =
         conformance::WhyNotHere(BuildPath(GetParam().library), GetParam().options);
     if (!problem.empty()) GTEST_SKIP() << problem;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,6 +29,11 @@ namespace {
 
 // Created, but not to be run: its operators TransformLandmarks and others are not ours.
 constexpr char kUnresolved[] = "face_landmark_with_attention.tflite";
+
+// What the OpenCL delegate says where there is no library, no driver, or no processor among its
+// devices (gpu_cl/device.cc).
+constexpr const char* kNoOpenCl[] = {"no OpenCL: ", "OpenCL has no platform",
+                                     "OpenCL has no device", "OpenCL device 'cpu': expected"};
 
 std::string SharedFolder() {
   const char* given = std::getenv("DEPUTY_SHARED");
@@ -174,6 +180,22 @@ TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
 }
 
+// Whether a delegate was not made because there is nothing to make it on: the only reason to skip.
+// Anything else that keeps it from being made is a failure.
+bool SaysThereIsNoOpenCl(const std::string& error) {
+  return std::any_of(std::begin(kNoOpenCl), std::end(kNoOpenCl),
+                     [&](const char* text) { return error.find(text) != std::string::npos; });
+}
+
+TEST(NoOpenCl, is_told_from_other_failures) {
+  EXPECT_TRUE(
+      SaysThereIsNoOpenCl("GPU: no OpenCL: libOpenCL.so.1: cannot open shared object file"));
+  EXPECT_TRUE(SaysThereIsNoOpenCl("OpenCL has no platform: no driver is registered"));
+  EXPECT_FALSE(SaysThereIsNoOpenCl("clCreateContext: CL_OUT_OF_HOST_MEMORY (-6)"));
+  EXPECT_FALSE(SaysThereIsNoOpenCl("unknown option 'devise': expected one of 'device'"));
+  EXPECT_FALSE(SaysThereIsNoOpenCl(""));
+}
+
 // On OpenCL's processor, all nodes in one partition.
 TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
 #ifdef __SANITIZE_ADDRESS__
@@ -183,7 +205,11 @@ TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
   if (!std::filesystem::exists(library)) GTEST_SKIP() << "no " << library;
   const Handle delegate(CreateExternal(library, {{"device", "cpu"}, {"optimize", "false"}}),
                         &TfLiteExternalDelegateDelete);
-  if (delegate == nullptr) GTEST_SKIP() << DeputyLastError();
+  if (delegate == nullptr) {
+    const std::string error = DeputyLastError();
+    if (SaysThereIsNoOpenCl(error)) GTEST_SKIP() << error;
+    FAIL() << error;
+  }
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
   ASSERT_NE(interpreter, nullptr) << DeputyLastError();
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);

@@ -89,6 +89,58 @@ TEST(Resources, what_the_limits_refuse_changes_nothing) {
   EXPECT_TRUE(Assign(&resources, 0, "abcde", limits));
 }
 
+Resources::Table TableOf(const std::map<std::string, int64_t>& entries) {
+  Resources::Table table;
+  table.key_type = kTfLiteString;
+  table.value_type = kTfLiteInt64;
+  table.filled = true;
+  table.numbers = {entries.begin(), entries.end()};
+  for (const auto& [key, value] : entries) table.bytes += key.size() + sizeof value;
+  return table;
+}
+
+TEST(Resources, a_table_is_made_once_and_filled) {
+  Resources resources;
+  EXPECT_EQ(resources.FindTable(3), nullptr);
+  ASSERT_TRUE(resources.CreateTable(3, kTfLiteString, kTfLiteInt64, Limits()));
+  EXPECT_FALSE(resources.FindTable(3)->filled);
+  ASSERT_TRUE(resources.FillTable(3, TableOf({{"a", 1}, {"bc", 2}}), Limits()));
+  ASSERT_TRUE(resources.CreateTable(3, kTfLiteInt64, kTfLiteString, Limits()));
+  EXPECT_EQ(resources.FindTable(3)->numbers.at("bc"), 2);
+  EXPECT_EQ(resources.bytes(), 19u);
+}
+
+TEST(Resources, tables_and_what_ran_once_are_part_of_a_snapshot) {
+  Resources resources;
+  ASSERT_TRUE(resources.CreateTable(0, kTfLiteString, kTfLiteInt64, Limits()));
+  const Resources::Snapshot before = resources.Save();
+  ASSERT_TRUE(resources.FillTable(0, TableOf({{"a", 1}}), Limits()));
+  resources.SetInitialized(2);
+  const Resources::Snapshot after = resources.Save();
+  resources.Restore(before);
+  EXPECT_FALSE(resources.FindTable(0)->filled);
+  EXPECT_FALSE(resources.initialized(2));
+  EXPECT_EQ(resources.bytes(), 0u);
+  resources.Restore(after);
+  EXPECT_TRUE(resources.FindTable(0)->filled);
+  EXPECT_TRUE(resources.initialized(2));
+  EXPECT_EQ(resources.bytes(), 9u);
+}
+
+TEST(Resources, a_table_beyond_the_limits_stays_as_it_was) {
+  Resources resources;
+  Limits limits;
+  limits.max_block_bytes = 12;
+  limits.max_tensors = 1;
+  ASSERT_TRUE(resources.CreateTable(0, kTfLiteString, kTfLiteInt64, limits));
+  EXPECT_FALSE(resources.CreateTable(1, kTfLiteString, kTfLiteInt64, limits));
+  EXPECT_FALSE(resources.FillTable(0, TableOf({{"abcde", 1}}), limits));
+  EXPECT_FALSE(resources.FindTable(0)->filled);
+  ASSERT_TRUE(Assign(&resources, 0, "1234", limits));
+  EXPECT_TRUE(resources.FillTable(0, TableOf({{"", 1}}), limits));
+  EXPECT_FALSE(Assign(&resources, 0, "12345", limits));
+}
+
 // ---- In models ----------------------------------------------------------------------------------
 
 struct Names {
@@ -203,6 +255,115 @@ TEST(Variables, a_value_of_another_size_is_refused) {
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_THAT(t.log(),
               HasSubstr("tensor 1 'y': expected the 8 bytes of variable 0, found room for 36"));
+}
+
+// ---- CALL_ONCE
+// ------------------------------------------------------------------------------------
+
+// v = 3 once, in subgraph 1; v = v + x; y = v. `broken`: subgraph 1 reads an unknown variable
+// first.
+std::vector<uint8_t> StartingAtThree(bool broken = false) {
+  ModelBuilder m;
+  const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
+  const int x = tensor(), before = tensor(), after = tensor(), y = tensor();
+  const int v = AddHandle(&m);
+  m.AddOp(kTfLiteBuiltinCallOnce, {}, {}, schema::CreateCallOnceOptions(m.fbb(), 1));
+  m.AddOp(kTfLiteBuiltinReadVariable, {v}, {before});
+  m.AddOp(kTfLiteBuiltinAdd, {before, x}, {after}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAssignVariable, {v, after}, {});
+  m.AddOp(kTfLiteBuiltinReadVariable, {v}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  m.AddSubgraph("start");
+  if (broken) {
+    m.AddOp(kTfLiteBuiltinReadVariable, {AddHandle(&m, {"", "unknown"})}, {tensor()});
+  }
+  const int three = m.AddConstant<float>(kTfLiteFloat32, {1}, {3});
+  m.AddOp(kTfLiteBuiltinAssignVariable, {AddHandle(&m), three}, {});
+  return m.Finish();
+}
+
+float Next(TestInterpreter* t, float x) {
+  t->Set<float>(0, {x});
+  EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+  return t->Get<float>(0)[0];
+}
+
+TEST(CallOnce, runs_once_for_each_interpreter) {
+  TestInterpreter t(StartingAtThree()), other(StartingAtThree());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(other.Allocate(), kTfLiteOk) << other.log();
+  EXPECT_EQ(Next(&t, 1), 4);
+  EXPECT_EQ(Next(&t, 1), 5);
+  EXPECT_EQ(Next(&other, 2), 5);
+  // Neither allocating nor resetting tensors that are variables makes it run again.
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ASSERT_EQ(TfLiteInterpreterResetVariableTensors(t.get()), kTfLiteOk);
+  EXPECT_EQ(Next(&t, 1), 6);
+}
+
+TEST(CallOnce, is_not_done_when_it_fails) {
+  TestInterpreter t(StartingAtThree(true));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int time = 0; time < 2; ++time) {
+    t.ClearLog();
+    EXPECT_EQ(t.Invoke(), kTfLiteError);
+    EXPECT_THAT(t.log(), HasSubstr("no value was assigned to variable 1"));
+  }
+}
+
+TEST(CallOnce, starting_over_runs_it_again) {
+  Scripted delegate({2});
+  delegate->outputs_on_device = true;
+  delegate.FailAt(kScriptedCopyFrom, 0);
+  TestInterpreter t(StartingAtThree(), [&](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+  });
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(Next(&t, 1), 4);
+  EXPECT_EQ(Next(&t, 1), 5);
+}
+
+// ---- Hash tables
+// ----------------------------------------------------------------------------------
+
+// y = table[x] of a table that an operator fills in every inference, or in none.
+std::vector<uint8_t> NumberedTable(bool filled) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteInt64, {3}), y = m.AddTensor(kTfLiteString, {3});
+  const int table = m.AddTensor(kTfLiteResource, {1});
+  const int otherwise = m.AddStringConstant({}, {"none"});
+  m.AddOp(kTfLiteBuiltinHashtable, {}, {table},
+          schema::CreateHashtableOptions(m.fbb(), 5, schema::TensorType::INT64,
+                                         schema::TensorType::STRING));
+  if (filled) {
+    const int keys = m.AddConstant<int64_t>(kTfLiteInt64, {2}, {4, -9});
+    const int values = m.AddStringConstant({2}, {"four", "minus nine"});
+    m.AddOp(kTfLiteBuiltinHashtableImport, {table, keys, values}, {});
+  }
+  m.AddOp(kTfLiteBuiltinHashtableFind, {table, x, otherwise}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+TEST(HashTables, are_filled_once_and_counted) {
+  TestInterpreter t(NumberedTable(true));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int time = 0; time < 3; ++time) {
+    t.Set<int64_t>(0, {-9, 5, 4});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<uint8_t>(0), StringTensorBytes({"minus nine", "none", "four"}));
+    EXPECT_EQ(ResourceBytes(t), 2 * sizeof(int64_t) + 4 + 10);
+  }
+}
+
+TEST(HashTables, an_empty_one_is_refused_by_number) {
+  TestInterpreter t(NumberedTable(false));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("nothing was imported into table 5"));
 }
 
 }  // namespace

@@ -59,6 +59,57 @@ TFL_CAPI_EXPORT void DeputySetDefaultReporter(void (*reporter)(void* user_data, 
                                               void* user_data);
 
 // ------------------------------------------------------------------------------------------------
+// Operators
+// ------------------------------------------------------------------------------------------------
+
+// An operator that Deputy has a kernel for.
+typedef struct DeputyOperator {
+  // sizeof(DeputyOperator).
+  size_t struct_size;
+  // The model format's name in capitals, or a custom operator's own. Static.
+  const char* name;
+  // Number of the builtin operator; 32 for custom operators.
+  int32_t builtin_code;
+  // The versions that have the kernel.
+  int32_t min_version;
+  int32_t max_version;
+  int32_t reserved;
+  // The element types it computes with: a bit 1 << TfLiteType for each.
+  uint64_t types;
+} DeputyOperator;
+
+// How many operators have a kernel. Any thread.
+TFL_CAPI_EXPORT size_t DeputyGetOperatorCount(void);
+
+// Fills `op`, whose struct_size the caller has set, with the operator of that number, from 0 on.
+// kTfLiteError if there is none. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyGetOperator(size_t index, DeputyOperator* op);
+
+// An operator that a model names, in one version.
+typedef struct DeputyModelOperator {
+  // sizeof(DeputyModelOperator).
+  size_t struct_size;
+  // As DeputyOperator's; holds as long as the model.
+  const char* name;
+  // Likewise.
+  int32_t builtin_code;
+  // The version the model asks for.
+  int32_t version;
+  // Nodes of it in all subgraphs; 0 where the model names it without need.
+  int32_t node_count;
+  // 1 if Deputy has a kernel for this version, else 0.
+  int32_t has_kernel;
+} DeputyModelOperator;
+
+// How many operators the model names; 0 for NULL. Any thread.
+TFL_CAPI_EXPORT size_t DeputyModelGetOperatorCount(const TfLiteModel* model);
+
+// Fills `op`, whose struct_size the caller has set, with the operator of that number, from 0 on.
+// kTfLiteError if there is none. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyModelGetOperator(const TfLiteModel* model, size_t index,
+                                                    DeputyModelOperator* op);
+
+// ------------------------------------------------------------------------------------------------
 // Models and options
 // ------------------------------------------------------------------------------------------------
 
@@ -623,6 +674,12 @@ typedef enum DeputyPluginKind {
 // after fork, or a lock that another thread holds, may have a good one refused.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoad(const char* path);
 
+// The same, but what is reported during the call goes to `reporter` instead of the default one, as
+// with TfLiteModelCreateWithErrorReporter; NULL is the default one.
+TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoadWithErrorReporter(
+    const char* path, void (*reporter)(void* user_data, const char* format, va_list args),
+    void* user_data);
+
 // Adds a reference and returns its argument. NULL is fine. Any thread.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
 
@@ -716,6 +773,12 @@ TFL_CAPI_EXPORT const char* DeputyPluginListGetError(const DeputyPluginList* lis
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin,
                                                            const char* const* keys,
                                                            const char* const* values, size_t count);
+
+// The same, but what is reported during the call goes to `reporter` instead of the default one;
+// NULL is the default one.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
+    DeputyPlugin* plugin, const char* const* keys, const char* const* values, size_t count,
+    void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);
 
 // Asks a stable delegate's plug-in for a delegate. `settings` is a FlatBuffer table TFLiteSettings,
 // handed on as it is and borrowed during the call; NULL if the plug-in can do without. The rest is

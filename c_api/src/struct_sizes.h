@@ -28,6 +28,8 @@ inline constexpr size_t kFirstSize = 0;
 
 // Where the last field is a pointer, its own size is what is wanted.
 // NOLINTBEGIN(bugprone-sizeof-expression)
+DEPUTY_FIRST_RELEASE(DeputyOperator, 40, types)
+DEPUTY_FIRST_RELEASE(DeputyModelOperator, 32, has_kernel)
 DEPUTY_FIRST_RELEASE(DeputyLimits, 32, max_subgraphs)
 DEPUTY_FIRST_RELEASE(DeputyDelegationStatus, 56, saving_ns)
 DEPUTY_FIRST_RELEASE(DeputyNodeInfo, 72, outputs)

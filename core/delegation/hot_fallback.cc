@@ -153,7 +153,7 @@ bool HotFallback::BeginRun() {
 
 void HotFallback::EndRun() {
   subgraph_->interpreter()->EndRestartable();
-  resources_at_start_.clear();
+  resources_at_start_ = {};
 }
 
 void HotFallback::SaveVariablesOf(Subgraph* subgraph) {

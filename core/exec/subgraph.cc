@@ -508,6 +508,10 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   return edges;
 }
 
+TfLiteBuiltinOperator Subgraph::operator_code(size_t n) const {
+  return interpreter_->model().desc().operator_codes[desc_->operators[n].code_index].code;
+}
+
 // ---- Runtime ------------------------------------------------------------------------------------
 
 ThreadPool& Subgraph::pool() { return interpreter_->pool(); }

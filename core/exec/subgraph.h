@@ -198,6 +198,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
   size_t input_count() const override { return inputs().size(); }
   size_t output_count() const override { return outputs().size(); }
+  size_t operator_count() const override { return desc_->operators.size(); }
+  TfLiteBuiltinOperator operator_code(size_t n) const override;
   TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
                             std::vector<CallOutput>* out_outputs) override;
   TfLiteStatus Call(std::span<const CallInput> inputs) override;

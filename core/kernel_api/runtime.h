@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "c_api/include/builtin_ops.h"
 #include "c_api/include/common.h"
 #include "core/base/memory.h"
 #include "core/base/packed_constants.h"
@@ -50,6 +51,10 @@ class CallableSubgraph {
  public:
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
+
+  // The operators of the model's subgraph, whoever runs them.
+  virtual size_t operator_count() const = 0;
+  virtual TfLiteBuiltinOperator operator_code(size_t n) const = 0;
 
   // For prepare: what a call with inputs of these types and shapes returns. The subgraph is
   // prepared for them unless it is known already.

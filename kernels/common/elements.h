@@ -26,7 +26,7 @@ inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | k
                                         kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
 inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
 
-// Bytes of one element of a type in kNumberBits; 0 for any other.
+// Bytes of one element of a type that WithElements runs on: numbers of up to 8 bytes. 0 for others.
 constexpr int ElementBytes(TfLiteType type) {
   switch (type) {
     case kTfLiteInt8:
@@ -34,13 +34,18 @@ constexpr int ElementBytes(TfLiteType type) {
     case kTfLiteBool:
       return 1;
     case kTfLiteInt16:
+    case kTfLiteUInt16:
     case kTfLiteFloat16:
+    case kTfLiteBFloat16:
       return 2;
     case kTfLiteFloat32:
     case kTfLiteInt32:
     case kTfLiteUInt32:
       return 4;
     case kTfLiteInt64:
+    case kTfLiteUInt64:
+    case kTfLiteFloat64:
+    case kTfLiteComplex64:
       return 8;
     default:
       return 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/common/blend.h"
 #include "kernels/common/half.h"
 #include "kernels/common/requantize.h"
 
@@ -265,6 +266,33 @@ struct PoolWindow {
   T* out;  // `channels` values
 };
 
+template <typename T>
+using SquaresLoop = int32_t (*)(const T* in, int64_t count, int32_t zero_point);
+template <typename T>
+using RescaleBytesLoop = void (*)(const T* in, int64_t count, const FixedScale& scale,
+                                  int32_t zero_out, T* out);
+
+// ---- Images and searches ----------------------------------------------------------------------
+
+template <typename Key>  // from elements to weights
+using BlendLoop = void (*)(const BlendedRow<typename Key::From, typename Key::To>& row);
+using BlendLoops = Loops<BlendLoop, FromTo<float>, FromTo<uint8_t, float>, FromTo<int8_t, int32_t>,
+                         FromTo<int16_t, int32_t>>;
+
+// The place of the first of `count` values that beats the bound, `count` where none does.
+template <typename T>
+using FindLoop = int64_t (*)(const T* in, int64_t count, T bound);
+using FindLoops = Loops<FindLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+
+// best[i] = in[i] and at[i] = row where in[i] beats best[i].
+template <typename Key>  // from elements to indices
+using KeepLoop = void (*)(const typename Key::From* in, int64_t count, typename Key::To row,
+                          typename Key::From* best, typename Key::To* at);
+using KeepLoops =
+    Loops<KeepLoop, FromTo<float, int32_t>, FromTo<float, int64_t>, FromTo<int8_t, int32_t>,
+          FromTo<int8_t, int64_t>, FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>,
+          FromTo<int32_t, int32_t>, FromTo<int32_t, int64_t>>;
+
 struct VectorKernels {
   const char* name = nullptr;
   // Sums and products of integers wrap.
@@ -280,6 +308,9 @@ struct VectorKernels {
   // To nearest, ties away from zero.
   void (*average_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
   void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
+  BlendLoops blend;
+  FindLoops find_above, find_below;
+  KeepLoops keep_largest, keep_smallest;
   MapF32 relu = nullptr;        // 0 for what is below
   MapF32 relu_up_to = nullptr;  // from 0 to the parameter; NaN passes
   MapF32 clamp = nullptr;       // from minus the parameter to the parameter, likewise
@@ -322,6 +353,12 @@ struct VectorKernels {
   void (*softmax_f16)(const Half* row, int depth, float beta, Half* out) = nullptr;
   // x - largest - log of the sum of exp(x - largest), of one row.
   void (*log_softmax)(const float* row, int depth, float* out) = nullptr;
+  // x over the root of the sum of squares, or over 1e-6 if that is more, of one row.
+  void (*l2_normalize)(const float* row, int depth, float* out) = nullptr;
+  // The sum, which wraps, of (x - zero_point)^2; and
+  // out = clamp(((x - zero_point) * 2^extra_bits) * by + zero_out) to the range of the type.
+  Loops<SquaresLoop, int8_t, uint8_t> sum_of_squares;
+  Loops<RescaleBytesLoop, int8_t, uint8_t> scale_row;
   LookUpLoops<int8_t> look_up_s8;
   LookUpLoops<uint8_t> look_up_u8;
   // SOFTMAX of int16: out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) + 32767)) and

@@ -2,7 +2,7 @@
 //
 // ADD, SUB, MUL and DIV: shapes that broadcast in every way, and shapes that do not. The divisors
 // of integers are constants: random ones would be 0 now and then.
-#include "tests/cases/case.h"
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -111,6 +111,24 @@ OpCase MakeDivisionByZero(TfLiteType type, Known known) {
           true};
 }
 
+const NodeTensor kFloats = {kTfLiteFloat32, {3, 70}}, kIntegers = {kTfLiteInt32, {7}};
+
+const NodeRow kNodeRows[] = {
+    {kTfLiteBuiltinAddN, "ADD_N", {kFloats, kFloats, kFloats}, {kTfLiteFloat32}},
+    {kTfLiteBuiltinAddN, "ADD_N", {kIntegers, kIntegers}, {kTfLiteInt32}},
+    {kTfLiteBuiltinAddN, "ADD_N", {kFloats}, {kTfLiteFloat32}, "inputs: expected 2 to"},
+    {kTfLiteBuiltinMul,
+     "MUL",
+     {{kTfLiteComplex64, {3, 7}}, {kTfLiteComplex64, {7}}},
+     {kTfLiteComplex64}},
+    {kTfLiteBuiltinAddN, "ADD_N", {kFloats, kIntegers}, {kTfLiteFloat32}, "expected type FLOAT32"},
+    {kTfLiteBuiltinAddN,
+     "ADD_N",
+     {kFloats, kFloats, {kTfLiteFloat32, {70, 3}}},
+     {kTfLiteFloat32},
+     "expected dimension 0 to be 3, found 70"},
+};
+
 }  // namespace
 
 std::vector<OpCase> ArithmeticCases() {
@@ -134,6 +152,7 @@ std::vector<OpCase> ArithmeticCases() {
   cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", kTfLiteBool, bad));
   cases.push_back(MakeCase(kTfLiteBuiltinSub, "SUB", kTfLiteFloat16, bad));
   cases.push_back(MakeCase(kTfLiteBuiltinMul, "MUL", kTfLiteBool, bad));
+  for (OpCase& one : NodeCases(kNodeRows)) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV and FLOOR_MOD. Exponents and divisors of
-// integers are constants, because no random ones may be negative or 0.
-#include "tests/cases/case.h"
+// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, RIGHT_SHIFT and
+// ATAN2. Exponents and divisors of integers are constants, because no random ones may be negative
+// or 0.
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -39,6 +40,45 @@ const Operator kOperators[] = {
      {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt32, kTfLiteInt64},
      true},
 };
+
+// BITWISE_XOR, RIGHT_SHIFT, ATAN2 and ADD_N are listed by their tensors.
+NodeRow Pair(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Shape& a,
+             const Shape& b, const char* refusal = "") {
+  return {code, name, {{type, a}, {type, b}}, {type}, refusal};
+}
+
+std::vector<NodeRow> PlainRows() {
+  std::vector<NodeRow> rows;
+  for (const TfLiteType type :
+       {kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteUInt16, kTfLiteInt32, kTfLiteUInt32}) {
+    for (const auto& [code, name] : {std::pair{kTfLiteBuiltinBitwiseXor, "BITWISE_XOR"},
+                                     std::pair{kTfLiteBuiltinRightShift, "RIGHT_SHIFT"}}) {
+      rows.push_back(Pair(code, name, type, {3, 70}, {70}));
+      rows.push_back(Pair(code, name, type, {}, {2, 3}));
+      rows.push_back(Pair(code, name, type, {2}, {3}, "broadcasts"));
+    }
+  }
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16}) {
+    rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 70}, {3, 70}));
+    rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 70}, {70}, "2 dimensions"));
+    rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 2}, {2, 3}, "dimension 0 to be 3"));
+  }
+  rows.push_back(
+      Pair(kTfLiteBuiltinBitwiseXor, "BITWISE_XOR", kTfLiteInt64, {2}, {2}, "expected type"));
+  rows.push_back(
+      Pair(kTfLiteBuiltinRightShift, "RIGHT_SHIFT", kTfLiteFloat32, {2}, {2}, "expected type"));
+  rows.push_back({kTfLiteBuiltinAtan2,
+                  "ATAN2 to float16",
+                  {{kTfLiteFloat32, {2}}, {kTfLiteFloat32, {2}}},
+                  {kTfLiteFloat16},
+                  "expected type FLOAT32"});
+  rows.push_back({kTfLiteBuiltinRightShift,
+                  "RIGHT_SHIFT",
+                  {{kTfLiteInt8, {6}, {-128, -1, 5, 127, -7, 9}},
+                   {kTfLiteInt8, {6}, {7, 100, -3, 127, -128, 0}}},
+                  {kTfLiteInt8}});
+  return rows;
+}
 
 struct Row {
   Shape a, b;
@@ -128,6 +168,7 @@ std::vector<OpCase> BinaryCases() {
       if (op.picky) cases.push_back(MakeRefused(op, is_power ? -1 : 0, known, "in element 1"));
     }
   }
+  for (OpCase& one : NodeCases(PlainRows())) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -6,11 +6,13 @@ namespace deputy {
 std::vector<OpCase> AllCases() {
   std::vector<OpCase> all;
   for (auto* family :
-       {&ActivationCases, &ArithmeticCases, &BinaryCases,        &CompareCases, &ConcatCases,
-        &ControlCases,    &ConvCases,       &ConvTransposeCases, &FillCases,    &CustomCases,
-        &GatherCases,     &MatmulCases,     &NormalizeCases,     &PadCases,     &PoolCases,
-        &QuantizeCases,   &RearrangeCases,  &ReduceCases,        &ResizeCases,  &ResourceCases,
-        &SearchCases,     &ShapeCases,      &SliceCases,         &SoftmaxCases, &UnaryCases}) {
+       {&ActivationCases, &ArithmeticCases, &BinaryCases, &CompareCases,       &ConcatCases,
+        &ControlCases,    &Conv3dCases,     &ConvCases,   &ConvTransposeCases, &CustomCases,
+        &DetectionCases,  &FillCases,       &GatherCases, &LstmCases,          &MatmulCases,
+        &NormalizeCases,  &PadCases,        &PoolCases,   &QuantizeCases,      &RandomCases,
+        &RearrangeCases,  &ReduceCases,     &ResizeCases, &ResourceCases,      &RnnCases,
+        &SearchCases,     &SegmentCases,    &ShapeCases,  &SignalCases,        &SliceCases,
+        &SoftmaxCases,    &StablehloCases,  &TextCases,   &UnaryCases,         &WindowCases}) {
     for (OpCase& op_case : (*family)()) all.push_back(std::move(op_case));
   }
   return all;

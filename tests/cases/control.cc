@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF and WHILE: both branches, loops of several and of no rounds, and conditions and subgraphs that
-// do not fit.
+// IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: all branches, loops of several and
+// of no rounds, and conditions and subgraphs that do not fit.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -67,6 +67,68 @@ OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
           builder.Finish(), refusal, feeds};
 }
 
+// x + x or x * x, as a number says; the last where it is neither's.
+OpCase MakeCase(const std::vector<int32_t>& number, Known known, const Shape& shape,
+                const char* refusal = "") {
+  ModelBuilder builder;
+  CaseInputs graph(&builder, known);
+  const std::vector<int32_t> branches = {AddBranch(&builder, kTfLiteFloat32, shape, true),
+                                         AddBranch(&builder, kTfLiteFloat32, shape, false)};
+  const Shape numbers = {static_cast<int32_t>(number.size())};
+  const int choice = graph.AddNumbers(kTfLiteInt32, numbers, number, "choice");
+  const int x = graph.Add(builder.AddTensor(kTfLiteFloat32, shape, "x"));
+  const int y = builder.AddTensor(kTfLiteFloat32, {1}, "y");
+  builder.AddOp(kTfLiteBuiltinStablehloCase, {choice, x}, {y},
+                schema::CreateStablehloCaseOptionsDirect(builder.fbb(), &branches));
+  const auto feeds = graph.Finish();
+  builder.SetOutputs({y});
+  return {
+      "STABLEHLO_CASE " + Text(Shape(number.begin(), number.end())) + Text(shape) + graph.suffix(),
+      Rule::kElement, builder.Finish(), refusal, feeds};
+}
+
+OpCase MakeComposite(const Shape& shape, int inputs, const char* refusal = "") {
+  ModelBuilder builder;
+  const int body = AddBranch(&builder, kTfLiteFloat32, shape, true);
+  const int x = builder.AddTensor(kTfLiteFloat32, shape, "x");
+  const int y = builder.AddTensor(kTfLiteFloat32, {1}, "y");
+  builder.AddOp(kTfLiteBuiltinStablehloComposite,
+                std::vector<int32_t>(static_cast<size_t>(inputs), x), {y},
+                schema::CreateStableHLOCompositeOptionsDirect(builder.fbb(), "deputy.sum", body));
+  builder.SetInputs({x});
+  builder.SetOutputs({y});
+  return {"STABLEHLO_COMPOSITE " + Text(shape) + std::to_string(inputs), Rule::kElement,
+          builder.Finish(), refusal};
+}
+
+// v = 2 in a subgraph that is to run once; y = x * v.
+OpCase MakeOnce(bool with_output, const char* refusal = "") {
+  ModelBuilder builder;
+  const auto add_handle = [&] {
+    const int handle = builder.AddTensor(kTfLiteResource, {}, "handle");
+    builder.AddOp(kTfLiteBuiltinVarHandle, {}, {handle},
+                  schema::CreateVarHandleOptionsDirect(builder.fbb(), "", "v"));
+    return handle;
+  };
+  const int start = builder.AddSubgraph("start");
+  builder.SelectSubgraph(start);
+  const int two = builder.AddConstant<float>(kTfLiteFloat32, {1}, {2}, "two");
+  builder.AddOp(kTfLiteBuiltinAssignVariable, {add_handle(), two}, {});
+  if (with_output) builder.SetOutputs({two});
+  builder.SelectSubgraph(0);
+  builder.AddOp(kTfLiteBuiltinCallOnce, {}, {},
+                schema::CreateCallOnceOptions(builder.fbb(), start));
+  const int x = builder.AddTensor(kTfLiteFloat32, {2, 3}, "x");
+  const int v = builder.AddTensor(kTfLiteFloat32, {1}, "v");
+  const int y = builder.AddTensor(kTfLiteFloat32, {1}, "y");
+  builder.AddOp(kTfLiteBuiltinReadVariable, {add_handle()}, {v});
+  builder.AddOp(kTfLiteBuiltinMul, {x, v}, {y}, schema::CreateMulOptions(builder.fbb()));
+  builder.SetInputs({x});
+  builder.SetOutputs({y});
+  return {std::string("CALL_ONCE ") + (with_output ? "with an output" : "plain"), Rule::kElement,
+          builder.Finish(), refusal};
+}
+
 }  // namespace
 
 std::vector<OpCase> ControlCases() {
@@ -78,10 +140,16 @@ std::vector<OpCase> ControlCases() {
     }
     cases.push_back(MakeIf({1, 0}, known, {2}, "expected 1 elements, found 2"));
     cases.push_back(MakeIf({}, known, {2}, "expected 1 elements, found 0"));
+    for (const int32_t number : {0, 1, 2, -1}) cases.push_back(MakeCase({number}, known, {2, 3}));
+    cases.push_back(MakeCase({1, 0}, known, {2}, "expected 1 elements, found 2"));
     cases.push_back(MakeWhile({3}, 100, known));
     cases.push_back(MakeWhile({3}, 3, known));
     cases.push_back(MakeWhile({3, 4}, 100, known, "expected 1 elements, found 2"));
   }
+  cases.push_back(MakeOnce(false));
+  cases.push_back(MakeOnce(true, "expected 0 inputs and 0 outputs, found 0 and 1"));
+  cases.push_back(MakeComposite({2, 3}, 1));
+  cases.push_back(MakeComposite({2, 3}, 2, "expected 2 inputs and 1 outputs, found 1 and 1"));
   return cases;
 }
 

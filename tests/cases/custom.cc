@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The custom operators that ship: Convolution2DTransposeBias.
+// The custom operators that ship: Convolution2DTransposeBias and TFLite_Detection_PostProcess.
+#include <flatbuffers/flexbuffers.h>
+
 #include <cstring>
 
 #include "c_api/include/builtin_op_data.h"
@@ -54,11 +56,77 @@ OpCase MakeCase(const Row& row) {
           Rule::kSum, builder.Finish(), row.refusal};
 }
 
+struct PostProcess {
+  int boxes = 9, classes = 3, background = 1, most = 4, each = 2, per_class = 3;
+  bool regular = false;
+  double overlap = 0.5;
+  size_t options_size = 1000;  // how many of the options' bytes there are
+  const char* refusal = "";
+};
+
+const PostProcess kPostProcesses[] = {
+    {},
+    {.regular = true},
+    {.boxes = 40, .classes = 1, .background = 0, .most = 7, .each = 1},
+    {.boxes = 0},
+    {.each = 5},
+    {.most = 0},
+    {.most = -1, .refusal = "expected positive numbers, found max_detections -1"},
+    {.each = 0, .refusal = "max_classes_per_detection 0"},
+    {.per_class = 0, .regular = true, .refusal = "detections_per_class 0"},
+    {.most = 1 << 30, .each = 1 << 30, .refusal = "options: too many detections"},
+    {.overlap = 0, .refusal = "expected nms_iou_threshold from 0 to 1, found 0"},
+    {.classes = 4, .background = 3, .refusal = "expected 4 classes, and a background or none"},
+    {.classes = 0, .refusal = "num_classes 0"},
+    {.options_size = 0, .refusal = "options: expected a FlexBuffers map"},
+    {.options_size = 2, .refusal = "options: expected a FlexBuffers map"},
+};
+
+std::vector<uint8_t> OptionsOf(const PostProcess& row) {
+  flexbuffers::Builder builder;
+  builder.Map([&] {
+    builder.Int("max_detections", row.most);
+    builder.Int("max_classes_per_detection", row.each);
+    builder.Int("detections_per_class", row.per_class);
+    builder.Bool("use_regular_nms", row.regular);
+    builder.Int("num_classes", row.classes);
+    builder.Double("nms_iou_threshold", row.overlap);
+    builder.Float("nms_score_threshold", -9.0f);
+    for (const char* name : {"y_scale", "x_scale", "h_scale", "w_scale"}) builder.Int(name, 5);
+  });
+  builder.Finish();
+  std::vector<uint8_t> bytes = builder.GetBuffer();
+  if (bytes.size() > row.options_size) bytes.resize(row.options_size);
+  return bytes;
+}
+
+OpCase MakePostProcess(const PostProcess& row) {
+  ModelBuilder builder;
+  const int boxes = builder.AddTensor(kTfLiteFloat32, {1, row.boxes, 4}, "boxes");
+  const int scores =
+      builder.AddTensor(kTfLiteFloat32, {1, row.boxes, row.classes + row.background}, "scores");
+  std::vector<float> places(static_cast<size_t>(row.boxes) * 4, 0.5f);
+  for (size_t i = 0; i < places.size(); i += 4) places[i] = static_cast<float>(i % 9) * 0.1f;
+  const int anchors = builder.AddConstant<float>(kTfLiteFloat32, {row.boxes, 4}, places, "anchors");
+  std::vector<int32_t> outputs;
+  for (int i = 0; i < 4; ++i) outputs.push_back(builder.AddTensor(kTfLiteFloat32, {1}, "output"));
+  builder.AddCustomOp("TFLite_Detection_PostProcess", {boxes, scores, anchors}, outputs,
+                      OptionsOf(row));
+  builder.SetInputs({boxes, scores});
+  builder.SetOutputs(outputs);
+  return {"TFLite_Detection_PostProcess " +
+              Text({row.boxes, row.classes, row.background, row.most, row.each, row.per_class,
+                    row.regular ? 1 : 0, static_cast<int32_t>(row.options_size)}) +
+              " overlap " + std::to_string(row.overlap),
+          Rule::kElement, builder.Finish(), row.refusal};
+}
+
 }  // namespace
 
 std::vector<OpCase> CustomCases() {
   std::vector<OpCase> cases;
   for (const Row& row : kRows) cases.push_back(MakeCase(row));
+  for (const PostProcess& row : kPostProcesses) cases.push_back(MakePostProcess(row));
   return cases;
 }
 

@@ -2,7 +2,7 @@
 //
 // FILL, ZEROS_LIKE, RANGE and ONE_HOT. Shapes, numbers and depths are constants or fed, never
 // random: most random ones would be refused.
-#include "tests/cases/case.h"
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -105,6 +105,62 @@ OpCase MakeOneHot(TfLiteType type, Known known, const OneHot& row) {
           Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
+NodeRow Diagonal(TfLiteType type, const Shape& shape, const char* refusal = "") {
+  return {kTfLiteBuiltinMatrixDiag, "MATRIX_DIAG", {{type, shape}}, {type}, refusal};
+}
+
+NodeRow SetDiagonal(TfLiteType type, const Shape& shape, const Shape& diagonal,
+                    const char* refusal = "") {
+  return {kTfLiteBuiltinMatrixSetDiag,
+          "MATRIX_SET_DIAG",
+          {{type, shape}, {type, diagonal}},
+          {type},
+          refusal};
+}
+
+NodeRow Sparse(TfLiteType type, const NodeTensor& indices, const std::vector<double>& shape,
+               const Shape& values, const char* refusal = "", bool late = false) {
+  return {kTfLiteBuiltinSparseToDense,
+          "SPARSE_TO_DENSE",
+          {indices,
+           {kTfLiteInt64, {static_cast<int32_t>(shape.size())}, shape},
+           {type, values},
+           {type, {}}},
+          {type},
+          refusal,
+          late};
+}
+
+NodeTensor At(const Shape& shape, const std::vector<double>& values) {
+  return {kTfLiteInt64, shape, values};
+}
+
+const NodeRow kDiagonalRows[] = {
+    Diagonal(kTfLiteFloat32, {3}),
+    Diagonal(kTfLiteInt8, {2, 0}),
+    Diagonal(kTfLiteInt64, {2, 1, 3}),
+    Diagonal(kTfLiteFloat32, {}, "expected 1 to 7 dimensions, found 0"),
+    Diagonal(kTfLiteFloat32, {1, 1, 1, 1, 1, 1, 1, 1}, "expected 1 to 7 dimensions, found 8"),
+    Diagonal(kTfLiteFloat16, {3}, "expected type"),
+    SetDiagonal(kTfLiteFloat32, {2, 3, 4}, {2, 3}),
+    SetDiagonal(kTfLiteInt16, {5, 2}, {2}),
+    SetDiagonal(kTfLiteFloat32, {3, 3}, {2}, "expected dimension 0 to be 3, found 2"),
+    SetDiagonal(kTfLiteFloat32, {2, 3, 3}, {3}, "expected 2 dimensions, found 1"),
+    SetDiagonal(kTfLiteFloat32, {3}, {3}, "expected 2 dimensions or more"),
+    Sparse(kTfLiteFloat32, At({2, 2}, {0, 1, 2, 0}), {3, 2}, {2}),
+    Sparse(kTfLiteInt8, At({3}, {4, 0, 4}), {5}, {}),
+    Sparse(kTfLiteFloat32, At({1, 2}, {0, 2}), {2, 2}, {1}, "from 0 to 1, found 2", true),
+    Sparse(kTfLiteFloat32, At({1, 2}, {-1, 0}), {2, 2}, {1}, "from 0 to 1, found -1", true),
+    Sparse(kTfLiteFloat32, At({1, 2}, {9e18, 0}), {2, 2}, {1}, "from 0 to 1", true),
+    Sparse(kTfLiteFloat32, At({1, 2}, {0, 0}), {2, -2}, {1}, "its dimension 1 would be -2"),
+    Sparse(kTfLiteFloat32, At({1, 2}, {0, 0}), {2, 9e18}, {1}, "its dimension 1 would be"),
+    Sparse(kTfLiteFloat32, At({1, 4}, {0, 0, 0, 0}), {2147483647, 2147483647, 2147483647, 3}, {1},
+           "overflow"),
+    Sparse(kTfLiteFloat32, At({1, 5}, {0, 0, 0, 0, 0}), {1, 1, 1, 1, 1}, {1}, "at most 4"),
+    Sparse(kTfLiteFloat32, At({1, 2}, {0, 0}), {2, 2}, {2}, "expected 1 elements, found 2"),
+    Sparse(kTfLiteFloat32, At({1, 2}, {0, 0}), {2}, {1}, "expected dimension 0 to be 2"),
+};
+
 }  // namespace
 
 std::vector<OpCase> FillCases() {
@@ -137,6 +193,7 @@ std::vector<OpCase> FillCases() {
     }
   }
   cases.push_back(MakeZerosLike(kTfLiteBool, {2}, "expected type"));
+  for (OpCase& one : NodeCases(kDiagonalRows)) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // L2_NORMALIZATION along the last dimension.
-#include "tests/cases/case.h"
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -21,6 +21,34 @@ OpCase MakeCase(TfLiteType type, const Shape& shape, int output_zero_point, cons
           Rule::kSum, builder.Finish(), refusal};
 }
 
+// Options: the radius.
+NodeRow Local(TfLiteType type, const Shape& shape, int32_t radius, const char* refusal = "") {
+  return {kTfLiteBuiltinLocalResponseNormalization,
+          "LOCAL_RESPONSE_NORMALIZATION",
+          {{type, shape}},
+          {type},
+          refusal,
+          false,
+          {radius},
+          Rule::kSum};
+}
+
+const NodeRow kLocalRows[] = {
+    Local(kTfLiteFloat32, {1, 2, 3, 70}, 2),
+    Local(kTfLiteFloat32, {2, 1, 3, 5}, INT32_MAX),
+    Local(kTfLiteFloat32, {2, 1, 3, 0}, 1),
+    Local(kTfLiteFloat32, {1, 2, 3, 7}, -1, "radius: expected 0 or more, found -1"),
+    Local(kTfLiteFloat32, {2, 3, 7}, 1, "expected 4 dimensions"),
+    Local(kTfLiteInt8, {1, 2, 3, 7}, 1, "expected type FLOAT32"),
+};
+
+void AddLocal(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+              const std::vector<int32_t>& outputs) {
+  builder->AddOp(row.code, inputs, outputs,
+                 schema::CreateLocalResponseNormalizationOptions(builder->fbb(), row.options[0],
+                                                                 1.0f, 0.25f, 0.75f));
+}
+
 }  // namespace
 
 std::vector<OpCase> NormalizeCases() {
@@ -35,6 +63,7 @@ std::vector<OpCase> NormalizeCases() {
   }
   cases.push_back(MakeCase(kTfLiteInt8, {3}, 5, "expected scale 1/128 and zero point 0"));
   cases.push_back(MakeCase(kTfLiteInt16, {3}, 0, "expected type"));
+  for (OpCase& one : NodeCases(kLocalRows, AddLocal)) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE, with one scale and with one per slice; CAST; and DENSIFY of a constant.
-#include "tests/cases/case.h"
+// QUANTIZE and DEQUANTIZE, with one scale and with one per slice; CAST, BITCAST and FAKE_QUANT; and
+// DENSIFY of a constant.
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -46,6 +47,8 @@ const Row kRows[] = {
     {kTfLiteBuiltinCast, kTfLiteInt32, kTfLiteFloat16, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteInt64, kTfLiteBool, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteUInt8, kTfLiteInt64, {}},
+    {kTfLiteBuiltinCast, kTfLiteInt16, kTfLiteComplex64, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteComplex64, kTfLiteInt16, {7, 31}},
     {kTfLiteBuiltinQuantize,
      kTfLiteFloat32,
      kTfLiteFloat32,
@@ -62,6 +65,47 @@ const Row kRows[] = {
      "expected type UINT8 or INT16 or INT8 or FLOAT16"},
     {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteString, {4}, -1, "expected type"},
 };
+
+NodeRow Bitcast(TfLiteType from, TfLiteType to, const Shape& shape, const char* refusal = "") {
+  return {kTfLiteBuiltinBitcast, "BITCAST", {{from, shape}}, {to}, refusal};
+}
+
+const NodeRow kBitcastRows[] = {
+    Bitcast(kTfLiteInt32, kTfLiteInt8, {3, 7}),
+    Bitcast(kTfLiteInt8, kTfLiteInt32, {3, 4}),
+    Bitcast(kTfLiteInt64, kTfLiteComplex64, {}),
+    Bitcast(kTfLiteInt8, kTfLiteInt16, {0, 2}),
+    Bitcast(kTfLiteInt8, kTfLiteInt32, {4, 3}, "expected dimension 1 to be 4"),
+    Bitcast(kTfLiteInt8, kTfLiteInt32, {}, "expected 1 dimension or more"),
+    Bitcast(kTfLiteInt32, kTfLiteInt8, {1, 1, 1, 1, 1, 1, 1, 1}, "expected at most 8 dimensions"),
+    Bitcast(kTfLiteInt8, kTfLiteString, {4}, "does not take"),
+};
+
+// Options: the bits, whether the range is narrow, and the ends of the range in tenths.
+NodeRow Fake(TfLiteType type, const std::vector<int32_t>& options, const char* refusal = "") {
+  return {
+      kTfLiteBuiltinFakeQuant, "FAKE_QUANT", {{type, {3, 70}}}, {type}, refusal, false, options};
+}
+
+const NodeRow kFakeQuantRows[] = {
+    Fake(kTfLiteFloat32, {8, 0, -13, 12}),
+    Fake(kTfLiteFloat32, {1, 0, 2, 12}),
+    Fake(kTfLiteFloat32, {16, 0, -13, -2}),
+    Fake(kTfLiteFloat32, {8, 1, -13, 12}, "narrow_range: expected false"),
+    Fake(kTfLiteFloat32, {0, 0, -13, 12}, "num_bits: expected 1 to 16, found 0"),
+    Fake(kTfLiteFloat32, {17, 0, -13, 12}, "num_bits: expected 1 to 16, found 17"),
+    Fake(kTfLiteFloat32, {INT32_MIN, 0, -13, 12}, "num_bits: expected 1 to 16"),
+    Fake(kTfLiteFloat32, {8, 0, 5, 5}, "expected a range of real numbers, found 0.5 to 0.5"),
+    Fake(kTfLiteInt8, {8, 0, -13, 12}, "expected type FLOAT32"),
+};
+
+void AddFakeQuant(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+                  const std::vector<int32_t>& outputs) {
+  const auto tenths = [&](size_t i) { return static_cast<float>(row.options[i]) / 10; };
+  builder->AddOp(row.code, inputs, outputs,
+                 schema::CreateFakeQuantOptions(builder->fbb(), tenths(2), tenths(3),
+                                                row.options[0], row.options[1] != 0));
+}
 
 const char* NameOf(TfLiteBuiltinOperator code) {
   switch (code) {
@@ -136,6 +180,8 @@ std::vector<OpCase> QuantizeCases() {
   for (const Row& row : kRows) cases.push_back(MakeCase(row));
   cases.push_back(MakeDensify(true));
   cases.push_back(MakeDensify(false));
+  for (OpCase& one : NodeCases(kBitcastRows)) cases.push_back(std::move(one));
+  for (OpCase& one : NodeCases(kFakeQuantRows, AddFakeQuant)) cases.push_back(std::move(one));
   return cases;
 }
 

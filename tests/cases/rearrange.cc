@@ -2,6 +2,7 @@
 //
 // TRANSPOSE, TILE, BROADCAST_TO and blocks between space, depth and batch.
 #include "tests/cases/movement.h"
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 constexpr auto kTranspose = kTfLiteBuiltinTranspose;
 constexpr auto kTile = kTfLiteBuiltinTile;
 constexpr auto kBroadcast = kTfLiteBuiltinBroadcastTo;
+constexpr auto kReverse = kTfLiteBuiltinReverseV2;
 constexpr auto kToSpace = kTfLiteBuiltinDepthToSpace;
 constexpr auto kToDepth = kTfLiteBuiltinSpaceToDepth;
 constexpr auto kBatchToSpace = kTfLiteBuiltinBatchToSpaceNd;
@@ -92,7 +94,48 @@ const MoveRow kRows[] = {
      {Vector({2, 2}), Pairs({0, 0, 0, 0})},
      {},
      "to divide the batch 3"},
+    {kReverse, "REVERSE_V2", {{2, 3, 4}}, {Vector({1})}, {}},
+    {kReverse, "REVERSE_V2", {{2, 3, 4}}, {Vector({-1, 1})}, {}},
+    {kReverse, "REVERSE_V2", {{2, 0, 4}}, {Vector({0})}, {}},
+    {kReverse, "REVERSE_V2", {{2, 3}}, {Vector({2})}, {}, "an axis of -2 to 1", 1, false, true},
+    {kReverse, "REVERSE_V2", {{2, 3}}, {Vector({INT32_MIN})}, {}, "an axis of", 1, false, true},
+    {kReverse, "REVERSE_V2", {{2, 3}}, {Vector({1, 1})}, {}, "found 1 and 1", 1, false, true},
+    {kReverse, "REVERSE_V2", {{2, 3, 4}}, {Vector({0, 2})}, {}, "found 0 and 2", 1, false, true},
+    {kReverse, "REVERSE_V2", {{2}}, {Vector({0, 0})}, {}, "expected at most 1 axes, found 2"},
+    {kReverse, "REVERSE_V2", {{2}}, {Scalar(0)}, {}, "expected 1 dimensions"},
 };
+
+// Options: the axis of the sequences and that of the batch.
+NodeRow Sequence(const Shape& shape, const std::vector<double>& lengths, int32_t sequence,
+                 int32_t batch, const char* refusal = "", bool late = false) {
+  return {
+      kTfLiteBuiltinReverseSequence,
+      "REVERSE_SEQUENCE",
+      {{kTfLiteFloat32, shape}, {kTfLiteInt64, {static_cast<int32_t>(lengths.size())}, lengths}},
+      {kTfLiteFloat32},
+      refusal,
+      late,
+      {sequence, batch}};
+}
+
+const NodeRow kSequenceRows[] = {
+    Sequence({2, 5, 3}, {5, 2}, 1, 0),
+    Sequence({5, 2, 3}, {0, 4, 5}, 0, 2),
+    Sequence({2, 3}, {-1, -9e18}, 1, 0),
+    Sequence({2, 3}, {3, 4}, 1, 0, "expected lengths of at most 3, found 4", true),
+    Sequence({2, 3}, {9e18, 1}, 1, 0, "expected lengths of at most 3", true),
+    Sequence({2, 3}, {1}, 1, 0, "expected dimension 0 to be 2, found 1"),
+    Sequence({2, 3}, {1, 1}, 0, 0, "expected two axes from 0 to 1"),
+    Sequence({2, 3}, {1, 1}, -1, 0, "expected two axes from 0 to 1"),
+    Sequence({2, 3}, {1, 1}, 1, INT32_MAX, "expected two axes from 0 to 1"),
+};
+
+void AddSequence(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+                 const std::vector<int32_t>& outputs) {
+  builder->AddOp(
+      row.code, inputs, outputs,
+      schema::CreateReverseSequenceOptions(builder->fbb(), row.options[0], row.options[1]));
+}
 
 void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
                  const std::vector<int32_t>& outputs) {
@@ -109,6 +152,10 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
 
 }  // namespace
 
-std::vector<OpCase> RearrangeCases() { return MoveCases(kRows, AddOperator); }
+std::vector<OpCase> RearrangeCases() {
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  for (OpCase& one : NodeCases(kSequenceRows, AddSequence)) cases.push_back(std::move(one));
+  return cases;
+}
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and shapes, and reads that
-// do not fit what was assigned.
+// do not fit what was assigned. Hash tables of both kinds, and lookups that do not fit.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -40,6 +40,43 @@ OpCase MakeCase(const Row& row) {
   return result;
 }
 
+// How often a table is filled.
+enum class Fill { kNever, kOnce, kTwice };
+
+// y = the values of `keys` in a table of strings to int64, and its size.
+OpCase MakeTable(Fill fill, const Shape& keys, TfLiteType key_type = kTfLiteString,
+                 const char* refusal = "") {
+  ModelBuilder m;
+  const std::vector<std::string> names = {"one", "", "three"};
+  std::vector<std::string> wanted;
+  for (int32_t i = 0; i < keys[0]; ++i) wanted.emplace_back(i % 2 == 0 ? "three" : "other");
+  const int table = m.AddTensor(kTfLiteResource, {1}, "table");
+  m.AddOp(kTfLiteBuiltinHashtable, {}, {table},
+          schema::CreateHashtableOptions(
+              m.fbb(), 3,
+              key_type == kTfLiteString ? schema::TensorType::STRING : schema::TensorType::INT64,
+              schema::TensorType::INT64));
+  const int entries = m.AddStringConstant({3}, names, "entries");
+  const int numbers = m.AddConstant<int64_t>(kTfLiteInt64, {3}, {1, -2, INT64_MAX}, "numbers");
+  const int times = fill == Fill::kNever ? 0 : fill == Fill::kOnce ? 1 : 2;
+  for (int i = 0; i < times; ++i) {
+    m.AddOp(kTfLiteBuiltinHashtableImport, {table, entries, numbers}, {});
+  }
+  const int x = m.AddStringConstant(keys, wanted, "keys");
+  const int otherwise = m.AddConstant<int64_t>(kTfLiteInt64, {}, {77}, "otherwise");
+  const int y = m.AddTensor(kTfLiteInt64, {1}, "y"), size = m.AddTensor(kTfLiteInt64, {1}, "size");
+  m.AddOp(kTfLiteBuiltinHashtableFind, {table, x, otherwise}, {y});
+  m.AddOp(kTfLiteBuiltinHashtableSize, {table}, {size});
+  m.SetInputs({});
+  m.SetOutputs({y, size});
+  const bool fits = key_type == kTfLiteString;
+  OpCase result = {(fits ? "HASHTABLE_FIND " : "HASHTABLE ") + Text(keys) + " filled " +
+                       std::to_string(times) + " of " + TfLiteTypeGetName(key_type),
+                   Rule::kEqual, m.Finish(), refusal};
+  result.late = fill == Fill::kNever;
+  return result;
+}
+
 }  // namespace
 
 std::vector<OpCase> ResourceCases() {
@@ -57,6 +94,11 @@ std::vector<OpCase> ResourceCases() {
       {kTfLiteFloat32, {2}, {2}, "v", kTfLiteInt32, "expected the type of variable 0, FLOAT32"},
   };
   for (const Row& row : refused) cases.push_back(MakeCase(row));
+  cases.push_back(MakeTable(Fill::kOnce, {5}));
+  cases.push_back(MakeTable(Fill::kTwice, {1}));
+  cases.push_back(MakeTable(Fill::kOnce, {0}));
+  cases.push_back(MakeTable(Fill::kNever, {2}, kTfLiteString, "nothing was imported into table 3"));
+  cases.push_back(MakeTable(Fill::kOnce, {2}, kTfLiteInt64, "found INT64 to INT64"));
   return cases;
 }
 

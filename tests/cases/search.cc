@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ARG_MAX, ARG_MIN, TOPK_V2 and WHERE.
-#include "tests/cases/case.h"
+// ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE.
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -81,6 +81,48 @@ OpCase MakeWhere(TfLiteType type, const Shape& shape, const char* refusal = "") 
           builder.Finish(), refusal};
 }
 
+NodeRow Unique(const NodeTensor& input, TfLiteType positions, const char* refusal = "") {
+  return {kTfLiteBuiltinUnique, "UNIQUE", {input}, {input.type, positions}, refusal};
+}
+
+const NodeRow kUniqueRows[] = {
+    Unique({kTfLiteFloat32, {7}, {3, 1, 3, -2, 1, 0, -2}}, kTfLiteInt32),
+    Unique({kTfLiteInt64, {4}, {9e18, 1, 9e18, -9e18}}, kTfLiteInt64),
+    Unique({kTfLiteInt8, {300}}, kTfLiteInt32),
+    Unique({kTfLiteUInt8, {0}}, kTfLiteInt64),
+    Unique({kTfLiteInt8, {2, 3}}, kTfLiteInt32, "expected 1 dimensions"),
+    Unique({kTfLiteBool, {3}}, kTfLiteInt32, "expected type"),
+    {kTfLiteBuiltinUnique, "UNIQUE", {{kTfLiteInt8, {3}}}, {kTfLiteInt16, kTfLiteInt32}, "INT8"},
+};
+
+void AddUnique(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+               const std::vector<int32_t>& outputs) {
+  builder->AddOp(row.code, inputs, outputs,
+                 schema::CreateUniqueOptions(builder->fbb(), SchemaType(row.outputs[1])));
+}
+
+// Options: the boundaries.
+NodeRow Bucketize(const NodeTensor& input, const std::vector<int32_t>& boundaries,
+                  const char* refusal = "") {
+  return {
+      kTfLiteBuiltinBucketize, "BUCKETIZE", {input}, {kTfLiteInt32}, refusal, false, boundaries};
+}
+
+const NodeRow kBucketizeRows[] = {
+    Bucketize({kTfLiteFloat32, {3, 70}}, {-1, 0, 1}),
+    Bucketize({kTfLiteInt64, {3}, {-9e18, 0, 9e18}}, {0, 0, 7}),
+    Bucketize({kTfLiteInt32, {}}, {4}),
+    Bucketize({kTfLiteFloat32, {3}}, {1, 0}, "boundaries: expected rising numbers"),
+    Bucketize({kTfLiteInt8, {3}}, {1}, "expected type"),
+};
+
+void AddBucketize(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+                  const std::vector<int32_t>& outputs) {
+  const std::vector<float> boundaries(row.options.begin(), row.options.end());
+  builder->AddOp(row.code, inputs, outputs,
+                 schema::CreateBucketizeOptionsDirect(builder->fbb(), &boundaries));
+}
+
 }  // namespace
 
 std::vector<OpCase> SearchCases() {
@@ -106,6 +148,8 @@ std::vector<OpCase> SearchCases() {
   cases.push_back(MakeWhere(kTfLiteInt16, {3}, "expected type"));
   cases.push_back(MakeTop(kTfLiteBool, Known::kBefore, {{3}, 1, "expected type"}));
   cases.push_back(MakeArg(true, kTfLiteInt16, Known::kBefore, {{3}, 0, "expected type"}));
+  for (OpCase& one : NodeCases(kUniqueRows, AddUnique)) cases.push_back(std::move(one));
+  for (OpCase& one : NodeCases(kBucketizeRows, AddBucketize)) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -3,6 +3,7 @@
 // RESHAPE: the shape from a constant, or from the options. SQUEEZE (options: the axes) and
 // EXPAND_DIMS. SHAPE and RANK, whose answers are constants once the shapes are known.
 #include "tests/cases/movement.h"
+#include "tests/cases/node.h"
 
 namespace deputy {
 namespace {
@@ -93,6 +94,25 @@ OpCase MakeQuestion(bool rank, const Shape& shape) {
   return {std::string(rank ? "RANK " : "SHAPE ") + Text(shape), Rule::kEqual, builder.Finish(), ""};
 }
 
+NodeRow Broadcast(TfLiteType type, const std::vector<double>& a, const std::vector<double>& b,
+                  const char* refusal = "") {
+  return {
+      kTfLiteBuiltinBroadcastArgs,
+      "BROADCAST_ARGS",
+      {{type, {static_cast<int32_t>(a.size())}, a}, {type, {static_cast<int32_t>(b.size())}, b}},
+      {type},
+      refusal};
+}
+
+const NodeRow kBroadcastRows[] = {
+    Broadcast(kTfLiteInt32, {2, 1}, {1, 3}),
+    Broadcast(kTfLiteInt64, {4}, {2, 3, 1}),
+    Broadcast(kTfLiteInt32, {0, 1}, {1, -7}),
+    Broadcast(kTfLiteInt32, {2, 3}, {3, 3}, "a shape that broadcasts, found 3 against 2"),
+    Broadcast(kTfLiteInt64, {0}, {9e15}, "a shape that broadcasts"),
+    Broadcast(kTfLiteInt16, {2}, {2}, "expected type INT32 or INT64"),
+};
+
 }  // namespace
 
 std::vector<OpCase> ShapeCases() {
@@ -108,6 +128,7 @@ std::vector<OpCase> ShapeCases() {
     cases.push_back(MakeQuestion(false, shape));
     cases.push_back(MakeQuestion(true, shape));
   }
+  for (OpCase& one : NodeCases(kBroadcastRows)) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -87,6 +87,8 @@ size_t SizeOf(TfLiteType type) {
     case kTfLiteUInt64:
     case kTfLiteComplex64:
       return 8;
+    case kTfLiteComplex128:
+      return 16;
     default:
       throw std::runtime_error("unknown tensor type");
   }

@@ -6,6 +6,7 @@
 #include "tests/conformance/targets.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "c_api/include/builtin_ops.h"
 #include "tests/conformance/cpu_target.h"
@@ -26,6 +27,23 @@ TargetRow Plugin(const char* name, const char* library, const PluginOptions& opt
 
 TargetRow OnDevice(TargetRow row) {
   row.on_device = true;
+  return row;
+}
+
+TargetRow Optional(TargetRow row) {
+  row.optional = true;
+  return row;
+}
+
+// The OpenCL delegate with kernels for other devices than the processor it runs on: not what the
+// driver compiles well.
+TargetRow GpuFor(const char* name, const char* device_class,
+                 const std::map<std::string, std::string>& known_differences) {
+  TargetRow row =
+      OnDevice(Plugin(name, "libdeputy_gpu.so",
+                      {{"device", "cpu"}, {"device_class", device_class}, {"optimize", "false"}},
+                      WhatItTells, 1933, 0, known_differences));
+  row.rarely = true;
   return row;
 }
 
@@ -64,6 +82,28 @@ std::map<std::string, std::string> OfNpu() {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
         "its infinities are not made finite";
   }
+  return differences;
+}
+
+// What XNNPACK computes otherwise.
+std::map<std::string, std::string> OfXnnpack() {
+  std::map<std::string, std::string> differences =
+      Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
+                "DEPTHWISE_CONV_2D"});
+  for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
+        "its infinities are not made finite";
+  }
+  for (const char* op : {"RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values")] = "a bound takes NaN's place";
+  }
+  for (const char* op : {"ADD", "SUB", "MUL", "DIV", "FULLY_CONNECTED"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values_relu6")] =
+        "a bound takes NaN's place";
+  }
+  differences["AVERAGE_POOL_2D v1 FLOAT32 f32_special_values"] =
+      "its infinities are not made finite";
+  differences["SOFTMAX v1 FLOAT32 f32_infinite"] = "infinities do not become NaN";
   return differences;
 }
 
@@ -179,8 +219,11 @@ const std::vector<TargetRow>& TargetRows() {
              1978, 16875, OfCompiled()),
       OnDevice(Plugin("gpu", "libdeputy_gpu.so", {{"device", "cpu"}, {"optimize", "false"}},
                       WhatItTells, 1933, 0, OfGpu())),
+      GpuFor("gpu_desktop", "desktop", OfGpu()),
+      GpuFor("gpu_mobile", "mobile", OfGpu()),
       Plugin("npu_stub", "libdeputy_npu_stub.so", {{"resize", "redelegate"}}, WhatItTells, 440,
              3180, OfNpu()),
+      Optional(Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack())),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 16, 108,
              Infinite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 16, 121,
@@ -195,7 +238,11 @@ const std::vector<TargetRow>& TargetRows() {
   return kRows;
 }
 
-bool IsHere(const TargetRow& row) { return row.table[0] == '\0' || HasCpuTable(row.table); }
+bool IsHere(const TargetRow& row, const std::string& build_folder) {
+  std::error_code error;
+  if (row.optional) return std::filesystem::exists(build_folder + "/" + row.library, error);
+  return row.table[0] == '\0' || HasCpuTable(row.table);
+}
 
 Target MakeTarget(const TargetRow& row, const std::string& build_folder) {
   if (row.table[0] != '\0') return CpuTarget(row.table, row.threads);

@@ -30,12 +30,17 @@ struct TargetRow {
   std::map<std::string, std::string> known_differences;
   // It compiles for a device, which may not be here, and takes minutes for the golden rows.
   bool on_device = false;
+  // It needs a library of others, and is not built where that is missing.
+  bool optional = false;
+  // Whether it takes minutes, so that it runs only where DEPUTY_ALL_ROWS is set.
+  bool rarely = false;
 };
 
 const std::vector<TargetRow>& TargetRows();
 
-// Whether the target can run here: this machine may lack the instructions of a table.
-bool IsHere(const TargetRow& row);
+// Whether the target can run here: this machine may lack the instructions of a table, and an
+// optional library may not be in `build_folder`.
+bool IsHere(const TargetRow& row, const std::string& build_folder);
 
 // `build_folder` is where libraries are found.
 Target MakeTarget(const TargetRow& row, const std::string& build_folder);

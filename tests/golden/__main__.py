@@ -23,7 +23,7 @@ sys.path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 try:
     import numpy as np
 
-    from golden import agree, container, graphs, model, ops, ours, tflite
+    from golden import agree, container, graphs, model, ops, ours, streams, tflite
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
@@ -198,6 +198,7 @@ def main():
     command.add_argument("name")
     command.add_argument("model", nargs="?")
     command.set_defaults(function=show)
+    commands.add_parser("streams").set_defaults(function=streams.make)
     arguments = parser.parse_args()
     arguments.function(arguments)
 

@@ -17,7 +17,7 @@ TYPES = {
     "f32": (0, 1, np.float32), "f16": (1, 10, np.float16), "i32": (2, 2, np.int32),
     "u8": (3, 3, np.uint8), "i64": (4, 4, np.int64), "bool": (6, 6, np.bool_),
     "i16": (7, 7, np.int16), "c64": (8, 8, np.complex64), "i8": (9, 9, np.int8),
-    "f64": (10, 11, np.float64), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
+    "f64": (10, 11, np.float64), "c128": (11, 12, np.complex128), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
     "u16": (16, 17, np.uint16), "str": (5, 5, np.object_), "resource": (13, 14, np.int32),
 }
 TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items() if name != "resource"}
@@ -166,7 +166,7 @@ class Model:
 
     def fill(self, type, low=None, high=None):
         """A generator for `type`: floats in [-2, 2), quantised and others over a full range."""
-        if type in ("f32", "f16"):
+        if type in ("f32", "f16", "f64", "c64", "c128"):
             return generator.uniform(self.next_seed(), -2 if low is None else low,
                                      2 if high is None else high)
         if type == "bool":
@@ -207,8 +207,7 @@ class Model:
         if data is None:
             data = (strings(shape if resize is None else resize, self.next_seed())
                     if type == "str" else self.fill(type, low, high))
-        if type == "f16" and isinstance(data, generator.Fill):
-            data = data.values(shape if resize is None else resize, np.float32).astype(np.float16)
+        data = self._stored(type, shape if resize is None else resize, data)
         self.feeds.append(Feed(type, tuple(shape if resize is None else resize),
                                resize is not None, data))
         return index
@@ -217,9 +216,17 @@ class Model:
         if data is None:
             data = (strings(shape, self.next_seed()) if type == "str"
                     else self.fill(type, low, high))
-        if type == "f16" and isinstance(data, generator.Fill):
-            data = data.values(shape, np.float32).astype(np.float16)
-        return self.tensor(type, shape, quant, data)
+        return self.tensor(type, shape, quant, self._stored(type, shape, data))
+
+    def _stored(self, type, shape, data):
+        """Numbers of types that the generator does not make, as they are stored."""
+        if type not in ("f16", "f64", "c64", "c128") or not isinstance(data, generator.Fill):
+            return data
+        values = data.values(shape, np.float32)
+        if type in ("c64", "c128"):
+            other = generator.Fill(data.kind, self.next_seed(), data.low, data.high, data.step)
+            return (values + 1j * other.values(shape, np.float32)).astype(TYPES[type][2])
+        return values.astype(TYPES[type][2])
 
     def output(self, type, shape, quant=None, rule=ELEMENT):
         index = self.tensor(type, shape, quant)
@@ -231,15 +238,19 @@ class Model:
         self.rules.append(STEPS if rule != EQUAL and quant is not None and type != "f32" else rule)
         return index
 
-    def op(self, code, inputs, outputs, version=1, **options):
-        """`options`: at most one, named after the schema's table, e.g. AddOptions=dict(...)."""
-        number = getattr(schema.BuiltinOperator, code)
-        key = (number, version)
+    def op(self, code, inputs, outputs, version=1, intermediates=None, **options):
+        """`options`: at most one, named after the schema's table, e.g. AddOptions=dict(...); of a
+        custom operator custom=bytes."""
+        number = getattr(schema.BuiltinOperator, code, schema.BuiltinOperator.CUSTOM)
+        key = (number, version, code if number == schema.BuiltinOperator.CUSTOM else None)
         if key not in self.codes:
             self.codes.append(key)
+        custom = options.pop("custom", None)
         operator = schema.OperatorT(opcodeIndex=self.codes.index(key),
                                     inputs=np.asarray(inputs, np.int32),
                                     outputs=np.asarray(outputs, np.int32))
+        if intermediates is not None:
+            operator.intermediates = np.asarray(intermediates, np.int32)
         for table, fields in options.items():
             member = getattr(schema.BuiltinOptions, table, None)
             value = getattr(schema, table + "T")(**fields)
@@ -248,6 +259,8 @@ class Model:
             else:
                 operator.builtinOptions2Type = getattr(schema.BuiltinOptions2, table)
                 operator.builtinOptions2 = value
+        if custom is not None:
+            operator.customOptions = np.frombuffer(custom, np.uint8)
         self.operators.append(operator)
         if not hasattr(self, "main"):
             self.main = (code, version)
@@ -267,7 +280,8 @@ class Model:
         model = schema.ModelT(
             version=3, buffers=buffers,
             operatorCodes=[schema.OperatorCodeT(deprecatedBuiltinCode=min(code, 127), version=v,
-                                                builtinCode=code) for code, v in self.codes],
+                                                builtinCode=code, customCode=name)
+                           for code, v, name in self.codes],
             subgraphs=[*self.finished, self._subgraph()])
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")

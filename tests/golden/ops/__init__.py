@@ -8,13 +8,15 @@ A family module offers
     draw(operator, random)  one freshly drawn Case, for `golden --check`
 and is named in FAMILIES here. Adding an operator to an existing family touches that module only.
 """
-from . import (activation, arithmetic, binary, compare, concat, control, conv, conv_transpose, fill, gather,
-               matmul, normalize, pad, pool, quantize, rearrange, reduce, resize, resource,
-               search, shape, slice, softmax, unary)
+from . import (activation, arithmetic, binary, compare, concat, control, conv, conv3d,
+               conv_transpose, custom, detection, fill, gather, lstm, matmul, normalize, pad, pool,
+               quantize, random, rearrange, reduce, resize, resource, rnn, search, segment, shape,
+               signal, slice, softmax, stablehlo, text, unary, window)
 
-FAMILIES = [arithmetic, control, softmax, conv, conv_transpose, matmul, pool, shape, quantize, binary, compare, concat,
-            gather, pad, rearrange, resize, slice, fill, activation, normalize,
-            reduce, search, unary, resource]
+FAMILIES = [activation, arithmetic, binary, compare, concat, control, conv, conv3d, conv_transpose,
+            custom, detection, fill, gather, lstm, matmul, normalize, pad, pool, quantize, random,
+            rearrange, reduce, resize, resource, rnn, search, segment, shape, signal, slice,
+            softmax, stablehlo, text, unary, window]
 
 
 def family_of(operator):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ADD, SUB, MUL and DIV: element by element with broadcasting and fused activations."""
+"""ADD, SUB, MUL and DIV: element by element with broadcasting and fused activations. ADD_N: any
+number of tensors of one shape."""
 import numpy as np
 
 from ..model import (ELEMENT, EQUAL, HALF, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT,
-                     SMALL, TANH, ZERO_POINT, Model, q)
+                     SMALL, SUM, TANH, ZERO_POINT, Model, q)
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["ADD", "SUB", "MUL", "DIV"]
-VERSIONS = {"ADD": 6, "SUB": 5, "MUL": 8, "DIV": 2}
+OPERATORS = ["ADD", "SUB", "MUL", "DIV", "ADD_N"]
+VERSIONS = {"ADD": 6, "SUB": 5, "MUL": 8, "DIV": 2, "ADD_N": 1}
 TABLE = {"ADD": "AddOptions", "SUB": "SubOptions", "MUL": "MulOptions", "DIV": "DivOptions"}
 TYPES = {"ADD": ["f32", "f16", "i8", "u8", "i16", "i32", "i64"],
          "SUB": ["f32", "i8", "u8", "i16", "i32", "i64"],
@@ -46,7 +48,7 @@ def binary(op, type="f32", a=(2, 3, 4), b=None, act=NONE, qa=None, qb=None, qo=N
         high = min(low + 98, np.iinfo({"i8": "i1", "u8": "u1"}.get(type, "i2")).max)
     second = m.const if const_b else m.input
     y = second(b_type or type, b, qb, data=data_b, low=low, high=high)
-    rule = {"f32": ELEMENT, "f16": HALF}.get(type, EQUAL if qo is None else ELEMENT)
+    rule = {"f32": ELEMENT, "f16": HALF, "c64": SUM}.get(type, EQUAL if qo is None else ELEMENT)
     out = m.output(out_type or type, broadcast(a, b), qo, rule)
     table = {TABLE[op]: dict(fusedActivationFunction=act)} if options else {}
     if pot is not None:
@@ -55,7 +57,38 @@ def binary(op, type="f32", a=(2, 3, 4), b=None, act=NONE, qa=None, qb=None, qo=N
     return m.case(type=type, **case)
 
 
+def add_n(type="f32", shapes=((2, 3),) * 3, seed=1, data=None, out=None, others=None, **case):
+    """`shapes` of the inputs; `others` is the type of all but the first."""
+    inputs = [In(type if i == 0 else others or type, shape, None if data is None else data[i])
+              for i, shape in enumerate(shapes)]
+    return node("ADD_N", inputs, [Out(out or type, shapes[0], EQUAL if type == "i32" else SUM)],
+                seed=seed, **case)
+
+
+def _add_n():
+    for type in ("f32", "i32"):
+        yield add_n(type, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield add_n(type, ((2, 1, 3, 5, 2),) * 2, name=f"v1_{type}_odd", tags=ODD)
+        yield add_n(type, ((1,),) * 3, name=f"v1_{type}_one", tags=SMALL)
+        yield add_n(type, ((0, 3),) * 3, name=f"v1_{type}_empty", tags=SMALL)
+        yield add_n(type, ((),) * 4, name=f"{type}_scalars")
+        yield add_n(type, ((3, 7),) * 17, name=f"{type}_many")
+        yield add_n(type, ((2, 3), (2, 3), (3, 2)), name=f"refused_{type}_shapes")
+        yield add_n(type, ((2, 3), (3,)), name=f"refused_{type}_ranks")
+        yield add_n(type, others="i64", name=f"refused_{type}_mixed")
+        yield add_n(type, ((2, 3),), name=f"refused_{type}_alone")
+    yield add_n("i32", ((2,),) * 3, data=[[2**31 - 1, -2**31], [1, -1], [7, 7]], name="i32_wrapping")
+    yield add_n("f32", out="i32", name="output_type",
+                undefined="the output's type in the file is not the inputs'")
+    for type in ("f16", "i8", "u8", "i16", "i64", "u32", "bool", "f64"):
+        yield add_n(type, name=f"refused_{type}")
+    yield from counts("ADD_N", ((0, 1), (2, 2)))
+
+
 def cases(op):
+    if op == "ADD_N":
+        yield from _add_n()
+        return
     for version in range(1, VERSIONS[op] + 1):
         for type in TYPES[op]:
             yield from _claim(op, type, version)
@@ -68,6 +101,28 @@ def cases(op):
     yield from _integers(op)
     yield from _refused(op)
     yield from _exact(op)
+    if op == "MUL":
+        yield from _complex()
+
+
+def _complex():
+    for version in range(1, VERSIONS["MUL"] + 1):
+        for name, a, b, tags in (("plain", (2, 3, 4), None, ORDINARY),
+                                 ("broadcast", (2, 3, 1, 4), (3, 5, 1), ODD),
+                                 ("one", (1,), (1,), SMALL), ("empty", (0, 3), (1, 3), SMALL)):
+            yield binary("MUL", "c64", a, b, version=version, name=f"v{version}_c64_{name}",
+                         tags=tags)
+    for number, (a, b) in enumerate(SHAPES):
+        yield binary("MUL", "c64", a, b, name=f"c64_shapes_{number}")
+    few = [-0.0, 2.5, np.inf, np.nan]
+    special = np.array([complex(a, b) for a in few for b in few], np.complex64)
+    yield binary("MUL", "c64", (special.size ** 2,), data_a=np.repeat(special, special.size),
+                 data_b=np.tile(special, special.size), name="c64_special")
+    yield binary("MUL", "c64", const_b=True, name="c64_constant")
+    for act in (RELU, RELU6, TANH):
+        yield binary("MUL", "c64", act=act, name=f"refused_c64_act_{act}")
+    for op in ("ADD", "SUB", "DIV"):
+        yield binary(op, "c64", main=("MUL", 1), name=f"refused_c64_{op}")
 
 
 def _zeros(op, type):
@@ -307,6 +362,11 @@ def _exact(op):
 
 
 def draw(op, random):
+    if op == "ADD_N":
+        shape = tuple(int(n) for n in random.integers(1, 8, random.integers(0, 5)))
+        count, type = int(random.integers(2, 9)), str(random.choice(["f32", "i32"]))
+        return add_n(type, (shape,) * count, seed=int(random.integers(1, 2**30)),
+                     name=f"draw_{type}_{shape}_{count}")
     rank = random.integers(0, 6)
     full = [int(n) for n in random.integers(1, 8, rank)]
     a = tuple(1 if random.random() < 0.25 else n for n in full)

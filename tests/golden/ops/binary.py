@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD: two operands, broadcasting."""
+"""MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, RIGHT_SHIFT: two
+operands, broadcasting. ATAN2: two operands of one shape."""
 import numpy as np
 
 from ..model import (ELEMENT, EQUAL, HALF, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q)
 
-OPERATORS = ["MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD"]
+OPERATORS = ["MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD",
+             "ATAN2", "BITWISE_XOR", "RIGHT_SHIFT"]
 VERSIONS = {"MAXIMUM": 4, "MINIMUM": 4, "POW": 1, "SQUARED_DIFFERENCE": 2, "FLOOR_DIV": 3,
-            "FLOOR_MOD": 2}
+            "FLOOR_MOD": 2, "ATAN2": 1, "BITWISE_XOR": 1, "RIGHT_SHIFT": 1}
 EXTREMES = ["f32", "f16", "i8", "u8", "i16", "i32", "i64"]
 TYPES = {"MAXIMUM": EXTREMES, "MINIMUM": EXTREMES, "POW": ["f32", "i32"],
          "SQUARED_DIFFERENCE": ["f32", "i32", "i8"], "FLOOR_DIV": ["f32", "i8", "i16", "i32"],
-         "FLOOR_MOD": ["f32", "i8", "i16", "i32", "i64"]}
-OTHERS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "str"]
+         "FLOOR_MOD": ["f32", "i8", "i16", "i32", "i64"], "ATAN2": ["f32", "f16", "f64"],
+         "BITWISE_XOR": ["i8", "u8", "i16", "u16", "i32", "u32"],
+         "RIGHT_SHIFT": ["i8", "u8", "i16", "u16", "i32", "u32"]}
+OTHERS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "str"]
+SAME_SHAPES = "the second input is read by the first one's shape"
 SHAPES = [((), ()), ((), (2, 3)), ((4,), (2, 3, 4)), ((2, 1, 3), (1, 4, 1)),
           ((2, 3, 1, 1, 2), (1, 1, 4, 3, 2)), ((2, 1, 2, 1, 2, 1), (1, 3, 1, 2, 1, 2)),
           ((1, 2, 1, 2, 1, 2, 1), (2, 1, 2, 1, 2, 1, 2)), ((1, 7, 5, 3), (1, 1, 1, 3)),
@@ -45,6 +50,8 @@ def _settings(op, type):
     more = dict(rule=HALF if type == "f16" else ELEMENT)
     if op in ("MAXIMUM", "MINIMUM") or type[0] in "iu":
         more["rule"] = EQUAL
+    if op == "RIGHT_SHIFT":
+        more["range_b"] = (-3 if type[0] == "i" else 0, 34)
     if op == "POW":
         more.update(range_a=(0, 4) if type == "f32" else (-5, 5),
                     range_b=(-2, 3) if type == "f32" else (0, 9))
@@ -64,7 +71,13 @@ def cases(op):
             yield from _claim(op, type, version)
     for type in TYPES[op]:
         for number, (a, b) in enumerate(SHAPES):
-            yield pair(op, type, a, b, **_settings(op, type), name=f"{type}_shapes_{number}")
+            wrong = SAME_SHAPES if op == "ATAN2" and a != b and len(a) == len(b) else ""
+            yield pair(op, type, a, b, **_settings(op, type), name=f"{type}_shapes_{number}",
+                       undefined=wrong)
+        if op == "ATAN2":
+            yield pair(op, type, (2, 3), const_b=True, **_settings(op, type),
+                       name=f"{type}_constant")
+            continue
         yield pair(op, type, (2, 3, 5), (5,), const_b=True, **_settings(op, type),
                    name=f"{type}_constant")
         yield pair(op, type, (1, 5), (1,), resize_a=(4, 5), resize_b=(4, 1),
@@ -76,9 +89,11 @@ def cases(op):
 def _claim(op, type, version):
     name, more = f"v{version}_{type}", dict(_settings(op, type), version=version)
     yield pair(op, type, (2, 3), **more, name=f"{name}_plain", tags=ORDINARY)
-    yield pair(op, type, (2, 3, 1, 2), (3, 5, 1), **more, name=f"{name}_broadcast", tags=ODD)
+    odd = None if op == "ATAN2" else (3, 5, 1)
+    yield pair(op, type, (2, 3, 1, 2), odd, **more, name=f"{name}_broadcast", tags=ODD)
     yield pair(op, type, (1,), (1,), **more, name=f"{name}_one", tags=SMALL)
-    yield pair(op, type, (0, 3), (1, 3), **more, name=f"{name}_empty", tags=SMALL)
+    yield pair(op, type, (0, 3), (0 if op == "ATAN2" else 1, 3), **more, name=f"{name}_empty",
+               tags=SMALL)
     if type in ("i8", "u8"):
         zero = 0 if type == "i8" else 128
         quantised = [q(0.02, zero - 5), q(0.02, zero - 5), q(0.02, zero - 5)]
@@ -94,7 +109,9 @@ def _refused(op):
             quant = dict(qa=q(0.1), qb=q(0.1), qo=q(0.1)) if type in ("u8", "i16") else {}
             yield pair(op, type, (2, 3), **quant, name=f"refused_{type}")
     type = TYPES[op][0]
-    yield pair(op, type, (2, 3), (2, 4), name="refused_shapes")
+    if op == "ATAN2":
+        yield pair(op, type, (2, 3), (3, 2), name="shapes_differ", undefined=SAME_SHAPES)
+    yield pair(op, type, (2, 3), (2, 3, 1) if op == "ATAN2" else (2, 4), name="refused_shapes")
     yield pair(op, type, (2, 3), b_type="i16", name="refused_mixed_types")
     wrong = "the output's type in the file is not the operator's"
     yield pair(op, type, (2, 3), out_type="i32", undefined=wrong, name="output_type")
@@ -105,7 +122,19 @@ def _refused(op):
         yield m.case(f"refused_{inputs}_inputs_{outputs}_outputs", "f32")
 
 
+def _bits(op):
+    for type in TYPES[op]:
+        info = np.iinfo({"i": "i", "u": "u"}[type[0]] + str(int(type[1:]) // 8))
+        few = np.array([info.min, info.max, 0, 1, 5, info.bits - 2, info.bits - 1, info.bits],
+                       np.int64)
+        a, b = np.repeat(few, few.size), np.tile(few, few.size)
+        yield pair(op, type, a.shape, data_a=a, data_b=b, rule=EQUAL, name=f"{type}_extremes")
+
+
 def _values(op):
+    if op in ("BITWISE_XOR", "RIGHT_SHIFT"):
+        yield from _bits(op)
+        return
     special = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38, 1.0, 5.5])
     if op == "FLOOR_DIV":
         special = special[special != 0]
@@ -113,9 +142,10 @@ def _values(op):
     settings = _settings(op, "f32")
     yield pair(op, "f32", a.shape, data_a=a, data_b=b, name="f32_special_values",
                **dict(settings, range_b=(None, None)))
-    if op in ("MAXIMUM", "MINIMUM"):
+    if op in ("MAXIMUM", "MINIMUM", "ATAN2"):
         yield pair(op, "f16", a.shape, data_a=np.clip(a, -6e4, 6e4), data_b=np.clip(b, -6e4, 6e4),
-                   rule=EQUAL, name="f16_special_values")
+                   rule=HALF if op == "ATAN2" else EQUAL, name="f16_special_values")
+    if op in ("MAXIMUM", "MINIMUM"):
         yield pair(op, "i8", (40,), qa=q(0.1, 3), qb=q(0.2, -4), qo=q(0.4, 9), rule=EQUAL,
                    name="i8_other_scales")
         yield pair(op, "i64", (2,), data_a=[2**62 + 1, -2**63], data_b=[2**62, 2**63 - 1],
@@ -163,6 +193,8 @@ def _squares(op):
 
 def draw(op, random):
     a, b = draw_shapes(random)
+    if op == "ATAN2":
+        b = a
     type = str(random.choice(TYPES[op]))
     more = _settings(op, type)
     if op == "SQUARED_DIFFERENCE" and type == "i8":

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FILL, ZEROS_LIKE, RANGE and ONE_HOT: shapes from contents, constant and not."""
+"""FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: shapes from contents, constant and not.
+MATRIX_DIAG and MATRIX_SET_DIAG."""
 import numpy as np
 
 from ..model import EQUAL, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["FILL", "ZEROS_LIKE", "RANGE", "ONE_HOT"]
-VERSIONS = {"FILL": 5, "ZEROS_LIKE": 1, "RANGE": 1, "ONE_HOT": 1}
+OPERATORS = ["FILL", "ZEROS_LIKE", "RANGE", "ONE_HOT", "MATRIX_DIAG", "MATRIX_SET_DIAG",
+             "SPARSE_TO_DENSE"]
+VERSIONS = {"FILL": 5, "ZEROS_LIKE": 1, "RANGE": 2, "ONE_HOT": 1, "MATRIX_DIAG": 1,
+            "MATRIX_SET_DIAG": 1, "SPARSE_TO_DENSE": 3}
+DIAGONAL = ["f32", "i8", "u8", "i16", "i32", "i64", "u32"]
+DENSE = ["f32", "i8", "u8", "i32", "i64"]
 FILLED = ["f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str"]
 ENCODED = ["f32", "i8", "u8", "i32", "i64", "bool"]
 OTHERS = ["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "str"]
@@ -25,12 +31,12 @@ def fill(shape, type="f32", const=True, shape_type="i32", shape_dims=None, value
 
 
 def number_range(type, start, limit, step, const=True, dims=(), out_type=None, types=None,
-                 **case):
+                 version=1, **case):
     m = Model()
     make = m.const if const else m.input
     inputs = [make(t, dims, data=np.array(v)) for t, v in
               zip(types or [type] * 3, (start, limit, step))]
-    m.op("RANGE", inputs, [m.output(out_type or type, (2,))])
+    m.op("RANGE", inputs, [m.output(out_type or type, (2,))], version)
     return m.case(type=type, **case)
 
 
@@ -48,7 +54,131 @@ def one_hot(type="f32", shape=(3,), depth=4, axis=-1, const=True, index_type="i3
 
 
 def cases(op):
-    yield from {"FILL": _fills, "ZEROS_LIKE": _zeros, "RANGE": _ranges, "ONE_HOT": _one_hots}[op]()
+    yield from {"FILL": _fills, "ZEROS_LIKE": _zeros, "RANGE": _ranges, "ONE_HOT": _one_hots,
+                "MATRIX_DIAG": _diagonals, "MATRIX_SET_DIAG": _set_diagonals,
+                "SPARSE_TO_DENSE": _dense}[op]()
+
+
+def diagonal(op, type="f32", x=(2, 3), d=None, quant=None, d_type=None, out=None, seed=1, **case):
+    """`d` is the shape of MATRIX_SET_DIAG's diagonal."""
+    inputs = [In(type, x, quant=quant)]
+    if op == "MATRIX_SET_DIAG":
+        fit = x[:-2] + (min(x[-2:]),) if len(x) > 1 else x
+        inputs.append(In(d_type or type, fit if d is None else d, quant=quant))
+    return node(op, inputs, [Out(out or type, (1,), EQUAL)], seed=seed, **case)
+
+
+def _diagonal_claims(op, plain, odd):
+    for type in DIAGONAL:
+        yield diagonal(op, type, plain, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield diagonal(op, type, odd, name=f"v1_{type}_odd", tags=ODD)
+        yield diagonal(op, type, (1, 1), name=f"v1_{type}_one", tags=SMALL)
+        yield diagonal(op, type, (0, 3), name=f"v1_{type}_empty", tags=SMALL)
+        if type in ("i8", "u8"):
+            yield diagonal(op, type, plain, quant=q(0.1, 7), name=f"v1_{type}_zero_point",
+                           tags=ZERO_POINT)
+    for type in ("f16", "u16", "bool"):
+        yield diagonal(op, type, plain, name=f"as_float_{type}",
+                       undefined="elements of other sizes are copied as floats")
+    for type in ("f64", "u64"):
+        yield diagonal(op, type, plain, name=f"as_float_{type}", undefined="half of each element")
+    yield diagonal(op, "f32", plain, out="i32", name="output_type",
+                   undefined="the output's type in the file is not the input's")
+
+
+def _diagonals():
+    op = "MATRIX_DIAG"
+    yield from _diagonal_claims(op, (2, 3), (3, 1, 2, 5))
+    for number, x in enumerate(((5,), (3, 0), (2, 1, 2, 1, 2, 1, 2), (1, 9), (0,))):
+        yield diagonal(op, "i32", x, name=f"forms_{number}")
+    yield diagonal(op, "f32", (), name="refused_scalar")
+    yield diagonal(op, "f32", (1,) * 8, name="refused_rank_9", lenient=True)
+    yield from counts(op, ((0, 1), (2, 1), (1, 2)))
+
+
+def _set_diagonals():
+    op = "MATRIX_SET_DIAG"
+    yield from _diagonal_claims(op, (3, 3), (2, 1, 5, 3))
+    for number, x in enumerate(((2, 7), (7, 2), (3, 0), (0, 3), (2, 0, 3, 3), (1, 2) * 4)):
+        yield diagonal(op, "i32", x, name=f"forms_{number}")
+    for number, (x, d) in enumerate((((3, 3), (2,)), ((3, 3), ()), ((2, 3, 3), (3,)),
+                                     ((3, 3), (0,)), ((2, 3, 3), (2, 2)))):
+        yield diagonal(op, "f32", x, d, name=f"short_{number}", undefined="reads past its end")
+    for number, (x, d) in enumerate((((3, 3), (4,)), ((2, 3, 3), (2, 4)), ((3, 3), (1, 3)))):
+        yield diagonal(op, "f32", x, d, name=f"other_shape_{number}", lenient=True)
+    yield diagonal(op, "f32", (3, 3), d_type="i64", name="other_type",
+                   undefined="reads the diagonal as the input's type")
+    for x in ((), (3,)):
+        yield diagonal(op, "f32", x, x, name=f"refused_{len(x)}")
+    yield from counts(op, ((1, 1), (3, 1), (2, 2)))
+
+
+def dense(type="f32", at=((0, 1), (2, 0)), shape=(3, 2), values=(2,), how="const", index="i32",
+          shape_type=None, otherwise=(), version=1, validate=False, quant=None, out=None, seed=1,
+          at_shape=None, other_type=None, shape_shape=None, data=None, **case):
+    at, shape = np.asarray(at, np.int64), np.asarray(shape, np.int64)
+    const = how == "const"
+    inputs = [In(index, at.shape if at_shape is None else at_shape, at, const),
+              In(shape_type or index, shape.shape if shape_shape is None else shape_shape, shape,
+                 const),
+              In(type, values, data, quant=quant), In(other_type or type, otherwise, quant=quant)]
+    return node("SPARSE_TO_DENSE", inputs, [Out(out or type, (1,), EQUAL, quant)], version,
+                {"SparseToDenseOptions": dict(validateIndices=validate)}, seed, type, **case)
+
+
+def _dense():
+    for version in (1, 2, 3):
+        for type in DENSE:
+            name, more = f"v{version}_{type}", dict(version=version)
+            yield dense(type, name=f"{name}_plain", tags=ORDINARY, **more)
+            yield dense(type, ((0, 1, 0, 2), (2, 0, 1, 1), (0, 1, 0, 2)), (3, 2, 2, 5), (3,),
+                        "input", "i64", name=f"{name}_odd", tags=ODD, **more)
+            yield dense(type, 0, (1,), (), name=f"{name}_one", tags=SMALL, **more)
+            yield dense(type, np.zeros((0, 2)), (2, 3), (0,), at_shape=(0, 2),
+                        name=f"{name}_none", tags=SMALL, **more)
+            if type in ("i8", "u8"):
+                yield dense(type, quant=q(0.1, 7), name=f"{name}_zero_point", tags=ZERO_POINT,
+                            **more)
+    yield from _dense_forms()
+    for type in ("f16", "i16", "u32", "bool", "str"):
+        if type != "str":
+            yield dense(type, name=f"refused_{type}")
+    yield dense(index="i16", name="refused_index_i16")
+    yield dense(index="i64", shape_type="i32", name="mixed_index_types")
+    yield dense(shape_type="f32", name="refused_shape_f32")
+    yield dense(other_type="i32", name="refused_default_type")
+    yield dense(otherwise=(2,), name="refused_defaults")
+    yield dense(otherwise=(1,), name="default_vector")
+    yield dense(out="i32", name="output_type",
+                undefined="the output's type in the file is not the values'")
+    yield from counts("SPARSE_TO_DENSE", ((3, 1), (5, 1), (4, 2)))
+
+
+def _dense_forms():
+    forms = [(3, (5,), ()), (3, (5,), (1,)), ((3, 0, 4), (5,), ()), ((3, 0, 3), (5,), (3,)),
+             (((1, 1),), (2, 2), ()), (((0, 0, 1), (1, 2, 0)), (2, 3, 2), (2,)),
+             (((1,), (0,)), (3,), (2,)), (np.zeros((2, 0)), (), (2,)), (np.zeros((0,)), (3,), ()),
+             (np.zeros((0, 1)), (0,), (0,))]
+    bad = [(5, (5,), ()), (-1, (5,), ()), (((0, 2),), (2, 2), (1,)), (((2**31 - 1, 0),), (2, 2), ()),
+           (((0, -2**31),), (2, 2), ()), (((0, 0),), (2, 2, 2), ()), (((0, 0),), (2, 2), (2,)),
+           ((0, 1), (2, 2), (2,)), (((0,) * 5,), (2,) * 5, (1,)), (((0, 0),), (2, 2), (1, 1)),
+           ((((0, 0),),), (2, 2), (1,)), (0, (0,), ())]
+    for how in ("const", "input"):
+        for index in ("i32", "i64"):
+            for number, (at, shape, values) in enumerate(forms):
+                yield dense("f32", at, shape, values, how, index, at_shape=np.asarray(at).shape,
+                            shape_shape=(len(shape),), name=f"forms_{how}_{index}_{number}")
+            for number, (at, shape, values) in enumerate(bad):
+                yield dense("f32", at, shape, values, how, index,
+                            name=f"refused_{how}_{index}_{number}")
+            for validate in (False, True):
+                yield dense("f32", ((2, 0), (0, 1), (2, 0)), (3, 2), (3,), how, index,
+                            validate=validate, name=f"unsorted_{how}_{index}_{validate}")
+        yield dense("f32", ((0, 0),), (2, -2), (1,), how, name=f"negative_shape_{how}",
+                    undefined="a negative dimension is not checked")
+        yield dense("f32", ((0, 0),), (2, 2**33), (1,), how, "i64", name=f"far_shape_{how}",
+                    undefined="an int64 dimension is cut to int32")
+        yield dense("f32", ((0, 0),), ((2, 2),), (1,), how, name=f"refused_shape_matrix_{how}")
 
 
 def _fills():
@@ -112,6 +242,11 @@ def _zero(type, shape, name, tags, resize=None, out_type=None):
 
 def _ranges():
     for type in ("f32", "i32", "i64"):
+        for number, (row, tags) in enumerate((((1, 6, 2), ORDINARY), ((10, 0, -3), ODD),
+                                              ((0, 1, 1), SMALL), ((0, 0, 1), SMALL))):
+            for const in (True, False):
+                yield number_range(type, *row, const, version=2, tags=tags,
+                                   name=f"v2_{type}_{'constant' if const else 'dynamic'}_{number}")
         for const in (True, False):
             name = f"{type}_{'constant' if const else 'dynamic'}"
             for number, (row, tags) in enumerate((
@@ -189,6 +324,8 @@ def _one_hots():
 
 
 def draw(op, random):
+    if op.startswith(("MATRIX", "SPARSE")):
+        return _draw_other(op, random)
     seed, const = int(random.integers(1, 2**30)), bool(random.integers(0, 2))
     shape = tuple(int(n) for n in random.integers(1, 6, random.integers(0, 5)))
     if op == "FILL":
@@ -207,3 +344,15 @@ def draw(op, random):
     if type == "f32":
         numbers = [n / 8 for n in numbers]
     return number_range(type, *numbers, const=const, name=f"draw_{type}_{numbers}")
+
+
+def _draw_other(op, random):
+    shape = tuple(int(n) for n in random.integers(1, 7, random.integers(2, 5)))
+    seed = int(random.integers(1, 2**30))
+    if op != "SPARSE_TO_DENSE":
+        type = str(random.choice(DIAGONAL))
+        return diagonal(op, type, shape, seed=seed, name=f"draw_{type}_{shape}")
+    at = np.stack([random.integers(0, n, int(shape[0])) for n in shape], -1)
+    type, how = str(random.choice(DENSE)), str(random.choice(["const", "input"]))
+    return dense(type, at, shape, () if random.random() < 0.3 else (len(at),), how,
+                 str(random.choice(["i32", "i64"])), seed=seed, name=f"draw_{type}_{shape}")

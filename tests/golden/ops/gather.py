@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GATHER, GATHER_ND and EMBEDDING_LOOKUP."""
+"""GATHER, GATHER_ND, EMBEDDING_LOOKUP, SCATTER_ND and EMBEDDING_LOOKUP_SPARSE."""
 import numpy as np
 
 from .. import movement
-from ..model import ELEMENT, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
+from ..model import ELEMENT, EQUAL, ODD, ORDINARY, SMALL, SUM, ZERO_POINT, Model, q
 from ..movement import ALL, indices, out_shape, quant_of
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["GATHER", "GATHER_ND", "EMBEDDING_LOOKUP"]
-VERSIONS = {"GATHER": 8, "GATHER_ND": 6, "EMBEDDING_LOOKUP": 5}
+OPERATORS = ["GATHER", "GATHER_ND", "EMBEDDING_LOOKUP", "SCATTER_ND", "EMBEDDING_LOOKUP_SPARSE"]
+VERSIONS = {"GATHER": 8, "GATHER_ND": 6, "EMBEDDING_LOOKUP": 5, "SCATTER_ND": 1,
+            "EMBEDDING_LOOKUP_SPARSE": 1}
+SCATTERED = ("f32", "i8", "u8", "i32", "i64", "bool")
 PICKED = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
 LOOKED_UP = tuple(t for t in ALL if t != "str")
 
@@ -30,7 +33,131 @@ def pick(op, type="f32", x=(4, 3), at=(2, 0, 3), axis=0, batch=0, index="i32", h
     return m.case(type=type, **case)
 
 
+def scatter(type="f32", at=((2,), (0,), (2,)), updates=(3, 3), shape=(4, 3), how="const",
+            index="i32", out=None, quant=None, seed=1, data=None, at_shape=None, shape_type=None,
+            shape_shape=None, version=1, **case):
+    at, shape = np.asarray(at, np.int64), np.asarray(shape, np.int64)
+    const = how == "const"
+    few = dict(low=-40, high=90) if type in ("i32", "i64") else {}
+    inputs = [In(index, at_shape or at.shape, at, const),
+              In(type, updates, data, quant=quant, **few),
+              In(shape_type or index, shape_shape or shape.shape, shape, const)]
+    return node("SCATTER_ND", inputs, [Out(out or type, (1,), EQUAL if type != "f32" else SUM)],
+                seed=seed, type=type, version=version, **case)
+
+
+def _scatters():
+    for type in SCATTERED:
+        quant = quant_of(type)
+        yield scatter(type, quant=quant, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield scatter(type, (((1, 0), (1, 2)), ((0, 1), (1, 0))), (2, 2, 3), (2, 3, 3),
+                      "input", name=f"v1_{type}_odd", tags=ODD)
+        if type in ("i8", "u8"):
+            yield scatter(type, quant=quant_of(type, 11), name=f"v1_{type}_zero_point",
+                          tags=ZERO_POINT)
+        yield scatter(type, ((0,),), (1,), (1,), name=f"v1_{type}_one", tags=SMALL)
+        yield scatter(type, np.zeros((0, 1)), (0, 3), (4, 3), at_shape=(0, 1),
+                      name=f"v1_{type}_nothing", tags=SMALL)
+        yield scatter(type, ((0,),) * 9, (9, 5), (2, 5), name=f"{type}_one_place")
+    for type in ("f16", "i16", "u32", "str"):
+        yield scatter(type, name=f"refused_{type}")
+    yield from _scatter_forms()
+    yield scatter(index="i64", name="refused_index_i64")
+    yield scatter(index="i16", name="refused_index_i16")
+    yield scatter(shape_type="i64", name="refused_shape_i64")
+    yield scatter(out="i32", name="output_type",
+                  undefined="the output's type in the file is not the updates'")
+    yield scatter("bool", ((0,), (0,), (1,)), (3,), (3,), data=[True, True, False], name="bool_twice")
+    yield from counts("SCATTER_ND", ((2, 1), (4, 1), (3, 2)))
+
+
+def _scatter_forms():
+    forms = [((3, 1), (), (4, 3)), (((3,), (0,)), (2,), (5,)), (((2, 1), (0, 0)), (2,), (4, 3)),
+             (((1, 2), (0, 0)), (2, 4), (2, 3, 4)), (((1,),), (1, 2, 2, 2), (2, 2, 2, 2)),
+             (np.zeros((2, 0)), (2, 3, 2), (3, 2)), (((1,) * 5, (0,) * 5), (2,), (2,) * 5),
+             (np.zeros((1, 1)), (1, 0), (3, 0)), (((1, 0, 1),), (1, 1, 1, 1, 1, 1), (2,) * 8),
+             (((1, 0, 1),), (1, 2, 2, 2, 2, 2), (2,) * 8)]
+    bad = [(((4,),), (1, 3), (4, 3)), (((-1,),), (1, 3), (4, 3)), (((2**31 - 1,),), (1, 3), (4, 3)),
+           (((0, 3),), (1,), (4, 3)), (((0,), (1,)), (1, 3), (4, 3)), (((0,),), (1, 2), (4, 3)),
+           (((0,),), (1,), (4, 3)), (((0, 0, 0),), (1,), (4, 3)), (0, (3,), (4, 3)),
+           (((0,),), (), (4,)), (((-2**31,),), (1, 3), (4, 3)), (np.zeros((1, 1)), (1, 3), (0, 3))]
+    for how in ("const", "input"):
+        for number, (at, updates, shape) in enumerate(forms):
+            at = np.asarray(at)
+            # No TFLite tensor may have a scalar update; nine dimensions cannot be looked at.
+            yield scatter("f32", at, updates, shape, how, at_shape=at.shape, lenient=number == 0,
+                          name=f"forms_{how}_{number}")
+        for number, (at, updates, shape) in enumerate(bad):
+            yield scatter("f32", at, updates, shape, how, name=f"refused_{how}_{number}")
+        yield scatter(shape=((4, 3),), how=how, name=f"refused_{how}_shape_matrix")
+        yield scatter("f32", ((0,),), (1, 3), (-4, 3), how, name=f"refused_{how}_negative_shape",
+                      undefined="a negative dimension is not checked")
+
+
+def sparse_lookup(ids=(1, 3, 0), at=((0, 0), (2, 0), (2, 1)), shape=(3, 2), weights=(1.0, 2.0, 4.0),
+                  table=(4, 3, 2), combiner=0, how="input", out="f32", types=(), seed=1, dims=None,
+                  at_dims=None, **case):
+    kinds = list(types) or ["i32", "i32", "i32", "f32", "f32"]
+    const = how == "const"
+    ids, at, weights = (np.asarray(x) for x in (ids, at, weights))
+    inputs = [In(kinds[0], dims or ids.shape, ids), In(kinds[1], at_dims or at.shape, at, const),
+              In(kinds[2], np.asarray(shape).shape, np.asarray(shape), const),
+              In(kinds[3], weights.shape, weights), In(kinds[4], table)]
+    return node("EMBEDDING_LOOKUP_SPARSE", inputs, [Out(out, (1,), SUM)], seed=seed, type="f32",
+                table={"EmbeddingLookupSparseOptions": dict(combiner=combiner)}, **case)
+
+
+def _sparse_lookups():
+    yield sparse_lookup(name="v1_f32_plain", tags=ORDINARY)
+    yield sparse_lookup((1, 0, 2, 2), ((0, 0, 0), (0, 1, 2), (1, 0, 0), (1, 0, 1)), (2, 2, 3),
+                        (0.5, -1.5, 2.0, 3.0), (3, 2, 1, 5), 1, name="v1_f32_odd", tags=ODD)
+    yield sparse_lookup((0,), ((0, 0),), (1, 1), (2.0,), (1, 1), name="v1_f32_one", tags=SMALL)
+    yield sparse_lookup((), np.zeros((0, 2)), (3, 2), (), (4, 3), dims=(0,), at_dims=(0, 2),
+                        name="v1_f32_empty", tags=SMALL)
+    for how in ("const", "input"):
+        for combiner in (0, 1, 2):
+            more = dict(combiner=combiner, how=how)
+            yield sparse_lookup(**more, name=f"{how}_combiner_{combiner}")
+            yield sparse_lookup((1, 2, 0), ((0,), (1,), (2,)), (3,), **more,
+                                name=f"{how}_combiner_{combiner}_one_bucket")
+            yield sparse_lookup((1, 2, 0, 3), ((0, 0), (1, 0), (0, 1), (1, 1)), (2, 2),
+                                (1.0, 2.0, 3.0, 4.0), **more,
+                                name=f"{how}_combiner_{combiner}_unsorted")
+            yield sparse_lookup(weights=(1.0, -2.0, 2.0), **more,
+                                name=f"{how}_combiner_{combiner}_nothing_left")
+            wild = "divides what lies outside of the output" if combiner else ""
+            for number, at in enumerate((((0, 0), (2, 0), (3, 1)), ((-1, 0), (0, 0), (1, 1)),
+                                         ((0, 0), (2**31 - 1, 0), (0, 0)))):
+                yield sparse_lookup(at=at, **more, lenient=True, undefined=wild,
+                                    name=f"{how}_combiner_{combiner}_outside_{number}")
+    for ids in ((1, 4, 0), (-1, 0, 0), (0, 0, 2**31 - 1)):
+        yield sparse_lookup(ids, name=f"refused_ids_{ids}")
+    yield sparse_lookup(shape=(3, 2, 1), name="refused_shape_of_3")
+    yield sparse_lookup(shape=(-3, 2), name="negative_shape",
+                        undefined="a negative dimension is not checked")
+    yield sparse_lookup(weights=(1.0, 2.0), name="refused_weights")
+    yield sparse_lookup(ids=(1, 2), name="refused_ids_of_2")
+    yield sparse_lookup(table=(4,), name="refused_table_vector")
+    yield sparse_lookup(at=np.zeros((3, 0)), at_dims=(3, 0), shape=np.zeros((0,)),
+                        name="no_dimensions", undefined="makes a shape of -1 dimensions and more")
+    yield sparse_lookup(out="i32", name="refused_output_type")
+    for number, wrong in enumerate(("i64", "i64", "i64", "f16")):
+        kinds = ["i32", "i32", "i32", "f32", "f32"]
+        kinds[number] = wrong
+        yield sparse_lookup(types=kinds, name=f"refused_type_{number}")
+    yield sparse_lookup(types=("i32", "i32", "i32", "f32", "i8"), name="table_i8",
+                        undefined="reads any table as floats")
+    yield from counts("EMBEDDING_LOOKUP_SPARSE", ((4, 1), (6, 1), (5, 2)))
+
+
 def cases(op):
+    if op == "SCATTER_ND":
+        yield from _scatters()
+        return
+    if op == "EMBEDDING_LOOKUP_SPARSE":
+        yield from _sparse_lookups()
+        return
+
     def build(type, **arguments):
         return pick(op, type, **arguments)
 
@@ -149,6 +276,23 @@ def draw(op, random):
     def number(low, high):
         return int(random.integers(low, high))
 
+    if op == "SCATTER_ND":
+        shape = tuple(number(1, 6) for _ in range(number(1, 5)))
+        depth, outer = number(1, len(shape) + 1), tuple(number(1, 5) for _ in range(number(0, 3)))
+        if not outer and depth == len(shape):
+            outer = (1,)
+        at = np.stack([random.integers(0, shape[d], outer) for d in range(depth)], -1)
+        type = str(random.choice(SCATTERED))
+        return scatter(type, at, outer + shape[depth:], shape,
+                       str(random.choice(["const", "input"])), seed=number(1, 2**30),
+                       name=f"draw_{type}_{shape}_{at.shape}")
+    if op == "EMBEDDING_LOOKUP_SPARSE":
+        count, table = number(1, 9), tuple(number(1, 6) for _ in range(number(2, 4)))
+        shape = tuple(number(1, 5) for _ in range(number(1, 4)))
+        at = np.stack([random.integers(0, n, count) for n in shape], -1)
+        return sparse_lookup(random.integers(0, table[0], count), at, shape,
+                             np.float32(random.uniform(0.5, 2, count)), table, number(0, 3),
+                             seed=number(1, 2**30), name=f"draw_{table}_{shape}_{count}")
     types = {"GATHER": PICKED, "GATHER_ND": PICKED + ("str",)}.get(op, LOOKED_UP)
     type, rank = str(random.choice(types)), number(1 if op != "EMBEDDING_LOOKUP" else 2, 5)
     x = tuple(number(1, 6) for _ in range(rank))

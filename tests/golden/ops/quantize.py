@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QUANTIZE, DEQUANTIZE, DENSIFY of sparse constants, and CAST."""
+"""QUANTIZE, DEQUANTIZE, DENSIFY of sparse constants, CAST, BITCAST and FAKE_QUANT."""
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from .. import generator
-from ..model import EQUAL, HALF, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
+from ..model import ELEMENT, EQUAL, HALF, ODD, ORDINARY, SMALL, TYPES, ZERO_POINT, Model, q
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST"]
-VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9}
+OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST", "BITCAST", "FAKE_QUANT"]
+VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 1,
+            "FAKE_QUANT": 2}
 # What QUANTIZE makes of what, and the middle of each type's range.
 TARGETS = {"f32": ["i8", "u8", "i16"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0}
-CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64"]
+CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64", "c64"]
 
 
 def convert(op, source="f32", target="i8", x=(3, 7), qx=None, qo=None, version=1, data=None,
@@ -29,7 +31,7 @@ def convert(op, source="f32", target="i8", x=(3, 7), qx=None, qo=None, version=1
 
 def cases(op):
     yield from {"QUANTIZE": _quantize, "DEQUANTIZE": _dequantize, "DENSIFY": _densify,
-                "CAST": _cast}[op]()
+                "CAST": _cast, "BITCAST": _bitcast, "FAKE_QUANT": _fake_quant}[op]()
 
 
 def _quantize():
@@ -345,7 +347,7 @@ def cast(source, target, x=(2, 3), version=1, data=None, seed=1, resize=None, op
     low, high = (0, 100) if source[0] == "u" else (-100, 100)
     if source == "f64":
         data = np.arange(np.prod(resize or x)) / 3 - 1 if data is None else data
-    if source in ("f32", "f16") and data is None:
+    if source in ("f32", "f16", "c64") and data is None:
         if target[0] == "u":
             low = 0
     rule = HALF if target == "f16" else EQUAL
@@ -374,7 +376,7 @@ def _cast():
              "i32": [-2**31, -70000, -129, -1, 0, 300, 2**24 + 1, 2**31 - 1],
              "u32": [0, 300, 2**24 + 1, 2**31, 2**32 - 1],
              "i64": [-2**63, -2**40 - 5, -1, 0, 300, 2**31, 2**53 + 1, 2**63 - 1],
-             "bool": [0, 1], "f32": special, "f64": special + [1e300, 2**53 + 1, 2**63],
+             "c64": np.array(special) + 7j, "bool": [0, 1], "f32": special, "f64": special + [1e300, 2**53 + 1, 2**63],
              "f16": np.clip(np.nan_to_num(special, nan=3, posinf=np.inf, neginf=-np.inf),
                             -np.inf, np.inf)}
     for source in CASTS:
@@ -400,7 +402,101 @@ def _cast():
         yield m.case(f"refused_{count}_inputs", "f32")
 
 
+def fake(shape=(3, 5), low=-1.5, high=1.25, bits=8, narrow=False, type="f32", version=1, out="f32",
+         data=None, options=True, seed=1, resize=None, **case):
+    table = {"FakeQuantOptions": dict(min=low, max=high, numBits=bits, narrowRange=narrow)}
+    return node("FAKE_QUANT", [In(type, shape, data, resize=resize)], [Out(out, shape, ELEMENT)],
+                version, table if options else {}, seed, **case)
+
+
+def _fake_quant():
+    for version in (1, 2):
+        for name, shape, tags in (("plain", (3, 5), ORDINARY), ("odd", (2, 1, 3, 7), ODD),
+                                  ("one", (1,), SMALL), ("empty", (0, 3), SMALL)):
+            yield fake(shape, version=version, name=f"v{version}_f32_{name}", tags=tags)
+    for number, (low, high) in enumerate(((-1, 1), (0, 2), (-2, 0), (0.5, 1.5), (-1.5, -0.25),
+                                          (-0.001, 1), (-1e-6, 1e-6), (-1e6, 3e6), (-1, 0.001))):
+        for bits in (1, 2, 4, 8, 15, 16):
+            yield fake((67,), low, high, bits, name=f"f32_range_{number}_bits_{bits}")
+    special = np.float32([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e30, 0.5, 0.24999, -1.5, 1.25])
+    yield fake((10,), data=special, name="f32_special")
+    yield fake((10,), -32, 31.75, 8, data=np.float32([0.125, 0.375, -0.125, -0.375, 1.125, 1.375,
+                                                      31.7, 31.8, -32.1, -31.9]), name="f32_ties")
+    yield fake((), name="f32_scalar")
+    yield fake((1, 5), resize=(4, 5), name="f32_resized")
+    yield fake(narrow=True, name="refused_narrow_range")
+    for bits in (0, -1, 17, 24, 31, 32, -2**31):
+        yield fake(bits=bits, name=f"bits_{bits}", undefined="steps of more than 16 bits or none")
+    for number, (low, high) in enumerate(((1, 1), (0, 0), (1, -1), (np.nan, 1), (-1, np.inf),
+                                          (-3e38, 3e38))):
+        yield fake(low=low, high=high, name=f"no_range_{number}", undefined="no range")
+    yield fake(options=False, name="no_options", undefined="no range")
+    for type in ("f16", "i8", "i32", "f64"):
+        yield fake(type=type, out=type, name=f"as_float_{type}", undefined="reads it as floats")
+    yield fake(out="i32", name="output_type",
+               undefined="the output's type in the file is not the input's")
+    yield from counts("FAKE_QUANT", ((0, 1), (2, 1), (1, 2)),
+                      {"FakeQuantOptions": dict(min=-1.0, max=1.0, numBits=8)})
+
+
+BITS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64"]
+
+
+def bitcast(source, target, shape, seed=1, quant=None, **case):
+    """Random bits; where `target` is bool or a float, of values that have one form only."""
+    low = high = None
+    if target == "bool":
+        low, high = 0, 1
+    elif source[0] in "iu" and target[0] in "fc":
+        low, high = 0, 50   # no NaN, which may lose bits on their way
+    return node("BITCAST", [In(source, shape, low=low, high=high, quant=quant)],
+                [Out(target, shape, EQUAL)], seed=seed, **case)
+
+
+def _bitcast():
+    for source in BITS:
+        bytes = np.dtype(TYPES[source][2]).itemsize
+        target = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}[bytes]
+        yield bitcast(source, target, (2, 3), name=f"v1_{source}_plain", tags=ORDINARY)
+        more = (2, 1, 3, 8 // bytes) if bytes < 8 else (2, 1, 3)
+        yield bitcast(source, "i64" if bytes < 8 else "u8", more, name=f"v1_{source}_odd", tags=ODD)
+        yield bitcast(source, target, (1,), name=f"v1_{source}_one", tags=SMALL)
+        yield bitcast(source, target, (0, 3), name=f"v1_{source}_empty", tags=SMALL)
+        if source in ("i8", "u8"):
+            yield bitcast(source, target, (5,), quant=q(0.1, 3), name=f"v1_{source}_zero_point",
+                          tags=ZERO_POINT)
+        for other in BITS:
+            wide = np.dtype(TYPES[other][2]).itemsize
+            shape = (3, wide // bytes) if wide > bytes else (3,)
+            if source != other and not (other == "bool" and bytes > 1):
+                yield bitcast(source, other, shape, name=f"{source}_to_{other}")
+    yield bitcast("f32", "u8", (), name="scalar_to_vector")
+    yield bitcast("u8", "f32", (4,), name="vector_to_scalar")
+    yield bitcast("u8", "f32", (), name="scalar_to_wider",
+                  undefined="reads the last dimension of a scalar")
+    for shape in ((3,), (5,), (4, 3), (4, 0)):
+        yield bitcast("u8", "f32", shape, name=f"refused_shape_{shape}")
+    yield bitcast("f32", "u8", (1,) * 7, name="rank_7_to_8")
+    yield bitcast("f32", "u8", (1,) * 8, name="refused_rank_9", lenient=True)
+    yield node("BITCAST", [In("str", (2,))], [Out("u8", (2,))], name="refused_str")
+    yield node("BITCAST", [In("u8", (4,))], [Out("str", (2,))], name="refused_to_str")
+    yield from counts("BITCAST", ((0, 1), (2, 1), (1, 2)))
+
+
 def draw(op, random):
+    if op == "FAKE_QUANT":
+        low, high = np.sort(random.uniform(-3, 3, 2))
+        shape = tuple(int(n) for n in random.integers(1, 9, random.integers(0, 4)))
+        return fake(shape, float(low), float(high), int(random.integers(1, 17)),
+                    seed=int(random.integers(1, 2**30)), name=f"draw_{low}_{high}")
+    if op == "BITCAST":
+        source, target = (str(random.choice(BITS[:-2])) for _ in range(2))
+        if target == "bool":
+            target = "u8"
+        ratio = np.dtype(TYPES[target][2]).itemsize // np.dtype(TYPES[source][2]).itemsize
+        shape = tuple(int(n) for n in random.integers(1, 9, random.integers(0, 4)))
+        return bitcast(source, target, shape + ((ratio,) if ratio > 1 else ()),
+                       int(random.integers(1, 2**30)), name=f"draw_{source}_{target}_{shape}")
     shape = tuple(int(n) for n in random.integers(1, 12, random.integers(1, 5)))
     def some():
         return q(float(10 ** random.uniform(-3, 0)), int(random.integers(-128, 128)))

@@ -1,27 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TRANSPOSE, TILE, BROADCAST_TO, and blocks moved between space, depth and batch."""
+"""TRANSPOSE, TILE, BROADCAST_TO, blocks moved between space, depth and batch, REVERSE_V2 and
+REVERSE_SEQUENCE."""
 import numpy as np
 
 from .. import movement
-from ..model import Model, q
+from ..model import EQUAL, Model, q
 from ..movement import ALL, indices, out_shape, quant_of
+from ..pieces import In, Out, counts, node
 
 OPERATORS = ["TRANSPOSE", "DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "BATCH_TO_SPACE_ND",
-             "SPACE_TO_BATCH_ND", "TILE", "BROADCAST_TO"]
+             "SPACE_TO_BATCH_ND", "TILE", "BROADCAST_TO", "REVERSE_V2", "REVERSE_SEQUENCE"]
 VERSIONS = {"TRANSPOSE": 9, "DEPTH_TO_SPACE": 2, "SPACE_TO_DEPTH": 2, "BATCH_TO_SPACE_ND": 4,
-            "SPACE_TO_BATCH_ND": 4, "TILE": 3, "BROADCAST_TO": 4}
+            "SPACE_TO_BATCH_ND": 4, "TILE": 3, "BROADCAST_TO": 4, "REVERSE_V2": 4,
+            "REVERSE_SEQUENCE": 1}
 NUMBERS = tuple(t for t in ALL if t != "str")
 SHAPED = ("TRANSPOSE", "TILE", "BROADCAST_TO")
 DEPTH = ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH")
 
 
+REVERSED = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
+SEQUENCES = ("f32", "u8", "i16", "i32", "i64")
+
+
 def cases(op):
-    if op in SHAPED:
+    if op.startswith("REVERSE"):
+        yield from (_reverses if op == "REVERSE_V2" else _sequences)()
+    elif op in SHAPED:
         yield from _shaped_cases(op)
     elif op in DEPTH:
         yield from _depth_cases(op)
     else:
         yield from _batch_cases(op)
+
+
+# ---- REVERSE_V2 and REVERSE_SEQUENCE ------------------------------------------------------------
+
+
+def reverse(type="f32", x=(2, 3), axes=(1,), how="const", index="i32", version=1, quant=None,
+            out=None, axes_shape=None, seed=1, **case):
+    axes = np.asarray(axes, np.int64)
+    inputs = [In(type, x, quant=quant), In(index, axes_shape or axes.shape, axes, how == "const")]
+    return node("REVERSE_V2", inputs, [Out(out or type, (1,), EQUAL)], version, seed=seed, **case)
+
+
+def _reverses():
+    odd = dict(x=(2, 3, 1, 5), axes=(2, 1))
+    small = [dict(x=(1,), axes=(0,)), dict(x=(0, 3), axes=(-1,))]
+    yield from movement.claims(reverse, range(1, 5), REVERSED, {}, odd, small)
+    for type in ("u32", "f64", "c64"):
+        yield reverse(type, name=f"refused_{type}")
+    forms = [((5,), (0,)), ((5,), (-1,)), ((3, 4), (0,)), ((3, 4), (0, 1)), ((3, 4), (1, 0)),
+             ((2, 3, 4), (1,)), ((2, 3, 4), (-2, 2)), ((2, 3, 4), (0, -2)), ((2, 3, 4), (2, 0, 1)),
+             ((1, 2) * 4, (3, 4, 2)), ((2, 1) * 4, (7, 6, 5, 4, 3, 2, 1, 0)), ((3, 0, 2), (0,)),
+             ((2, 33, 1), (1,)), ((2, 33, 1), (1, 2))]
+    bad = [((2, 3), (2,)), ((2, 3), (-3,)), ((2, 3), (0, 0)), ((2, 3, 4), (0, 2)),
+           ((2, 3), (2**31 - 1,)), ((2, 3), (-2**31,)), ((2, 3), (0, -2)), ((2, 3), (0, 1, 0)),
+           ((2, 3), ((0,),)), ((2, 3), 0), ((), (0,)), ((2, 3), (0, 1, 0) * 3)]
+    for how in ("const", "input"):
+        for number, (x, axes) in enumerate(forms):
+            yield reverse("f32", x, axes, how, name=f"forms_{how}_{number}")
+        for number, (x, axes) in enumerate(bad):
+            yield reverse("f32", x, axes, how, name=f"refused_{how}_{number}")
+        yield reverse("f32", (2, 3), np.zeros((0,)), how, axes_shape=(0,), name=f"no_axes_{how}",
+                      undefined="reads in front of the axes")
+    yield reverse(index="i64", name="refused_index_i64")
+    yield reverse(out="i32", name="refused_output_type")
+    yield from counts("REVERSE_V2", ((1, 1), (3, 1), (2, 2)))
+
+
+def sequence(type="f32", x=(2, 3), lengths=(3, 2), seq=1, batch=0, how="input", index="i32",
+             version=1, quant=None, out=None, lengths_shape=None, options=True, seed=1, **case):
+    lengths = np.asarray(lengths, np.int64)
+    inputs = [In(type, x, quant=quant),
+              In(index, lengths_shape or lengths.shape, lengths, how == "const")]
+    table = {"ReverseSequenceOptions": dict(seqDim=seq, batchDim=batch)} if options else {}
+    return node("REVERSE_SEQUENCE", inputs, [Out(out or type, (1,), EQUAL)], version, table, seed,
+                **case)
+
+
+def _sequences():
+    odd = dict(x=(2, 3, 1, 4, 2), lengths=(2, 0, 3, 4), seq=1, batch=3, index="i64")
+    odd["lengths"] = (2, 0, 3, 1)
+    small = [dict(x=(1, 1), lengths=(1,)), dict(x=(2, 0), lengths=(0, 0)),
+             dict(x=(0, 2), lengths=(), lengths_shape=(0,))]
+    yield from movement.claims(sequence, (1,), SEQUENCES, {}, odd, small)
+    for type in ("f16", "i8", "u32", "bool"):
+        yield sequence(type, name=f"refused_{type}")
+    forms = [((3, 4), (4, 1, 0), 1, 0), ((4, 3), (4, 1, 0), 0, 1), ((3, 4, 5), (2, 3, 4), 1, 0),
+             ((2, 4, 3), (2, 4), 1, 0), ((4, 2, 3), (1, 3, 4), 0, 2), ((2, 4, 3, 2), (4, 0), 1, 0),
+             ((3, 2, 2, 4), (4, 2, 3), 3, 0), ((2, 5, 3), (0, 2, 5), 1, 2), ((2, 3), (-1, -5), 1, 0)]
+    bad = [((2, 3), (4, 0), 1, 0), ((2, 3), (2**31 - 1, 0), 1, 0), ((2, 3), (1,), 1, 0),
+           ((2, 3), (1, 1, 1), 1, 0), ((2, 3), (1, 1), 0, 0), ((2, 3), (1, 1), 2, 0),
+           ((2, 3), (1, 1), -1, 0), ((2, 3), (1, 1), 1, -2), ((2, 3), (1, 1), 1, 2),
+           ((2, 3), ((1,), (1,)), 1, 0), ((2,), (1, 1), 1, 0), ((), (1,), 0, 0)]
+    for how in ("const", "input"):
+        for index in ("i32", "i64"):
+            for number, (x, lengths, seq, batch) in enumerate(forms):
+                yield sequence("f32", x, lengths, seq, batch, how, index,
+                               name=f"forms_{how}_{index}_{number}")
+            for number, (x, lengths, seq, batch) in enumerate(bad):
+                yield sequence("f32", x, lengths, seq, batch, how, index,
+                               name=f"refused_{how}_{index}_{number}")
+        for number, lengths in enumerate(((3, 4), (0, 2**31 - 1), (0, -2**31))):
+            yield sequence("f32", (2, 3), lengths, how=how, name=f"later_length_{how}_{number}",
+                           undefined="only the first length is checked")
+    yield sequence(options=False, name="refused_no_options")
+    yield sequence(index="i16", name="refused_index_i16")
+    yield sequence(out="i32", name="refused_output_type")
+    yield from counts("REVERSE_SEQUENCE", ((1, 1), (3, 1), (2, 2)))
 
 
 # ---- A tensor and a vector ----------------------------------------------------------------------
@@ -230,6 +316,8 @@ def _batch_cases(op):
 
 
 def draw(op, random):
+    if op.startswith("REVERSE"):
+        return _draw_reverse(op, random)
     def number(low, high):
         return int(random.integers(low, high))
 
@@ -263,3 +351,18 @@ def draw(op, random):
         margins = tuple((a, -(n + a) % b) for (a, _), n, b in zip(margins, x[1:], (block, other)))
     return batch(op, type, x, (block, other), margins, str(random.choice(["const", "input"])),
                  quant=quant_of(type), seed=seed, name=f"draw_{type}_{x}_{block}_{other}")
+
+
+def _draw_reverse(op, random):
+    x = tuple(int(n) for n in random.integers(1, 7, random.integers(2, 6)))
+    how, seed = str(random.choice(["const", "input"])), int(random.integers(1, 2**30))
+    if op == "REVERSE_V2":
+        first = int(random.integers(0, len(x)))
+        axes = random.permutation(np.arange(first, int(random.integers(first, len(x))) + 1))
+        type = str(random.choice(REVERSED))
+        return reverse(type, x, axes, how, seed=seed, name=f"draw_{type}_{x}_{axes}")
+    seq, batch = (int(n) for n in random.permutation(len(x))[:2])
+    type, index = str(random.choice(SEQUENCES)), str(random.choice(["i32", "i64"]))
+    lengths = random.integers(0, x[seq] + 1, x[batch])
+    return sequence(type, x, lengths, seq, batch, how, index, seed=seed,
+                    name=f"draw_{type}_{x}_{seq}_{batch}")

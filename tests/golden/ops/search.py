@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ARG_MAX, ARG_MIN, TOPK_V2 and WHERE. Everything they answer is compared for equality."""
+"""ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE. Everything they answer is compared for
+equality."""
 import numpy as np
 
 from .. import generator
 from ..model import EQUAL, ODD, ORDINARY, SMALL, TYPES as NUMBERS, ZERO_POINT, Model, q
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["ARG_MAX", "ARG_MIN", "TOPK_V2", "WHERE"]
-VERSIONS = {"ARG_MAX": 3, "ARG_MIN": 3, "TOPK_V2": 3, "WHERE": 2}
+OPERATORS = ["ARG_MAX", "ARG_MIN", "TOPK_V2", "WHERE", "UNIQUE", "BUCKETIZE"]
+VERSIONS = {"ARG_MAX": 3, "ARG_MIN": 3, "TOPK_V2": 3, "WHERE": 2, "UNIQUE": 1, "BUCKETIZE": 1}
 TYPES = {"ARG_MAX": ("f32", "i8", "u8", "i32", "bool"), "ARG_MIN": ("f32", "i8", "u8", "i32", "bool"),
          "TOPK_V2": ("f32", "i8", "u8", "i16", "i32", "i64"),
-         "WHERE": ("bool", "f32", "i8", "u8", "i32", "u32", "i64")}
+         "WHERE": ("bool", "f32", "i8", "u8", "i32", "u32", "i64"),
+         "UNIQUE": ("f32", "i8", "u8", "i16", "i32", "i64"), "BUCKETIZE": ("f32", "f64", "i32", "i64")}
 ALL = ("f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool")
 QUANT = {"i8": q(0.1, 7), "u8": q(0.1, 77), "i16": q(0.1)}
 
@@ -56,7 +59,93 @@ def where(type="bool", shape=(3, 4), version=1, quant=False, seed=1, data=None, 
     return m.case(type=type, **case)
 
 
+def unique(type="f32", count=9, out="i32", data=None, quant=False, seed=1, shape=None,
+           positions=None, values=None, options=True, resize=None, **case):
+    few = {} if data is not None else dict(low=0, high=5)
+    if data is None and type in ("f32", "f16", "f64"):
+        data = np.float32(np.arange(count) * 7 % 5 - 2)
+    x = In(type, (count,) if shape is None else shape, data,
+           quant=QUANT.get(type) if quant else None, resize=resize, **few)
+    table = {"UniqueOptions": dict(idxOutType=NUMBERS[out][0])} if options else {}
+    return node("UNIQUE", [x], [Out(values or type, (1,), EQUAL), Out(positions or out, (1,), EQUAL)],
+                table=table, seed=seed, **case)
+
+
+def _unique():
+    for type in TYPES["UNIQUE"]:
+        yield unique(type, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield unique(type, 67, "i64", name=f"v1_{type}_odd", tags=ODD)
+        yield unique(type, 1, name=f"v1_{type}_one", tags=SMALL)
+        yield unique(type, 0, name=f"v1_{type}_empty", tags=SMALL)
+        if type in ("i8", "u8"):
+            yield unique(type, quant=True, name=f"v1_{type}_zero_points", tags=ZERO_POINT)
+        yield unique(type, 1, data=np.arange(7), shape=(7,), name=f"{type}_all_different")
+        yield unique(type, 700, seed=5, name=f"{type}_many")
+        yield unique(type, 2, resize=(6,), data=np.array([3, 1, 3, 2, 1, 9]), name=f"{type}_resized")
+    yield unique("i64", 4, data=np.array([2**40, 1, 2**40, -2**63]), name="i64_far")
+    yield unique("f32", 8, data=np.float32([0.0, -0.0, np.inf, -np.inf, np.inf, 1e-40, 3, -0.0]),
+                 undefined="whether a denormal is 0 is the processor's mode", name="f32_denormal")
+    yield unique("f32", 7, data=np.float32([0.0, -0.0, np.inf, -np.inf, np.inf, 3, -0.0]),
+                 name="f32_special")
+    yield unique("f32", 6, data=np.float32([np.nan, 1, np.nan, 0, 1, 2]), name="f32_nan",
+                 undefined="NaN has no place in an order")
+    for type in ("f16", "u16", "u32", "bool", "f64"):
+        yield unique(type, name=f"refused_{type}")
+    yield unique(shape=(3, 3), name="refused_matrix")
+    yield unique(shape=(), data=np.float32(1), name="refused_scalar")
+    yield unique(positions="i64", name="refused_positions_i64")
+    yield unique(out="i64", positions="i32", name="refused_positions_i32")
+    yield unique(out="f32", name="refused_positions_f32", positions="f32")
+    yield unique(out="i16", positions="i32", name="positions_option_i16")
+    yield unique(values="i32", name="refused_values_type")
+    yield unique(options=False, name="no_options")
+    yield from counts("UNIQUE", ((0, 2), (2, 2), (1, 1), (1, 3)))
+
+
+def bucketize(type="f32", shape=(3, 5), boundaries=(-1.0, 0.0, 0.5, 7.0), data=None, out="i32",
+              seed=1, options=True, resize=None, **case):
+    x = In(type, shape, data, low=-4, high=9, resize=resize)
+    table = {"BucketizeOptions": dict(boundaries=np.asarray(boundaries, np.float32))}
+    return node("BUCKETIZE", [x], [Out(out, shape, EQUAL)], table=table if options else {},
+                seed=seed, **case)
+
+
+def _bucketize():
+    for type in TYPES["BUCKETIZE"]:
+        yield bucketize(type, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield bucketize(type, (2, 1, 3, 7), (0.25,), name=f"v1_{type}_odd", tags=ODD)
+        yield bucketize(type, (1,), name=f"v1_{type}_one", tags=SMALL)
+        yield bucketize(type, (0, 3), name=f"v1_{type}_empty", tags=SMALL)
+        yield bucketize(type, (), name=f"{type}_scalar")
+        yield bucketize(type, (1, 3), resize=(4, 3), name=f"{type}_resized")
+        yield bucketize(type, boundaries=(-1, 2, 2, 2, 3), data=np.arange(15) - 5,
+                        name=f"{type}_equal_boundaries")
+        yield bucketize(type, boundaries=np.arange(-300, 300) / 7, shape=(40,),
+                        name=f"{type}_many_boundaries")
+        yield bucketize(type, boundaries=(1, 0), name=f"refused_{type}_falling")
+        yield bucketize(type, out="i64", name=f"{type}_output_type",
+                        undefined="the output's type in the file is not int32")
+    special = np.float32([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e30])
+    yield bucketize("f32", (6,), data=special, name="f32_special")
+    yield bucketize("f32", (6,), (-np.inf, 0, np.inf), special, name="f32_infinite_boundaries")
+    yield bucketize("f32", (6,), (-1, np.nan, 1), special, name="f32_nan_boundary", lenient=True)
+    yield bucketize("f64", (3,), (0.1, 16777216), [0.1, 16777217.0, float(np.float32(0.1))],
+                    name="f64_finer_than_f32")
+    yield bucketize("i64", (3,), (0, 2.0**62), [2**62 - 1, 2**62 + 1, -2**63], name="i64_far")
+    yield bucketize("i32", (2,), (16777216,), [16777217, 16777215], name="i32_beyond_f32")
+    yield bucketize(boundaries=(), name="no_boundaries", lenient=True)
+    yield bucketize(options=False, name="no_options", undefined="reads what is no parameters")
+    for type in ("f16", "i8", "u8", "i16", "u32", "bool"):
+        yield bucketize(type, data=np.zeros(15), name=f"refused_{type}")
+    yield from counts("BUCKETIZE", ((0, 1), (2, 1), (1, 2)),
+                      {"BucketizeOptions": dict(boundaries=np.float32([0, 1]))})
+
+
 def cases(op):
+    if op in ("UNIQUE", "BUCKETIZE"):
+        yield from (_unique if op == "UNIQUE" else _bucketize)()
+        return
+
     def make(**more):
         return {"TOPK_V2": top, "WHERE": where}[op](**more) if op in ("TOPK_V2", "WHERE") \
             else arg(op, **more)
@@ -170,6 +259,14 @@ def draw(op, random):
     shape = tuple(int(n) for n in random.integers(1, 9, random.integers(1, 5)))
     more = dict(version=int(random.integers(1, VERSIONS[op] + 1)),
                 seed=int(random.integers(1, 2**30)), name=f"draw_{type}_{shape}")
+    if op in ("UNIQUE", "BUCKETIZE"):
+        del more["version"]
+    if op == "UNIQUE":
+        count, out = int(random.integers(0, 200)), str(random.choice(["i32", "i64"]))
+        return unique(type, count, out, random.integers(0, 9, count), **more)
+    if op == "BUCKETIZE":
+        return bucketize(type, shape, np.sort(random.uniform(-4, 9, int(random.integers(1, 9)))),
+                         **more)
     if op == "WHERE":
         return where(type, shape, const=bool(random.integers(0, 2)), **more)
     const = bool(random.integers(0, 2))

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE and RANK, with shapes and axes known early and late."""
+"""RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE, RANK and BROADCAST_ARGS, with shapes and axes known early
+and late."""
 import numpy as np
 
 from .. import generator, movement
 from ..model import EQUAL, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
 from ..movement import ALL, indices, out_shape, quant_of
+from ..pieces import In, Out, counts, node
 
-OPERATORS = ["RESHAPE", "SQUEEZE", "EXPAND_DIMS", "SHAPE", "RANK"]
-VERSIONS = {"RESHAPE": 1, "SQUEEZE": 2, "EXPAND_DIMS": 1, "SHAPE": 1, "RANK": 1}
+OPERATORS = ["RESHAPE", "SQUEEZE", "EXPAND_DIMS", "SHAPE", "RANK", "BROADCAST_ARGS"]
+VERSIONS = {"RESHAPE": 1, "SQUEEZE": 2, "EXPAND_DIMS": 1, "SHAPE": 1, "RANK": 1, "BROADCAST_ARGS": 1}
 
 
 def reshape(type="f32", x=(2, 3, 4), to=(6, 4), how="const", version=1, qx=None, qo=None,
@@ -39,6 +41,8 @@ def reshape(type="f32", x=(2, 3, 4), to=(6, 4), how="const", version=1, qx=None,
 def cases(op):
     if op == "RESHAPE":
         yield from _reshapes()
+    elif op == "BROADCAST_ARGS":
+        yield from _broadcasts()
     else:
         yield from _others(op)
 
@@ -228,7 +232,46 @@ def _followed(op):
         yield m.case(f"decides_a_reshape_{how}", "f32")
 
 
+def broadcast(a, b, type="i32", how="const", out=None, b_type=None, a_shape=None, b_shape=None,
+              **case):
+    a, b = np.asarray(a, np.int64), np.asarray(b, np.int64)
+    inputs = [In(type, a.shape if a_shape is None else a_shape, a, how == "const"),
+              In(b_type or type, b.shape if b_shape is None else b_shape, b, how != "input")]
+    return node("BROADCAST_ARGS", inputs, [Out(out or type, (1,), EQUAL)], type=type, **case)
+
+
+def _broadcasts():
+    forms = [((2, 3), (2, 3)), ((2, 1), (1, 3)), ((4,), (2, 3, 1)), ((2, 3, 1), (4,)), ((), (5, 6)),
+             ((), ()), ((1,), (0,)), ((0, 1), (1, 7)), ((-1,), (1,)), ((-3,), (-3,)),
+             ((2,) * 12, (1, 2))]
+    for how in ("const", "input", "half"):
+        for type in ("i32", "i64"):
+            for number, (a, b) in enumerate(forms):
+                tags = {0: ORDINARY, 3: ODD, 5: SMALL, 6: SMALL}.get(number, 0)
+                yield broadcast(a, b, type, how, a_shape=(len(a),), b_shape=(len(b),), tags=tags,
+                                name=f"v1_{type}_{how}_{number}")
+            for number, (a, b) in enumerate((((2,), (3,)), ((2, 3), (3, 3)), ((0,), (2,)),
+                                             ((-1,), (2,)), ((2**31 - 1, 1), (2, 2)))):
+                yield broadcast(a, b, type, how, name=f"bad_{type}_{how}_{number}",
+                                undefined="ends the process")
+        yield broadcast((2**40,), (1,), "i64", how, name=f"far_{how}",
+                        undefined="an int64 extent is cut to int32")
+    yield broadcast((2,), (2,), b_type="i64", name="refused_mixed")
+    yield broadcast((2,), (2,), out="i64", name="refused_output")
+    yield broadcast((2,), (2,), "i16", name="refused_i16")
+    yield broadcast((2,), (2,), "f32", name="refused_f32")
+    yield broadcast(2, (2,), name="refused_scalar")
+    yield broadcast(((2,),), (2,), name="refused_matrix")
+    yield from counts("BROADCAST_ARGS", ((1, 1), (3, 1), (2, 2)))
+
+
 def draw(op, random):
+    if op == "BROADCAST_ARGS":
+        full = random.integers(0, 9, random.integers(1, 7))
+        a, b = (np.where(random.random(full.size) < 0.3, 1, full) for _ in range(2))
+        b = b[int(random.integers(0, b.size)):]
+        return broadcast(a, b, str(random.choice(["i32", "i64"])),
+                         str(random.choice(["const", "input", "half"])), name=f"draw_{a}_{b}")
     if op != "RESHAPE":
         return _draw_other(op, random)
     x = tuple(int(n) for n in random.integers(1, 6, random.integers(1, 6)))

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bilinear interpolation of a row of pixels. Always inlined, as what kernels/vector uses has to be.
+#ifndef DEPUTY_KERNELS_COMMON_BLEND_H_
+#define DEPUTY_KERNELS_COMMON_BLEND_H_
+
+#include <cstdint>
+#include <type_traits>
+
+namespace deputy {
+
+// Where an output row or column lies between two of the input's.
+template <typename Weight>
+struct Between {
+  int64_t low, high;    // offsets in elements
+  Weight keep, weight;  // shares of `low` and `high`
+};
+
+// `count` pixels of `depth` channels each, between two rows of the input.
+template <typename T, typename Weight>
+struct BlendedRow {
+  const T* in;               // what offsets are counted from
+  Between<Weight> y;         // the rows
+  const Between<Weight>* x;  // the columns, one for each pixel
+  int64_t count, depth;
+  T* out;
+};
+
+// The four neighbours of one output element.
+template <typename T>
+struct Corners {
+  T low_left, high_left, low_right, high_right;
+};
+
+// Float, and uint8 through float: the order of the products is upstream's, whose last bits show.
+template <typename T>
+[[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
+                                          const Between<float>& x) {
+  return static_cast<float>(in.low_left) * y.keep * x.keep +
+         static_cast<float>(in.high_left) * y.weight * x.keep +
+         static_cast<float>(in.low_right) * y.keep * x.weight +
+         static_cast<float>(in.high_right) * y.weight * x.weight;
+}
+// Integers are exact in any order. int8 times two weights fits 32 bits, int16 does not.
+template <typename T>
+[[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Between<int32_t>& y,
+                                         const Between<int32_t>& x) {
+  using Wide = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
+  const int32_t left = in.low_left * y.keep + in.high_left * y.weight;
+  const int32_t right = in.low_right * y.keep + in.high_right * y.weight;
+  return Wide{left} * x.keep + Wide{right} * x.weight;
+}
+
+[[gnu::always_inline]] inline void RoundBlend(float sum, float* out) { *out = sum; }
+[[gnu::always_inline]] inline void RoundBlend(float sum, uint8_t* out) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
+  *out = static_cast<uint8_t>(sum + 0.5f);
+}
+template <typename Sum, typename T>
+[[gnu::always_inline]] inline void RoundBlend(Sum sum, T* out) {
+  constexpr Sum kHalf = 1 << 19;
+  *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
+}
+
+template <typename T, typename Weight>
+[[gnu::always_inline]] inline void BlendRow(const BlendedRow<T, Weight>& row) {
+  const T* const low = row.in + row.y.low;
+  const T* const high = row.in + row.y.high;
+  const Between<Weight> y = row.y;
+  T* __restrict out = row.out;
+  for (int64_t i = 0; i < row.count; ++i, out += row.depth) {
+    const Between<Weight> x = row.x[i];
+    for (int64_t c = 0; c < row.depth; ++c) {
+      const Corners<T> corners = {low[x.low + c], high[x.low + c], low[x.high + c],
+                                  high[x.high + c]};
+      RoundBlend(Blend(corners, y, x), &out[c]);
+    }
+  }
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_BLEND_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The "basic" kernel of LSTM, of files from before the full one: one matrix for all gates, one
+// step, float32 or uint8. The new states are outputs, and are copied over the inputs that hold the
+// old ones. kernels/lstm.cc has its row.
+#ifndef DEPUTY_KERNELS_RNN_BASIC_LSTM_H_
+#define DEPUTY_KERNELS_RNN_BASIC_LSTM_H_
+
+#include "kernels/common/requantize.h"
+#include "kernels/rnn/recurrent_matrix.h"
+
+namespace deputy {
+
+class BasicLstm {
+ public:
+  TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node);
+  TfLiteStatus Pack(TfLiteContext* context, const TfLiteNode* node);
+  TfLiteStatus Run(TfLiteContext* context, const TfLiteNode* node);
+
+ private:
+  TfLiteStatus CheckTypes(TfLiteContext* context, const TfLiteNode* node);
+  TfLiteStatus CheckShapes(TfLiteContext* context, const TfLiteNode* node);
+  TfLiteStatus PrepareScales(TfLiteContext* context, const TfLiteNode* node);
+  TfLiteStatus KeepStates(TfLiteContext* context, const TfLiteNode* node) const;
+  TfLiteStatus RunFloat(TfLiteContext* context, const TfLiteNode* node);
+  void RunBytes(TfLiteContext* context, const TfLiteNode* node) const;
+
+  int batches_ = 0, inputs_ = 0, cells_ = 0;
+  bool quantized_ = false;
+  RecurrentMatrix gates_;    // float32
+  FixedMultiplier to_gate_;  // uint8
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_RNN_BASIC_LSTM_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tensors of one LSTM cell, as its three operators list them, and what they must be. Without
+// weights for the input gate, it is 1 less the forget gate ("CIFG"); peephole weights let gates see
+// the cell state; layer normalisation and projection are there when their tensors are.
+#ifndef DEPUTY_KERNELS_RNN_LSTM_CELL_H_
+#define DEPUTY_KERNELS_RNN_LSTM_CELL_H_
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+enum LstmGateNumber { kInputGate, kForgetGate, kCellGate, kOutputGate, kLstmGates };
+
+// Null tensors: the gate has none. Weights [cells][depth]; recurrent ones may be a diagonal,
+// [cells]; the others are [cells].
+struct LstmGate {
+  const TfLiteTensor* input = nullptr;
+  const TfLiteTensor* auxiliary = nullptr;
+  const TfLiteTensor* recurrent = nullptr;
+  const TfLiteTensor* peephole = nullptr;
+  const TfLiteTensor* norm = nullptr;
+  const TfLiteTensor* bias = nullptr;
+};
+
+struct LstmCell {
+  LstmGate gates[kLstmGates];
+  const TfLiteTensor* projection = nullptr;       // [outputs][cells]
+  const TfLiteTensor* projection_bias = nullptr;  // [outputs]
+  TfLiteTensor* output_state = nullptr;           // batches x outputs, a variable
+  TfLiteTensor* cell_state = nullptr;             // batches x cells, a variable
+
+  bool couples_input() const { return gates[kInputGate].input == nullptr; }
+  bool has_auxiliary() const {
+    return gates[kForgetGate].auxiliary != nullptr || gates[kCellGate].auxiliary != nullptr ||
+           gates[kOutputGate].auxiliary != nullptr;
+  }
+  bool has_norm() const { return gates[kForgetGate].norm != nullptr; }
+  bool has_peephole() const {
+    return gates[kForgetGate].peephole != nullptr || gates[kOutputGate].peephole != nullptr ||
+           (!couples_input() && gates[kInputGate].peephole != nullptr);
+  }
+};
+
+struct LstmSizes {
+  int batches = 0, inputs = 0, auxiliary_inputs = 0, cells = 0, outputs = 0;
+};
+
+// Numbers of the node's inputs from which the groups of a cell's tensors run: the gates' input
+// weights (in the order of LstmGateNumber), recurrent weights, peephole weights (without the cell
+// gate), biases, then projection weights and bias. -1: the operator has no such group.
+struct LstmPlaces {
+  int input, recurrent, peephole, bias, projection, output_state, cell_state;
+  int auxiliary, norm;
+  // Coefficients of other gates than the forget gate count for nothing if that has none. Else each
+  // gate is normalised that has some.
+  bool norm_needs_forget;
+};
+
+inline constexpr LstmPlaces kLstmPlaces = {1, 5, 9, 12, 16, 18, 19, -1, 20, false};
+inline constexpr LstmPlaces kUnidirectionalPlaces = {1, 5, 9, 12, 16, 18, 19, -1, 20, true};
+inline constexpr LstmPlaces kForwardPlaces = {1, 5, 9, 12, 16, 35, 36, 40, -1, true};
+inline constexpr LstmPlaces kBackwardPlaces = {18, 22, 26, 29, 33, 37, 38, 44, -1, true};
+
+// The cell's tensors; nothing is checked but that they exist.
+LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmPlaces& places);
+
+// Whether the operator's list allows diagonals as recurrent weights.
+enum class Diagonals { kRefused, kAllowed };
+
+// The sizes of a cell for `batches` vectors of `inputs` values, and of `auxiliary_inputs`; checks
+// every tensor's shape and type, and that those are there which need each other. The cell is
+// float32, hybrid (weights of 8 bits) or, `integer`, int8.
+TfLiteStatus CheckLstmCell(TfLiteContext* context, const LstmCell& cell, bool integer,
+                           Diagonals diagonals, LstmSizes* sizes);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_RNN_LSTM_CELL_H_

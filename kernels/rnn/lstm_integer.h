@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An int8 LSTM cell over a sequence: int8 vectors, weights and output state, int16 gates and cell
+// state, whose scale is a power of two. TensorFlow Lite's recipe, bit by bit, in both arithmetic
+// modes; the scales of the gates' sums and of the hidden values before projection come from the
+// node's five intermediate tensors.
+#ifndef DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
+#define DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
+
+#include "kernels/common/requantize.h"
+#include "kernels/linalg/matrix_layer.h"
+#include "kernels/rnn/lstm_cell.h"
+#include "kernels/rnn/sequence.h"
+
+namespace deputy {
+
+struct IntegerLstmSequence {
+  int steps = 0;
+  SequenceOf<const int8_t> input;
+  SequenceOf<int8_t> output;
+};
+
+// A matrix of int8, [units][depth], whose sums are multiplied by a fixed-point number.
+class IntegerMatrix {
+ public:
+  // For prepare. At most `rows` vectors at a time, which have that zero point.
+  void Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point, double factor);
+  TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
+  size_t ScratchBytes(int workers) const;
+
+  // out[r][u] = saturate(out[r][u] + factor * (weights[u] * (vectors[r] - zero point) + bias[u]) +
+  // out_zero). `bias` may be null.
+  template <typename Out>
+  TfLiteStatus AddTo(TfLiteContext* context, const TfLiteTensor* weights, const TfLiteTensor* bias,
+                     const int8_t* vectors, int32_t out_zero, Out* out);
+
+ private:
+  MatrixShape shape_;
+  int32_t zero_point_ = 0;
+  FixedMultiplier factor_;
+  const CpuKernels* cpu_ = nullptr;
+  MatrixLayer layer_;
+};
+
+class IntegerLstm {
+ public:
+  // For prepare, of an int8 cell that CheckLstmCell has accepted. Refuses scales that the recipe
+  // has no numbers for.
+  TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell,
+                       const LstmSizes& sizes, bool time_major, float cell_clip,
+                       float projection_clip);
+  TfLiteStatus Pack(TfLiteContext* context, const LstmCell& cell);
+  // Bytes of scratch that Run takes at once.
+  size_t ScratchBytes(int workers) const;
+
+  TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell,
+                   const IntegerLstmSequence& sequence);
+
+ private:
+  struct Gate {
+    IntegerMatrix input, recurrent;
+    FixedMultiplier peephole, norm;
+    int32_t least_variance = 1;
+  };
+  struct Buffers {
+    int16_t* gates[kLstmGates];  // [batches][cells] each
+    int8_t* hidden;              // [batches][cells]
+    int8_t* input;               // gathered rows
+  };
+
+  TfLiteStatus PrepareGate(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell,
+                           int number);
+  TfLiteStatus PrepareHidden(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell);
+  TfLiteStatus ComputeGate(TfLiteContext* context, const LstmCell& cell, int number,
+                           const int8_t* input, int16_t* gate);
+  void AddPeephole(const LstmGate& gate, const int16_t* state, FixedMultiplier factor,
+                   int16_t* sums) const;
+  void Normalize(const LstmGate& gate, const Gate& scales, int16_t* values) const;
+  void UpdateCell(const LstmCell& cell, const Buffers& buffers) const;
+  TfLiteStatus UpdateOutput(TfLiteContext* context, const LstmCell& cell, const Buffers& buffers);
+  size_t BytesOfScratch() const;
+
+  LstmSizes sizes_;
+  bool time_major_ = false;
+  int32_t input_zero_ = 0, output_zero_ = 0, hidden_zero_ = 0;
+  float input_scale_ = 1.0f, output_scale_ = 1.0f;
+  int cell_exponent_ = 0;  // the cell state's scale is 2^this
+  int16_t cell_clip_ = 0;
+  int8_t projection_clip_ = 0;
+  FixedMultiplier hidden_;
+  Gate gates_[kLstmGates];
+  IntegerMatrix projection_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_

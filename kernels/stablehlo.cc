@@ -1,0 +1,719 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The StableHLO operators that TensorFlow Lite computes, but for those that call subgraphs, which
+// are in control.cc; of all others the options are read, for a kernel of a client's or a delegate.
+// Lists longer than the struct's arrays are refused, and so are models of the four operators that
+// upstream refuses without their options.
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "kernels/common/element_type.h"
+#include "kernels/common/families.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/shape_input.h"
+#include "kernels/common/strided_copy.h"
+
+namespace deputy {
+namespace {
+
+// ---- Lists ------------------------------------------------------------------------------------
+
+// Copies a list of the options into an array of the params; false when it is too long.
+template <typename T, size_t size>
+bool CopyList(std::span<const T> list, T (&array)[size]) {
+  if (list.size() > size) return false;
+  std::ranges::copy(list, array);
+  return true;
+}
+
+template <size_t size>
+bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size]) {
+  return CopyList<int64_t>(options.Longs(field), array);
+}
+
+// The same with the number of elements beside the array.
+template <size_t size>
+bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int* out_count) {
+  *out_count = static_cast<int>(options.Longs(field).size());
+  return CopyLongs(options, field, array);
+}
+
+// A list that may be left out, and has `expected` elements otherwise.
+template <size_t size>
+bool CopyOptional(const OpOptions& options, int field, size_t expected, int64_t value_if_absent,
+                  int64_t (&array)[size]) {
+  const std::vector<int64_t> list = options.Longs(field);
+  if (list.empty()) {
+    std::fill(std::begin(array), std::end(array), value_if_absent);
+    return true;
+  }
+  return list.size() == expected && CopyList<int64_t>(list, array);
+}
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+// OpDef::parse for options of the second union. `needed`: refused where they are absent.
+template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*), bool needed>
+bool Parse(const OpOptions& options, void* params) {
+  if (!options.As({2, member}).present()) return !needed;
+  return fill(options, static_cast<Params*>(params));
+}
+
+bool FillScatter(const OpOptions& options, TfLiteStablehloScatterParams* params) {
+  params->indices_are_sorted = options.Bool(0);
+  params->index_vector_dim = options.Long(4);
+  params->unique_indices = options.Bool(5);
+  params->update_computation_subgraph_index = options.Int(6);
+  return CopyLongs(options, 1, params->update_window_dims, &params->num_update_window_dims) &&
+         CopyLongs(options, 2, params->inserted_window_dims, &params->num_inserted_window_dims) &&
+         CopyLongs(options, 3, params->scatter_dims_to_operand_dims,
+                   &params->num_scatter_dims_to_operand_dims);
+}
+
+bool FillGather(const OpOptions& options, TfLiteStablehloGatherParams* params) {
+  params->index_vector_dim = options.Long(3);
+  params->indices_are_sorted = options.Bool(5);
+  return CopyLongs(options, 0, params->offset_dims, &params->num_offset_dims) &&
+         CopyLongs(options, 1, params->collapsed_slice_dims, &params->num_collapsed_slice_dims) &&
+         CopyLongs(options, 2, params->start_index_map, &params->num_start_index_map) &&
+         CopyLongs(options, 4, params->slice_sizes, &params->num_slice_sizes);
+}
+
+bool FillPad(const OpOptions& options, TfLiteStablehloPadParams* params) {
+  const size_t rank = options.Longs(0).size();
+  return rank > 0 && options.Longs(1).size() == rank && options.Longs(2).size() == rank &&
+         CopyLongs(options, 0, params->edge_padding_low) &&
+         CopyLongs(options, 1, params->edge_padding_high) &&
+         CopyLongs(options, 2, params->interior_padding);
+}
+
+bool FillReduceWindow(const OpOptions& options, TfLiteStablehloReduceWindowParams* params) {
+  const size_t rank = options.Longs(0).size();
+  params->body_subgraph_index = options.Int(5);
+  return rank > 0 && CopyLongs(options, 0, params->window_dimensions) &&
+         CopyOptional(options, 1, rank, 1, params->window_strides) &&
+         CopyOptional(options, 2, rank, 1, params->base_dilations) &&
+         CopyOptional(options, 3, rank, 1, params->window_dilations) &&
+         CopyOptional(options, 4, 2 * rank, 0, params->padding);
+}
+
+// The name and the attributes stay in the model.
+bool FillRngBitGenerator(const OpOptions& options, TfLiteStablehloRngBitGeneratorParams* params) {
+  switch (options.Byte(0)) {
+    case 0:
+      params->algorithm = kTfLiteRngAlgorithmDefault;
+      break;
+    case 1:
+      params->algorithm = kTfLiteRngAlgorithmPhilox;
+      break;
+    case 2:
+      params->algorithm = kTfLiteRngAlgorithmThreefry;
+      break;
+    default:
+      params->algorithm = kTfLiteRngAlgorithmUnknown;
+  }
+  return true;
+}
+
+// ---- Elements of two inputs -------------------------------------------------------------------
+
+// What STABLEHLO_SCATTER may do with an element and what it finds in its place; the first four
+// are operators of their own, too.
+enum class Combination { kSum, kProduct, kMaximum, kMinimum, kReplacement };
+
+// Integers wrap; where values are not ordered, the first stays.
+template <Combination combination, typename T>
+T Combine(T a, T b) {
+  if constexpr (combination == Combination::kReplacement) {
+    return b;
+  } else if constexpr (combination == Combination::kMaximum) {
+    return a < b ? b : a;
+  } else if constexpr (combination == Combination::kMinimum) {
+    return b < a ? b : a;
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto left = static_cast<uint64_t>(a), right = static_cast<uint64_t>(b);
+    return static_cast<T>(combination == Combination::kSum ? left + right : left * right);
+  } else {
+    return T(combination == Combination::kSum ? a + b : a * b);
+  }
+}
+
+constexpr uint32_t kNumbers = kFloat32Bit | kFloat16Bit | TypeBit(kTfLiteFloat64) | kInt8Bit |
+                              kUInt8Bit | kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit |
+                              kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
+constexpr uint32_t kAndTypes = kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt8Bit |
+                               TypeBit(kTfLiteUInt16) | kUInt32Bit | TypeBit(kTfLiteUInt64) |
+                               kBoolBit;
+constexpr uint32_t kShiftTypes = kInt8Bit | kInt16Bit | kInt32Bit;
+
+template <uint32_t types>
+TfLiteStatus PrepareElements(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, a, types));
+  DEPUTY_TRY(CheckSameType(context, b, a));
+  DEPUTY_TRY(CheckSameType(context, output, a));
+  if (TfLiteIntArrayEqual(a->dims, b->dims) == 0) {
+    return TensorError(context, b, "expected the shape of the other input");
+  }
+  return ResizeLike(context, output, a);
+}
+
+// out = function(a, b) for every element, on all threads.
+template <uint32_t types, typename Function>
+TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+  const TfLiteTensor* a = Input(context, node, 0);
+  const TfLiteTensor* b = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  return DispatchType<types>(context, a, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* left = Data<T>(a);
+    const T* right = Data<T>(b);
+    T* out = Data<T>(output);
+    ParallelRanges(context, ElementCount(output), kElementsPerTask,
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t i = first; i < last; ++i) out[i] = function(left[i], right[i]);
+                   });
+    return kTfLiteOk;
+  });
+}
+
+template <Combination combination>
+TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
+  return MapPairs<kNumbers>(context, node,
+                            [](auto a, auto b) { return Combine<combination>(a, b); });
+}
+
+TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
+  return MapPairs<kAndTypes>(context, node,
+                             [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
+}
+
+// By at least as many bits as there are: 0, as StableHLO has it. Upstream leaves that undefined.
+TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
+  return MapPairs<kShiftTypes>(context, node, [](auto value, auto bits) {
+    using T = decltype(value);
+    const bool all = bits < 0 || bits >= static_cast<T>(8 * sizeof(T));
+    return static_cast<T>(all ? 0 : static_cast<uint32_t>(value) << bits);
+  });
+}
+
+// ---- STABLEHLO_PAD ----------------------------------------------------------------------------
+
+constexpr uint32_t kPadTypes = kNumbers | kBoolBit;
+
+// Along one axis: element number i of the input, for first <= i < last, goes to place
+// margin + i * step of the output.
+struct PaddedAxis {
+  int64_t extent = 0;  // of the output
+  int64_t margin = 0, step = 1, first = 0, last = 0;
+};
+
+// False when an extent is beyond all numbers.
+bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
+  int64_t steps = 0, sum = 0, room = 0;
+  if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
+      __builtin_mul_overflow(extent - int64_t{1}, axis->step, &steps) ||
+      __builtin_add_overflow(steps, low, &sum) || __builtin_add_overflow(sum, high, &sum) ||
+      __builtin_add_overflow(sum, int64_t{1}, &axis->extent) || axis->extent > INT32_MAX) {
+    return false;
+  }
+  axis->margin = low;
+  if (extent <= 1) axis->step = 1;
+  // How far the last element that is copied may be from element 0.
+  if (__builtin_sub_overflow(axis->extent - 1, low, &room)) room = INT64_MAX;
+  if (room >= 0 && extent > 0) axis->last = std::min(extent - int64_t{1}, room / axis->step) + 1;
+  axis->first = low >= 0 ? 0 : std::min(-(low + 1) / axis->step, axis->last - 1) + 1;
+  return true;
+}
+
+TfLiteStatus PlanPad(TfLiteContext* context, TfLiteNode* node, PaddedAxis (&axes)[kMaxRank]) {
+  const auto& params = ParamsOf<TfLiteStablehloPadParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  for (int i = 0; i < Rank(input); ++i) {
+    const int64_t low = params.edge_padding_low[i], high = params.edge_padding_high[i];
+    const int64_t between = params.interior_padding[i];
+    if (PadAxis(Dim(input, i), low, high, between, &axes[i])) continue;
+    return TensorError(context, input, "dimension %d cannot be padded by %lld, %lld and %lld", i,
+                       static_cast<long long>(low), static_cast<long long>(high),
+                       static_cast<long long>(between));
+  }
+  return kTfLiteOk;
+}
+
+// Where an extent would be negative or 0, all are 0, as in TensorFlow Lite.
+TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* value = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kPadTypes));
+  DEPUTY_TRY(CheckSameType(context, value, input));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckElementCount(context, value, 1));
+  const int rank = Rank(input);
+  if (rank == 0 || rank > TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT) {
+    return TensorError(context, input, "expected 1 to %d dimensions, found %d",
+                       TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT, rank);
+  }
+  PaddedAxis axes[kMaxRank];
+  DEPUTY_TRY(PlanPad(context, node, axes));
+  int dims[kMaxRank] = {};
+  if (std::all_of(axes, axes + rank, [](const PaddedAxis& a) { return a.extent > 0; })) {
+    for (int i = 0; i < rank; ++i) dims[i] = static_cast<int>(axes[i].extent);
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
+}
+
+TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  PaddedAxis axes[kMaxRank];
+  DEPUTY_TRY(PlanPad(context, node, axes));
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  const DenseSteps steps_in(Dims(input)), steps_out(Dims(output));
+  StridedCopy copy;
+  int64_t from = 0, to = 0;
+  bool any = true;
+  for (int i = 0; i < Rank(input); ++i) {
+    const PaddedAxis& axis = axes[i];
+    any = any && axis.first < axis.last;
+    if (!any) break;
+    copy.Add(axis.last - axis.first, steps_in[i], axis.step * steps_out[i]);
+    from += axis.first * steps_in[i];
+    to += (axis.margin + axis.first * axis.step) * steps_out[i];
+  }
+  copy.Finish();
+  return MoveElements(context, input, output, [&](const auto* in, auto* out) {
+    using T = std::remove_pointer_t<decltype(out)>;
+    std::fill_n(out, ElementCount(output), *Data<T>(Input(context, node, 1)));
+    if (any) copy.Run(in + from, out + to);
+  });
+}
+
+// ---- Windows at indices -----------------------------------------------------------------------
+
+// A set of axes below `rank`, none twice.
+TfLiteStatus CheckAxes(TfLiteContext* context, std::span<const int64_t> axes, int rank,
+                       const char* what, uint32_t* out_set) {
+  *out_set = 0;
+  for (const int64_t axis : axes) {
+    if (axis < 0 || axis >= rank || (*out_set >> axis & 1) != 0) {
+      return KernelError(context, "%s: expected different axes of %d, found %lld", what, rank,
+                         static_cast<long long>(axis));
+    }
+    *out_set |= uint32_t{1} << axis;
+  }
+  return kTfLiteOk;
+}
+
+bool Has(uint32_t set, int axis) { return (set >> axis & 1) != 0; }
+
+// A tensor of windows, whose axes are either those of a window or those of the indices; and the
+// operand, of which the axes in `fixed` are none of a window's.
+struct Windows {
+  int operand_axis[kMaxRank];    // of the window's axes, by the axis of the tensor; else -1
+  int64_t index_step[kMaxRank];  // in the indices, of their axes likewise; else 0
+  int index_size = 0;            // components of one index
+  int64_t component_step = 0;
+  std::span<const int64_t> component_axis;  // the operand's
+};
+
+// Steps of the tensor of indices, which has one axis for the components of an index.
+TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, int64_t vector_axis,
+                         std::span<const int64_t> component_axis, int operand_rank,
+                         Windows* windows) {
+  DEPUTY_TRY(CheckType(context, indices, kInt32Bit | kInt64Bit));
+  if (vector_axis < 0 || vector_axis >= Rank(indices)) {
+    return TensorError(context, indices, "expected more than %lld dimensions, found %d",
+                       static_cast<long long>(vector_axis), Rank(indices));
+  }
+  const int axis = static_cast<int>(vector_axis);
+  uint32_t set;
+  DEPUTY_TRY(CheckAxes(context, component_axis, operand_rank, "components of an index", &set));
+  DEPUTY_TRY(CheckDim(context, indices, axis, static_cast<int>(component_axis.size())));
+  windows->index_size = Dim(indices, axis);
+  windows->component_step = DenseSteps(Dims(indices))[axis];
+  windows->component_axis = component_axis;
+  return kTfLiteOk;
+}
+
+// The axes of a tensor of windows: those in `window_axes` are the operand's that are not in
+// `fixed`, in their order, all others those of the indices without the components.
+TfLiteStatus PlanAxes(TfLiteContext* context, int rank, uint32_t window_axes, int operand_rank,
+                      uint32_t fixed, const TfLiteTensor* indices, int vector_axis,
+                      Windows* windows) {
+  const int window_rank = std::popcount(window_axes);
+  if (window_rank != operand_rank - std::popcount(fixed) ||
+      rank - window_rank != Rank(indices) - 1) {
+    return KernelError(context, "expected %d axes of windows and %d of indices, found %d and %d",
+                       operand_rank - std::popcount(fixed), Rank(indices) - 1, window_rank,
+                       rank - window_rank);
+  }
+  const DenseSteps steps(Dims(indices));
+  int operand_axis = 0, index_axis = 0;
+  for (int i = 0; i < rank; ++i) {
+    windows->operand_axis[i] = -1;
+    windows->index_step[i] = 0;
+    if (Has(window_axes, i)) {
+      while (Has(fixed, operand_axis)) ++operand_axis;
+      windows->operand_axis[i] = operand_axis++;
+    } else {
+      if (index_axis == vector_axis) ++index_axis;
+      windows->index_step[i] = steps[index_axis++];
+    }
+  }
+  return kTfLiteOk;
+}
+
+// Where the index at `at` in the tensor of indices points to, by axes of the operand.
+void ReadIndex(const TfLiteTensor* indices, const Windows& windows, int64_t at,
+               int64_t (&start)[kMaxRank]) {
+  std::fill(std::begin(start), std::end(start), 0);
+  for (int i = 0; i < windows.index_size; ++i, at += windows.component_step) {
+    start[windows.component_axis[static_cast<size_t>(i)]] = IntegerAt(indices, at);
+  }
+}
+
+// The next place in row-major order; false behind the last.
+bool Advance(std::span<const int> dims, int64_t (&place)[kMaxRank]) {
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    if (++place[axis] < dims[axis]) return true;
+    place[axis] = 0;
+  }
+  return false;
+}
+
+// ---- STABLEHLO_GATHER -------------------------------------------------------------------------
+
+TfLiteStatus CheckSlices(TfLiteContext* context, const TfLiteTensor* operand,
+                         std::span<const int64_t> sizes) {
+  if (sizes.size() != static_cast<size_t>(Rank(operand))) {
+    return TensorError(context, operand,
+                       "expected as many dimensions as slice sizes, %zu, found %d", sizes.size(),
+                       Rank(operand));
+  }
+  for (int i = 0; i < Rank(operand); ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i)];
+    if (size >= 0 && size <= Dim(operand, i)) continue;
+    return TensorError(context, operand, "expected dimension %d to hold a slice of %lld, found %d",
+                       i, static_cast<long long>(size), Dim(operand, i));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus PlanGather(TfLiteContext* context, TfLiteNode* node, Windows* windows) {
+  const auto& params = ParamsOf<TfLiteStablehloGatherParams>(node);
+  const TfLiteTensor* operand = Input(context, node, 0);
+  const TfLiteTensor* indices = Input(context, node, 1);
+  const int rank = Rank(Output(context, node, 0));
+  const auto list = [](const int64_t* values, int count) {
+    return std::span(values, static_cast<size_t>(count));
+  };
+  DEPUTY_TRY(CheckSlices(context, operand, list(params.slice_sizes, params.num_slice_sizes)));
+  uint32_t offset_axes, collapsed;
+  DEPUTY_TRY(CheckAxes(context, list(params.offset_dims, params.num_offset_dims), rank,
+                       "offset dimensions", &offset_axes));
+  DEPUTY_TRY(CheckAxes(context, list(params.collapsed_slice_dims, params.num_collapsed_slice_dims),
+                       Rank(operand), "collapsed dimensions", &collapsed));
+  DEPUTY_TRY(PlanIndices(context, indices, params.index_vector_dim,
+                         list(params.start_index_map, params.num_start_index_map), Rank(operand),
+                         windows));
+  for (int i = 0; i < Rank(operand); ++i) {
+    if (Has(collapsed, i) && params.slice_sizes[i] != 1) {
+      return KernelError(context, "collapsed dimension %d: expected a slice of 1, found %lld", i,
+                         static_cast<long long>(params.slice_sizes[i]));
+    }
+  }
+  return PlanAxes(context, rank, offset_axes, Rank(operand), collapsed, indices,
+                  static_cast<int>(params.index_vector_dim), windows);
+}
+
+TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* operand = Input(context, node, 0);
+  const TfLiteTensor* indices = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, operand, kNumbers));
+  DEPUTY_TRY(CheckSameType(context, output, operand));
+  Windows windows;
+  DEPUTY_TRY(PlanGather(context, node, &windows));
+  const auto& params = ParamsOf<TfLiteStablehloGatherParams>(node);
+  int dims[kMaxRank], index_axis = 0;
+  for (int i = 0; i < Rank(output); ++i) {
+    if (windows.operand_axis[i] >= 0) {
+      dims[i] = static_cast<int>(params.slice_sizes[windows.operand_axis[i]]);
+    } else {
+      if (index_axis == params.index_vector_dim) ++index_axis;
+      dims[i] = Dim(indices, index_axis++);
+    }
+  }
+  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(output))});
+}
+
+// A slice that would not fit is moved to where it does.
+int64_t SliceStart(const TfLiteTensor* operand, const int64_t* sizes,
+                   const int64_t (&start)[kMaxRank]) {
+  const DenseSteps steps(Dims(operand));
+  int64_t at = 0;
+  for (int i = 0; i < Rank(operand); ++i) {
+    at += std::clamp<int64_t>(start[i], 0, Dim(operand, i) - sizes[i]) * steps[i];
+  }
+  return at;
+}
+
+TfLiteStatus EvalGather(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* operand = Input(context, node, 0);
+  const TfLiteTensor* indices = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  Windows windows;
+  DEPUTY_TRY(PlanGather(context, node, &windows));
+  const DenseSteps steps_in(Dims(operand)), steps_out(Dims(output));
+  StridedCopy copy;
+  int index_dims[kMaxRank];
+  for (int i = 0; i < Rank(output); ++i) {
+    const int axis = windows.operand_axis[i];
+    index_dims[i] = axis < 0 ? Dim(output, i) : 1;
+    if (axis >= 0) copy.Add(Dim(output, i), steps_in[axis], steps_out[i]);
+  }
+  copy.Finish();
+  const std::span<const int> dims(index_dims, static_cast<size_t>(Rank(output)));
+  const int64_t* sizes = ParamsOf<TfLiteStablehloGatherParams>(node).slice_sizes;
+  return MoveElements(context, operand, output, [&](const auto* in, auto* out) {
+    int64_t place[kMaxRank] = {}, start[kMaxRank];
+    do {
+      int64_t index_at = 0, to = 0;
+      for (int i = 0; i < Rank(output); ++i) {
+        index_at += place[i] * windows.index_step[i];
+        to += place[i] * steps_out[i];
+      }
+      ReadIndex(indices, windows, index_at, start);
+      copy.Run(in + SliceStart(operand, sizes, start), out + to);
+    } while (Advance(dims, place));
+  });
+}
+
+// ---- STABLEHLO_SCATTER ------------------------------------------------------------------------
+
+TfLiteStatus PlanScatter(TfLiteContext* context, TfLiteNode* node, Windows* windows) {
+  const auto& params = ParamsOf<TfLiteStablehloScatterParams>(node);
+  const int operand_rank = Rank(Input(context, node, 0));
+  const TfLiteTensor* indices = Input(context, node, 1);
+  const int rank = Rank(Input(context, node, 2));
+  const auto list = [](const int64_t* values, int count) {
+    return std::span(values, static_cast<size_t>(count));
+  };
+  uint32_t window_axes, inserted;
+  DEPUTY_TRY(CheckAxes(context, list(params.update_window_dims, params.num_update_window_dims),
+                       rank, "window dimensions", &window_axes));
+  DEPUTY_TRY(CheckAxes(context, list(params.inserted_window_dims, params.num_inserted_window_dims),
+                       operand_rank, "inserted dimensions", &inserted));
+  DEPUTY_TRY(PlanIndices(
+      context, indices, params.index_vector_dim,
+      list(params.scatter_dims_to_operand_dims, params.num_scatter_dims_to_operand_dims),
+      operand_rank, windows));
+  return PlanAxes(context, rank, window_axes, operand_rank, inserted, indices,
+                  static_cast<int>(params.index_vector_dim), windows);
+}
+
+// What the only operator of the subgraph that combines two elements does; one without operators
+// returns the second.
+TfLiteStatus FindCombination(TfLiteContext* context, int subgraph, Combination* out_combination) {
+  Runtime* const runtime = RuntimeOf(context);
+  const CallableSubgraph* body = runtime == nullptr ? nullptr : runtime->FindSubgraph(subgraph);
+  if (body == nullptr) return KernelError(context, "subgraph %d does not exist", subgraph);
+  if (body->operator_count() > 1) {
+    return KernelError(context, "subgraph %d: expected at most 1 operator, found %zu", subgraph,
+                       body->operator_count());
+  }
+  *out_combination = Combination::kReplacement;
+  if (body->operator_count() == 0) return kTfLiteOk;
+  switch (body->operator_code(0)) {
+    case kTfLiteBuiltinStablehloAdd:
+      *out_combination = Combination::kSum;
+      return kTfLiteOk;
+    case kTfLiteBuiltinStablehloMultiply:
+      *out_combination = Combination::kProduct;
+      return kTfLiteOk;
+    case kTfLiteBuiltinStablehloMaximum:
+      *out_combination = Combination::kMaximum;
+      return kTfLiteOk;
+    case kTfLiteBuiltinStablehloMinimum:
+      *out_combination = Combination::kMinimum;
+      return kTfLiteOk;
+    default:
+      return KernelError(context, "subgraph %d: expected a sum, a product or an extreme", subgraph);
+  }
+}
+
+TfLiteStatus PrepareScatter(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
+  const TfLiteTensor* operand = Input(context, node, 0);
+  const TfLiteTensor* indices = Input(context, node, 1);
+  const TfLiteTensor* updates = Input(context, node, 2);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, operand, kNumbers));
+  DEPUTY_TRY(CheckSameType(context, updates, operand));
+  DEPUTY_TRY(CheckSameType(context, output, operand));
+  const auto& params = ParamsOf<TfLiteStablehloScatterParams>(node);
+  Combination combination;
+  DEPUTY_TRY(FindCombination(context, params.update_computation_subgraph_index, &combination));
+  Windows windows;
+  DEPUTY_TRY(PlanScatter(context, node, &windows));
+  int index_axis = 0;
+  for (int i = 0; i < Rank(updates); ++i) {
+    if (windows.operand_axis[i] >= 0) continue;
+    if (index_axis == params.index_vector_dim) ++index_axis;
+    DEPUTY_TRY(CheckDim(context, updates, i, Dim(indices, index_axis++)));
+  }
+  return ResizeLike(context, output, operand);
+}
+
+// Updates beyond the operand are left out, as StableHLO's reference does.
+template <Combination combination, typename T>
+void Scatter(const TfLiteTensor* indices, const TfLiteTensor* updates, const Windows& windows,
+             TfLiteTensor* output) {
+  const DenseSteps steps(Dims(output));
+  const T* update = Data<T>(updates);
+  T* out = Data<T>(output);
+  int64_t place[kMaxRank] = {}, target[kMaxRank];
+  do {
+    int64_t index_at = 0, to = 0;
+    bool inside = true;
+    for (int i = 0; i < Rank(updates); ++i) index_at += place[i] * windows.index_step[i];
+    ReadIndex(indices, windows, index_at, target);
+    for (int i = 0; i < Rank(updates); ++i) {
+      const int axis = windows.operand_axis[i];
+      if (axis >= 0 && __builtin_add_overflow(target[axis], place[i], &target[axis]))
+        inside = false;
+    }
+    for (int i = 0; i < Rank(output); ++i) {
+      inside = inside && target[i] >= 0 && target[i] < Dim(output, i);
+      if (inside) to += target[i] * steps[i];
+    }
+    if (inside) out[to] = Combine<combination>(out[to], *update);
+    ++update;
+  } while (Advance(Dims(updates), place));
+}
+
+template <Combination combination>
+TfLiteStatus ScatterAll(TfLiteContext* context, TfLiteNode* node, const Windows& windows) {
+  TfLiteTensor* output = Output(context, node, 0);
+  const TfLiteTensor* updates = Input(context, node, 2);
+  DEPUTY_TRY(CopyTensor(context, Input(context, node, 0), output));
+  if (ElementCount(updates) == 0) return kTfLiteOk;
+  return DispatchType<kNumbers>(context, output, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Scatter<combination, T>(Input(context, node, 1), updates, windows, output);
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus EvalScatter(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteStablehloScatterParams>(node);
+  Combination combination;
+  DEPUTY_TRY(FindCombination(context, params.update_computation_subgraph_index, &combination));
+  Windows windows;
+  DEPUTY_TRY(PlanScatter(context, node, &windows));
+  switch (combination) {
+    case Combination::kSum:
+      return ScatterAll<Combination::kSum>(context, node, windows);
+    case Combination::kProduct:
+      return ScatterAll<Combination::kProduct>(context, node, windows);
+    case Combination::kMaximum:
+      return ScatterAll<Combination::kMaximum>(context, node, windows);
+    case Combination::kMinimum:
+      return ScatterAll<Combination::kMinimum>(context, node, windows);
+    case Combination::kReplacement:
+      return ScatterAll<Combination::kReplacement>(context, node, windows);
+  }
+  return kTfLiteError;
+}
+
+// ---- Table ------------------------------------------------------------------------------------
+
+template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
+constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code) {
+  return ParserRow(name, code, {2, member}, sizeof(Params), &Parse<member, Params, fill, needed>);
+}
+
+// A row with a kernel, for options of which member of the union they are.
+template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
+constexpr OpDef With(OpDef row) {
+  row.options = {2, member};
+  row.params_size = sizeof(Params);
+  row.parse = &Parse<member, Params, fill, needed>;
+  return row;
+}
+
+template <Combination combination>
+constexpr OpDef Elements(const char* name, TfLiteBuiltinOperator code) {
+  return KernelRow<void>(name, code, 1, kNumbers, &Guarded<&PrepareElements<kNumbers>>,
+                         &Guarded<&EvalElements<combination>>);
+}
+
+constexpr OpDef kTable[] = {
+    Elements<Combination::kSum>("STABLEHLO_ADD", kTfLiteBuiltinStablehloAdd),
+    Elements<Combination::kProduct>("STABLEHLO_MULTIPLY", kTfLiteBuiltinStablehloMultiply),
+    Elements<Combination::kMaximum>("STABLEHLO_MAXIMUM", kTfLiteBuiltinStablehloMaximum),
+    Elements<Combination::kMinimum>("STABLEHLO_MINIMUM", kTfLiteBuiltinStablehloMinimum),
+    KernelRow<void>("STABLEHLO_AND", kTfLiteBuiltinStablehloAnd, 1, kAndTypes,
+                    &Guarded<&PrepareElements<kAndTypes>>, &Guarded<&EvalAnd>),
+    KernelRow<void>("STABLEHLO_SHIFT_LEFT", kTfLiteBuiltinStablehloShiftLeft, 1, kShiftTypes,
+                    &Guarded<&PrepareElements<kShiftTypes>>, &Guarded<&EvalShiftLeft>),
+    With<7, false, TfLiteStablehloScatterParams, &FillScatter>(
+        KernelRow<void>("STABLEHLO_SCATTER", kTfLiteBuiltinStablehloScatter, 1, kNumbers,
+                        &Guarded<&PrepareScatter>, &Guarded<&EvalScatter>)),
+    With<16, false, TfLiteStablehloGatherParams, &FillGather>(
+        KernelRow<void>("STABLEHLO_GATHER", kTfLiteBuiltinStablehloGather, 1, kNumbers,
+                        &Guarded<&PrepareGather>, &Guarded<&EvalGather>)),
+    With<10, true, TfLiteStablehloPadParams, &FillPad>(
+        KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kPadTypes,
+                        &Guarded<&PreparePad>, &Guarded<&EvalPad>)),
+    Row<13, true, TfLiteStablehloReduceWindowParams, &FillReduceWindow>(
+        "STABLEHLO_REDUCE_WINDOW", kTfLiteBuiltinStablehloReduceWindow),
+    Row<19, false, TfLiteStablehloRngBitGeneratorParams, &FillRngBitGenerator>(
+        "STABLEHLO_RNG_BIT_GENERATOR", kTfLiteBuiltinStablehloRngBitGenerator),
+    ParserRow("STABLEHLO_LOGISTIC", kTfLiteBuiltinStablehloLogistic),
+    ParserRow("STABLEHLO_DIVIDE", kTfLiteBuiltinStablehloDivide),
+    ParserRow("STABLEHLO_RESHAPE", kTfLiteBuiltinStablehloReshape),
+    ParserRow("STABLEHLO_CLAMP", kTfLiteBuiltinStablehloClamp),
+    ParserRow("STABLEHLO_CONCATENATE", kTfLiteBuiltinStablehloConcatenate),
+    ParserRow("STABLEHLO_BROADCAST_IN_DIM", kTfLiteBuiltinStablehloBroadcastInDim),
+    ParserRow("STABLEHLO_CONVOLUTION", kTfLiteBuiltinStablehloConvolution),
+    ParserRow("STABLEHLO_SLICE", kTfLiteBuiltinStablehloSlice),
+    ParserRow("STABLEHLO_CUSTOM_CALL", kTfLiteBuiltinStablehloCustomCall),
+    ParserRow("STABLEHLO_REDUCE", kTfLiteBuiltinStablehloReduce),
+    ParserRow("STABLEHLO_ABS", kTfLiteBuiltinStablehloAbs),
+    ParserRow("STABLEHLO_COSINE", kTfLiteBuiltinStablehloCosine),
+    ParserRow("STABLEHLO_EXPONENTIAL", kTfLiteBuiltinStablehloExponential),
+    ParserRow("STABLEHLO_FLOOR", kTfLiteBuiltinStablehloFloor),
+    ParserRow("STABLEHLO_LOG", kTfLiteBuiltinStablehloLog),
+    ParserRow("STABLEHLO_NEGATE", kTfLiteBuiltinStablehloNegate),
+    ParserRow("STABLEHLO_OR", kTfLiteBuiltinStablehloOr),
+    ParserRow("STABLEHLO_POWER", kTfLiteBuiltinStablehloPower),
+    ParserRow("STABLEHLO_REMAINDER", kTfLiteBuiltinStablehloRemainder),
+    ParserRow("STABLEHLO_RSQRT", kTfLiteBuiltinStablehloRsqrt),
+    ParserRow("STABLEHLO_SELECT", kTfLiteBuiltinStablehloSelect),
+    ParserRow("STABLEHLO_SUBTRACT", kTfLiteBuiltinStablehloSubtract),
+    ParserRow("STABLEHLO_TANH", kTfLiteBuiltinStablehloTanh),
+    ParserRow("STABLEHLO_COMPARE", kTfLiteBuiltinStablehloCompare),
+    ParserRow("STABLEHLO_CONVERT", kTfLiteBuiltinStablehloConvert),
+    ParserRow("STABLEHLO_DYNAMIC_SLICE", kTfLiteBuiltinStablehloDynamicSlice),
+    ParserRow("STABLEHLO_DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinStablehloDynamicUpdateSlice),
+    ParserRow("STABLEHLO_IOTA", kTfLiteBuiltinStablehloIota),
+    ParserRow("STABLEHLO_DOT_GENERAL", kTfLiteBuiltinStablehloDotGeneral),
+    ParserRow("STABLEHLO_SORT", kTfLiteBuiltinStablehloSort),
+    ParserRow("STABLEHLO_WHILE", kTfLiteBuiltinStablehloWhile),
+    ParserRow("STABLEHLO_TRANSPOSE", kTfLiteBuiltinStablehloTranspose),
+    ParserRow("STABLEHLO_CBRT", kTfLiteBuiltinStablehloCbrt),
+};
+
+}  // namespace
+
+constexpr std::span<const OpDef> kStablehloOps = kTable;
+
+}  // namespace deputy

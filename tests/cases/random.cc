@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, by which every executor makes
+// the same numbers, in one inference after the other.
+#include "tests/cases/node.h"
+
+namespace deputy {
+namespace {
+
+NodeRow Numbers(TfLiteBuiltinOperator code, const char* name, const std::vector<double>& shape,
+                const char* refusal = "", TfLiteType output = kTfLiteFloat32) {
+  return {
+      code, name, {{kTfLiteInt32, {static_cast<int32_t>(shape.size())}, shape}}, {output}, refusal};
+}
+
+NodeRow Samples(const Shape& logits, double count, TfLiteType output, const char* refusal = "") {
+  return {kTfLiteBuiltinMultinomial,
+          "MULTINOMIAL",
+          {{kTfLiteFloat32, logits}, {kTfLiteInt32, {}, {count}}},
+          {output},
+          refusal};
+}
+
+const NodeRow kSampleRows[] = {
+    Samples({3, 7}, 9, kTfLiteInt32),
+    Samples({1, 1}, 0, kTfLiteInt64),
+    Samples({0, 4}, 3, kTfLiteInt64),
+    Samples({3, 7}, -1, kTfLiteInt32, "expected 0 samples or more, found -1"),
+    Samples({3, 7}, INT32_MIN, kTfLiteInt32, "expected 0 samples or more"),
+    Samples({3, 0}, 2, kTfLiteInt32, "expected dimension 1 to be 1 or more"),
+    Samples({7}, 2, kTfLiteInt32, "expected 2 dimensions, found 1"),
+    Samples({3, 7}, 2, kTfLiteFloat32, "expected type INT32 or INT64"),
+};
+
+void AddRandom(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
+               const std::vector<int32_t>& outputs) {
+  builder->AddOp(row.code, inputs, outputs, schema::CreateRandomOptions(builder->fbb(), 12, -34));
+}
+
+}  // namespace
+
+std::vector<OpCase> RandomCases() {
+  std::vector<NodeRow> rows(std::begin(kSampleRows), std::end(kSampleRows));
+  for (const auto& [code, name] :
+       {std::pair{kTfLiteBuiltinRandomUniform, "RANDOM_UNIFORM"},
+        std::pair{kTfLiteBuiltinRandomStandardNormal, "RANDOM_STANDARD_NORMAL"}}) {
+    rows.push_back(Numbers(code, name, {3, 7}));
+    rows.push_back(Numbers(code, name, {1}));
+    rows.push_back(Numbers(code, name, {0, 5}));
+    rows.push_back(Numbers(code, name, {2, -3}, "its dimension 1 would be -3"));
+    rows.push_back(Numbers(code, name, {INT32_MAX, INT32_MAX, INT32_MAX}, "overflow"));
+    rows.push_back(Numbers(code, name, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "at most 8 elements, found 9"));
+    rows.push_back(Numbers(code, name, {3}, "expected type FLOAT32", kTfLiteFloat16));
+  }
+  return NodeCases(rows, AddRandom);
+}
+
+}  // namespace deputy

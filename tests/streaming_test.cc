@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streaming models, which get one step of a sequence per inference and keep the rest in variables,
+// against what the real TensorFlow Lite answered to a hundred inferences with a reset in between.
+// tests/golden/streams.py makes the models and says what their answers hold.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/paths.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+std::vector<uint8_t> BytesOf(const std::string& file) {
+  std::ifstream stream(TestDataPath("streams/" + file), std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+struct Answers {
+  int32_t inferences = 0, reset = 0, input_bytes = 0, output_bytes = 0;
+  std::vector<uint8_t> rows;
+
+  const uint8_t* input(int number) const {
+    return rows.data() + number * (input_bytes + output_bytes);
+  }
+  const uint8_t* output(int number) const { return input(number) + input_bytes; }
+};
+
+Answers ReadAnswers(const std::string& name) {
+  const std::vector<uint8_t> bytes = BytesOf(name + ".answers");
+  Answers answers;
+  int32_t header[4];
+  if (bytes.size() < sizeof header) return answers;
+  std::memcpy(header, bytes.data(), sizeof header);
+  answers = {header[0], header[1], header[2], header[3], {}};
+  answers.rows.assign(bytes.begin() + sizeof header, bytes.end());
+  return answers;
+}
+
+// Empty, or what differs. Floats are within 1e-5 of the greatest, bytes are equal.
+std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected, size_t bytes) {
+  if (TfLiteTensorByteSize(tensor) != bytes) return "another size";
+  if (TfLiteTensorType(tensor) != kTfLiteFloat32) {
+    return std::memcmp(TfLiteTensorData(tensor), expected, bytes) == 0 ? "" : "other bytes";
+  }
+  std::vector<float> golden(bytes / sizeof(float));
+  std::memcpy(golden.data(), expected, bytes);
+  const std::vector<float> found = TestInterpreter::Values<float>(tensor);
+  float greatest = 0.0f;
+  for (float value : golden) greatest = std::max(greatest, std::fabs(value));
+  for (size_t i = 0; i < golden.size(); ++i) {
+    if (!(std::fabs(found[i] - golden[i]) <= 1e-5f * greatest + 1e-6f)) {
+      return "element " + std::to_string(i) + " is " + std::to_string(found[i]) + ", expected " +
+             std::to_string(golden[i]);
+    }
+  }
+  return "";
+}
+
+class StreamingModels : public testing::TestWithParam<const char*> {};
+
+TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
+  const Answers answers = ReadAnswers(GetParam());
+  ASSERT_EQ(answers.inferences, 100);
+  ASSERT_EQ(answers.rows.size(),
+            100u * static_cast<size_t>(answers.input_bytes + answers.output_bytes));
+  TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
+  ASSERT_NE(interpreter.get(), nullptr) << interpreter.log();
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  const auto input_bytes = static_cast<size_t>(answers.input_bytes);
+  for (int number = 0; number < answers.inferences; ++number) {
+    if (number == answers.reset) {
+      ASSERT_EQ(TfLiteInterpreterResetVariableTensors(interpreter.get()), kTfLiteOk);
+    }
+    interpreter.Set<uint8_t>(0, {answers.input(number), answers.input(number) + input_bytes});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    ASSERT_EQ(Difference(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0),
+                         answers.output(number), static_cast<size_t>(answers.output_bytes)),
+              "")
+        << "inference " << number;
+  }
+}
+
+// Otherwise the answers would say nothing about what is kept.
+TEST_P(StreamingModels, forget_when_they_are_reset) {
+  const Answers answers = ReadAnswers(GetParam());
+  TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  const std::vector<uint8_t> first(answers.input(0), answers.input(1) - answers.output_bytes);
+  std::vector<std::vector<uint8_t>> outputs;
+  for (int number = 0; number < 3; ++number) {
+    if (number == 2) {
+      ASSERT_EQ(TfLiteInterpreterResetVariableTensors(interpreter.get()), kTfLiteOk);
+    }
+    interpreter.Set<uint8_t>(0, first);
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    outputs.push_back(interpreter.Get<uint8_t>(0));
+  }
+  EXPECT_NE(outputs[0], outputs[1]);
+  EXPECT_EQ(outputs[0], outputs[2]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, StreamingModels,
+                         testing::Values("lstm_f32", "lstm_hybrid", "lstm_i8", "svdf_i8",
+                                         "rnn_f32"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace deputy

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops that search, normalise and interpolate rows against the plainest code there is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tests/vector_tables.h"
+
+namespace deputy {
+namespace {
+
+// Numbers that look like chance, some of them equal.
+template <typename T>
+std::vector<T> Mixed(int count) {
+  std::vector<T> values;
+  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>((i * 7919 + 31) % 101 - 20));
+  return values;
+}
+
+template <typename T>
+void CheckFind(const CpuKernels* cpu, int count) {
+  const std::vector<T> in = Mixed<T>(count);
+  for (const int bound : {-30, 5, 70, 79, 80, 100}) {
+    const auto limit = static_cast<T>(bound);
+    const auto above = std::find_if(in.begin(), in.end(), [=](T x) { return x > limit; });
+    const auto below = std::find_if(in.begin(), in.end(), [=](T x) { return x < limit; });
+    EXPECT_EQ(cpu->vector.find_above.of<T>()(in.data(), count, limit), above - in.begin())
+        << cpu->name << " of " << count << " above " << bound;
+    EXPECT_EQ(cpu->vector.find_below.of<T>()(in.data(), count, limit), below - in.begin())
+        << cpu->name << " of " << count << " below " << bound;
+  }
+}
+
+TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int count : kVectorCounts) {
+      CheckFind<float>(cpu, count);
+      CheckFind<int8_t>(cpu, count);
+      CheckFind<uint8_t>(cpu, count);
+      CheckFind<int16_t>(cpu, count);
+      CheckFind<int32_t>(cpu, count);
+      CheckFind<int64_t>(cpu, count);
+    }
+  }
+}
+
+TEST(VectorRows, nan_is_neither_found_nor_beaten) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> in(200, nan);
+  for (const CpuKernels* cpu : VectorTables()) {
+    EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
+    const std::vector<float> ones(200, 1.0f);
+    EXPECT_EQ(cpu->vector.find_below.of<float>()(ones.data(), 200, nan), 200) << cpu->name;
+  }
+}
+
+template <typename T, typename Index>
+void CheckKeep(const CpuKernels* cpu, int count) {
+  const std::vector<T> in = Mixed<T>(count);
+  for (const bool largest : {true, false}) {
+    std::vector<T> best(in.size(), T{9});
+    std::vector<Index> at(in.size(), Index{3});
+    const auto loop =
+        (largest ? cpu->vector.keep_largest : cpu->vector.keep_smallest).of<FromTo<T, Index>>();
+    loop(in.data(), count, Index{5}, best.data(), at.data());
+    for (size_t i = 0; i < in.size(); ++i) {
+      const bool better = largest ? in[i] > 9 : in[i] < 9;
+      ASSERT_EQ(best[i], better ? in[i] : T{9}) << cpu->name << " " << i;
+      ASSERT_EQ(at[i], better ? 5 : 3) << cpu->name << " " << i;
+    }
+  }
+}
+
+TEST(VectorRows, the_better_of_two_rows_is_kept_with_its_place) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int count : kVectorCounts) {
+      CheckKeep<float, int32_t>(cpu, count);
+      CheckKeep<float, int64_t>(cpu, count);
+      CheckKeep<int8_t, int32_t>(cpu, count);
+      CheckKeep<uint8_t, int64_t>(cpu, count);
+      CheckKeep<int32_t, int64_t>(cpu, count);
+    }
+  }
+}
+
+TEST(VectorRows, rows_get_the_length_one_whatever_the_instruction_set) {
+  for (const int count : {1, 15, 16, 17, 300}) {
+    const std::vector<float> in = Mixed<float>(count);
+    double squares = 0;
+    for (const float x : in) squares += static_cast<double>(x) * static_cast<double>(x);
+    std::vector<float> first;
+    for (const CpuKernels* cpu : VectorTables()) {
+      std::vector<float> out(in.size());
+      cpu->vector.l2_normalize(in.data(), count, out.data());
+      for (size_t i = 0; i < in.size(); ++i) {
+        ASSERT_NEAR(out[i], static_cast<double>(in[i]) / std::sqrt(squares), 1e-6) << cpu->name;
+      }
+      if (first.empty()) first = out;
+      EXPECT_EQ(out, first) << cpu->name;
+    }
+  }
+}
+
+template <typename T>
+void CheckSteps(const CpuKernels* cpu, int count) {
+  constexpr int32_t kZeroIn = 11, kZeroOut = std::is_signed_v<T> ? 0 : 128;
+  const std::vector<T> in = Mixed<T>(count);
+  int64_t squares = 0;
+  for (const T x : in) squares += int64_t{x - kZeroIn} * (x - kZeroIn);
+  EXPECT_EQ(cpu->vector.sum_of_squares.of<T>()(in.data(), count, kZeroIn), squares) << cpu->name;
+  // By 4 * 3 / 4: exact, and beyond the range at both ends.
+  std::vector<T> out(in.size());
+  cpu->vector.scale_row.of<T>()(in.data(), count, {kZeroIn, 2, {3 << 29, 0}}, kZeroOut, out.data());
+  for (size_t i = 0; i < in.size(); ++i) {
+    ASSERT_EQ(out[i], std::clamp<int>((in[i] - kZeroIn) * 3 + kZeroOut,
+                                      std::numeric_limits<T>::min(), std::numeric_limits<T>::max()))
+        << cpu->name << " of " << int{in[i]};
+  }
+}
+
+TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int count : kVectorCounts) {
+      CheckSteps<int8_t>(cpu, count);
+      CheckSteps<uint8_t>(cpu, count);
+    }
+  }
+}
+
+// Three pixels between two rows of two; shares are quarters, which all types hold exactly.
+template <typename T, typename Weight>
+void CheckBlend(const CpuKernels* cpu, int depth, int unit) {
+  const std::vector<T> in = Mixed<T>(4 * depth);
+  const auto share = [unit](int quarters) { return static_cast<Weight>(unit * quarters / 4); };
+  const Between<Weight> x[] = {{0, depth, share(4), share(0)},
+                               {0, depth, share(1), share(3)},
+                               {depth, depth, share(2), share(2)}};
+  const Between<Weight> y = {0, 2 * depth, share(3), share(1)};
+  std::vector<T> out(static_cast<size_t>(3 * depth));
+  cpu->vector.blend.of<FromTo<T, Weight>>()({in.data(), y, x, 3, depth, out.data()});
+  for (int i = 0; i < 3 * depth; ++i) {
+    const Between<Weight>& at = x[i / depth];
+    const auto value = [&](int64_t row, int64_t column) {
+      return static_cast<double>(in[static_cast<size_t>(row + column + i % depth)]);
+    };
+    const auto between = [&](int64_t row) {
+      return value(row, at.low) * static_cast<double>(at.keep) +
+             value(row, at.high) * static_cast<double>(at.weight);
+    };
+    const double exact = (between(y.low) * static_cast<double>(y.keep) +
+                          between(y.high) * static_cast<double>(y.weight)) /
+                         unit / unit;
+    const double rounded = std::is_same_v<T, float> ? exact : std::round(exact);
+    ASSERT_EQ(static_cast<double>(out[static_cast<size_t>(i)]), rounded) << cpu->name << " " << i;
+  }
+}
+
+TEST(VectorRows, pixels_are_blended) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int depth : {1, 3, 16, 17, 40}) {
+      CheckBlend<float, float>(cpu, depth, 1);
+      CheckBlend<int8_t, int32_t>(cpu, depth, 1024);
+      CheckBlend<int16_t, int32_t>(cpu, depth, 1024);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy
