@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate that MindSpore Lite's tutorial sketches, complete: "NPUDelegate" takes runs of
-// convolutions, additions and RELUs, and makes an "NPUGraph" of each. What the sketch lacks is
-// repaired and marked with (*): it loses a run of one kernel and the run at the end of the list,
-// fills no table of operators, returns an int where a Status is due, forgets the device in the
-// context, and leaves out which tensors of a run others read.
+// A program with the delegate of MindSpore Lite's tutorial (mindspore_npu_delegate.h). What the
+// tutorial lacks is repaired and marked with (*): it forgets the device in the context.
 //
 //     mindspore_delegate MODEL
 //
@@ -13,270 +10,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "include/api/context.h"
-#include "include/api/delegate.h"
 #include "include/api/model.h"
+#include "mindspore_npu_delegate.h"
 
 namespace {
 
-namespace schema = mindspore::schema;
 using mindspore::MSTensor;
-using mindspore::lite::RET_ERROR;
-using mindspore::lite::RET_OK;
-
-// ---- Operators ----------------------------------------------------------------------------------
-
-const float* Read(const MSTensor& tensor) { return static_cast<const float*>(tensor.Data().get()); }
-
-// One operator inside an NPUGraph. It takes a copy of its attributes and weights when it is made:
-// the kernel's primitive is gone after Build.
-class NPUOp {
- public:
-  explicit NPUOp(mindspore::kernel::Kernel* kernel)
-      : inputs_(kernel->inputs()), outputs_(kernel->outputs()) {}
-  NPUOp(const NPUOp&) = delete;
-  NPUOp& operator=(const NPUOp&) = delete;
-  virtual ~NPUOp() = default;
-
-  virtual std::vector<int64_t> OutputShape() const { return inputs_[0].Shape(); }
-  virtual void Compute(float* out) = 0;
-
-  int ReSize() {
-    outputs_[0].SetShape(OutputShape());
-    return RET_OK;
-  }
-  int Execute() {
-    auto* out = static_cast<float*>(outputs_[0].MutableData());
-    if (out == nullptr) return RET_ERROR;
-    Compute(out);
-    return RET_OK;
-  }
-
- protected:
-  void Activate(int64_t type, float* values) const {
-    constexpr int64_t kRelu = 1, kRelu6 = 3;
-    for (int64_t i = 0; i < outputs_[0].ElementNum(); ++i) {
-      if (type == kRelu || type == kRelu6) values[i] = std::max(values[i], 0.0F);
-      if (type == kRelu6) values[i] = std::min(values[i], 6.0F);
-    }
-  }
-
-  std::vector<MSTensor> inputs_, outputs_;
-};
-
-class AddOp : public NPUOp {
- public:
-  AddOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
-      : NPUOp(kernel), activation_(primitive.GetInt("activation_type")) {}
-  void Compute(float* out) override {
-    const float *a = Read(inputs_[0]), *b = Read(inputs_[1]);
-    for (int64_t i = 0; i < outputs_[0].ElementNum(); ++i) out[i] = a[i] + b[i];
-    Activate(activation_, out);
-  }
-
- private:
-  int64_t activation_;
-};
-
-class ActivationOp : public NPUOp {
- public:
-  ActivationOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
-      : NPUOp(kernel), type_(primitive.GetInt("activation_type")) {}
-  void Compute(float* out) override {
-    std::copy_n(Read(inputs_[0]), outputs_[0].ElementNum(), out);
-    Activate(type_, out);
-  }
-
- private:
-  int64_t type_;
-};
-
-class ConvOp : public NPUOp {
- public:
-  ConvOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
-      : NPUOp(kernel),
-        stride_(primitive.GetInts("stride")),
-        dilation_(primitive.GetInts("dilation")),
-        pads_(primitive.GetInts("pad_list")),
-        activation_(primitive.GetInt("activation_type")),
-        filter_dims_(inputs_[1].Shape()),
-        filter_(Read(inputs_[1]), Read(inputs_[1]) + inputs_[1].ElementNum()) {
-    if (inputs_.size() > 2) bias_.assign(Read(inputs_[2]), Read(inputs_[2]) + filter_dims_[0]);
-  }
-
-  std::vector<int64_t> OutputShape() const override {
-    std::vector<int64_t> shape = inputs_[0].Shape();
-    for (size_t i = 0; i < 2; ++i) {
-      const int64_t kernel = (filter_dims_[i + 1] - 1) * dilation_[i] + 1;
-      shape[i + 1] = (shape[i + 1] + pads_[2 * i] + pads_[2 * i + 1] - kernel) / stride_[i] + 1;
-    }
-    shape[3] = filter_dims_[0];
-    return shape;
-  }
-
-  void Compute(float* out) override {
-    const std::vector<int64_t> shape = outputs_[0].Shape();
-    float* next = out;
-    for (int64_t b = 0; b < shape[0]; ++b) {
-      for (int64_t y = 0; y < shape[1]; ++y) {
-        for (int64_t x = 0; x < shape[2]; ++x) {
-          for (int64_t o = 0; o < shape[3]; ++o) *next++ = Sum(b, y, x, o);
-        }
-      }
-    }
-    Activate(activation_, out);
-  }
-
- private:
-  float Sum(int64_t b, int64_t y, int64_t x, int64_t o) const {
-    const std::vector<int64_t> in = inputs_[0].Shape();
-    float sum = bias_.empty() ? 0 : bias_[static_cast<size_t>(o)];
-    for (int64_t r = 0; r < filter_dims_[1]; ++r) {
-      const int64_t in_y = y * stride_[0] - pads_[0] + r * dilation_[0];
-      for (int64_t c = 0; c < filter_dims_[2]; ++c) {
-        const int64_t in_x = x * stride_[1] - pads_[2] + c * dilation_[1];
-        if (in_y < 0 || in_y >= in[1] || in_x < 0 || in_x >= in[2]) continue;
-        const float* pixel = Read(inputs_[0]) + ((b * in[1] + in_y) * in[2] + in_x) * in[3];
-        const float* weight =
-            filter_.data() + ((o * filter_dims_[1] + r) * filter_dims_[2] + c) * filter_dims_[3];
-        for (int64_t k = 0; k < in[3]; ++k) sum += pixel[k] * weight[k];
-      }
-    }
-    return sum;
-  }
-
-  std::vector<int64_t> stride_, dilation_, pads_;
-  int64_t activation_;
-  std::vector<int64_t> filter_dims_;
-  std::vector<float> filter_, bias_;
-};
-
-// ---- The kernel ---------------------------------------------------------------------------------
-
-// Stands for a run of operators. Tensors between them belong to it alone: their memory comes with
-// MutableData.
-class NPUGraph : public mindspore::kernel::Kernel {
- public:
-  NPUGraph(std::vector<std::unique_ptr<NPUOp>> ops, mindspore::Boundary boundary)
-      : Kernel(std::move(boundary.inputs), std::move(boundary.outputs), nullptr, nullptr),
-        ops_(std::move(ops)) {}
-
-  int Prepare() override { return RET_OK; }
-
-  int Execute() override {
-    for (const auto& op : ops_) {
-      if (const int status = op->Execute(); status != RET_OK) return status;
-    }
-    return RET_OK;
-  }
-
-  int ReSize() override {
-    for (const auto& op : ops_) {
-      if (const int status = op->ReSize(); status != RET_OK) return status;
-    }
-    return RET_OK;
-  }
-
- private:
-  std::vector<std::unique_ptr<NPUOp>> ops_;
-};
-
-// ---- The delegate -------------------------------------------------------------------------------
-
-class NPUDelegate : public mindspore::Delegate {
- public:
-  explicit NPUDelegate(int frequency) : frequency_(frequency) {}
-
-  // (*) The table is filled.
-  mindspore::Status Init() override {
-    if (frequency_ < 1 || frequency_ > 4) return mindspore::kLiteNotSupport;
-    makers_[schema::PrimitiveType_AddFusion] = Make<AddOp>;
-    makers_[schema::PrimitiveType_Activation] = Make<ActivationOp>;
-    makers_[schema::PrimitiveType_Conv2DFusion] = Make<ConvOp>;
-    return mindspore::kSuccess;  // (*) not RET_OK
-  }
-
-  mindspore::Status Build(mindspore::DelegateModel<schema::Primitive>* model) override {
-    std::vector<std::unique_ptr<NPUOp>> ops;
-    auto from = model->BeginKernelIterator();
-    for (auto iter = from; iter != model->EndKernelIterator(); ++iter) {
-      std::unique_ptr<NPUOp> op = GetOp(*iter, model->GetPrimitive(*iter));
-      if (op != nullptr) {
-        if (ops.empty()) from = iter;
-        ops.push_back(std::move(op));
-      } else if (!ops.empty()) {  // (*) the operators are counted: a run of one counts
-        iter = ReplaceRun(model, from, iter, &ops);
-      }
-    }
-    if (!ops.empty()) ReplaceRun(model, from, model->EndKernelIterator(), &ops);  // (*) the last
-    return mindspore::kSuccess;
-  }
-
- private:
-  template <typename Op>
-  static std::unique_ptr<NPUOp> Make(mindspore::kernel::Kernel* kernel,
-                                     const schema::Primitive& primitive) {
-    return std::make_unique<Op>(kernel, primitive);
-  }
-
-  // The operator, or null where the NPU does not take the kernel.
-  std::unique_ptr<NPUOp> GetOp(mindspore::kernel::Kernel* kernel,
-                               const schema::Primitive* primitive) const {
-    if (primitive == nullptr) return nullptr;
-    const auto maker = makers_.find(primitive->value_type());
-    if (maker == makers_.end()) return nullptr;
-    for (const MSTensor& tensor : kernel->inputs()) {
-      if (tensor.DataType() != mindspore::DataType::kNumberTypeFloat32) return nullptr;
-    }
-    const std::vector<MSTensor>& inputs = kernel->inputs();
-    const int64_t activation = primitive->GetInt("activation_type");
-    if (activation != 0 && activation != 1 && activation != 3) return nullptr;
-    if (primitive->value_type() == schema::PrimitiveType_AddFusion &&
-        inputs[0].Shape() != inputs[1].Shape()) {
-      return nullptr;
-    }
-    if (primitive->value_type() == schema::PrimitiveType_Conv2DFusion &&
-        (primitive->GetInt("group") != 1 || inputs[1].Data() == nullptr)) {
-      return nullptr;
-    }
-    return maker->second(kernel, *primitive);
-  }
-
-  // Replaces [from, end) and returns the position behind the new kernel, where the kernel that has
-  // ended the run now is.
-  mindspore::KernelIter ReplaceRun(mindspore::DelegateModel<schema::Primitive>* model,
-                                   mindspore::KernelIter from, mindspore::KernelIter end,
-                                   std::vector<std::unique_ptr<NPUOp>>* ops) {
-    // (*) the model says which tensors cross the boundary
-    auto* graph = new NPUGraph(std::move(*ops), mindspore::FindBoundary(model, from, end));
-    ops->clear();
-    graph->set_name("NpuGraph" + std::to_string(graphs_++));
-    return model->Replace(from, end, graph);
-  }
-
-  int frequency_;
-  int graphs_ = 0;
-  std::map<schema::PrimitiveType, std::function<std::unique_ptr<NPUOp>(mindspore::kernel::Kernel*,
-                                                                       const schema::Primitive&)>>
-      makers_;
-};
-
-// ---- The program --------------------------------------------------------------------------------
 
 std::shared_ptr<mindspore::Context> MakeContext(bool with_delegate) {
   auto context = std::make_shared<mindspore::Context>();
   context->SetThreadNum(2);
   // (*) at least one device, whatever the delegate
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
-  if (with_delegate) context->SetDelegate(std::make_shared<NPUDelegate>(3));
+  if (with_delegate) context->SetDelegate(std::make_shared<npu::NPUDelegate>(3));
   return context;
 }
 
@@ -309,7 +59,7 @@ bool Run(const char* path, bool with_delegate, std::vector<float>* out_values) {
     return false;
   }
   for (const MSTensor& output : outputs) {
-    const float* values = Read(output);
+    const float* values = npu::Read(output);
     out_values->insert(out_values->end(), values, values + output.ElementNum());
   }
   return true;

@@ -218,6 +218,37 @@ const char* NpuKindName(int32_t kind) {
   return kNames[known ? kind : 0];
 }
 
+const char* NpuFunctionName(int32_t kind, int32_t function) {
+  static const char* const kUnary[] = {
+      "?",           "ABS",   "CEIL",         "COS",        "EXP",  "FLOOR", "LOG",
+      "LOGICAL_NOT", "NEG",   "ROUND",        "RSQRT",      "SIN",  "SQRT",  "SQUARE",
+      "RELU",        "RELU6", "RELU_N1_TO_1", "SIGMOID",    "TANH", "ELU",   "LEAKY_RELU",
+      "HARD_SWISH",  "GELU",  "GELU_TANH",    "RELU_0_TO_1"};
+  static const char* const kBinary[] = {
+      "?",          "ADD",     "SUB",           "MUL",         "DIV",       "FLOOR_DIV",
+      "FLOOR_MOD",  "MAXIMUM", "MINIMUM",       "EQUAL",       "NOT_EQUAL", "LESS",
+      "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "LOGICAL_AND", "LOGICAL_OR"};
+  static const char* const kPool[] = {"?", "MAX", "AVERAGE"};
+  static const char* const kResize[] = {"?", "BILINEAR", "NEAREST"};
+  static const char* const kReduce[] = {"?", "SUM", "MEAN", "MAX", "MIN", "PROD"};
+  _Static_assert(sizeof kUnary / sizeof kUnary[0] == kNpuUnaryEnd, "a name for each");
+  _Static_assert(sizeof kBinary / sizeof kBinary[0] == kNpuBinaryEnd, "a name for each");
+  _Static_assert(sizeof kReduce / sizeof kReduce[0] == kNpuReduceEnd, "a name for each");
+  static const struct {
+    int32_t kind, end;
+    const char* const* names;
+  } kTables[] = {
+      {kNpuUnary, kNpuUnaryEnd, kUnary},      {kNpuBinary, kNpuBinaryEnd, kBinary},
+      {kNpuPool, kNpuPoolAverage + 1, kPool}, {kNpuResize, kNpuResizeNearest + 1, kResize},
+      {kNpuReduce, kNpuReduceEnd, kReduce},
+  };
+  for (size_t i = 0; i < sizeof kTables / sizeof kTables[0]; ++i) {
+    if (kTables[i].kind != kind) continue;
+    return kTables[i].names[function > 0 && function < kTables[i].end ? function : 0];
+  }
+  return "";
+}
+
 typedef struct Text {
   char* chars;
   size_t length, room;
@@ -267,7 +298,8 @@ char* NpuGraphText(const NpuGraph* graph) {
     const NpuOp* op = &graph->ops[i];
     AppendTensor(&text, graph, op->output);
     Append(&text, " = %s", NpuKindName(op->kind));
-    if (op->function != 0) Append(&text, " %d", op->function);
+    const char* function = NpuFunctionName(op->kind, op->function);
+    if (function[0] != '\0') Append(&text, " %s", function);
     for (int32_t j = 0; j < op->input_count; ++j) {
       Append(&text, j == 0 ? " (" : ", ");
       AppendTensor(&text, graph, op->inputs[j]);

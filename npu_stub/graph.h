@@ -59,6 +59,9 @@ char* NpuGraphText(const NpuGraph* graph);
 
 /* "CONV", and "?" for what is none. */
 const char* NpuKindName(int32_t kind);
+/* "RELU" for kNpuUnary and kNpuRelu; "" for kinds without functions, "?" for a function that is
+ * none. */
+const char* NpuFunctionName(int32_t kind, int32_t function);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -106,46 +106,60 @@ static int32_t ConvInputs(NpuImport* import, int image, int filter, int bias, bo
   return 3;
 }
 
-bool NpuImportConv(NpuImport* import, int32_t argument) {
-  const TfLiteConvParams* params = import->node->builtin_data;
-  (void)argument;
-  if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
-  const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
-  Reach rows = {w->dims->data[1], params->stride_height, params->dilation_height_factor, 0, 0};
-  Reach columns = {w->dims->data[2], params->stride_width, params->dilation_width_factor, 0, 0};
-  if (!PlaceWindow(import, params->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
-    return false;
-  }
-  if (x->dims->data[3] % w->dims->data[3] != 0) {
-    return NpuRefuse(import, kDeputyReasonShape, "%d channels of %d", w->dims->data[3],
-                     x->dims->data[3]);
-  }
-  int32_t inputs[3];
-  const int32_t count = ConvInputs(import, 0, 1, 2, false, inputs);
-  const int32_t op = NpuAddActivated(import, kNpuConv, 0, inputs, count, params->activation);
-  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, x->dims->data[3] / w->dims->data[3]);
-  return op >= 0 || import->builder->failed;
-}
+/* What the structs of the two operators have in common. */
+typedef struct ConvOptions {
+  TfLitePadding padding;
+  TfLiteFusedActivation activation;
+  int stride_h, stride_w, dilation_h, dilation_w;
+} ConvOptions;
 
-bool NpuImportDepthwise(NpuImport* import, int32_t argument) {
-  const TfLiteDepthwiseConvParams* params = import->node->builtin_data;
-  (void)argument;
+/* Inputs are the image, the weights and perhaps a bias. */
+static bool ImportConv(NpuImport* import, const ConvOptions* options, bool depthwise) {
   if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
   const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
-  Reach rows = {w->dims->data[1], params->stride_height, params->dilation_height_factor, 0, 0};
-  Reach columns = {w->dims->data[2], params->stride_width, params->dilation_width_factor, 0, 0};
-  if (!PlaceWindow(import, params->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
+  Reach rows = {w->dims->data[1], options->stride_h, options->dilation_h, 0, 0};
+  Reach columns = {w->dims->data[2], options->stride_w, options->dilation_w, 0, 0};
+  if (!PlaceWindow(import, options->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
     return false;
   }
-  if (w->dims->data[0] != 1) {
+  if (depthwise && w->dims->data[0] != 1) {
     return NpuRefuse(import, kDeputyReasonShape, "weights: expected 1 in front, found %d",
                      w->dims->data[0]);
   }
+  if (!depthwise && x->dims->data[3] % w->dims->data[3] != 0) {
+    return NpuRefuse(import, kDeputyReasonShape, "%d channels of %d", w->dims->data[3],
+                     x->dims->data[3]);
+  }
+  const int32_t groups = depthwise ? x->dims->data[3] : x->dims->data[3] / w->dims->data[3];
   int32_t inputs[3];
-  const int32_t count = ConvInputs(import, 0, 1, 2, true, inputs);
-  const int32_t op = NpuAddActivated(import, kNpuConv, 0, inputs, count, params->activation);
-  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, x->dims->data[3]);
+  const int32_t count = ConvInputs(import, 0, 1, 2, depthwise, inputs);
+  const int32_t op = NpuAddActivated(import, kNpuConv, 0, inputs, count, options->activation);
+  SetWindow(NpuOpAt(import->builder, op), &rows, &columns, groups);
   return op >= 0 || import->builder->failed;
+}
+
+bool NpuImportConv(NpuImport* import, int32_t argument) {
+  const TfLiteConvParams* p = import->node->builtin_data;
+  (void)argument;
+  const ConvOptions options = {p->padding,
+                               p->activation,
+                               p->stride_height,
+                               p->stride_width,
+                               p->dilation_height_factor,
+                               p->dilation_width_factor};
+  return ImportConv(import, &options, false);
+}
+
+bool NpuImportDepthwise(NpuImport* import, int32_t argument) {
+  const TfLiteDepthwiseConvParams* p = import->node->builtin_data;
+  (void)argument;
+  const ConvOptions options = {p->padding,
+                               p->activation,
+                               p->stride_height,
+                               p->stride_width,
+                               p->dilation_height_factor,
+                               p->dilation_width_factor};
+  return ImportConv(import, &options, true);
 }
 
 /* Input 0 is the output's shape, 1 the weights, 2 the image, 3 the bias. The window's places are

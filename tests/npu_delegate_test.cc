@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "npu_stub/graph.h"
 #include "npu_stub/partition.h"
 #include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
@@ -154,10 +155,25 @@ TEST(NpuDelegate, partitions_have_the_models_links) {
             "0 imported\n"
             "input %3 f32[1,4]\n"
             "input %0 f32[3,4]\n"
-            "%2 f32[3,4] = BINARY 3 (%0 f32[3,4], %1 f32[] constant) 0 0 0 0 0 0 0 0\n"
-            "%4 f32[3,4] = BINARY 1 (%3 f32[1,4], %2 f32[3,4]) 0 0 0 0 0 0 0 0\n"
+            "%2 f32[3,4] = BINARY MUL (%0 f32[3,4], %1 f32[] constant) 0 0 0 0 0 0 0 0\n"
+            "%4 f32[3,4] = BINARY ADD (%3 f32[1,4], %2 f32[3,4]) 0 0 0 0 0 0 0 0\n"
             "output %4\n");
   EXPECT_THAT(texts[1], HasSubstr("0 laid out\n"));
+}
+
+TEST(NpuDelegate, functions_have_names) {
+  EXPECT_STREQ(NpuFunctionName(kNpuUnary, kNpuAbs), "ABS");
+  EXPECT_STREQ(NpuFunctionName(kNpuUnary, kNpuSquare), "SQUARE");
+  EXPECT_STREQ(NpuFunctionName(kNpuUnary, kNpuRelu0To1), "RELU_0_TO_1");
+  EXPECT_STREQ(NpuFunctionName(kNpuBinary, kNpuMinimum), "MINIMUM");
+  EXPECT_STREQ(NpuFunctionName(kNpuBinary, kNpuLogicalOr), "LOGICAL_OR");
+  EXPECT_STREQ(NpuFunctionName(kNpuPool, kNpuPoolAverage), "AVERAGE");
+  EXPECT_STREQ(NpuFunctionName(kNpuResize, kNpuResizeNearest), "NEAREST");
+  EXPECT_STREQ(NpuFunctionName(kNpuReduce, kNpuReduceProd), "PROD");
+  EXPECT_STREQ(NpuFunctionName(kNpuConv, 0), "");
+  for (const int32_t wrong : {-1, 0, static_cast<int32_t>(kNpuUnaryEnd), INT32_MAX}) {
+    EXPECT_STREQ(NpuFunctionName(kNpuUnary, wrong), "?");
+  }
 }
 
 // ---- The device ---------------------------------------------------------------------------------

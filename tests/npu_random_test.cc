@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 500 random graphs with the NPU stub on, off, and failing in every way it can: the result is the
-// CPU's, or there is a status that says otherwise. Nodes that ran in the NPU are counted.
+// 500 random graphs (npu_models_test has real models) with the NPU stub on, off, and failing in
+// every way it can: the result is the CPU's, or there is a status that says otherwise. Nodes that
+// ran in the NPU are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

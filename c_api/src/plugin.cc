@@ -138,9 +138,9 @@ DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
 }
 
 // Reports what the plug-in is when a call wants the other kind.
-bool ExpectKind(const DeputyPlugin* plugin, bool stable) {
+bool ExpectKind(const DeputyPlugin* plugin, bool stable, ErrorReporter* reporter) {
   if (plugin != nullptr && (plugin->library->kind() == PluginKind::kStable) == stable) return true;
-  ErrorReporter().Report(
+  reporter->Report(
       "Unable to create external delegate from : %s (expected %s, found %s)",
       plugin == nullptr ? "" : plugin->library->path().c_str(),
       stable ? "a stable delegate, which takes settings" : "a delegate that takes options",
@@ -153,8 +153,15 @@ bool ExpectKind(const DeputyPlugin* plugin, bool stable) {
 // ---- Plug-ins -----------------------------------------------------------------------------------
 
 DeputyPlugin* DeputyPluginLoad(const char* path) {
+  return DeputyPluginLoadWithErrorReporter(path, nullptr, nullptr);
+}
+
+DeputyPlugin* DeputyPluginLoadWithErrorReporter(const char* path,
+                                                void (*report)(void* user_data, const char* format,
+                                                               va_list args),
+                                                void* user_data) {
   return Guard(nullptr, [&] {
-    ErrorReporter reporter;
+    ErrorReporter reporter(report, user_data);
     return Load(path, &reporter);
   });
 }
@@ -227,17 +234,23 @@ const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index)
 
 TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin, const char* const* keys,
                                            const char* const* values, size_t count) {
+  return DeputyPluginCreateDelegateWithErrorReporter(plugin, keys, values, count, nullptr, nullptr);
+}
+
+TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
+    DeputyPlugin* plugin, const char* const* keys, const char* const* values, size_t count,
+    void (*report)(void* user_data, const char* format, va_list args), void* user_data) {
   return Guard(nullptr, [&]() -> TfLiteDelegate* {
-    if (!ExpectKind(plugin, false)) return nullptr;
-    ErrorReporter reporter;
+    ErrorReporter reporter(report, user_data);
+    if (!ExpectKind(plugin, false, &reporter)) return nullptr;
     return deputy::CreatePluginDelegate(plugin->library, {keys, values, count}, &reporter);
   });
 }
 
 TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin, const void* settings) {
   return Guard(nullptr, [&]() -> TfLiteDelegate* {
-    if (!ExpectKind(plugin, true)) return nullptr;
     ErrorReporter reporter;
+    if (!ExpectKind(plugin, true, &reporter)) return nullptr;
     return deputy::CreateStableDelegate(plugin->library, settings, &reporter);
   });
 }

@@ -158,6 +158,13 @@ class DelegateModel {
     return static_cast<SchemaVersion>(DeputyMSGraphSchemaVersion(graph_));
   }
 
+  // For Delegate::Explain: the delegate does not take this kernel of the model. `reason` is a
+  // DeputyReason of deputy/deputy_plugin.h from 1 to 99.
+  void Refuse(kernel::Kernel* kernel, int32_t reason, const std::string& text) {
+    if (!IsInner(kernel)) return;
+    DeputyMSGraphRefuse(graph_, OriginalOf(kernel), reason, text.c_str());
+  }
+
   // For the runtime: hands the list over.
   Status Commit() {
     if (failed_) {
@@ -227,6 +234,9 @@ class Delegate {
 
   // Ours. True: kernels cannot be resized; after a resize Build is called again instead of ReSize.
   virtual bool StaticShapes() const { return false; }
+  // Ours, for reports: calls model->Refuse for each kernel that Build would not replace, and
+  // changes nothing. False: the delegate does not say. Called before Build, where the host asks.
+  virtual bool Explain(DelegateModel<schema::Primitive>* /*model*/) { return false; }
 };
 
 // The tensors that cross the boundary of the run [from, end): what it reads and neither makes nor
@@ -283,6 +293,11 @@ struct DelegateState {
     return static_cast<int>(status);
   }
   static void Release(void* user_data) { delete static_cast<DelegateState*>(user_data); }
+  static int Explain(void* user_data, DeputyMSGraph* graph) {
+    auto* state = static_cast<DelegateState*>(user_data);
+    DelegateModel<schema::Primitive> model(graph, state->context.get());
+    return state->delegate->Explain(&model) ? lite::RET_OK : lite::RET_NOT_SUPPORT;
+  }
 };
 
 // The struct of the C API for a delegate; its release frees the state.
@@ -296,6 +311,7 @@ inline DeputyMSDelegate ToC(const std::shared_ptr<Delegate>& delegate,
   c.init = DelegateState::Init;
   c.build = DelegateState::Build;
   c.release = DelegateState::Release;
+  c.explain = DelegateState::Explain;
   return c;
 }
 

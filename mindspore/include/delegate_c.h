@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+struct DeputySupportAnswer;
+struct TfLiteContext;
 struct TfLiteDelegate;
 struct TfLiteInterpreter;
 
@@ -197,6 +199,12 @@ typedef struct DeputyMSKernelEntry {
 MS_API MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
                                         size_t count);
 
+// Says that the delegate does not take a kernel of the model, and why, for `explain`: a
+// DeputyReason of deputy/deputy_plugin.h from 1 to 99 and a text, which may be NULL and is copied.
+// The last word on a kernel counts.
+MS_API MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel,
+                                    int32_t reason, const char* text);
+
 // ------------------------------------------------------------------------------------------------
 // Delegates
 // ------------------------------------------------------------------------------------------------
@@ -226,6 +234,9 @@ typedef struct DeputyMSDelegate {
   int (*build)(void* user_data, DeputyMSGraph* graph);
   // Frees the delegate, after the last of its kernels. May be NULL.
   void (*release)(void* user_data);
+  // For reports, before `build`: calls DeputyMSGraphRefuse for each kernel that the delegate does
+  // not take, and replaces none. -7, or NULL: it does not say.
+  int (*explain)(void* user_data, DeputyMSGraph* graph);
 } DeputyMSDelegate;
 
 // The delegate of models built with this context; NULL: none. A context has one at most: another
@@ -244,6 +255,13 @@ MS_API MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context,
 // deletes it after the interpreter, which calls `release`.
 MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate);
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
+
+// What such a delegate says of the nodes of `context`, as get_support of DeputyDelegatePlugin, by
+// its `explain`. The texts hold until the next call for this delegate. -7 if it does not say; other
+// codes are those of `init` and `explain`.
+MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
+                                           struct TfLiteContext* context,
+                                           struct DeputySupportAnswer* answer);
 
 // ------------------------------------------------------------------------------------------------
 // Models

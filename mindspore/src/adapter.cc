@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 #include <vector>
 
@@ -229,6 +230,33 @@ MSStatus Adapter::Build(DeputyMSGraph* graph) {
   return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
 }
 
+MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer) {
+  const DeputyMSDelegate& delegate = holder_->get();
+  if (delegate.explain == nullptr) return kMSStatusLiteNotSupport;
+  if (const MSStatus ready = Init(); ready != kMSStatusSuccess) return ready;
+  DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
+  if (graph.Load() != kTfLiteOk) return kMSStatusLiteError;
+  {
+    const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
+    const MSStatus said =
+        Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });
+    if (said != kMSStatusSuccess) return said;
+  }
+  texts_.clear();
+  std::map<int, const DeputyMSKernel*> kernels;
+  for (const auto& kernel : graph.originals) kernels[kernel->node] = kernel.get();
+  for (size_t i = 0; i < answer->node_count; ++i) {
+    const auto found = kernels.find(answer->nodes[i]);
+    if (found == kernels.end() || found->second->foreign) continue;
+    const DeputyMSKernel& kernel = *found->second;
+    answer->supported[i] = kernel.refusal == 0 ? 1 : 0;
+    if (kernel.refusal == 0) continue;
+    answer->reason_of_node[i] = kernel.refusal;
+    answer->text_of_node[i] = texts_.emplace_back(kernel.refusal_text).c_str();
+  }
+  return kMSStatusSuccess;
+}
+
 Adapter::Cut Adapter::CutOf(TfLiteContext* context, const std::vector<int>& nodes) {
   const IntArray array = ArrayOfInts(nodes);
   TfLiteDelegateParams* partitions = nullptr;
@@ -338,4 +366,15 @@ void DeputyMSDelegateDeleteTfLite(TfLiteDelegate* delegate) {
     return;
   }
   delete adapter;
+}
+
+MSStatus DeputyMSDelegateGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                                    DeputySupportAnswer* answer) {
+  Adapter* const adapter = Adapter::Of(delegate);
+  if (adapter == nullptr || context == nullptr || answer == nullptr) {
+    return Fail(kMSStatusLiteParamInvalid,
+                "GetSupport: the delegate is none of DeputyMSDelegateCreateTfLite, or an argument "
+                "is NULL");
+  }
+  return Guard([&] { return adapter->GetSupport(context, answer); });
 }

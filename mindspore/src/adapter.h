@@ -6,11 +6,13 @@
 #ifndef DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 #define DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
 
 #include "deputy/common.h"
+#include "deputy/deputy_plugin.h"
 #include "mindspore/include/delegate_c.h"
 #include "mindspore/src/context.h"
 #include "mindspore/src/graph.h"
@@ -30,6 +32,9 @@ class Adapter {
   // Calls the delegate's init, once, unless it fails. kMSStatusLiteNotSupport: it takes no part.
   MSStatus Init();
   bool declined() const { return init_state_ == InitState::kDeclined; }
+
+  // What the delegate says of the nodes of `context`; texts hold until the next call.
+  MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
 
   // The code of the newest failure of the delegate or one of its kernels, and what failed; Success
   // since the last ForgetFailure.
@@ -63,7 +68,8 @@ class Adapter {
   const TfLiteContext* main_ = nullptr;
   MSStatus failure_ = kMSStatusSuccess;
   std::string failure_text_;
-  std::set<std::string> names_;  // of kernels: the runtime keeps pointers
+  std::set<std::string> names_;    // of kernels: the runtime keeps pointers
+  std::deque<std::string> texts_;  // of the last answer
   // For init of the node that is being made.
   std::unique_ptr<DelegateKernel> pending_;
   std::shared_ptr<GraphTensors> pending_tensors_;

@@ -127,7 +127,8 @@ TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
 }
 
 // Our runtime says which tensors are the graph's ends; of another one they are found: what is read
-// and not made, and what is made and not read.
+// and not made; and what would leave the partitions if all nodes were replaced, which has the
+// graph's outputs even where nodes read them.
 void DeputyMSGraph::FindEnds() {
   const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(tensors->context());
   const int* first = nullptr;
@@ -147,12 +148,33 @@ void DeputyMSGraph::FindEnds() {
         read.insert(input);
       }
     }
-    for (const auto& [tensor, producer] : producers_) {
-      if (read.count(tensor) == 0) output_indices_.push_back(tensor);
-    }
+    FindOutputs();
   }
   inputs = tensors->table().Handles(ends);
   outputs = tensors->table().Handles(output_indices_);
+}
+
+void DeputyMSGraph::FindOutputs() {
+  TfLiteContext* const context = tensors->context();
+  std::set<int> outputs_found;
+  TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(originals.size()));
+  if (nodes == nullptr) return;
+  nodes->size = 0;
+  for (const auto& kernel : originals) {
+    if (!kernel->foreign) nodes->data[nodes->size++] = kernel->node;
+    const std::vector<int>& made = kernel->output_indices;
+    if (kernel->foreign) outputs_found.insert(made.begin(), made.end());
+  }
+  TfLiteDelegateParams* partitions = nullptr;
+  int count = 0;
+  if (context->PreviewDelegatePartitioning(context, nodes, &partitions, &count) == kTfLiteOk) {
+    for (int i = 0; i < count; ++i) {
+      const TfLiteIntArray* leaving = partitions[i].output_tensors;
+      outputs_found.insert(leaving->data, leaving->data + leaving->size);
+    }
+  }
+  TfLiteIntArrayFree(nodes);
+  output_indices_.assign(outputs_found.begin(), outputs_found.end());
 }
 
 // ---- Edits --------------------------------------------------------------------------------------
@@ -409,6 +431,25 @@ MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
     return graph->Replace(
         from, end, std::make_unique<DelegateKernel>(known, user_data, name == nullptr ? "" : name),
         next);
+  });
+}
+
+MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel, int32_t reason,
+                             const char* text) {
+  if (graph == nullptr || kernel == nullptr) {
+    return Fail(kMSStatusLiteNullptr, "Refuse: the graph or the kernel is NULL");
+  }
+  constexpr int32_t kLastReason = 99;  // the others are the runtime's
+  if (reason <= 0 || reason > kLastReason || kernel->node < 0) {
+    return Fail(kMSStatusLiteParamInvalid,
+                "Refuse: expected a kernel of the model and a reason of 1 to %d, found '%s' and %d",
+                kLastReason, kernel->name.c_str(), reason);
+  }
+  return Guard([&] {
+    auto* own = const_cast<DeputyMSKernel*>(kernel);  // the graph's, of which clients have a view
+    own->refusal = reason;
+    own->refusal_text = text == nullptr ? "" : text;
+    return kMSStatusSuccess;
   });
 }
 

@@ -96,6 +96,9 @@ struct DeputyMSKernel {
   std::unique_ptr<deputy::ms_api::DelegateKernel> kernel;
   std::string name;
   bool foreign = false;  // a node of another delegate's, which stays
+  // Why the delegate does not take it, a DeputyReason; 0: it has not said that.
+  int32_t refusal = 0;
+  std::string refusal_text;
   // Numbers of its tensors without absent ones, and their views. Of this delegate's kernel: what it
   // says, where it says so.
   std::vector<int> input_indices, output_indices;
@@ -125,6 +128,7 @@ struct DeputyMSGraph {
  private:
   TfLiteStatus AddNode(int node_index);
   void FindEnds();
+  void FindOutputs();
   DeputyMSKernel* Wrap(std::unique_ptr<deputy::ms_api::DelegateKernel> kernel);
   MSStatus ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                        std::vector<DeputyMSKernel*>* out_list);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -43,6 +44,9 @@ struct PluginDeleter {
   void operator()(DeputyPlugin* plugin) const { DeputyPluginRelease(plugin); }
 };
 
+// For calls whose failure goes to the log: its text is DeputyLastError.
+void KeepQuiet(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
+
 // A device's settings that its library declares as options.
 TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& device) {
   DeputyPluginInfo info = {};
@@ -57,7 +61,8 @@ TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& dev
       values.push_back(frequency.c_str());
     }
   }
-  return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
+  return DeputyPluginCreateDelegateWithErrorReporter(plugin, keys.data(), values.data(),
+                                                     keys.size(), KeepQuiet, nullptr);
 }
 
 std::vector<int> ShapeOf(const TfLiteTensor& tensor) {
@@ -248,7 +253,7 @@ MSStatus Model::ApplyDeviceDelegate() {
     for (const auto& device : context_->devices) {
       if (device->type != type) continue;
       const std::unique_ptr<DeputyPlugin, PluginDeleter> plugin(
-          DeputyPluginLoad(LibraryOf(*device)));
+          DeputyPluginLoadWithErrorReporter(LibraryOf(*device), KeepQuiet, nullptr));
       if (plugin != nullptr) device_delegate_.reset(CreateDeviceDelegate(plugin.get(), *device));
       if (device_delegate_ != nullptr) return ApplyDelegate(device_delegate_.get());
       Log(kDeputyMSLogWarning, "device %d: no delegate: %s", static_cast<int>(type),

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/xnnpack/delegate.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "bridges/xnnpack/kernel.h"
+#include "bridges/xnnpack/operators.h"
+#include "deputy/deputy_plugin.h"
+#include "mindspore/log.h"
+
+namespace deputy::xnnpack {
+namespace {
+
+using mindspore::kernel::Kernel;
+using mindspore::schema::Primitive;
+
+// Positions of the kernels [from, end).
+struct Run {
+  size_t from = 0, end = 0;
+};
+
+// Where each tensor is read, to find what crosses the boundary of a run in time linear in the
+// model.
+class Readers {
+ public:
+  explicit Readers(XnnpackDelegate::Model* model) {
+    const std::vector<Kernel*>& kernels = *model->nodes();
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      for (const MSTensor& tensor : kernels[i]->inputs()) Add(tensor, i);
+    }
+    for (const MSTensor& tensor : model->outputs()) Add(tensor, kernels.size());
+  }
+
+  // What crosses the boundary of a run, and what it makes for nobody, which XNNPACK has to give out
+  // all the same: it has no memory for it.
+  struct Ends {
+    std::vector<MSTensor> inputs, outputs, unread;
+  };
+
+  Ends EndsOf(const std::vector<Kernel*>& kernels, const Run& run) const {
+    Ends ends;
+    std::set<MSTensorHandle> seen;  // made inside, or noted
+    for (size_t i = run.from; i < run.end; ++i) {
+      for (const MSTensor& tensor : kernels[i]->inputs()) {
+        if (tensor.IsConst() || !seen.insert(tensor.handle()).second) continue;
+        ends.inputs.push_back(tensor);
+      }
+      for (const MSTensor& tensor : kernels[i]->outputs()) {
+        seen.insert(tensor.handle());
+        const auto last = last_.find(tensor.handle());
+        if (last == last_.end()) {
+          ends.unread.push_back(tensor);
+        } else if (last->second >= run.end) {
+          ends.outputs.push_back(tensor);
+        }
+      }
+    }
+    return ends;
+  }
+
+ private:
+  void Add(const MSTensor& tensor, size_t position) { last_[tensor.handle()] = position; }
+
+  std::map<MSTensorHandle, size_t> last_;  // reader; what is made inside is not read before
+};
+
+std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
+  std::vector<Run> runs;
+  const std::vector<Kernel*>& kernels = *model->nodes();
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (Check(kernels[i], model->GetPrimitive(kernels[i])).reason != 0) continue;
+    if (runs.empty() || runs.back().end != i) runs.push_back({i, i});
+    runs.back().end = i + 1;
+  }
+  return runs;
+}
+
+}  // namespace
+
+// Definition and runtime of the kernel alone, on a small budget: weights are packed twice else.
+Refusal Check(Kernel* kernel, const Primitive* primitive) {
+  constexpr size_t kMostConstantBytes = size_t{1} << 20;
+  if (primitive == nullptr) return {kDeputyReasonOther, "another delegate has it"};
+  std::vector<MSTensor> inputs;
+  for (const MSTensor& tensor : kernel->inputs()) {
+    const bool is_new = std::find(inputs.begin(), inputs.end(), tensor) == inputs.end();
+    if (!tensor.IsConst() && is_new) inputs.push_back(tensor);
+  }
+  Definition looked_at(inputs, kernel->outputs(), true);
+  Refusal refusal = AddKernel(&looked_at, kernel, *primitive);
+  if (refusal.reason != 0 || looked_at.constant_bytes() > kMostConstantBytes) return refusal;
+  Definition definition(inputs, kernel->outputs(), false);
+  AddKernel(&definition, kernel, *primitive);
+  definition.Finish(nullptr, &refusal);
+  return refusal;
+}
+
+XnnpackDelegate::XnnpackDelegate(size_t threads) {
+  if (threads > 1) threads_.reset(pthreadpool_create(threads), &pthreadpool_destroy);
+}
+
+mindspore::Status XnnpackDelegate::Init() {
+  switch (xnn_initialize(nullptr)) {
+    case xnn_status_success:
+      return mindspore::kSuccess;
+    case xnn_status_out_of_memory:
+      return {mindspore::kLiteMemoryFailed, "XNNPACK: memory is short"};
+    default:
+      return {mindspore::kLiteNotSupport, "XNNPACK does not support this processor"};
+  }
+}
+
+mindspore::Status XnnpackDelegate::Build(Model* model) {
+  const Readers readers(model);
+  const std::vector<Run> runs = FindRuns(model);
+  // From the back, so that positions in front hold.
+  for (size_t r = runs.size(); r > 0; --r) {
+    const Run& run = runs[r - 1];
+    const std::vector<Kernel*>& kernels = *model->nodes();
+    Readers::Ends ends = readers.EndsOf(kernels, run);
+    std::vector<MSTensor> given_out = ends.outputs;
+    given_out.insert(given_out.end(), ends.unread.begin(), ends.unread.end());
+    Definition definition(ends.inputs, given_out, false);
+    for (size_t i = run.from; i < run.end; ++i) {
+      AddKernel(&definition, kernels[i], *model->GetPrimitive(kernels[i]));
+    }
+    Refusal refusal;
+    std::unique_ptr<Runtime> runtime = definition.Finish(threads_.get(), &refusal);
+    if (runtime == nullptr) {
+      MS_LOG(WARNING) << "XNNPACK: kernels " << run.from << " to " << run.end - 1
+                      << " are left: " << refusal.text;
+      continue;
+    }
+    auto kernel =
+        std::make_unique<XnnpackKernel>(std::move(ends.inputs), std::move(ends.outputs),
+                                        std::move(ends.unread), std::move(runtime), threads_);
+    kernel->set_name("XNNPACK" + std::to_string(r - 1));
+    const auto first = model->BeginKernelIterator();
+    model->Replace(first + static_cast<std::ptrdiff_t>(run.from),
+                   first + static_cast<std::ptrdiff_t>(run.end), kernel.release());
+  }
+  return mindspore::kSuccess;
+}
+
+bool XnnpackDelegate::Explain(Model* model) {
+  for (Kernel* kernel : *model->nodes()) {
+    const Refusal refusal = Check(kernel, model->GetPrimitive(kernel));
+    if (refusal.reason != 0) model->Refuse(kernel, refusal.reason, refusal.text);
+  }
+  return true;
+}
+
+}  // namespace deputy::xnnpack

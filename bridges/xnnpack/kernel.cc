@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/xnnpack/kernel.h"
+
+#include <cstring>
+#include <utility>
+
+namespace deputy::xnnpack {
+
+using mindspore::lite::RET_ERROR;
+using mindspore::lite::RET_NOT_SUPPORT;
+using mindspore::lite::RET_OK;
+
+XnnpackKernel::XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
+                             std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
+                             std::shared_ptr<pthreadpool> threads)
+    : Kernel(std::move(inputs), std::move(outputs), nullptr, nullptr),
+      unread_(std::move(unread)),
+      threads_(std::move(threads)),
+      runtime_(std::move(runtime)) {}
+
+int XnnpackKernel::Prepare() {
+  std::vector<xnn_external_value> values;
+  memory_.clear();
+  for (const std::vector<MSTensor>* tensors :
+       std::initializer_list<const std::vector<MSTensor>*>{&inputs_, &outputs_, &unread_}) {
+    for (const MSTensor& tensor : *tensors) {
+      memory_.emplace_back(tensor.DataSize());
+      values.push_back({static_cast<uint32_t>(values.size()), memory_.back().data()});
+    }
+  }
+  const xnn_status status =
+      xnn_setup_runtime(runtime_->runtime.get(), values.size(), values.data());
+  return status == xnn_status_success ? RET_OK : RET_ERROR;
+}
+
+int XnnpackKernel::Execute() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::shared_ptr<const void> data = inputs_[i].Data();
+    if (data == nullptr || inputs_[i].DataSize() != memory_[i].size()) return RET_ERROR;
+    std::memcpy(memory_[i].data(), data.get(), memory_[i].size());
+  }
+  if (xnn_invoke_runtime(runtime_->runtime.get()) != xnn_status_success) return RET_ERROR;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    PaddedBytes& result = memory_[inputs_.size() + i];
+    void* data = outputs_[i].MutableData();
+    if (data == nullptr || outputs_[i].DataSize() != result.size()) return RET_ERROR;
+    std::memcpy(data, result.data(), result.size());
+  }
+  return RET_OK;
+}
+
+// The delegate has static shapes: it is built anew.
+int XnnpackKernel::ReSize() { return RET_NOT_SUPPORT; }
+
+}  // namespace deputy::xnnpack

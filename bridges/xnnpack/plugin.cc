@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The library's doors.
+#include "mindspore/plugin.h"
+
+#include <memory>
+#include <string>
+
+#include "bridges/xnnpack/delegate.h"
+
+namespace {
+
+constexpr int64_t kMostThreads = 1024;
+
+const DeputyPluginOption kOptions[] = {
+    {"num_threads", kDeputyOptionInt, 0, "1", "How many threads XNNPACK works with."},
+};
+
+std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
+                                          std::string* error) {
+  const int64_t threads = options.Int("num_threads");
+  if (threads < 1 || threads > kMostThreads) {
+    *error = "option 'num_threads': expected 1 to " + std::to_string(kMostThreads) + ", found " +
+             std::to_string(threads);
+    return nullptr;
+  }
+  return std::make_shared<deputy::xnnpack::XnnpackDelegate>(static_cast<size_t>(threads));
+}
+
+constexpr mindspore::PluginDescription kPlugin = {
+    "xnnpack", DEPUTY_XNNPACK_VERSION, "Deputy", kOptions, 1, Make};
+
+}  // namespace
+
+MINDSPORE_DELEGATE_PLUGIN(kPlugin)

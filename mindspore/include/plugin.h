@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate of MindSpore's shape as a plug-in: a library that Deputy, and every other host of
+// TensorFlow Lite's external delegates, opens at run time. It links libdeputy_mindspore, and one of
+// its sources has
+//
+//     static std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
+//                                                      std::string* error) {
+//       return std::make_shared<MyDelegate>(options.Int("threads"));
+//     }
+//     static const DeputyPluginOption kOptions[] = {
+//         {"threads", kDeputyOptionInt, 0, "1", "How many threads work."}};
+//     static const mindspore::PluginDescription kPlugin = {"mine", "1.0", "Me", kOptions, 1, Make};
+//     MINDSPORE_DELEGATE_PLUGIN(kPlugin)
+//
+// examples/mindspore_plugin.cc is a whole one.
+#ifndef DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_
+#define DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_
+
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "delegate.h"
+#include "deputy/deputy_plugin.h"
+
+namespace mindspore {
+
+// The options that a host has given, with the defaults of the others. Values are of their types.
+class PluginOptions {
+ public:
+  // An option of the description, by name; "" and 0 for others.
+  std::string Text(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? "" : found->second;
+  }
+  int64_t Int(const std::string& name) const {
+    return std::strtoll(Text(name).c_str(), nullptr, 10);
+  }
+  double Float(const std::string& name) const { return std::strtod(Text(name).c_str(), nullptr); }
+  bool Bool(const std::string& name) const { return Text(name) == "true" || Text(name) == "1"; }
+
+  // For the runtime. "" or what is wrong with the option.
+  std::string Set(const DeputyPluginOption& option, const std::string& value) {
+    values_[option.name] = value;
+    if (option.type == kDeputyOptionString) return "";
+    char* end = nullptr;
+    errno = 0;
+    const char* type = "true, false, 1 or 0";
+    bool right = value == "true" || value == "false" || value == "1" || value == "0";
+    if (option.type == kDeputyOptionInt) {
+      std::strtoll(value.c_str(), &end, 10);
+      type = "a whole number";
+    } else if (option.type == kDeputyOptionFloat) {
+      std::strtod(value.c_str(), &end);
+      type = "a number";
+    }
+    if (end != nullptr) right = !value.empty() && *end == '\0' && errno == 0;
+    if (right) return "";
+    return "option '" + std::string(option.name) + "': expected " + type + ", found '" + value +
+           "'";
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+// What a library says of itself. All of it lives as long as the process.
+struct PluginDescription {
+  // Short name, version and maker, as users see them.
+  const char* name;
+  const char* version;
+  const char* vendor;
+  const DeputyPluginOption* options;
+  size_t option_count;
+  // A new delegate. Null where there cannot be one, with the reason in `error`. May throw.
+  std::shared_ptr<Delegate> (*create)(const PluginOptions& options, std::string* error);
+};
+
+namespace detail {
+
+// The functions that a library exports for its one description.
+template <const PluginDescription& kDescription>
+struct PluginDoors {
+  static TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
+                                void (*report_error)(const char* text)) {
+    std::string error = "memory is short";
+    TfLiteDelegate* delegate = nullptr;
+    try {
+      delegate = Make(keys, values, count, &error);
+    } catch (const std::exception& exception) {
+      if (report_error != nullptr) report_error(exception.what());
+      return nullptr;
+    } catch (...) {
+      error = "the library threw an exception";
+    }
+    if (delegate == nullptr && report_error != nullptr) report_error(error.c_str());
+    return delegate;
+  }
+
+  static TfLiteDelegate* Make(const char* const* keys, const char* const* values, size_t count,
+                              std::string* error) {
+    PluginOptions options;
+    for (size_t i = 0; i < kDescription.option_count; ++i) {
+      options.Set(kDescription.options[i], kDescription.options[i].default_value);
+    }
+    for (size_t k = 0; k < count; ++k) {
+      const DeputyPluginOption* option = Find(keys[k]);
+      *error = option == nullptr ? "unknown option '" + std::string(keys[k]) + "'"
+                                 : options.Set(*option, values[k]);
+      if (!error->empty()) return nullptr;
+    }
+    *error = "the library gives no delegate";
+    const std::shared_ptr<Delegate> delegate = kDescription.create(options, error);
+    return delegate == nullptr ? nullptr : ToTfLiteDelegate(delegate);
+  }
+
+  static const DeputyPluginOption* Find(const std::string& name) {
+    for (size_t i = 0; i < kDescription.option_count; ++i) {
+      if (name == kDescription.options[i].name) return &kDescription.options[i];
+    }
+    return nullptr;
+  }
+
+  static void Destroy(TfLiteDelegate* delegate) { DeputyMSDelegateDeleteTfLite(delegate); }
+
+  static TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                                 DeputySupportAnswer* answer) {
+    return DeputyMSDelegateGetSupport(delegate, context, answer) == kMSStatusSuccess ? kTfLiteOk
+                                                                                     : kTfLiteError;
+  }
+
+  static const DeputyDelegatePlugin* Describe() {
+    static const DeputyDelegatePlugin plugin = [] {
+      DeputyDelegatePlugin p = {};
+      p.struct_size = sizeof p;
+      p.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
+      p.preferred_layout = kDeputyLayoutNhwc;
+      p.name = kDescription.name;
+      p.version = kDescription.version;
+      p.vendor = kDescription.vendor;
+      p.options = kDescription.options;
+      p.option_count = kDescription.option_count;
+      p.create = Create;
+      p.destroy = Destroy;
+      p.get_support = GetSupport;
+      return p;
+    }();
+    return &plugin;
+  }
+};
+
+}  // namespace detail
+
+}  // namespace mindspore
+
+// The library's doors: `description` is a static const mindspore::PluginDescription.
+#define MINDSPORE_DELEGATE_PLUGIN(description)                                                     \
+  extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {                         \
+    return mindspore::detail::PluginDoors<description>::Describe();                                \
+  }                                                                                                \
+  extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(                        \
+      const char* const* keys, const char* const* values, size_t count,                            \
+      void (*report_error)(const char* text)) {                                                    \
+    return mindspore::detail::PluginDoors<description>::Create(keys, values, count, report_error); \
+  }                                                                                                \
+  extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {       \
+    mindspore::detail::PluginDoors<description>::Destroy(delegate);                                \
+  }
+
+#endif  // DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_

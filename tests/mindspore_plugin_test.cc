@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The doors that mindspore/plugin.h gives to a library with a delegate of MindSpore's shape: what
+// hosts read of it, its options, its failures, and what it says of nodes it does not take.
+// tests/examples_test.py loads a whole one.
+#include "mindspore/plugin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "deputy/builtin_ops.h"
+#include "deputy/c_api.h"
+#include "deputy/c_api_experimental.h"
+#include "deputy/deputy.h"
+#include "tests/mindspore_support.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+
+// Takes the additions; says so of the others unless it is "mute".
+class AddDelegate : public RunDelegate {
+ public:
+  explicit AddDelegate(bool mute)
+      : RunDelegate([](Kernel*, const ms_schema::Primitive& primitive, int) {
+          return primitive.value_type() == ms_schema::PrimitiveType_AddFusion;
+        }),
+        mute_(mute) {}
+  bool Explain(DelegateModel* model) override {
+    for (auto iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
+      if (model->GetPrimitive(*iter)->value_type() == ms_schema::PrimitiveType_AddFusion) continue;
+      model->Refuse(*iter, kDeputyReasonOperator, (*iter)->name() + " is none");
+    }
+    return !mute_;
+  }
+
+ private:
+  bool mute_;
+};
+
+std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
+                                          std::string* error) {
+  if (options.Text("how") == "throw") throw std::runtime_error("it threw");
+  if (options.Text("how") == "none") {
+    *error = "no engine here";
+    return nullptr;
+  }
+  EXPECT_EQ(options.Int("count"), options.Text("how") == "given" ? -5 : 7);
+  EXPECT_EQ(options.Float("factor"), options.Text("how") == "given" ? 0.5 : 1);
+  return std::make_shared<AddDelegate>(options.Bool("mute"));
+}
+
+const DeputyPluginOption kOptions[] = {
+    {"how", kDeputyOptionString, 0, "", "What becomes of it."},
+    {"count", kDeputyOptionInt, 0, "7", "A number."},
+    {"factor", kDeputyOptionFloat, 0, "1", "A factor."},
+    {"mute", kDeputyOptionBool, 0, "false", "Says nothing of nodes."},
+};
+constexpr mindspore::PluginDescription kPlugin = {"adds", "1.5", "Nobody", kOptions, 4, Make};
+
+}  // namespace
+}  // namespace deputy
+
+MINDSPORE_DELEGATE_PLUGIN(deputy::kPlugin)
+
+namespace deputy {
+namespace {
+
+std::string& Reported() {
+  static std::string text;
+  return text;
+}
+
+using Delegate = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
+
+Delegate Create(const std::vector<std::pair<const char*, const char*>>& options) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  Reported().clear();
+  return {tflite_plugin_create_delegate(keys.data(), values.data(), keys.size(),
+                                        [](const char* text) { Reported() = text; }),
+          &tflite_plugin_destroy_delegate};
+}
+
+TEST(MindSporePlugin, describes_itself) {
+  const DeputyDelegatePlugin* plugin = deputy_plugin();
+  EXPECT_EQ(plugin->struct_size, sizeof *plugin);
+  EXPECT_EQ(plugin->abi_version, DEPUTY_PLUGIN_ABI_VERSION);
+  EXPECT_EQ(std::string(plugin->name) + plugin->version + plugin->vendor, "adds1.5Nobody");
+  EXPECT_EQ(plugin->options, kOptions);
+  EXPECT_EQ(plugin->option_count, 4U);
+  EXPECT_EQ(plugin, deputy_plugin());
+}
+
+TEST(MindSporePlugin, options_have_types_and_defaults) {
+  EXPECT_NE(Create({}), nullptr);
+  EXPECT_NE(Create({{"how", "given"}, {"count", "-5"}, {"factor", "0.5"}}), nullptr);
+  const std::vector<std::pair<std::pair<const char*, const char*>, const char*>> wrong = {
+      {{"color", "red"}, "unknown option 'color'"},
+      {{"count", "7x"}, "option 'count': expected a whole number, found '7x'"},
+      {{"count", ""}, "option 'count': expected a whole number, found ''"},
+      {{"count", "99999999999999999999"},
+       "option 'count': expected a whole number, found '99999999999999999999'"},
+      {{"factor", "half"}, "option 'factor': expected a number, found 'half'"},
+      {{"mute", "yes"}, "option 'mute': expected true, false, 1 or 0, found 'yes'"},
+  };
+  for (const auto& [option, text] : wrong) {
+    EXPECT_EQ(Create({option}), nullptr) << text;
+    EXPECT_EQ(Reported(), text);
+  }
+}
+
+TEST(MindSporePlugin, failures_of_the_maker_are_reported) {
+  EXPECT_EQ(Create({{"how", "none"}}), nullptr);
+  EXPECT_EQ(Reported(), "no engine here");
+  EXPECT_EQ(Create({{"how", "throw"}}), nullptr);
+  EXPECT_EQ(Reported(), "it threw");
+  const char* key = "how";
+  const char* value = "throw";
+  EXPECT_EQ(tflite_plugin_create_delegate(&key, &value, 1, nullptr), nullptr);
+}
+
+// The answers that a library's delegate gives for the nodes of a chain, as the host asks it.
+class Asker {
+ public:
+  explicit Asker(TfLiteDelegate* delegate) : delegate_(delegate) {
+    base_.data_ = this;
+    base_.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
+      return static_cast<Asker*>(self->data_)->Ask(context);
+    };
+    const std::vector<uint8_t> bytes = ChainModel(4);
+    TfLiteModel* model = TfLiteModelCreate(bytes.data(), bytes.size());
+    TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, nullptr);
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(interpreter, &base_), kTfLiteOk);
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteModelDelete(model);
+  }
+
+  TfLiteStatus status = kTfLiteOk;
+  std::vector<uint8_t> supported = std::vector<uint8_t>(4, 0);
+  std::vector<int32_t> reasons = std::vector<int32_t>(4, 0);
+  std::vector<std::string> texts = std::vector<std::string>(4);
+
+ private:
+  TfLiteStatus Ask(TfLiteContext* context) {
+    const int32_t nodes[] = {0, 1, 2, 3};
+    std::vector<const char*> said(4, nullptr);
+    DeputySupportAnswer answer = {};
+    answer.struct_size = sizeof answer;
+    answer.node_count = 4;
+    answer.nodes = nodes;
+    answer.supported = supported.data();
+    answer.reason_of_node = reasons.data();
+    answer.text_of_node = said.data();
+    status = deputy_plugin()->get_support(delegate_, context, &answer);
+    for (size_t i = 0; i < said.size(); ++i) texts[i] = said[i] == nullptr ? "" : said[i];
+    return kTfLiteOk;
+  }
+
+  TfLiteDelegate* const delegate_;
+  TfLiteDelegate base_ = {};
+};
+
+TEST(MindSporePlugin, says_which_nodes_it_takes_and_why_not_the_others) {
+  const Delegate delegate = Create({});
+  const Asker asked(delegate.get());
+  EXPECT_EQ(asked.status, kTfLiteOk);
+  EXPECT_THAT(asked.supported, testing::ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(asked.reasons,
+              testing::ElementsAre(0, kDeputyReasonOperator, 0, kDeputyReasonOperator));
+  EXPECT_THAT(asked.texts,
+              testing::ElementsAre("", "MulFusion-op1 is none", "", "MulFusion-op3 is none"));
+}
+
+TEST(MindSporePlugin, may_say_nothing) {
+  const Delegate delegate = Create({{"mute", "true"}});
+  EXPECT_EQ(Asker(delegate.get()).status, kTfLiteError);
+  TfLiteDelegate stranger = {};
+  EXPECT_EQ(Asker(&stranger).status, kTfLiteError);
+  EXPECT_THAT(DeputyMSLastError(), HasSubstr("none of DeputyMSDelegateCreateTfLite"));
+}
+
+// Reasons of the runtime's, kernels that are none.
+TEST(MindSporePlugin, refusals_are_checked) {
+  DeputyMSDelegate c = {};
+  c.struct_size = sizeof c;
+  c.abi_version = DEPUTY_MS_DELEGATE_ABI_VERSION;
+  c.build = [](void*, DeputyMSGraph*) { return 0; };
+  c.explain = [](void*, DeputyMSGraph* graph) {
+    const DeputyMSKernel* kernel = DeputyMSGraphKernelAt(graph, 0);
+    EXPECT_EQ(DeputyMSGraphRefuse(graph, kernel, 0, ""), kMSStatusLiteParamInvalid);
+    EXPECT_EQ(DeputyMSGraphRefuse(graph, kernel, 100, ""), kMSStatusLiteParamInvalid);
+    EXPECT_EQ(DeputyMSGraphRefuse(graph, nullptr, 1, ""), kMSStatusLiteNullptr);
+    EXPECT_EQ(DeputyMSGraphRefuse(nullptr, kernel, 1, ""), kMSStatusLiteNullptr);
+    EXPECT_EQ(DeputyMSGraphRefuse(graph, kernel, kDeputyReasonShape, nullptr), kMSStatusSuccess);
+    return 0;
+  };
+  const Delegate adapted(DeputyMSDelegateCreateTfLite(&c), &DeputyMSDelegateDeleteTfLite);
+  const Asker asked(adapted.get());
+  EXPECT_EQ(asked.status, kTfLiteOk);
+  EXPECT_THAT(asked.supported, testing::ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(asked.reasons[0], kDeputyReasonShape);
+}
+
+}  // namespace
+}  // namespace deputy
