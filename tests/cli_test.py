@@ -14,6 +14,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -167,7 +168,7 @@ class CliTest(unittest.TestCase):
     def test_help_fits_80_columns_and_names_every_subcommand(self):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
         for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["devices"],
-                        ["explain"]):
+                        ["explain"], ["ops"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)
@@ -188,6 +189,10 @@ class CliTest(unittest.TestCase):
                 ("excludes", ["run", FLOAT, "--mean", "1", "--range", "0,1"]),
                 ("is not given", ["run", FLOAT]),
                 ("--expect-from-name needs --image", ["run", FLOAT, "--expect-from-name"]),
+                ("--compare needs --expect-from-name", ["run", FLOAT, "--compare", "npu_stub"]),
+                ("--compare excludes --delegate",
+                 ["run", FLOAT, "--image", PICTURES, "--expect-from-name", "--compare", "npu_stub",
+                  "--delegate", "npu_stub"]),
                 ("no input 'nobody'.*0 'picture'", ["run", FLOAT, "--input", f"nobody={LABELS}"]),
                 ("no input '1'", ["run", FLOAT, "--input", f"1={LABELS}"]),
                 ("given twice", ["run", FLOAT, "--image", self.picture, "-i", LABELS]),
@@ -346,6 +351,44 @@ class CliTest(unittest.TestCase):
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
 
+    # ---- ops -----------------------------------------------------------------------------------
+
+    def test_operators_are_listed_with_versions_and_types(self):
+        kernels = {op["operator"]: op for op in json.loads(self.fine("ops", "--json"))}
+        self.assertEqual(kernels["SIGN"]["types"], ["FLOAT32", "INT32"])
+        self.assertEqual(kernels["CONV_2D"]["builtin_code"], 3)
+        self.assertEqual(kernels["Convolution2DTransposeBias"]["builtin_code"], 32)
+        self.assertEqual(list(kernels), sorted(kernels))
+        lines = self.fine("ops").splitlines()
+        self.assertEqual(lines[0].split(), ["operator", "versions", "types"])
+        self.assertEqual(len(lines), len(kernels) + 1)
+        page = (ROOT / "docs" / "operators.md").read_text()
+        self.assertIn(self.fine("ops", "--markdown"), page,
+                      "run `deputy ops --markdown` for docs/operators.md")
+
+    def test_operators_of_a_model_say_who_runs_them(self):
+        for delegates, owners in (((), {"CPU"}),
+                                  (("--delegate", f"{PLUGINS}/libelementwise.so"),
+                                   {"CPU", "libelementwise.so"})):
+            needed = json.loads(self.fine("ops", "--json", FLOAT, *delegates))
+            self.assertEqual(sum(op["nodes"] for op in needed), 16)
+            for op in needed:
+                self.assertTrue(op["kernel"])
+                self.assertEqual(sum(op["runs"].values()), op["nodes"])
+            self.assertEqual({owner for op in needed for owner in op["runs"]}, owners)
+
+    def test_every_missing_operator_of_a_model_is_listed(self):
+        model, path = INT8.read_bytes(), f"{self.folder}/newer.tflite"
+        versions = [i for i in range(0, len(model) - 4, 4) if model[i:i + 4] == b"\3\0\0\0"]
+        for at in reversed(versions):  # of one of them, an operator's version is made 90
+            pathlib.Path(path).write_bytes(model[:at] + b"\x5a" + model[at + 1:])
+            result = deputy("ops", path)
+            if "no kernel here" in result.stderr:
+                break
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel here\n\Z")
+        self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +nobody: no kernel for this version\n")
+
     def test_devices_of_plug_ins_are_listed_as_text_and_json(self):
         library = f"{PLUGINS}/libdescribed0.so"
         text = self.fine("devices", library)
@@ -448,6 +491,32 @@ class CliTest(unittest.TestCase):
         text = self.fine("run", FLOAT, "--image", self.folder, "--expect-from-name")
         self.assertIn("accuracy  50.00 % (1 of 2)\n", text)
         self.assertRegex(text, rf"(?m)^wrong +b_{lie}.png: expected {lie}, answered {truth} \(")
+
+    def test_compares_the_cpu_with_delegates_in_one_table(self):
+        few = self.folder / "few"
+        few.mkdir()
+        for picture in sorted(PICTURES.iterdir())[:20]:
+            shutil.copy(picture, few)
+        wrong = sorted(few.iterdir())[0]
+        lie = wrong.with_name(f"0_{(int(wrong.stem[-1]) + 1) % 10}.png")
+        wrong.rename(lie)
+        text = self.fine("run", FLOAT, "--image", few, "--labels", LABELS, "--expect-from-name",
+                         "--compare", "npu_stub", "--compare", "/nowhere/libnone.so",
+                         "--compare", "npu_stub,faults=run", "--threads", 2)
+        lines = text.splitlines()
+        self.assertEqual(lines[:2], ["digits_float.tflite, 20 pictures, 2 threads", ""])
+        rows = [re.split(r" {2,}", line) for line in lines[2:]]
+        self.assertEqual(rows[0], ["run by", "accuracy", "answers as the CPU's", "median ms",
+                                   "nodes taken", "partitions", "left to the CPU"])
+        self.assertEqual([row[0] for row in rows[1:]],
+                         ["CPU", "npu_stub", "libnone.so", "npu_stub"])
+        cpu, npu, none, failing = rows[1:]
+        self.assertEqual((cpu[1], cpu[-2], cpu[-1]), ("95.00 %", "0 of 16", "everything"))
+        self.assertEqual((npu[1:3], npu[4:]),
+                         (["95.00 %", "20 of 20"], ["16 of 16", "1", "nothing"]))
+        self.assertRegex(none[-1], "^not here: .*/nowhere/libnone.so")
+        self.assertEqual((failing[1:3], failing[-1]),
+                         (["95.00 %", "20 of 20"], "nothing (degraded)"))
 
     def outputs_of(self, model, *arguments):
         out = self.folder / "out"
@@ -708,6 +777,31 @@ class CliTest(unittest.TestCase):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
         self.assertEqual(report["delegates"][0]["name"], "gpu")
 
+    def test_bench_tells_the_gpu_delegate_what_benchmark_model_does(self):
+        def nodes(model, *flags):
+            report = json.loads(self.gpu("bench", model, *self.QUICK, "--json", "--use_gpu", *flags))
+            return report["delegates"][0]["nodes"]
+
+        self.assertGreater(nodes(INT8, "--gpu_experimental_enable_quant=true"), 0)
+        self.assertEqual(nodes(INT8, "--gpu_experimental_enable_quant=false"), 0)
+        self.assertEqual(nodes(FLOAT, "--gpu_precision_loss_allowed", "--gpu_backend=cl"), 16)
+        self.assertEqual(nodes(FLOAT, "--max_delegated_partitions=1"), 16)
+        result = deputy("bench", FLOAT, *self.QUICK, "--use_gpu", "--max_delegated_partitions=-1")
+        self.assertIn("--use_gpu is not available: ", result.stderr)
+        self.assertIn("option 'max_partitions': expected a whole number", result.stderr)
+        self.refused(2, "--gpu_backend: expected cl, found 'gl'", "bench", FLOAT, *self.QUICK,
+                     "--use_gpu", "--gpu_backend=gl")
+        # The program alone; with another token one more; and what tuning has found.
+        folder = self.folder / "programs"
+        kept = ["--delegate_serialize_dir", str(folder)]
+        counts = []
+        for more in ([], [], ["--delegate_serialize_token=other"],
+                     ["--gpu_inference_for_sustained_speed"]):
+            self.assertEqual(nodes(FLOAT, *kept, *more), 16)
+            counts.append(len(list(folder.glob("*.glcl"))))
+        self.assertEqual(counts[:3], [1, 1, 2])
+        self.assertGreater(counts[3], 3)
+
     def test_the_gpu_delegate_leaves_what_gains_too_little(self):
         wanted = "gpu,device=cpu,min_gain_us=1e8"
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", wanted, "--json"))
@@ -804,27 +898,55 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"--delegate: .*OpenCL")
 
+    def no_node(self):
+        """Flags for a delegate that takes none of the digits' nodes: it wants MUL."""
+        return self.elementwise("ops:18")
+
     def test_bench_says_what_each_delegate_took(self):
-        report = self.bench("--use_xnnpack")
-        self.assertEqual(report["delegates"], [{"name": "XNNPACK", "flag": "--use_xnnpack",
-                                                "available": True, "nodes": 0,
-                                                "partitions": 0}])
+        name, flag = "libelementwise.so", self.no_node()[0]
+        report = self.bench(*self.no_node())
+        self.assertEqual(report["delegates"], [{"name": name, "flag": flag, "available": True,
+                                                "nodes": 0, "partitions": 0}])
         self.assertEqual(report["node_count"], 16)
         self.assertEqual([node["node"] for node in report["cpu_nodes"]], list(range(16)))
-        text = self.fine("bench", FLOAT, *self.QUICK, "--use_xnnpack=true", "--show_cpu_nodes")
-        self.assertIn("delegate   XNNPACK: 0 of 16 nodes, 0 partitions\n", text)
+        text = self.fine("bench", FLOAT, *self.QUICK, *self.no_node(), "--show_cpu_nodes")
+        self.assertIn(f"delegate   {name}: 0 of 16 nodes, 0 partitions\n", text)
         self.assertEqual(text.count("\non the CPU 0."), 16)
         self.assertIn("\nsummary    16 nodes on the CPU, no delegate used\n", text)
         bench = ["bench", FLOAT, *self.QUICK]
-        self.refused(1, "XNNPACK took none of 16 nodes", *bench, "--use_xnnpack",
+        self.refused(1, f"{name} took none of 16 nodes", *bench, *self.no_node(),
                      "--require_delegate")
         self.refused(1, "16 of 16 nodes run on the CPU, the first is node 0 CONV_2D", *bench,
-                     "--use_xnnpack", "--require_full_delegation")
+                     *self.no_node(), "--require_full_delegation")
         for flag in ("--require_delegate", "--require_full_delegation"):
             self.refused(2, f"{flag} needs a delegate", *bench, flag)
 
+    def test_xnnpack_by_its_flags(self):
+        if not (pathlib.Path(DEPUTY).parent / "libdeputy_xnnpack.so").exists():
+            report, warnings = self.bench_with_warnings("--use_xnnpack")
+            self.assertEqual(report["delegates"][0]["available"], False)
+            self.assertIn("Deputy was built without libxnnpack-dev", warnings[0])
+            self.refused(2, "Deputy was built without libxnnpack-dev", "run", FLOAT, "--random",
+                         "--use_xnnpack")
+            self.skipTest("Deputy is built without XNNPACK")
+        report = self.bench("--use_xnnpack", "--require_full_delegation", "--num_threads=2")
+        self.assertEqual(report["delegates"], [{"name": "XNNPACK", "flag": "--use_xnnpack",
+                                                "available": True, "nodes": 16,
+                                                "partitions": 1}])
+        self.assertEqual(report["summary"], "16 nodes in XNNPACK, 0 on the CPU")
+        for words in (["--use_xnnpack"], ["--use-xnnpack"], ["--delegate", "xnnpack,num_threads=2"]):
+            report = json.loads(self.fine("explain", FLOAT, "--json", "--threads", 3, *words))
+            self.assertEqual((report["delegated"], report["delegates"][0]["name"]),
+                             (16, "xnnpack"))
+        self.refused(2, "option 'num_threads': expected 1 to 1024, found 0", "run", FLOAT, "--random",
+                     "--delegate", "xnnpack,num_threads=0")
+        answers = self.fine("run", FLOAT, "--use_xnnpack", "--image", PICTURES, "--labels", LABELS,
+                            "--expect-from-name")
+        self.assertIn("accuracy  98.50 %", answers)
+        self.assertRegex(answers, r"(?m)^XNNPACK0 +XNNPACK0 +1 ")
+
     def test_bench_ranks_delegates_by_the_order_of_flags(self):
-        flags = ["--use_hexagon", "--external_delegate_path=/nowhere/a.so", "--use_xnnpack",
+        flags = ["--use_hexagon", "--external_delegate_path=/nowhere/a.so",
                  "--external_delegate_path=/nowhere/b.so", "--use_nnapi"]
         for order in (flags, flags[::-1], flags[2:] + flags[:2]):
             report, warnings = self.bench_with_warnings(*order)
@@ -870,7 +992,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(taken(*mul, *add), [0, 2])
         # Whoever comes first gets what both want.
         self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
-        self.assertEqual(taken(*mul, "--use_xnnpack", *self.elementwise()), [0, 0, 2])
+        self.assertEqual(taken(*mul, *mul, *self.elementwise()), [0, 0, 2])
         own = ["--delegate", add[0].split("=")[1] + ",ops=0"]  # the command's own spelling
         self.assertEqual(taken(*own, *add), [2, 0])
         self.assertEqual(taken(*mul, *own), [0, 2])

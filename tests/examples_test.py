@@ -3,7 +3,7 @@
 """The examples do what they say: `classify` (C, dlopen) and `classify.py` (ctypes) print the same
 bytes for the shipped pictures and are right about nearly all of them, with the drop-in and with
 libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
-`mindspore_delegate` take their nodes and compute what the CPU computes; wrong input is refused in words.
+`mindspore_delegate` (and its plug-in) take their nodes and compute what the CPU computes; wrong input is refused in words.
 
     examples_test.py BUILD_FOLDER
 """
@@ -116,6 +116,24 @@ class ExamplesTest(unittest.TestCase):
             self.assertRegex(lines[2], r'^greatest difference: [0-9.e-]+$')
         self.assertEqual(run(BUILD / 'examples/mindspore_delegate', DIGITS / 'labels.txt').returncode,
                          1)
+
+    def test_mindspore_plugin_is_a_delegate_for_the_command(self):
+        plugin = BUILD / 'examples/libmindspore_plugin.so'
+        model = DIGITS / 'digits_float.tflite'
+        done = run(BUILD / 'deputy', 'explain', model, '--delegate', plugin, '--json')
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        report = json.loads(done.stdout)
+        self.assertEqual(report['delegates'][0]['name'], 'mindspore_npu')
+        nodes = report['subgraphs'][0]['nodes']
+        self.assertEqual([node['index'] for node in nodes if node['owner'] == 0],
+                         [0, 3, 5, 6, 8, 10, 11])
+        self.assertEqual({node['operator']: node['answers'][0]['text'] for node in nodes
+                          if node['owner'] == -1}['SOFTMAX'],
+                         'only convolutions, additions and RELUs')
+        done = run(BUILD / 'deputy', 'run', model, '--random', '--delegate',
+                   f'{plugin},frequency=5')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"option 'frequency': expected 1 to 4, found 5", done.stderr)
 
     def test_softmax_delegate_takes_the_softmax_of_a_real_model(self):
         plugin = BUILD / 'examples/libsoftmax_delegate.so'

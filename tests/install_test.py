@@ -57,6 +57,14 @@ class InstallTest(unittest.TestCase):
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
+    def test_installed_command_finds_xnnpack(self):
+        if not (BUILD / 'libdeputy_xnnpack.so').exists():
+            self.skipTest('Deputy is built without XNNPACK')
+        environment = {key: value for key, value in os.environ.items() if key != 'LD_LIBRARY_PATH'}
+        told = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--use_xnnpack',
+                                       env=environment))
+        self.assertIn('runs 12 of 16 nodes', told)
+
     def test_installed_command_finds_its_library(self):
         environment = {key: value for key, value in os.environ.items() if key != 'LD_LIBRARY_PATH'}
         self.expect_success(run(self.prefix / 'bin/deputy', 'inspect', MODEL, env=environment))

@@ -412,6 +412,34 @@ TEST_F(PluginRegistry, describes_each_kind) {
   for (DeputyPlugin* plugin : {external, described, stable}) DeputyPluginRelease(plugin);
 }
 
+// Reports of a call may go to a reporter of its own.
+TEST(PluginReports, go_to_the_callers_reporter) {
+  std::string all, own;
+  const auto keep = [](void* text, const char* format, va_list args) {
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, args);
+    *static_cast<std::string*>(text) += line;
+  };
+  DeputySetDefaultReporter(keep, &all);
+  EXPECT_EQ(DeputyPluginLoadWithErrorReporter("/nowhere/liba.so", keep, &own), nullptr);
+  EXPECT_THAT(own, HasSubstr("/nowhere/liba.so"));
+  EXPECT_THAT(DeputyLastError(), HasSubstr("/nowhere/liba.so"));
+  own.clear();
+  DeputyPlugin* plugin =
+      DeputyPluginLoadWithErrorReporter(Library("null_result").c_str(), keep, &own);
+  ASSERT_NE(plugin, nullptr);
+  EXPECT_EQ(DeputyPluginCreateDelegateWithErrorReporter(plugin, nullptr, nullptr, 0, keep, &own),
+            nullptr);
+  EXPECT_THAT(own, HasSubstr("libnull_result.so"));
+  EXPECT_EQ(DeputyPluginCreateDelegateWithErrorReporter(nullptr, nullptr, nullptr, 0, keep, &own),
+            nullptr);
+  EXPECT_EQ(all, "");
+  EXPECT_EQ(DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0), nullptr);
+  EXPECT_THAT(all, HasSubstr("libnull_result.so"));
+  DeputySetDefaultReporter(nullptr, nullptr);
+  DeputyPluginRelease(plugin);
+}
+
 TEST_F(PluginRegistry, stable_delegates_take_settings) {
   DeputyPlugin* plugin = DeputyPluginLoad(Library("stable_1.0.0").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();
@@ -551,7 +579,8 @@ TEST_F(PluginLife, a_thousand_cycles_take_no_more_than_the_first) {
   for (int i = 0; i < 1000; ++i) cycle(i);
   if (!kSanitized) {  // whose allocators keep what is freed
     EXPECT_LE(CountMappings(), mappings + 2);
-    EXPECT_LE(mallinfo2().uordblks, bytes + 4096);
+    // The allocator counts what it caches as in use; a cycle would lose 8 bytes at least.
+    EXPECT_LE(mallinfo2().uordblks, bytes + 7999);
   }
 }
 

@@ -25,7 +25,7 @@ struct DelegateRequest {
   std::string provider;  // name in the table of bench_delegates.cc
   std::string path;      // of an external delegate
   std::vector<std::pair<std::string, std::string>> options;
-  std::vector<std::string> flags = {};  // see LoadDelegate
+  DelegateSettings settings = {};  // see LoadDelegate
 };
 
 struct BenchOptions {

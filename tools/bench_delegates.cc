@@ -10,18 +10,13 @@
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
 #include "deputy/external_delegate.h"
-#include "deputy/xnnpack_delegate.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
 
-TfLiteDelegate* CreateXnnpack(const DelegateRequest&) {
-  TfLiteXNNPackDelegateOptions options = TfLiteXNNPackDelegateOptionsDefault();
-  return TfLiteXNNPackDelegateCreate(&options);
-}
-
-TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
+// Each returns null with the reason in `problem`.
+TfLiteDelegate* CreateExternal(const DelegateRequest& request, std::string* problem) {
   TfLiteExternalDelegateOptions options =
       TfLiteExternalDelegateOptionsDefault(request.path.c_str());
   for (const auto& [key, value] : request.options) {
@@ -30,15 +25,20 @@ TfLiteDelegate* CreateExternal(const DelegateRequest& request) {
                 kExternalDelegateMaxOptions, request.options.size());
     }
   }
-  return TfLiteExternalDelegateCreate(&options);
+  TfLiteDelegate* delegate = TfLiteExternalDelegateCreate(&options);
+  if (delegate == nullptr) *problem = DeputyLastError();
+  return delegate;
 }
 
-TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request) {
-  return LoadDelegate({request.path, request.options}, request.flags).handle.release();
+TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request, std::string* /*problem*/) {
+  return LoadDelegate({request.path, request.options}, request.settings).handle.release();
 }
 
-TfLiteDelegate* CreateGpu(const DelegateRequest& request) {
-  return TryLoadDelegate({"gpu", {}}, request.flags).handle.release();
+// One of ours, by the provider's name.
+TfLiteDelegate* CreateOwn(const DelegateRequest& request, std::string* problem) {
+  LoadedDelegate loaded = TryLoadDelegate({request.provider, request.options}, request.settings);
+  *problem = loaded.problem;
+  return loaded.handle.release();
 }
 
 // The list of delegates: a row here is all that a new one needs.
@@ -47,14 +47,14 @@ struct Provider {
   const char* name;     // for reports; where there is a path, the option before it
   const char* help;     // null: asked for by an option of its own, followed by a path
   const char* missing;  // why it is not available here; null if it may be
-  TfLiteDelegate* (*create)(const DelegateRequest& request);
+  TfLiteDelegate* (*create)(const DelegateRequest& request, std::string* problem);
   void (*destroy)(TfLiteDelegate*);
 };
 
 constexpr Provider kProviders[] = {
-    {"xnnpack", "XNNPACK", "XNNPACK; in Deputy it takes no node", nullptr, &CreateXnnpack,
-     &TfLiteXNNPackDelegateDelete},
-    {"gpu", "GPU", "OpenCL, on a GPU or what else there is", nullptr, &CreateGpu,
+    {"xnnpack", "XNNPACK", "XNNPACK, where Deputy was built with it", nullptr, &CreateOwn,
+     &DeputyPluginDeleteDelegate},
+    {"gpu", "GPU", "OpenCL, on a GPU or what else there is", nullptr, &CreateOwn,
      &DeputyPluginDeleteDelegate},
     {"nnapi", "NNAPI", "Android's NNAPI", "NNAPI is a part of Android", nullptr, nullptr},
     {"hexagon", "Hexagon", "Qualcomm's Hexagon", "Deputy has no Hexagon delegate", nullptr,
@@ -138,9 +138,10 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, boo
       report.problem = provider.missing;
     } else {
       const QuietLibrary quiet;
-      delegate.reset(provider.create(request));
+      std::string problem;
+      delegate.reset(provider.create(request, &problem));
       report.available = delegate != nullptr;
-      if (delegate == nullptr) report.problem = OneLine(DeputyLastError());
+      if (delegate == nullptr) report.problem = OneLine(problem);
     }
     if (!report.available) {
       const std::string text = report.flag + " is not available: " + report.problem;

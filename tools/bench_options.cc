@@ -21,6 +21,35 @@ namespace {
 constexpr const char* kExternalPath = "--external_delegate_path";
 constexpr const char* kExternalOptions = "--external_delegate_options";
 
+// What benchmark_model tells the GPU delegate, as options of ours.
+struct GpuFlag {
+  const char* spellings;
+  const char* name;  // the last one of them
+  const char* help;
+  const char* key;
+  // What a flag stands for; null: the option's value is the text.
+  const char* if_true;
+  const char* if_false;
+};
+
+constexpr const char* kGpuBackend = "--gpu_backend";
+constexpr GpuFlag kGpuFlags[] = {
+    {"--gpu-precision-loss-allowed,--gpu_precision_loss_allowed", "--gpu_precision_loss_allowed",
+     "Half precision where that is faster", "precision", "auto", "fp32"},
+    {"--gpu-experimental-enable-quant,--gpu_experimental_enable_quant",
+     "--gpu_experimental_enable_quant", "Take quantised operators; =false for not", "quantized",
+     "true", "false"},
+    {"--gpu-inference-for-sustained-speed,--gpu_inference_for_sustained_speed",
+     "--gpu_inference_for_sustained_speed", "Tune kernels at first", "preference",
+     "sustained_speed", "single_answer"},
+    {"--max-delegated-partitions,--max_delegated_partitions", "--max_delegated_partitions",
+     "At most so many partitions; 0 for all", "max_partitions", nullptr, nullptr},
+    {"--delegate-serialize-dir,--delegate_serialize_dir", "--delegate_serialize_dir",
+     "Keep compiled programs in this folder", "cache_dir", nullptr, nullptr},
+    {"--delegate-serialize-token,--delegate_serialize_token", "--delegate_serialize_token",
+     "What tells them from those of other models", "cache_token", nullptr, nullptr},
+};
+
 // Options that only exist so that command lines of benchmark_model keep working.
 struct Ignored {
   int buffer_entries = 0;
@@ -116,6 +145,38 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
       ->group("Delegates, applied in the order given");
 }
 
+void AddGpuOptions(CLI::App* command) {
+  constexpr const char* kGroup = "For --use_gpu";
+  for (const GpuFlag& flag : kGpuFlags) {
+    CLI::Option* option = flag.if_true != nullptr
+                              ? command->add_flag(flag.spellings)
+                              : command->add_option(flag.spellings)->type_name("TEXT");
+    option->description(flag.help)->group(kGroup);
+  }
+  command->add_option("--gpu-backend,--gpu_backend")
+      ->description("cl; there is no gl")
+      ->type_name("NAME")
+      ->group(kGroup);
+}
+
+// The options of the GPU delegate as the command line has them.
+std::vector<std::pair<std::string, std::string>> GpuPairs(const CLI::App& command) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const GpuFlag& flag : kGpuFlags) {
+    const CLI::Option* option = command.get_option(flag.name);
+    if (option->count() == 0) continue;
+    const std::string value = option->results().back();
+    const char* meaning = value == "true" ? flag.if_true : flag.if_false;
+    pairs.emplace_back(flag.key, flag.if_true == nullptr ? value : meaning);
+  }
+  const CLI::Option* backend = command.get_option(kGpuBackend);
+  const std::string name = backend->count() == 0 ? "" : backend->results().back();
+  if (!name.empty() && name != "cl") {
+    FailUsage("%s: expected cl, found '%s'", kGpuBackend, name.c_str());
+  }
+  return pairs;
+}
+
 void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr<Ignored> ignored) {
   command->add_option("--nodes", options->nodes, "Show the N most expensive nodes")
       ->type_name("N")
@@ -179,6 +240,7 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
     for (const char* provider : FlaggedProviders()) {
       if (!option->check_name(std::string("--use_") + provider) || value != "true") continue;
       requests.push_back({provider, "", {}});
+      if (std::string(provider) == "gpu") requests.back().options = GpuPairs(command);
     }
     if (option->check_name("--delegate")) {
       const DelegateOption parsed = ParseDelegateOption(value);
@@ -205,6 +267,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
   AddRunOptions(command, options);
   AddInputOptions(command, &options->inputs);
   AddDelegateOptions(command, options);
+  AddGpuOptions(command);
   AddProfileOptions(command, options, std::make_shared<Ignored>());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
@@ -212,6 +275,9 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   options->delegates = RequestsInOrder(command);
+  for (DelegateRequest& request : options->delegates) {
+    request.settings = WithThreads({}, options->session.threads);
+  }
   options->session.delegates.clear();  // the benchmark applies and counts them all itself
   const bool nothing_asked = options->delegates.empty();
   if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
@@ -228,7 +294,9 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   }
   if (!options->trace.empty()) {
     if (!options->profile) FailUsage("--trace needs a profile: drop --enable_op_profiling=false");
-    for (DelegateRequest& request : options->delegates) request.flags = {kTimesFlag};
+    for (DelegateRequest& request : options->delegates) {
+      request.settings.emplace_back(kTimesFlag, "true");
+    }
   }
   AddInputShapes(options->inputs, &options->session);
 }

@@ -10,7 +10,7 @@ loader of external delegates, and under DEPUTY_1.0 exactly the Deputy* functions
 c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
 symbols to themselves. libdeputy_mindspore.so.1 exports, under DEPUTY_1.0, what mindspore/include/*_c.h
 declares, and needs libdeputy.so.1 besides. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
-version, and a plug-in's entry points. Last, the object files compiled for a newer instruction set may define no weak
+version, and a plug-in's entry points; libdeputy_xnnpack.so, where it is built, the latter alone. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
 import argparse
@@ -121,6 +121,18 @@ def check_gpu_library(library):
             yield f'{library}: may not need {needed}'
 
 
+def check_xnnpack_library(library):
+    if not library.exists():
+        return  # without XNNPACK it is not built
+    expected = {'tflite_plugin_create_delegate', 'tflite_plugin_destroy_delegate', 'deputy_plugin'}
+    if exports_of(library).keys() != expected:
+        yield f'{library} exports {sorted(exports_of(library))}, not {sorted(expected)}'
+    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):
+        if not re.match(MAY_NEED.pattern + r'|^lib(deputy_mindspore\.so\.1|deputy\.so\.1|XNNPACK\.so\.0'
+                        r'|pthreadpool\.so\.0)$', needed):
+            yield f'{library}: may not need {needed}'
+
+
 def check_instruction_set_objects(build):
     for found in sorted(build.glob('CMakeFiles/deputy_kernels.dir/kernels/*/*_avx*.o')):
         # W and w, V and v are weak; u is unique across the process.
@@ -142,6 +154,7 @@ def main(arguments):
         *check_library(build / 'libdeputy.so.1', 'libdeputy.so.1', ours),
         *check_gpu_library(build / 'libdeputy_gpu.so'),
         *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
+        *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

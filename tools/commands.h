@@ -17,6 +17,7 @@ void AddInspectCommand(CLI::App* app);
 void AddExplainCommand(CLI::App* app);
 void AddPluginsCommand(CLI::App* app);
 void AddDevicesCommand(CLI::App* app);
+void AddOpsCommand(CLI::App* app);
 
 }  // namespace deputy::tools
 

@@ -13,9 +13,13 @@
 namespace deputy::tools {
 namespace {
 
+bool IsOwn(const std::string& name) {
+  return name == "gpu" || name == "npu_stub" || name == "xnnpack";
+}
+
 // Our own delegates lie where our library is.
 std::string OwnDelegate(const std::string& name) {
-  if (name != "gpu" && name != "npu_stub") return "";
+  if (!IsOwn(name)) return "";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();
@@ -38,15 +42,26 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
 }
 
 // What the user says of an option counts more.
-DelegateOption WithFlags(DelegateOption option, const std::vector<std::string>& flags,
-                         const DeputyPluginInfo& info) {
-  for (const std::string& flag : flags) {
+DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
+                            const DeputyPluginInfo& info) {
+  for (const auto& setting : settings) {
     for (size_t i = 0; i < info.option_count; ++i) {
-      if (flag != info.options[i].name) continue;
-      option.options.insert(option.options.begin(), {flag, "true"});
+      if (setting.first != info.options[i].name) continue;
+      option.options.insert(option.options.begin(), setting);
     }
   }
   return option;
+}
+
+// Our own delegates need somebody else's headers when they are built; "" if it is there.
+std::string WhyNotBuilt(const std::string& name) {
+  const std::string path = OwnDelegate(name);
+  std::error_code error;
+  if (path.empty() || std::filesystem::exists(path, error)) return "";
+  std::string text = name + ": there is no " + path;
+  if (name == "gpu") text += "; Deputy was built without opencl-headers";
+  if (name == "xnnpack") text += "; Deputy was built without libxnnpack-dev and libpthreadpool-dev";
+  return text;
 }
 
 }  // namespace
@@ -87,25 +102,36 @@ QuietReports::QuietReports() {
 
 QuietReports::~QuietReports() { DeputySetDefaultReporter(nullptr, nullptr); }
 
-LoadedDelegate LoadDelegate(const DelegateOption& option, const std::vector<std::string>& flags) {
-  LoadedDelegate loaded = TryLoadDelegate(option, flags);
-  if (loaded.handle == nullptr) FailUsage("--delegate: %s", DeputyLastError());
+LoadedDelegate LoadDelegate(const DelegateOption& option, const DelegateSettings& settings) {
+  LoadedDelegate loaded = TryLoadDelegate(option, settings);
+  if (loaded.handle == nullptr) FailUsage("--delegate: %s", loaded.problem.c_str());
   return loaded;
 }
 
-LoadedDelegate TryLoadDelegate(const DelegateOption& option,
-                               const std::vector<std::string>& flags) {
+LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSettings& settings) {
   const QuietReports quiet;
+  LoadedDelegate loaded = {DelegateHandle(nullptr, &DeputyPluginDeleteDelegate),
+                           option.library,
+                           "",
+                           "",
+                           "",
+                           WhyNotBuilt(option.library)};
+  if (!loaded.problem.empty()) return loaded;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
       DeputyPluginLoad(LibraryPath(option.library).c_str()), &DeputyPluginRelease);
   DeputyPluginInfo info = {};
   info.struct_size = sizeof info;
-  DelegateHandle handle(nullptr, &DeputyPluginDeleteDelegate);
   if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
-    handle.reset(Create(plugin.get(), info.kind, WithFlags(option, flags, info)));
+    loaded.handle.reset(Create(plugin.get(), info.kind, WithSettings(option, settings, info)));
   }
-  if (handle == nullptr) return {std::move(handle), option.library, "", "", ""};
-  return {std::move(handle), option.library, info.name, info.version, info.vendor};
+  if (loaded.handle == nullptr) {
+    loaded.problem = DeputyLastError();
+    return loaded;
+  }
+  loaded.name = info.name;
+  loaded.version = info.version;
+  loaded.vendor = info.vendor;
+  return loaded;
 }
 
 }  // namespace deputy::tools

@@ -14,9 +14,11 @@
 
 namespace deputy::tools {
 
+using DelegateSettings = std::vector<std::pair<std::string, std::string>>;
+
 struct DelegateOption {
   std::string library;
-  std::vector<std::pair<std::string, std::string>> options;
+  DelegateSettings options;
 };
 
 // "lib.so,log=x,ops=0,18" is lib.so with log = "x" and ops = "0,18": a piece without "=" belongs to
@@ -39,20 +41,21 @@ class QuietReports {
 
 using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 
-// A delegate and what its library says of itself, "" where it says nothing.
+// A delegate and what its library says of itself, "" where it says nothing; without a handle, why
+// there is no delegate.
 struct LoadedDelegate {
   DelegateHandle handle;
   std::string library, name, version, vendor;
+  std::string problem;
 };
 
 // Ends the command with kExitUsage when the library cannot be loaded or gives no delegate. It must
-// outlive the interpreters it is applied to. `flags` are set where the library declares them.
-LoadedDelegate LoadDelegate(const DelegateOption& option,
-                            const std::vector<std::string>& flags = {});
+// outlive the interpreters it is applied to. `settings` are set where the library declares such
+// options, and what `option` says counts more.
+LoadedDelegate LoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
-// The same, but without a handle where there would be an end; DeputyLastError says why.
-LoadedDelegate TryLoadDelegate(const DelegateOption& option,
-                               const std::vector<std::string>& flags = {});
+// The same, but without a handle where there would be an end.
+LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
 }  // namespace deputy::tools
 

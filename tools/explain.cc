@@ -121,6 +121,7 @@ void AddExplainCommand(CLI::App* app) {
       app->add_subcommand("explain", "Show who runs which node, why, and what would help");
   options->session.failed_delegates_are_fine = true;
   AddSessionOptions(command, &options->session);
+  AddUseOptions(command, &options->session);
   command->add_option("--pin", options->session.pins, "Keep nodes for one delegate, e.g. op:ADD=0")
       ->type_name("NODES=DELEGATE")
       ->expected(1)
@@ -151,7 +152,7 @@ void AddExplainCommand(CLI::App* app) {
       "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
   command->callback([options] {
     FinishOptions(options.get());
-    if (options->ir) options->session.delegate_flags = {"describe"};
+    if (options->ir) options->session.delegate_settings = {{"describe", "true"}};
     Explain(*options);
   });
 }

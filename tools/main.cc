@@ -72,6 +72,7 @@ int Run(int argc, char** argv) {
   deputy::tools::AddExplainCommand(&app);
   deputy::tools::AddPluginsCommand(&app);
   deputy::tools::AddDevicesCommand(&app);
+  deputy::tools::AddOpsCommand(&app);
   // CLI11 would only say that one is required.
   const std::string word = argc > 1 ? argv[1] : "-";
   const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };

@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "image.h"
+#include "judge.h"
 #include "npy.h"
 #include "profile.h"
 #include "session.h"
@@ -36,61 +37,9 @@ struct RunOptions {
   int top_k = 0;  // 0: not asked for
   int max_values = 1000;
   std::string trace;
+  std::vector<std::string> compare;  // delegates
   bool expect_from_name = false, progress = false, profile = false;
 };
-
-// A class and how sure the model is of it.
-struct Guess {
-  size_t index = 0;
-  double score = 0;
-};
-
-std::vector<std::string> ReadLabels(const std::string& path) {
-  std::vector<std::string> labels;
-  if (path.empty()) return labels;
-  std::string line;
-  for (const char c : ReadFile(path)) {
-    if (c == '\n') {
-      labels.push_back(OneLine(line));
-      line.clear();
-    } else {
-      line += c;
-    }
-  }
-  if (!line.empty()) labels.push_back(OneLine(line));
-  if (labels.empty()) FailUsage("%s: holds no labels", path.c_str());
-  return labels;
-}
-
-// The best `count` entries of the first output; the lower index first among equals.
-std::vector<Guess> BestGuesses(const Session& session, size_t count) {
-  const std::vector<double> scores = ReadReals(session.output(0));
-  if (scores.empty()) FailWork("output 0 is empty: nothing to choose from");
-  std::vector<Guess> guesses(scores.size());
-  for (size_t i = 0; i < scores.size(); ++i) guesses[i] = {i, scores[i]};
-  std::stable_sort(guesses.begin(), guesses.end(),
-                   [](const Guess& a, const Guess& b) { return a.score > b.score; });
-  guesses.resize(std::min(count, guesses.size()));
-  return guesses;
-}
-
-std::string LabelText(const std::vector<std::string>& labels, size_t index) {
-  return index < labels.size() ? labels[index] : std::to_string(index);
-}
-
-// "0123_7.png" expects "7".
-std::string ExpectedLabel(const std::string& path) {
-  const std::string stem = std::filesystem::path(path).stem().string();
-  const size_t underscore = stem.rfind('_');
-  if (underscore == std::string::npos || underscore + 1 == stem.size()) {
-    FailUsage("%s: --expect-from-name needs a name that ends in _<label>", path.c_str());
-  }
-  return stem.substr(underscore + 1);
-}
-
-std::string FileNameOf(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
 
 // Tensor names hold slashes and colons.
 std::string SafeName(const std::string& name) {
@@ -99,6 +48,25 @@ std::string SafeName(const std::string& name) {
     safe += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_';
   }
   return safe;
+}
+
+PixelScaling ScalingOf(const RunOptions& options) {
+  return {options.range[0], options.range[1], options.mean, options.scale};
+}
+
+bool ShowsProgress(const RunOptions& options, size_t pictures) {
+  return options.progress || (pictures > 1 && isatty(STDERR_FILENO));
+}
+
+void Compare(const RunOptions& options) {
+  Exam exam;
+  exam.pictures = FindPictures(options.image);
+  exam.scaling = ScalingOf(options);
+  exam.labels = ReadLabels(options.labels);
+  exam.labels_path = options.labels;
+  exam.input = options.image_input;
+  exam.shows_progress = ShowsProgress(options, exam.pictures.size());
+  CompareOnPictures(options.session, options.compare, exam);
 }
 
 // One run of the subcommand.
@@ -110,10 +78,7 @@ class Runner {
         pictures_(options.image.empty() ? std::vector<std::string>{} : FindPictures(options.image)),
         session_(options.session),
         given_(static_cast<size_t>(session_.input_count()), false) {
-    scaling_.low = options.range[0];
-    scaling_.high = options.range[1];
-    scaling_.mean = options.mean;
-    scaling_.scale = options.scale;
+    scaling_ = ScalingOf(options);
   }
 
   void Run() {
@@ -257,12 +222,7 @@ class Runner {
     {
       ProgressBar progress(pictures_.size(), shows_progress());
       for (size_t i = 0; i < pictures_.size(); ++i) {
-        const std::string expected = ExpectedLabel(pictures_[i]);
-        if (!labels_.empty() &&
-            std::find(labels_.begin(), labels_.end(), expected) == labels_.end()) {
-          FailUsage("%s: '%s' is not in %s", pictures_[i].c_str(), expected.c_str(),
-                    options_.labels.c_str());
-        }
+        const std::string expected = ExpectedLabel(pictures_[i], labels_, options_.labels);
         RunPicture(pictures_[i]);
         const Guess best = BestGuesses(session_, 1)[0];
         const std::string answer = LabelText(labels_, best.index);
@@ -304,9 +264,7 @@ class Runner {
   }
 
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
-  bool shows_progress() const {
-    return options_.progress || (pictures_.size() > 1 && isatty(STDERR_FILENO));
-  }
+  bool shows_progress() const { return ShowsProgress(options_, pictures_.size()); }
 
   const RunOptions& options_;
   std::vector<std::string> labels_;
@@ -363,6 +321,13 @@ void AddOutputOptions(CLI::App* command, RunOptions* options) {
   command->add_flag("--expect-from-name", options->expect_from_name,
                     "Pictures are named ..._<label>: print accuracy,\n"
                     "the wrong ones, latency, who ran what");
+  command
+      ->add_option("--compare", options->compare,
+                   "With --expect-from-name: the same on the CPU and\n"
+                   "through each of these delegates, as one table")
+      ->type_name("LIB[,K=V..]")
+      ->expected(1)
+      ->take_all();
   command->add_flag("--profile", options->profile, "Print who ran which operator");
   AddTraceOption(command, &options->trace);
   command->add_flag("--progress", options->progress,
@@ -375,6 +340,7 @@ void AddRunCommand(CLI::App* app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
   AddSessionOptions(command, &options->session);
+  AddUseOptions(command, &options->session);
   command
       ->add_option("-i,--input", options->inputs,
                    "Raw bytes or .npy for an input, named or\n"
@@ -394,7 +360,15 @@ void AddRunCommand(CLI::App* app) {
     if (options->expect_from_name && options->image.empty()) {
       FailUsage("--expect-from-name needs --image");
     }
-    if (!options->trace.empty()) options->session.delegate_flags = {kTimesFlag};
+    if (!options->compare.empty()) {
+      if (!options->expect_from_name) FailUsage("--compare needs --expect-from-name");
+      if (!options->session.delegates.empty() || !options->session.used.empty()) {
+        FailUsage("--compare excludes --delegate");
+      }
+      Compare(*options);
+      return;
+    }
+    if (!options->trace.empty()) options->session.delegate_settings = {{kTimesFlag, "true"}};
     Runner(*options).Run();
   });
 }

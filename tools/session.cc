@@ -54,12 +54,25 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->check(CLI::IsMember({"tflite", "hot"}).description(""));
 }
 
+void AddUseOptions(CLI::App* command, SessionOptions* options) {
+  const auto add = [&](const char* names, const char* name, const char* help) {
+    command->add_flag_callback(
+        names, [options, name] { options->used.emplace_back(name); }, help);
+  };
+  add("--use-xnnpack,--use_xnnpack", "xnnpack", "The same as --delegate xnnpack, behind others");
+  add("--use-gpu,--use_gpu", "gpu", "The same as --delegate gpu, behind others");
+}
+
+DelegateSettings WithThreads(DelegateSettings settings, int threads) {
+  settings.emplace_back("num_threads", std::to_string(threads));
+  return settings;
+}
+
 Session::Session(const SessionOptions& options)
     : path_(options.model), interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
-  for (const std::string& spec : options.delegates)
-    delegates_.push_back(LoadDelegate(ParseDelegateOption(spec), options.delegate_flags));
+  LoadDelegates(options);
   double start = NowMs();
   model_ = std::make_unique<ModelFile>(path_, &Collect, this);
   if (model() == nullptr) Refuse("is no usable model");
@@ -87,6 +100,15 @@ Session::Session(const SessionOptions& options)
   }
   prepare_ms_ = NowMs() - start;
   report_.clear();
+}
+
+void Session::LoadDelegates(const SessionOptions& options) {
+  const DelegateSettings settings = WithThreads(options.delegate_settings, options.threads);
+  for (const std::vector<std::string>* specs : {&options.delegates, &options.used}) {
+    for (const std::string& spec : *specs) {
+      delegates_.push_back(LoadDelegate(ParseDelegateOption(spec), settings));
+    }
+  }
 }
 
 void Session::ApplyDelegates(const SessionOptions& options) {

@@ -24,10 +24,12 @@ namespace deputy::tools {
 struct SessionOptions {
   std::string model;
   int threads = 1;
-  bool reference = false;                   // bit-exact integer arithmetic
-  std::vector<std::string> shapes;          // "NAME=1,224,224,3"
-  std::vector<std::string> delegates;       // "LIB.so,KEY=VALUE", in the order of application
-  std::vector<std::string> delegate_flags;  // options that are set where a delegate declares them
+  bool reference = false;              // bit-exact integer arithmetic
+  std::vector<std::string> shapes;     // "NAME=1,224,224,3"
+  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
+  std::vector<std::string> used;       // our own delegates by name, behind those
+  // Options that are set where a delegate declares them, beside num_threads.
+  DelegateSettings delegate_settings;
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
   std::string policy;
   // Who may run what, see placement_option.h.
@@ -38,6 +40,10 @@ struct SessionOptions {
 
 // Adds MODEL, --threads, --reference, --shape, --delegate and --policy to a subcommand.
 void AddSessionOptions(CLI::App* command, SessionOptions* options);
+// Adds --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.
+void AddUseOptions(CLI::App* command, SessionOptions* options);
+// For delegates that declare an option for the number of threads.
+DelegateSettings WithThreads(DelegateSettings settings, int threads);
 
 class Session {
  public:
@@ -73,6 +79,7 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
+  void LoadDelegates(const SessionOptions& options);
   void ApplyDelegates(const SessionOptions& options);
 
   std::string path_;

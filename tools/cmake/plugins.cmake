@@ -6,6 +6,9 @@
 set(plugin_dir ${PROJECT_BINARY_DIR}/tests/plugins)
 add_custom_target(test_plugins)
 add_dependencies(test_plugins deputy_npu_stub npu_device)  # opened by path, like these
+if(TARGET deputy_xnnpack)
+  add_dependencies(test_plugins deputy_xnnpack)
+endif()
 
 # deputy_add_plugin(<name> <source> [<definition>...] [SOURCES <more>...] [LINKS <library>...]
 #                   [UNDEFINED_SYMBOLS])

@@ -170,7 +170,8 @@ endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_subdirectory(examples)
-add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate softmax_delegate)
+add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate mindspore_plugin
+                 softmax_delegate)
 
 # Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)

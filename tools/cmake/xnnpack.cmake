@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# XNNPACK as a delegate, where Debian's packages libxnnpack-dev and libpthreadpool-dev are installed:
+# an archive for its tests, and the library, which links libdeputy_mindspore and XNNPACK.
+find_path(DEPUTY_XNNPACK_INCLUDE xnnpack.h)
+find_path(DEPUTY_PTHREADPOOL_INCLUDE pthreadpool.h)
+find_library(DEPUTY_XNNPACK_LIBRARY XNNPACK)
+find_library(DEPUTY_PTHREADPOOL_LIBRARY pthreadpool)
+mark_as_advanced(DEPUTY_XNNPACK_INCLUDE DEPUTY_PTHREADPOOL_INCLUDE DEPUTY_XNNPACK_LIBRARY
+                 DEPUTY_PTHREADPOOL_LIBRARY)
+if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBRARY
+   AND DEPUTY_PTHREADPOOL_LIBRARY)
+  file(GLOB xnnpack_sources CONFIGURE_DEPENDS bridges/xnnpack/*.cc)
+  list(FILTER xnnpack_sources EXCLUDE REGEX "/plugin.cc$")
+  add_library(deputy_xnnpack_objects STATIC ${xnnpack_sources})
+  target_include_directories(deputy_xnnpack_objects PUBLIC ${PROJECT_SOURCE_DIR}
+                             ${client_include_dir})
+  target_include_directories(deputy_xnnpack_objects SYSTEM PUBLIC ${DEPUTY_XNNPACK_INCLUDE}
+                             ${DEPUTY_PTHREADPOOL_INCLUDE})
+  target_link_libraries(deputy_xnnpack_objects PUBLIC deputy_mindspore ${DEPUTY_XNNPACK_LIBRARY}
+                        ${DEPUTY_PTHREADPOOL_LIBRARY})
+
+  deputy_add_delegate(deputy_xnnpack SOURCES bridges/xnnpack/plugin.cc LINKS deputy_xnnpack_objects)
+  target_compile_definitions(deputy_xnnpack PRIVATE DEPUTY_XNNPACK_VERSION="${PROJECT_VERSION}")
+  if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set_target_properties(deputy_xnnpack PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
+  install(TARGETS deputy_xnnpack LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  add_dependencies(delegates deputy_xnnpack)
+else()
+  message(STATUS "XNNPACK is not here (libxnnpack-dev, libpthreadpool-dev): "
+                 "its delegate is left out")
+endif()

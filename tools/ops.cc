@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `deputy ops`: which operators have kernels here, and which a model needs, who runs them, and what
+// is missing. The text is written from the JSON document, so that the two agree.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "deputy/deputy.h"
+#include "model_file.h"
+#include "session.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct OpsOptions {
+  SessionOptions session;
+  bool json = false, markdown = false;
+};
+
+// ---- What there is ------------------------------------------------------------------------------
+
+Json TypesJson(uint64_t types) {
+  Json names = Json::array();
+  for (; types != 0; types &= types - 1) {
+    names.push_back(TfLiteTypeGetName(static_cast<TfLiteType>(std::countr_zero(types))));
+  }
+  return names;
+}
+
+Json KernelsJson() {
+  Json all = Json::array();
+  for (size_t i = 0; i < DeputyGetOperatorCount(); ++i) {
+    DeputyOperator op = {};
+    op.struct_size = sizeof op;
+    if (DeputyGetOperator(i, &op) != kTfLiteOk) continue;
+    all.push_back({{"operator", op.name},
+                   {"builtin_code", op.builtin_code},
+                   {"min_version", op.min_version},
+                   {"max_version", op.max_version},
+                   {"types", TypesJson(op.types)}});
+  }
+  const auto by_name = [](const Json& a, const Json& b) { return a["operator"] < b["operator"]; };
+  std::sort(all.begin(), all.end(), by_name);
+  return all;
+}
+
+std::string VersionsText(const Json& op) {
+  const int first = op["min_version"], last = op["max_version"];
+  return first == last ? std::to_string(first)
+                       : std::to_string(first) + " to " + std::to_string(last);
+}
+
+std::string TypesText(const Json& op) {
+  std::string text;
+  for (const Json& type : op["types"]) text += (text.empty() ? "" : " ") + type.get<std::string>();
+  return text;
+}
+
+void PrintKernels(const Json& all, bool markdown) {
+  if (!markdown) {
+    Table table("<<<", {"operator", "versions", "types"});
+    for (const Json& op : all) table.Add({op["operator"], VersionsText(op), TypesText(op)});
+    table.Print();
+    return;
+  }
+  std::printf("| operator | versions | types |\n|---|---|---|\n");
+  for (const Json& op : all) {
+    std::printf("| %s | %s | %s |\n", op["operator"].get<std::string>().c_str(),
+                VersionsText(op).c_str(), TypesText(op).c_str());
+  }
+}
+
+// ---- What a model needs -------------------------------------------------------------------------
+
+Json NeededJson(const TfLiteModel* model) {
+  Json needed = Json::array();
+  for (size_t i = 0; i < DeputyModelGetOperatorCount(model); ++i) {
+    DeputyModelOperator op = {};
+    op.struct_size = sizeof op;
+    if (DeputyModelGetOperator(model, i, &op) != kTfLiteOk || op.node_count == 0) continue;
+    needed.push_back({{"operator", op.name},
+                      {"builtin_code", op.builtin_code},
+                      {"version", op.version},
+                      {"nodes", op.node_count},
+                      {"kernel", op.has_kernel != 0},
+                      {"runs", Json::object()}});
+  }
+  return needed;
+}
+
+std::string OwnerOf(const TfLiteInterpreter* interpreter, int subgraph, int node) {
+  DeputyNodeRun run = {};
+  run.struct_size = sizeof run;
+  if (DeputyInterpreterGetNodeRun(interpreter, subgraph, node, &run) != kTfLiteOk) return "CPU";
+  DeputyDelegateInfo delegate = {};
+  delegate.struct_size = sizeof delegate;
+  if (run.delegate_index < 0 ||
+      DeputyInterpreterGetDelegateInfo(interpreter, run.delegate_index, &delegate) != kTfLiteOk) {
+    return run.runner < 0 ? "computed once" : "CPU";
+  }
+  return delegate.name == nullptr ? "a delegate" : delegate.name;
+}
+
+// Counts the nodes of every operator by who runs them.
+void AddOwners(const TfLiteInterpreter* interpreter, Json* needed) {
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
+      DeputyNodeInfo node = {};
+      node.struct_size = sizeof node;
+      if (DeputyInterpreterGetNodeInfo(interpreter, s, n, &node) != kTfLiteOk) continue;
+      for (Json& op : *needed) {
+        if (op["operator"] != node.operator_name || op["version"] != node.version) continue;
+        Json& count = op["runs"][OwnerOf(interpreter, s, n)];
+        count = count.is_null() ? 1 : count.get<int>() + 1;
+      }
+    }
+  }
+}
+
+std::string OwnersText(const Json& op) {
+  if (!op["kernel"] && op["runs"].empty()) return "nobody: no kernel for this version";
+  std::string text;
+  for (const auto& [owner, count] : op["runs"].items()) {
+    if (!text.empty()) text += ", ";
+    text += OneLine(owner);
+    if (op["runs"].size() > 1) text += " " + std::to_string(count.get<int>());
+  }
+  return text;
+}
+
+void PrintNeeded(const Json& needed) {
+  Table table("<>><", {"operator", "version", "nodes", "run by"});
+  for (const Json& op : needed) {
+    table.Add({OneLine(op["operator"].get<std::string>()), std::to_string(op["version"].get<int>()),
+               std::to_string(op["nodes"].get<int>()), OwnersText(op)});
+  }
+  table.Print();
+}
+
+void Print(const Json& json, const OpsOptions& options) {
+  if (options.json) {
+    const auto replace = Json::error_handler_t::replace;
+    std::printf("%s\n", json.dump(2, ' ', false, replace).c_str());
+  } else if (options.session.model.empty()) {
+    PrintKernels(json, options.markdown);
+  } else {
+    PrintNeeded(json);
+  }
+}
+
+void IgnoreReport(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
+
+void Ops(const OpsOptions& options) {
+  const std::string& path = options.session.model;
+  if (path.empty()) return Print(KernelsJson(), options);
+  CheckReadable(path);
+  const ModelFile file(path, &IgnoreReport, nullptr);
+  if (file.get() == nullptr) FailWork("%s is no usable model: %s", path.c_str(), DeputyLastError());
+  Json needed = NeededJson(file.get());
+  const auto missing =
+      std::count_if(needed.begin(), needed.end(), [](const Json& op) { return !op["kernel"]; });
+  if (missing > 0) {
+    Print(needed, options);
+    const std::string count =
+        PluralText(static_cast<size_t>(missing), "operator has", "operators have");
+    FailWork("%s: %s no kernel here", path.c_str(), count.c_str());
+  }
+  const Session session(options.session);
+  AddOwners(session.interpreter(), &needed);
+  Print(needed, options);
+}
+
+}  // namespace
+
+void AddOpsCommand(CLI::App* app) {
+  auto options = std::make_shared<OpsOptions>();
+  CLI::App* command = app->add_subcommand("ops", "List operators: all, or a model's");
+  AddSessionOptions(command, &options->session);
+  AddUseOptions(command, &options->session);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--markdown", options->markdown, "Without a model: as a table for a page");
+  command->footer("The exit code is 1 when an operator of the model has no kernel.");
+  command->callback([options] { Ops(*options); });
+}
+
+}  // namespace deputy::tools
