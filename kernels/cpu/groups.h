@@ -66,16 +66,23 @@ struct RequantizeTile {
   size_t out_stride;
 };
 
-// One output pixel of a depthwise convolution: `taps` input pixels against as many weight rows.
-struct DepthwisePixelF32 {
-  int taps, channels;
+// Neighbouring output columns in one row of a depthwise convolution, which all see the same taps:
+// out[i][c] = clamp(bias[c] + sum over rows r and taps t of
+//                   inputs[r][i * column_step + t * tap_step + c] * weights[r][t * weight_step +
+//                   c])
+struct DepthwiseColumnsF32 {
+  int columns, channels;
+  int rows, taps;  // of the filter
   const float* const* inputs;
   const float* const* weights;
+  size_t column_step, tap_step, weight_step;
   const float* bias;
   float low, high;
-  float* out;
+  float* out;  // [columns][channels]
 };
-// As above with all taps present (padding points at a row of zero points).
+
+// One output pixel of a depthwise convolution: `taps` input pixels (padding points at a row of zero
+// points) against as many rows of weights.
 struct DepthwisePixelS8 {
   int taps, channels;
   const int8_t* const* inputs;
@@ -116,7 +123,7 @@ struct RequantizeKernels {
 
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
-  void (*pixel)(const DepthwisePixelF32& pixel) = nullptr;
+  void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
 };
 
 struct DepthwiseS8Kernels {

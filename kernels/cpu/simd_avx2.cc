@@ -271,41 +271,73 @@ void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact
 
 // ---- Depthwise --------------------------------------------------------------------------------
 
-template <int kVectors>
-inline void DepthwiseF32Chunk(const DepthwisePixelF32& pixel, int first) {
-  __m256 sums[kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) sums[v] = _mm256_loadu_ps(pixel.bias + first + 8 * v);
-  for (int tap = 0; tap < pixel.taps; ++tap) {
-    const float* in = pixel.inputs[tap] + first;
-    const float* weights = pixel.weights[tap] + first;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      sums[v] =
-          _mm256_fmadd_ps(_mm256_loadu_ps(in + 8 * v), _mm256_loadu_ps(weights + 8 * v), sums[v]);
+inline __m256 LoadLanes(const float* values, __m256i lanes, bool all) {
+  return all ? _mm256_loadu_ps(values) : _mm256_maskload_ps(values, lanes);
+}
+
+// kColumns columns of 8 * kVectors channels from `first` on; `count` of the last vector are stored,
+// and only those are read.
+template <int kColumns, int kVectors, bool kAll>
+inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int first, int count) {
+  const __m256i lanes = FirstLanes(count);
+  __m256 sums[kColumns][kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, kAll);
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
+  }
+  for (int row = 0; row < in.rows; ++row) {
+    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
+    const float* weights = in.weights[row] + first;
+    for (int tap = 0; tap < in.taps; ++tap, input += in.tap_step, weights += in.weight_step) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        const __m256 weight = LoadLanes(weights + 8 * v, lanes, kAll);
+#pragma GCC unroll 8
+        for (int i = 0; i < kColumns; ++i) {
+          const float* value = input + static_cast<size_t>(i) * in.column_step + 8 * v;
+          sums[i][v] = _mm256_fmadd_ps(LoadLanes(value, lanes, kAll), weight, sums[i][v]);
+        }
+      }
     }
   }
-  const __m256 low = _mm256_set1_ps(pixel.low), high = _mm256_set1_ps(pixel.high);
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    StoreClamped(sums[v], low, high, pixel.out + first + 8 * v, 8);
+  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
+  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
+#pragma GCC unroll 8
+  for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      StoreClamped(sums[i][v], low, high, out + i * in.channels + 8 * v, count);
+    }
   }
 }
 
-void DepthwiseF32(const DepthwisePixelF32& pixel) {
+// All channels of kColumns columns. Few columns take several vectors at once: a single sum would
+// wait for itself.
+template <int kColumns>
+void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
+  constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
   int first = 0;
-  for (; first + 32 <= pixel.channels; first += 32) DepthwiseF32Chunk<4>(pixel, first);
-  for (; first + 8 <= pixel.channels; first += 8) DepthwiseF32Chunk<1>(pixel, first);
-  if (first == pixel.channels) return;
-  const int count = pixel.channels - first;
-  const __m256i lanes = FirstLanes(count);
-  __m256 sums = _mm256_maskload_ps(pixel.bias + first, lanes);
-  for (int tap = 0; tap < pixel.taps; ++tap) {
-    sums = _mm256_fmadd_ps(_mm256_maskload_ps(pixel.inputs[tap] + first, lanes),
-                           _mm256_maskload_ps(pixel.weights[tap] + first, lanes), sums);
+  for (; first + 8 * kVectors <= in.channels; first += 8 * kVectors) {
+    DepthwiseF32Tile<kColumns, kVectors, true>(in, column, first, 8);
   }
-  StoreClamped(sums, _mm256_set1_ps(pixel.low), _mm256_set1_ps(pixel.high), pixel.out + first,
-               count);
+  for (; first + 8 <= in.channels; first += 8) {
+    DepthwiseF32Tile<kColumns, 1, true>(in, column, first, 8);
+  }
+  if (first < in.channels) {
+    DepthwiseF32Tile<kColumns, 1, false>(in, column, first, in.channels - first);
+  }
+}
+
+void DepthwiseF32(const DepthwiseColumnsF32& in) {
+  constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
+      &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
+      &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
+      &DepthwiseF32Columns<7>};
+  int column = 0;
+  for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
+  if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
 // 16 values as 16-bit numbers; `count` of them exist.
@@ -380,7 +412,7 @@ constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
                                        .tile = &GemmS8};
 constexpr RequantizeKernels kRequantizeAvx2 = {
     .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
-constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .pixel = &DepthwiseF32};
+constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .columns = &DepthwiseF32};
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {
     .name = "avx2", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
 constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};

@@ -173,40 +173,69 @@ void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact
 
 // ---- Depthwise --------------------------------------------------------------------------------
 
-template <int kVectors>
-inline void DepthwiseF32Chunk(const DepthwisePixelF32& pixel, int first) {
-  __m512 sums[kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) sums[v] = _mm512_loadu_ps(pixel.bias + first + 16 * v);
-  for (int tap = 0; tap < pixel.taps; ++tap) {
-    const float* in = pixel.inputs[tap] + first;
-    const float* weights = pixel.weights[tap] + first;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      MultiplyAdd(&sums[v], _mm512_loadu_ps(in + 16 * v), _mm512_loadu_ps(weights + 16 * v));
+// kColumns columns of 16 * kVectors channels from `first` on, or, if kVectors is 1, of those in
+// `lanes`. Weights are loaded once for all columns.
+template <int kColumns, int kVectors>
+inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int first,
+                             __mmask16 lanes) {
+  __m512 sums[kColumns][kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first + 16 * v);
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
+  }
+  for (int row = 0; row < in.rows; ++row) {
+    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
+    const float* weights = in.weights[row] + first;
+    for (int tap = 0; tap < in.taps; ++tap, input += in.tap_step, weights += in.weight_step) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        const __m512 weight = _mm512_maskz_loadu_ps(lanes, weights + 16 * v);
+#pragma GCC unroll 8
+        for (int i = 0; i < kColumns; ++i) {
+          const float* value = input + static_cast<size_t>(i) * in.column_step + 16 * v;
+          MultiplyAdd(&sums[i][v], _mm512_maskz_loadu_ps(lanes, value), weight);
+        }
+      }
     }
   }
-  const __m512 low = _mm512_set1_ps(pixel.low), high = _mm512_set1_ps(pixel.high);
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    StoreClamped(sums[v], low, high, pixel.out + first + 16 * v, 16);
+  const __m512 low = _mm512_set1_ps(in.low), high = _mm512_set1_ps(in.high);
+  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
+#pragma GCC unroll 8
+  for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[i][v]));
+      _mm512_mask_storeu_ps(out + i * in.channels + 16 * v, lanes, value);
+    }
   }
 }
 
-void DepthwiseF32(const DepthwisePixelF32& pixel) {
+constexpr __mmask16 kAllLanes = 0xffff;
+
+// All channels of kColumns columns. Few columns take several vectors at once: a single sum would
+// wait for itself.
+template <int kColumns>
+void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
+  constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
   int first = 0;
-  for (; first + 64 <= pixel.channels; first += 64) DepthwiseF32Chunk<4>(pixel, first);
-  for (; first + 16 <= pixel.channels; first += 16) DepthwiseF32Chunk<1>(pixel, first);
-  if (first == pixel.channels) return;
-  const int count = pixel.channels - first;
-  const __mmask16 lanes = FirstLanes(count);
-  __m512 sums = _mm512_maskz_loadu_ps(lanes, pixel.bias + first);
-  for (int tap = 0; tap < pixel.taps; ++tap) {
-    MultiplyAdd(&sums, _mm512_maskz_loadu_ps(lanes, pixel.inputs[tap] + first),
-                _mm512_maskz_loadu_ps(lanes, pixel.weights[tap] + first));
+  for (; first + 16 * kVectors <= in.channels; first += 16 * kVectors) {
+    DepthwiseF32Tile<kColumns, kVectors>(in, column, first, kAllLanes);
   }
-  StoreClamped(sums, _mm512_set1_ps(pixel.low), _mm512_set1_ps(pixel.high), pixel.out + first,
-               count);
+  for (; first < in.channels; first += 16) {
+    DepthwiseF32Tile<kColumns, 1>(in, column, first, FirstLanes(in.channels - first));
+  }
+}
+
+void DepthwiseF32(const DepthwiseColumnsF32& in) {
+  constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
+      &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
+      &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
+      &DepthwiseF32Columns<7>};
+  int column = 0;
+  for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
+  if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
 // ---- Half precision ---------------------------------------------------------------------------
@@ -226,7 +255,7 @@ constexpr GemmF32Kernels kGemmF32Avx512 = {
     .name = "avx512", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
 constexpr RequantizeKernels kRequantizeAvx512 = {
     .name = "avx512", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
-constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {.name = "avx512", .pixel = &DepthwiseF32};
+constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {.name = "avx512", .columns = &DepthwiseF32};
 constexpr HalfKernels kHalfAvx512 = {.name = "avx512", .to_float = &HalfToFloat};
 
 }  // namespace deputy

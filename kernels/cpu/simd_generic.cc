@@ -124,18 +124,25 @@ void ForEachChunk(int channels, const Chunk& chunk) {
   if (first < channels) chunk(first, channels - first);
 }
 
-void DepthwiseF32(const DepthwisePixelF32& pixel) {
-  const FloatRange range = {pixel.low, pixel.high};
-  ForEachChunk(pixel.channels, [&](int first, auto count) {
-    float sums[kChunk];
-    for (int c = 0; c < count; ++c) sums[c] = pixel.bias[first + c];
-    for (int tap = 0; tap < pixel.taps; ++tap) {
-      const float* in = pixel.inputs[tap] + first;
-      const float* weights = pixel.weights[tap] + first;
-      for (int c = 0; c < count; ++c) sums[c] += in[c] * weights[c];
-    }
-    for (int c = 0; c < count; ++c) pixel.out[first + c] = Clamp(sums[c], range);
-  });
+void DepthwiseF32(const DepthwiseColumnsF32& in) {
+  const FloatRange range = {in.low, in.high};
+  float* out = in.out;
+  for (int column = 0; column < in.columns; ++column, out += in.channels) {
+    ForEachChunk(in.channels, [&](int first, auto count) {
+      float sums[kChunk];
+      for (int c = 0; c < count; ++c) sums[c] = in.bias[first + c];
+      for (int row = 0; row < in.rows; ++row) {
+        const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
+        const float* weights = in.weights[row] + first;
+        for (int tap = 0; tap < in.taps; ++tap) {
+          for (int c = 0; c < count; ++c) sums[c] += input[c] * weights[c];
+          input += in.tap_step;
+          weights += in.weight_step;
+        }
+      }
+      for (int c = 0; c < count; ++c) out[first + c] = Clamp(sums[c], range);
+    });
+  }
 }
 
 void DepthwiseS8(const DepthwisePixelS8& pixel) {
@@ -187,7 +194,7 @@ constexpr GemmS8Kernels kGemmS8Generic = {.name = "generic",
                                           .tile = &GemmS8};
 constexpr RequantizeKernels kRequantizeGeneric = {
     .name = "generic", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
-constexpr DepthwiseF32Kernels kDepthwiseF32Generic = {.name = "generic", .pixel = &DepthwiseF32};
+constexpr DepthwiseF32Kernels kDepthwiseF32Generic = {.name = "generic", .columns = &DepthwiseF32};
 constexpr DepthwiseS8Kernels kDepthwiseS8Generic = {
     .name = "generic", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
 constexpr HalfKernels kHalfGeneric = {.name = "generic", .to_float = &HalfToFloat};
