@@ -204,7 +204,8 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kFewColumnsConv, &kGemmFloatConv, &kGemmInt8Conv, &kGemmHybridConv, &kReferenceConv};
+      &kRowsConv,     &kFewColumnsConv, &kGemmFloatConv,
+      &kGemmInt8Conv, &kGemmHybridConv, &kReferenceConv};
   DEPUTY_TRY(ReadConv(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;

@@ -31,6 +31,18 @@ struct ConvShape {
   }
 };
 
+// Output columns [first, last) of a row whose windows lie inside the input.
+struct Interior {
+  int first = 0, last = 0;
+
+  explicit Interior(const WindowAxis& x) {
+    while (first < x.output && x.FirstTap(first) > 0) ++first;
+    last = x.output;
+    while (last > first && x.LastTap(last - 1) < x.filter) --last;
+  }
+  int columns() const { return last - first; }
+};
+
 // Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter
 // height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter height][filter
 // width][out channels]; the bias [out channels].
@@ -40,6 +52,11 @@ struct ConvTensors {
   const TfLiteTensor* bias;
   TfLiteTensor* output;
 };
+
+// Sizes in scratch that keep what follows aligned for tensors.
+constexpr size_t AlignedBytes(size_t bytes) {
+  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
 
 struct ConvData;
 using ConvImplementation = Implementation<ConvData, ConvTensors>;
@@ -91,6 +108,8 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
 
 // conv_reference.cc: plain loops for every form.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
+// conv_rows.cc: products that read the input where it lies.
+extern const ConvImplementation kRowsConv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
 // depthwise.cc: pixel by pixel, all channels at once.

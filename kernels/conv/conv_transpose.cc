@@ -2,7 +2,8 @@
 //
 // TRANSPOSE_CONV in all the forms of weights_form.h, NHWC. The fast path multiplies every input
 // pixel with all weights (a matrix product in which weights are used as they lie in the model) and
-// then gathers, for every output, the products that meet there. int16 stays with the plain code.
+// then gathers, for every output, the products that meet there; where a single one meets, products
+// of floats are written to where they belong. int16 stays with the plain code.
 //
 // The size of the output is an input of the operator and may be known only while running. What
 // falls outside of it is dropped, what nothing meets is the bias.
@@ -98,6 +99,7 @@ TfLiteStatus TransposeConv::Prepare(TfLiteContext* context, const Tensors& tenso
   wide_sums_ = HasWideSums(bias, params.quantized_bias_type);
   range_ = ActivationRange(params.activation);
   matrix_.Reset();
+  tap_weights_.Invalidate();
   if (form_ == WeightsForm::kFloat) return kTfLiteOk;
   if (form_ == WeightsForm::kHybrid) return weight_scales_.Prepare(context, weights, 0);
   DEPUTY_TRY(scaling_.Prepare(context, input, weights, 0, output, params.activation,
@@ -139,7 +141,7 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
   DEPUTY_TRY(PlaceAxis(context, params.padding, "height", &shape_.y));
   DEPUTY_TRY(PlaceAxis(context, params.padding, "width", &shape_.x));
   DEPUTY_TRY(ResizeTo(context, tensors.output, dims));
-  static constexpr const Way* kWays[] = {&kGemmFloat, &kGemmInt8, &kReference};
+  static constexpr const Way* kWays[] = {&kSeparateFloat, &kGemmFloat, &kGemmInt8, &kReference};
   choice_.Make(context, kWays, *this, tensors);
   return kTfLiteOk;
 }
@@ -291,6 +293,93 @@ void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Sum* 
   });
 }
 
+namespace {
+
+size_t PaddedBiasBytes(int channels) {
+  return (static_cast<size_t>(channels) + kMaxTileColumns) * sizeof(float);
+}
+
+}  // namespace
+
+bool TransposeConv::IsSeparate() const {
+  const auto separate = [](const TransposeShape::Axis& axis) {
+    return axis.filter == axis.stride && axis.before == 0 &&
+           axis.output == int64_t{axis.input} * axis.stride;
+  };
+  return separate(shape_.y) && separate(shape_.x);
+}
+
+bool TransposeConv::PackTaps(TfLiteContext* context, const CpuKernels& cpu,
+                             const Tensors& tensors) {
+  const int depth = shape_.input_channels;
+  return tap_weights_.Pack(context, cpu, Data<float>(tensors.weights), IsConstant(tensors.weights),
+                           {.groups = static_cast<int>(shape_.taps()),
+                            .columns = shape_.output_channels,
+                            .depth = depth,
+                            .group_stride = depth,
+                            .column_stride = shape_.taps() * depth,
+                            .depth_stride = 1});
+}
+
+// A product per row of the input and tap, whose rows are `stride` pixels of the output apart.
+TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKernels& cpu,
+                                          const Tensors& tensors) {
+  const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
+  const int depth = shape_.input_channels, channels = shape_.output_channels;
+  const GemmF32Kernels& gemm = cpu.gemm_f32;
+  const bool few_columns = HasFewColumns({.columns = channels});
+  Scratch padded;
+  if ((!few_columns && !PackTaps(context, cpu, tensors)) ||
+      !padded.Acquire(context, PaddedBiasBytes(channels))) {
+    return TensorError(context, tensors.weights, "out of memory for its packed copy");
+  }
+  float* const bias = padded.as<float>();
+  std::fill_n(bias, PaddedBiasBytes(channels) / sizeof(float), 0.0f);
+  if (tensors.bias != nullptr) std::copy_n(Data<float>(tensors.bias), channels, bias);
+  ParallelFor(context, shape_.batches * y.input, [&](int row, int) {
+    const float* in = Data<float>(tensors.input) + int64_t{row} * x.input * depth;
+    for (int tap = 0; tap < shape_.taps(); ++tap) {
+      const int64_t oy = int64_t{row} * y.stride + tap / x.filter;
+      float* const out = Data<float>(tensors.output) + (oy * x.output + tap % x.filter) * channels;
+      const size_t out_stride = static_cast<size_t>(x.stride) * static_cast<size_t>(channels);
+      if (few_columns) {
+        gemm.dots({.rows = x.input,
+                   .columns = channels,
+                   .parts = 1,
+                   .depth = depth,
+                   .a = &in,
+                   .a_stride = static_cast<size_t>(depth),
+                   .b = Data<float>(tensors.weights) + int64_t{tap} * depth,
+                   .b_stride = static_cast<size_t>(shape_.taps() * depth),
+                   .bias = bias,
+                   .low = range_.low,
+                   .high = range_.high,
+                   .out = out,
+                   .out_stride = out_stride});
+        continue;
+      }
+      for (int column = 0; column < channels; column += gemm.columns) {
+        for (int ix = 0; ix < x.input; ix += gemm.rows) {
+          const float* const a = in + int64_t{ix} * depth;
+          gemm.tile({.rows = std::min(gemm.rows, x.input - ix),
+                     .columns = std::min(gemm.columns, channels - column),
+                     .parts = 1,
+                     .depth = depth,
+                     .a = &a,
+                     .a_stride = static_cast<size_t>(depth),
+                     .b = tap_weights_.Panel(tap, column / gemm.columns),
+                     .bias = bias + column,
+                     .low = range_.low,
+                     .high = range_.high,
+                     .out = out + static_cast<size_t>(ix) * out_stride + column,
+                     .out_stride = out_stride});
+        }
+      }
+    }
+  });
+  return kTfLiteOk;
+}
+
 TfLiteStatus TransposeConv::FastFloat(TfLiteContext* context, const CpuKernels& cpu,
                                       const Tensors& tensors) {
   const MatrixShape matrix = ProductShape();
@@ -396,6 +485,27 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
 }
 
 // ---- Implementations --------------------------------------------------------------------------
+
+constexpr TransposeConv::Way TransposeConv::kSeparateFloat = {
+    .name = "separate_float",
+    .accepts =
+        [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
+          return conv.form_ == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr &&
+                 conv.IsSeparate();
+        },
+    .pack =
+        [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+           const CpuKernels& cpu) {
+          const bool fine = HasFewColumns({.columns = conv->shape_.output_channels}) ||
+                            !IsReadableConstant(tensors.weights) ||
+                            conv->PackTaps(context, cpu, tensors);
+          return fine ? kTfLiteOk
+                      : TensorError(context, tensors.weights, "out of memory for its packed copy");
+        },
+    .scratch = [](const TransposeConv& conv, const Tensors&, const CpuKernels&,
+                  int) { return PaddedBiasBytes(conv.shape_.output_channels); },
+    .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
+              const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); }};
 
 constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
     .name = "gemm_float",

@@ -57,7 +57,7 @@ class TransposeConv {
 
  private:
   using Way = Implementation<TransposeConv, Tensors>;
-  static const Way kGemmFloat, kGemmInt8, kReference;
+  static const Way kSeparateFloat, kGemmFloat, kGemmInt8, kReference;
 
   template <typename In, typename Weight, typename Zero, typename Finish>
   void Plain(TfLiteContext* context, const In* input, const Zero* zeros, int zero_stride,
@@ -74,6 +74,10 @@ class TransposeConv {
   size_t ProductBytes() const;
   MatrixLayer::IntWeights WeightsOf(const Tensors& tensors) const;
   TfLiteStatus QuantizeInput(TfLiteContext* context, const Tensors& tensors, HybridRows* out) const;
+  // Whether every output is met by one input pixel through one tap.
+  bool IsSeparate() const;
+  bool PackTaps(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
+  TfLiteStatus SeparateFloat(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
   TfLiteStatus FastFloat(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
   TfLiteStatus FastSums(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
 
@@ -84,6 +88,7 @@ class TransposeConv {
   bool wide_sums_ = false;
   WeightScales weight_scales_;
   MatrixLayer matrix_;
+  PackedWeights<float> tap_weights_;  // in a group per tap
   Choice<TransposeConv, Tensors> choice_;
 };
 

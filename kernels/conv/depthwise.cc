@@ -11,23 +11,7 @@
 namespace deputy {
 namespace {
 
-constexpr size_t AlignedBytes(size_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
-
 // ---- Float ------------------------------------------------------------------------------------
-
-// Output columns [first, last) of a row whose windows lie inside the input.
-struct Interior {
-  int first = 0, last = 0;
-
-  explicit Interior(const WindowAxis& x) {
-    while (first < x.output && x.FirstTap(first) > 0) ++first;
-    last = x.output;
-    while (last > first && x.LastTap(last - 1) < x.filter) --last;
-  }
-  int columns() const { return last - first; }
-};
 
 // With stride 1 the interior of a row is one run of values, and what a value is multiplied by
 // depends on its channel alone: vectors may span pixels. Weights and bias are repeated for that

@@ -19,14 +19,32 @@ inline constexpr int kMaxTileColumns = 64;
 // Rows likewise.
 inline constexpr int kMaxTileRows = 8;
 
-// out[r][c] = clamp(bias[c] + sum over d of a[r][d] * b[d][c]) for r < rows, c < columns.
-// `b` starts at a panel: panels of `columns` columns follow each other, each [depth][columns].
+// out[r][c] = clamp(bias[c] + sum over parts p and d < depth of
+//                   a[p][r * a_stride + d] * b[p * depth + d][c]) for r < rows, c < columns.
+// `b` starts at a panel: panels of the group's `columns` follow each other, each [parts * depth]
+// [columns].
 struct GemmTileF32 {
-  int rows, columns, depth;  // rows <= the group's, columns <= kMaxTileColumns
-  const float* a;
+  int rows, columns;  // rows <= the group's, columns <= kMaxTileColumns
+  int parts, depth;
+  const float* const* a;
   size_t a_stride;
   const float* b;
   const float* bias;  // padded to whole panels
+  float low, high;
+  float* out;
+  size_t out_stride;
+};
+
+// The same for a few columns, whose weights are read as they are: b[c * b_stride + p * depth + d].
+// Sums come in lanes, in an order that depends on parts and depth alone.
+struct DotTileF32 {
+  int rows, columns;
+  int parts, depth;
+  const float* const* a;
+  size_t a_stride;
+  const float* b;
+  size_t b_stride;
+  const float* bias;  // null: none
   float low, high;
   float* out;
   size_t out_stride;
@@ -99,6 +117,7 @@ struct GemmF32Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;
   void (*tile)(const GemmTileF32& tile) = nullptr;
+  void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
 struct GemmS8Kernels {

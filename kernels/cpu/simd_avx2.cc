@@ -28,6 +28,10 @@ inline __m256i FirstLanes(int count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
 }
 
+inline __m256 LoadLanes(const float* values, __m256i lanes, bool all) {
+  return all ? _mm256_loadu_ps(values) : _mm256_maskload_ps(values, lanes);
+}
+
 // ---- Float GEMM -------------------------------------------------------------------------------
 
 inline void StoreClamped(__m256 value, __m256 low, __m256 high, float* out, int count) {
@@ -44,30 +48,33 @@ inline void StoreClamped(__m256 value, __m256 low, __m256 high, float* out, int 
 template <int kRows, int kPanels>
 inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
   constexpr int kVectors = 2 * kPanels;
-  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsF32;
+  const size_t panel_stride =
+      static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
-  const float* a = tile.a;
   __m256 sums[kRows][kVectors];
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) sums[r][v] = _mm256_loadu_ps(tile.bias + first + 8 * v);
   }
-  for (int d = 0; d < tile.depth; ++d) {
-    __m256 weights[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      weights[v] = _mm256_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 8 * (v % 2));
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const __m256 value = _mm256_broadcast_ss(a + static_cast<size_t>(r) * tile.a_stride + d);
+  for (int part = 0; part < tile.parts; ++part) {
+    const float* a = tile.a[part];
+    for (int d = 0; d < tile.depth; ++d) {
+      __m256 weights[kVectors];
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = _mm256_fmadd_ps(value, weights[v], sums[r][v]);
+        weights[v] = _mm256_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 8 * (v % 2));
       }
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const __m256 value = _mm256_broadcast_ss(a + static_cast<size_t>(r) * tile.a_stride + d);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = _mm256_fmadd_ps(value, weights[v], sums[r][v]);
+        }
+      }
+      b += kColumnsF32;
     }
-    b += kColumnsF32;
   }
   const __m256 low = _mm256_set1_ps(tile.low), high = _mm256_set1_ps(tile.high);
 #pragma GCC unroll 8
@@ -100,6 +107,52 @@ void GemmF32(const GemmTileF32& tile) {
                                                      &GemmF32Rows<3>, &GemmF32Rows<4>,
                                                      &GemmF32Rows<5>, &GemmF32Rows<6>};
   kBySize[tile.rows - 1](tile);
+}
+
+// ---- Dot products -----------------------------------------------------------------------------
+
+inline float SumLanes(__m256 values) {
+  __m128 sums = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps(values, 1));
+  sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));
+  return _mm_cvtss_f32(_mm_add_ss(sums, _mm_movehdup_ps(sums)));
+}
+
+// kRows dot products with one row of weights.
+template <int kRows>
+inline void DotRows(const DotTileF32& tile, int row, int column) {
+  __m256 sums[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sums[r] = _mm256_setzero_ps();
+  const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+  for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
+    const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+    for (int d = 0; d < tile.depth; d += 8) {
+      const bool all = tile.depth - d >= 8;
+      const __m256i lanes = FirstLanes(tile.depth - d);
+      const __m256 weights = LoadLanes(b + d, lanes, all);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
+        sums[r] = _mm256_fmadd_ps(LoadLanes(values, lanes, all), weights, sums[r]);
+      }
+    }
+  }
+  const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const float sum = bias + SumLanes(sums[r]);
+    const float raised = sum < tile.low ? tile.low : sum;
+    tile.out[static_cast<size_t>(row + r) * tile.out_stride + static_cast<size_t>(column)] =
+        raised > tile.high ? tile.high : raised;
+  }
+}
+
+void Dots(const DotTileF32& tile) {
+  for (int column = 0; column < tile.columns; ++column) {
+    int row = 0;
+    for (; row + 4 <= tile.rows; row += 4) DotRows<4>(tile, row, column);
+    for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
+  }
 }
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
@@ -271,10 +324,6 @@ void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact
 
 // ---- Depthwise --------------------------------------------------------------------------------
 
-inline __m256 LoadLanes(const float* values, __m256i lanes, bool all) {
-  return all ? _mm256_loadu_ps(values) : _mm256_maskload_ps(values, lanes);
-}
-
 // kColumns columns of 8 * kVectors channels from `first` on; `count` of the last vector are stored,
 // and only those are read.
 template <int kColumns, int kVectors, bool kAll>
@@ -401,7 +450,7 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 }  // namespace
 
 constexpr GemmF32Kernels kGemmF32Avx2 = {
-    .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+    .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
 constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
                                        .rows = kRowsS8,
                                        .columns = kColumnsS8,

@@ -42,11 +42,11 @@ inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int 
   _mm512_mask_storeu_ps(out, FirstLanes(count), value);
 }
 
-// kRows rows against kPanels panels of 32 columns, `columns` of which are stored.
-template <int kRows, int kPanels>
+// kRows rows against kVectors vectors, two of which make a panel; `columns` of them are stored.
+template <int kRows, int kVectors>
 inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
-  constexpr int kVectors = 2 * kPanels;
-  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsF32;
+  const size_t panel_stride =
+      static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
   __m512 sums[kRows][kVectors];
 #pragma GCC unroll 8
@@ -54,19 +54,22 @@ inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
   }
-  for (int d = 0; d < tile.depth; ++d) {
-    __m512 weights[kVectors];
+  for (int part = 0; part < tile.parts; ++part) {
+    const float* a = tile.a[part];
+    for (int d = 0; d < tile.depth; ++d) {
+      __m512 weights[kVectors];
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      weights[v] = _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
+      for (int v = 0; v < kVectors; ++v) {
+        weights[v] = _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * tile.a_stride + d]);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
+      }
+      b += kColumnsF32;
     }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const __m512 value = _mm512_set1_ps(tile.a[static_cast<size_t>(r) * tile.a_stride + d]);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
-    }
-    b += kColumnsF32;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
 #pragma GCC unroll 8
@@ -86,12 +89,13 @@ void GemmF32Rows(const GemmTileF32& tile) {
   if constexpr (kRows <= 2) {
     // Few rows would wait for their own sums: two panels keep more of them in flight.
     for (; tile.columns - first > kColumnsF32; first += 2 * kColumnsF32) {
-      GemmF32Block<kRows, 2>(tile, first, tile.columns - first);
+      GemmF32Block<kRows, 4>(tile, first, tile.columns - first);
     }
   }
-  for (; first < tile.columns; first += kColumnsF32) {
-    GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
+  for (; tile.columns - first > 16; first += kColumnsF32) {
+    GemmF32Block<kRows, 2>(tile, first, tile.columns - first);
   }
+  if (first < tile.columns) GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
 }
 
 void GemmF32(const GemmTileF32& tile) {
@@ -99,6 +103,45 @@ void GemmF32(const GemmTileF32& tile) {
       &GemmF32Rows<1>, &GemmF32Rows<2>, &GemmF32Rows<3>, &GemmF32Rows<4>,
       &GemmF32Rows<5>, &GemmF32Rows<6>, &GemmF32Rows<7>, &GemmF32Rows<8>};
   kBySize[tile.rows - 1](tile);
+}
+
+// ---- Dot products -----------------------------------------------------------------------------
+
+// kRows dot products with one row of weights.
+template <int kRows>
+inline void DotRows(const DotTileF32& tile, int row, int column) {
+  __m512 sums[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_ps();
+  const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+  for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
+    const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+    for (int d = 0; d < tile.depth; d += 16) {
+      const __mmask16 lanes = FirstLanes(tile.depth - d);
+      const __m512 weights = _mm512_maskz_loadu_ps(lanes, b + d);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
+        MultiplyAdd(&sums[r], _mm512_maskz_loadu_ps(lanes, values), weights);
+      }
+    }
+  }
+  const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+    const float sum = bias + _mm512_reduce_add_ps(sums[r]);
+    const float raised = sum < tile.low ? tile.low : sum;
+    tile.out[static_cast<size_t>(row + r) * tile.out_stride + static_cast<size_t>(column)] =
+        raised > tile.high ? tile.high : raised;
+  }
+}
+
+void Dots(const DotTileF32& tile) {
+  for (int column = 0; column < tile.columns; ++column) {
+    int row = 0;
+    for (; row + 4 <= tile.rows; row += 4) DotRows<4>(tile, row, column);
+    for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
+  }
 }
 
 // ---- Requantisation ---------------------------------------------------------------------------
@@ -252,7 +295,7 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 }  // namespace
 
 constexpr GemmF32Kernels kGemmF32Avx512 = {
-    .name = "avx512", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+    .name = "avx512", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
 constexpr RequantizeKernels kRequantizeAvx512 = {
     .name = "avx512", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
 constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {.name = "avx512", .columns = &DepthwiseF32};

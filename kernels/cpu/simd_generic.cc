@@ -17,15 +17,18 @@ constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 template <int kRows>
 void GemmF32Rows(const GemmTileF32& tile) {
   for (int first = 0; first < tile.columns; first += kColumnsF32) {
-    const float* b = tile.b + int64_t{first} * tile.depth;
+    const float* b = tile.b + int64_t{first} * tile.parts * tile.depth;
     float sums[kRows][kColumnsF32];
     for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], tile.bias + first, sizeof sums[r]);
-    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
+    for (int part = 0; part < tile.parts; ++part) {
+      const float* a = tile.a[part];
+      for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) {
-        const float a = tile.a[static_cast<size_t>(r) * tile.a_stride + static_cast<size_t>(d)];
+        for (int r = 0; r < kRows; ++r) {
+          const float value = a[static_cast<size_t>(r) * tile.a_stride + static_cast<size_t>(d)];
 #pragma GCC unroll 8
-        for (int c = 0; c < kColumnsF32; ++c) sums[r][c] += a * b[c];
+          for (int c = 0; c < kColumnsF32; ++c) sums[r][c] += value * b[c];
+        }
       }
     }
     const int count = std::min(kColumnsF32, tile.columns - first);
@@ -40,6 +43,29 @@ void GemmF32(const GemmTileF32& tile) {
   constexpr void (*kBySize[])(const GemmTileF32&) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
                                                      &GemmF32Rows<3>, &GemmF32Rows<4>};
   kBySize[tile.rows - 1](tile);
+}
+
+void Dots(const DotTileF32& tile) {
+  for (int row = 0; row < tile.rows; ++row) {
+    for (int column = 0; column < tile.columns; ++column) {
+      // Lanes that compilers turn into vectors.
+      constexpr int kLanes = 8;
+      float lanes[kLanes] = {};
+      const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+      for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
+        const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+        int d = 0;
+        for (; d + kLanes <= tile.depth; d += kLanes) {
+          for (int i = 0; i < kLanes; ++i) lanes[i] += a[d + i] * b[d + i];
+        }
+        for (int i = 0; d < tile.depth; ++d, ++i) lanes[i] += a[d] * b[d];
+      }
+      float sum = tile.bias == nullptr ? 0.0f : tile.bias[column];
+      for (const float lane : lanes) sum += lane;
+      tile.out[static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column)] =
+          Clamp(sum, FloatRange{tile.low, tile.high});
+    }
+  }
 }
 
 const int16_t* LeftRow(const GemmTileS8& tile, int row) {
@@ -183,7 +209,7 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 }  // namespace
 
 constexpr GemmF32Kernels kGemmF32Generic = {
-    .name = "generic", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32};
+    .name = "generic", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
 constexpr GemmS8Kernels kGemmS8Generic = {.name = "generic",
                                           .rows = kRowsS8,
                                           .columns = kColumnsS8,

@@ -147,6 +147,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
   for (int column = cut.first_column; column < cut.last_column; column += step) {
     GemmTileF32 tile;
     tile.columns = std::min(step, cut.last_column - column);
+    tile.parts = 1;
     tile.depth = job.depth;
     tile.a_stride = block.stride;
     tile.b = job.weights->Panel(job.group, column / panel_columns);
@@ -156,7 +157,8 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     tile.out_stride = job.out_stride;
     for (int64_t row = 0; row < rows; row += tile_rows) {
       tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
-      tile.a = block.data + row * static_cast<int64_t>(block.stride);
+      const float* const a = block.data + row * static_cast<int64_t>(block.stride);
+      tile.a = &a;
       tile.out = job.out + (cut.first_row + row) * static_cast<int64_t>(job.out_stride) + column;
       job.cpu->gemm_f32.tile(tile);
     }

@@ -17,20 +17,6 @@ void FlipSigns(const RequantizeTile& tile) {
   }
 }
 
-// In lanes that compilers turn into vector code; the order of the sums depends on `count` alone.
-float LaneDot(const float* a, const float* b, int64_t count) {
-  constexpr int kLanes = 16;
-  float lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] += a[i + j] * b[i + j];
-  }
-  for (int j = 0; i < count; ++i, ++j) lanes[j] += a[i] * b[i];
-  float sum = 0.0f;
-  for (float lane : lanes) sum += lane;
-  return sum;
-}
-
 }  // namespace
 
 TfLiteStatus MatrixLayer::EnsureFloat(TfLiteContext* context, const CpuKernels& cpu,
@@ -130,20 +116,31 @@ TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels
     const GemmPlan::Cut cut = layout.plan.TaskCut(task);
     float* filled = reinterpret_cast<float*>(scratch.data() + layout.bias_bytes +
                                              static_cast<size_t>(worker) * layout.block_bytes);
-    for (int64_t row = cut.first_row; row < cut.last_row; ++row) {
+    // Rows that have to be made come one by one.
+    const int64_t step = rows.fill == nullptr ? cut.last_row - cut.first_row : 1;
+    for (int64_t row = cut.first_row; row < cut.last_row; row += step) {
       for (int group = 0; group < shape.groups; ++group) {
-        const float* values =
-            rows.direct + row * static_cast<int64_t>(rows.stride) + int64_t{group} * shape.depth;
-        if (rows.fill != nullptr) {
+        const float* values = filled;
+        if (rows.fill == nullptr) {
+          values =
+              rows.direct + row * static_cast<int64_t>(rows.stride) + int64_t{group} * shape.depth;
+        } else {
           rows.fill(rows.source, row, group, filled);
-          values = filled;
         }
-        for (int c = cut.first_column; c < cut.last_column; ++c) {
-          const int64_t channel = int64_t{group} * shape.columns + c;
-          float sum = LaneDot(values, Data<float>(weights) + channel * shape.depth, shape.depth);
-          if (bias != nullptr) sum += Data<float>(bias)[channel];
-          out[row * out_stride + channel] = Clamp(sum, range);
-        }
+        const int64_t channel = int64_t{group} * shape.columns + cut.first_column;
+        cpu.gemm_f32.dots({.rows = static_cast<int>(step),
+                           .columns = cut.last_column - cut.first_column,
+                           .parts = 1,
+                           .depth = shape.depth,
+                           .a = &values,
+                           .a_stride = rows.stride,
+                           .b = Data<float>(weights) + channel * shape.depth,
+                           .b_stride = static_cast<size_t>(shape.depth),
+                           .bias = bias == nullptr ? nullptr : Data<float>(bias) + channel,
+                           .low = range.low,
+                           .high = range.high,
+                           .out = out + row * out_stride + channel,
+                           .out_stride = static_cast<size_t>(out_stride)});
       }
     }
   });

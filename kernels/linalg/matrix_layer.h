@@ -46,6 +46,13 @@ class MatrixLayer {
   TfLiteStatus PackInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                         const IntWeights& weights);
 
+  // The packed weights, for those who cut the product themselves; null, reported, when memory is
+  // refused.
+  const PackedWeights<float>* FloatWeights(TfLiteContext* context, const CpuKernels& cpu,
+                                           const MatrixShape& shape, const TfLiteTensor* weights) {
+    return EnsureFloat(context, cpu, shape, weights) == kTfLiteOk ? &float_weights_ : nullptr;
+  }
+
   // Bytes of scratch for the functions below; `filled`: rows of floats are not direct.
   static size_t FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
                              int threads);

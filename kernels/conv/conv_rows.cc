@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// float32 CONV_2D that reads its input where it lies. Under one row of the filter the patches of
+// neighbouring output columns are runs of the input, `stride` pixels apart: a matrix product whose
+// depth comes in a part per row of the filter. Only windows that reach beyond the left or the right
+// side are copied into patches; what lies above and below the input is a row of zeros.
+#include "kernels/conv/conv.h"
+#include "kernels/conv/patches.h"
+
+namespace deputy {
+namespace {
+
+// How the output is cut into tasks: blocks of rows, and of output channels.
+struct RowsPlan {
+  int block_rows = 1, row_blocks = 1;  // row_blocks of each batch
+  int block_columns = 0, column_blocks = 1;
+  int tasks = 0;
+
+  RowsPlan(const ConvShape& shape, int panel_columns, int threads) {
+    // Pixels that a panel of weights meets once it is in the cache.
+    constexpr int kWantedPixels = 64;
+    // Below this a hand-over to other threads costs more than it saves.
+    constexpr double kMinTaskOperations = 200e3;
+    const int columns = shape.output_channels;
+    const int panels = (columns + panel_columns - 1) / panel_columns;
+    const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
+                              shape.y.filter * shape.x.filter;
+    // Four tasks a thread even out threads that are late.
+    const double wanted =
+        threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);
+    block_rows =
+        std::clamp(kWantedPixels / std::max(shape.x.output, 1), 1, std::max(shape.y.output, 1));
+    row_blocks = (shape.y.output + block_rows - 1) / block_rows;
+    const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
+    const int parts = static_cast<int>(std::clamp(wanted / row_tasks, 1.0, double(panels)));
+    block_columns = (panels + parts - 1) / parts * panel_columns;
+    column_blocks = (columns + block_columns - 1) / block_columns;
+    tasks = shape.batches * row_blocks * column_blocks;
+  }
+};
+
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), 1, shape.output_channels,
+          shape.y.filter * shape.x.filter * shape.depth};
+}
+
+// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, then
+// for each worker a pointer per part and the patches of a tile.
+struct RowsScratch {
+  size_t zeros, workers, patches, worker_bytes, total;
+
+  RowsScratch(const ConvShape& shape, int tile_rows, int threads) {
+    const auto depth = static_cast<size_t>(MatrixOf(shape).depth);
+    const auto rows = static_cast<size_t>(tile_rows);
+    zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
+                         sizeof(float));
+    workers = zeros + AlignedBytes(ZeroValues(shape, tile_rows) * sizeof(float));
+    patches = AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
+    worker_bytes = patches + AlignedBytes(rows * depth * sizeof(float));
+    total = workers + static_cast<size_t>(threads) * worker_bytes;
+  }
+  // A tile of patches that has no row of the input under it.
+  static size_t ZeroValues(const ConvShape& shape, int tile_rows) {
+    const int pixels = (tile_rows - 1) * shape.x.stride + shape.x.filter;
+    return static_cast<size_t>(pixels) * static_cast<size_t>(shape.input_channels);
+  }
+};
+
+// What all tasks share.
+struct RowsJob {
+  const ConvShape& shape;
+  const CpuKernels& cpu;
+  Interior interior;
+  const PackedWeights<float>* packed;  // null: few columns, whose weights are read as they are
+  const float* weights;
+  const float* bias;  // padded if the weights are packed
+  FloatRange range;
+  const float* input;
+  const float* zeros;
+  float* out;
+};
+
+// A task at work.
+class RowsTask {
+ public:
+  RowsTask(const RowsJob& job, int batch, char* scratch, size_t patches)
+      : job_(job),
+        shape_(job.shape),
+        batch_(batch),
+        parts_(reinterpret_cast<const float**>(scratch)),
+        patches_(reinterpret_cast<float*>(scratch + patches)) {}
+
+  void Run(int first_row, int last_row, int first_column, int last_column) {
+    const int step = job_.packed == nullptr ? last_column : job_.cpu.gemm_f32.columns;
+    for (column_ = first_column; column_ < last_column; column_ += step) {
+      columns_ = std::min(step, last_column - column_);
+      for (int ox = 0; ox < job_.interior.first; ++ox) Edge(ox, first_row, last_row);
+      for (int oy = first_row; oy < last_row; ++oy) InteriorRow(oy);
+      for (int ox = job_.interior.last; ox < shape_.x.output; ++ox) Edge(ox, first_row, last_row);
+    }
+  }
+
+ private:
+  int64_t Position(int oy, int ox) const {
+    return (int64_t{batch_} * shape_.y.output + oy) * shape_.x.output + ox;
+  }
+
+  void InteriorRow(int oy) {
+    const WindowAxis &y = shape_.y, &x = shape_.x;
+    const int rows = job_.cpu.gemm_f32.rows;
+    for (int ox = job_.interior.first; ox < job_.interior.last; ox += rows) {
+      for (int ky = 0; ky < y.filter; ++ky) {
+        const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
+        parts_[ky] = iy < 0 || iy >= y.input ? job_.zeros
+                                             : shape_.Pixel(job_.input, batch_, iy, x.Start(ox));
+      }
+      Multiply(std::min(rows, job_.interior.last - ox), y.filter, x.filter * shape_.depth,
+               static_cast<size_t>(x.stride) * static_cast<size_t>(shape_.input_channels),
+               Position(oy, ox), 1);
+    }
+  }
+
+  // Rows [first, last) of column ox.
+  void Edge(int ox, int first, int last) {
+    const int32_t zero = 0;
+    const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
+    const int depth = MatrixOf(shape_).depth;
+    const int rows = job_.cpu.gemm_f32.rows;
+    for (int oy = first; oy < last; oy += rows) {
+      const int count = std::min(rows, last - oy);
+      for (int i = 0; i < count; ++i) {
+        FillPatch<float>(&source, Position(oy + i, ox), 0, patches_ + int64_t{i} * depth);
+      }
+      parts_[0] = patches_;
+      Multiply(count, 1, depth, static_cast<size_t>(depth), Position(oy, ox), shape_.x.output);
+    }
+  }
+
+  // `rows` rows at parts_, into output pixels from `position` on, `pixel_step` apart.
+  void Multiply(int rows, int parts, int depth, size_t stride, int64_t position, int pixel_step) {
+    const int64_t channels = shape_.output_channels;
+    float* const out = job_.out + position * channels + column_;
+    const auto out_stride = static_cast<size_t>(pixel_step * channels);
+    if (job_.packed == nullptr) {
+      const auto b_stride = static_cast<size_t>(MatrixOf(shape_).depth);
+      job_.cpu.gemm_f32.dots({rows, columns_, parts, depth, parts_, stride,
+                              job_.weights + static_cast<size_t>(column_) * b_stride, b_stride,
+                              job_.bias + column_, job_.range.low, job_.range.high, out,
+                              out_stride});
+      return;
+    }
+    const float* const panel = job_.packed->Panel(0, column_ / job_.cpu.gemm_f32.columns);
+    job_.cpu.gemm_f32.tile({rows, columns_, parts, depth, parts_, stride, panel,
+                            job_.bias + column_, job_.range.low, job_.range.high, out, out_stride});
+  }
+
+  const RowsJob& job_;
+  const ConvShape& shape_;
+  int batch_;
+  const float** parts_;
+  float* patches_;
+  int column_ = 0, columns_ = 0;
+};
+
+// ---- The implementation -----------------------------------------------------------------------
+
+bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  const ConvShape& shape = data.shape;
+  const bool pointwise =
+      shape.y.filter == 1 && shape.x.filter == 1 && shape.y.stride == 1 && shape.x.stride == 1;
+  // Bounds that keep all products of sizes within 32 bits.
+  const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
+                     shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
+  // Where most windows reach beyond a side, patches make better tiles.
+  return data.form == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr && shape.groups == 1 &&
+         shape.x.dilation == 1 && !pointwise && small &&
+         Interior(shape.x).columns() * 2 > shape.x.output;
+}
+
+size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  return RowsScratch(data.shape, cpu.gemm_f32.rows, workers).total;
+}
+
+TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                  const CpuKernels& cpu) {
+  const MatrixShape matrix = MatrixOf(data->shape);
+  return HasFewColumns(matrix) ? kTfLiteOk
+                               : data->matrix.PackFloat(context, cpu, matrix, tensors.filter);
+}
+
+TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                 const CpuKernels& cpu) {
+  const ConvShape& shape = data->shape;
+  const MatrixShape matrix = MatrixOf(shape);
+  const PackedWeights<float>* packed = nullptr;
+  if (!HasFewColumns(matrix)) {
+    packed = data->matrix.FloatWeights(context, cpu, matrix, tensors.filter);
+    if (packed == nullptr) return kTfLiteError;
+  }
+  const int tile_rows = cpu.gemm_f32.rows, threads = ThreadCount(context);
+  const RowsScratch places(shape, tile_rows, threads);
+  Scratch scratch;
+  if (!scratch.Acquire(context, places.total)) {
+    return TensorError(context, tensors.filter, "out of memory for its patches");
+  }
+  float* const bias = scratch.as<float>();
+  std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, bias), kMaxTileColumns,
+              0.0f);
+  float* const zeros = reinterpret_cast<float*>(scratch.data() + places.zeros);
+  std::fill_n(zeros, RowsScratch::ZeroValues(shape, tile_rows), 0.0f);
+  const RowsJob job = {shape,
+                       cpu,
+                       Interior(shape.x),
+                       packed,
+                       Data<float>(tensors.filter),
+                       bias,
+                       data->float_range,
+                       Data<float>(tensors.input),
+                       zeros,
+                       Data<float>(tensors.output)};
+  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads);
+  ParallelFor(context, plan.tasks, [&](int task, int worker) {
+    const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
+    const int first_row = block % plan.row_blocks * plan.block_rows;
+    const int first_column = column_block * plan.block_columns;
+    char* const own =
+        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+    RowsTask(job, block / plan.row_blocks, own, places.patches)
+        .Run(first_row, std::min(first_row + plan.block_rows, shape.y.output), first_column,
+             std::min(first_column + plan.block_columns, shape.output_channels));
+  });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+constexpr ConvImplementation kRowsConv = {
+    .name = "rows_float", .accepts = &IsRows, .pack = &Pack, .scratch = &ScratchBytes, .run = &Run};
+
+}  // namespace deputy
