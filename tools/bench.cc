@@ -2,7 +2,6 @@
 //
 // `deputy bench`: how long a model takes, and where the time goes. Inferences are timed first
 // without listening to single operators; a second series with a listener gives the shares.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -13,7 +12,6 @@
 
 #include "bench_delegates.h"
 #include "bench_inputs.h"
-#include "bench_options.h"
 #include "bench_report.h"
 #include "commands.h"
 #include "device_work.h"
@@ -71,7 +69,9 @@ std::unique_ptr<Session> Open(const SessionOptions& options) {
   }
 }
 
-void Bench(const BenchOptions& options) {
+}  // namespace
+
+void BenchModel(const BenchOptions& options) {
   const size_t resident_at_start = PeakResidentBytes();
   BenchDelegates delegates(options.delegates, options.require_delegate);
   const std::unique_ptr<Session> session = Open(options.session);
@@ -109,22 +109,6 @@ void Bench(const BenchOptions& options) {
                               profile ? work : std::vector<DeviceWork>()};
   (options.json ? PrintJson : PrintText)(report);
   session->WarnIfDegraded();
-}
-
-}  // namespace
-
-void AddBenchCommand(CLI::App* app) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app->add_subcommand("bench", "Measure a model, whole and by operator");
-  AddBenchOptions(command, options.get());
-  command->footer(
-      "Inputs are random unless said otherwise, times in milliseconds. The\n"
-      "spellings of TFLite's benchmark_model work too: --num_runs, --use_xnnpack,\n"
-      "--external_delegate_path, ...");
-  command->callback([options, command] {
-    FinishBenchOptions(*command, options.get());
-    Bench(*options);
-  });
 }
 
 }  // namespace deputy::tools

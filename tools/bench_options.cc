@@ -262,15 +262,12 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
 }  // namespace
 
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
-  AddSessionOptions(command, &options->session);
   command->add_option("--graph", options->session.model, "The same as MODEL")->type_name("FILE");
   AddRunOptions(command, options);
   AddInputOptions(command, &options->inputs);
   AddDelegateOptions(command, options);
   AddGpuOptions(command);
   AddProfileOptions(command, options, std::make_shared<Ignored>());
-  AddTraceOption(command, &options->trace);
-  command->add_flag("--json", options->json, "Print JSON, with all nodes");
 }
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {

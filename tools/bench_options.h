@@ -7,9 +7,13 @@
 
 #include "bench_config.h"
 
+namespace CLI {
+class App;
+}
+
 namespace deputy::tools {
 
-// Adds the options to the subcommand.
+// Adds the options that no other subcommand has.
 void AddBenchOptions(CLI::App* command, BenchOptions* options);
 
 // Once the command line is read: the delegates in its order, and shapes for the session. Ends the

@@ -10,16 +10,14 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "deputy/deputy.h"
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double Mean(const std::vector<double>& times) {
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
@@ -252,8 +250,7 @@ void PrintJson(const BenchReport& report) {
     }
     if (!report.options.profile_file.empty()) WriteCsvFile(report);
   }
-  // Names come out of the model and may be no UTF-8.
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", JsonText(json, 2).c_str());
 }
 
 }  // namespace deputy::tools

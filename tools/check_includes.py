@@ -10,7 +10,8 @@ root counts where it lies. Beside it:
 - object files call only what LAYERS lets them include (--objects, by nm): a function that is
   declared in a lower folder but defined in a higher one is an arrow upwards;
 - delegates, tools and examples name public headers as clients do, as deputy/x.h;
-- in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one;
+- in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one,
+  CLI11, which takes seconds to compile, in the two files of the command line;
 - every source opens with the licence line, every header has the guard its path asks for.
 
     check_includes.py [ROOT]           check the sources (default: where this script lives)
@@ -84,6 +85,7 @@ LIBRARIES = {
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
 PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
 SCHEMA_FILES = 2
+CLI_FILES = ('tools/command_line.cc', 'tools/bench_options.cc')
 INTRINSICS = re.compile(
     r'^(imm|x86|[eptsn]mm|[bw]mm|avx\w*|arm_\w+)intrin\.h$|^arm_neon\.h$|^x86gprintrin\.h$')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', re.MULTILINE)
@@ -133,6 +135,8 @@ def check_include(root, path, bracket, name):
     if INTRINSICS.match(name):
         inside = str(path).startswith('kernels/cpu/simd_')
         return '' if inside else f'intrinsics ({name}) belong in kernels/cpu/simd_*'
+    if name.startswith('CLI/') and layer == 'tools' and str(path) not in CLI_FILES:
+        return f'{name} is for {" and ".join(CLI_FILES)} only'
     target = target_of(root, path, bracket, name)
     if target is not None:
         folder = layer_of(target) or str(target.parent)
@@ -291,6 +295,7 @@ def self_test():
         'gpu_cl/cl.h': header('gpu_cl/cl.h', '#include <CL/cl.h>'),
         'mindspore/ms/write.h': header('mindspore/ms/write.h', '#include "schema_generated.h"'),
         'mindspore/model.cc': source('"mindspore/ms/write.h"', '"deputy/c_api.h"'),
+        'tools/command_line.cc': source('<CLI/CLI.hpp>'),
         'tools/model_file.cc': source('"mindspore/ms/write.h"'),
         'tests/add_test.cc': source('"core/model/model.h"'),
         'mindspore/src/a.cc': source('"deputy/c_api.h"', '"mindspore/src/b.h"'),
@@ -328,6 +333,7 @@ def self_test():
         'compiler/a.cc': source('"gpu_cl/device.h"'),
         'bridges/xnnpack/b.cc': source('"mindspore/src/b.h"'),
         'tools/engine.cc': source('<xnnpack.h>'),
+        'tools/devices.cc': source('<CLI/CLI.hpp>'),
         'compiler/b.cc': source('<CL/cl.h>'),
         'mindspore/ms/up.cc': source('"mindspore/src/b.h"'),
         'mindspore/schema.cc': source('"schema_generated.h"'),

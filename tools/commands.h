@@ -1,23 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands of `deputy`, one file each. Every function adds its options to the application
-// and a callback that does the work; the callback ends the command early by throwing a ToolError.
+// The subcommands of `deputy`: what each is told, and the function that does the work, in a file of
+// the subcommand's name (bench.cc, devices.cc, ...). They know no command line: they can rely on
+// what its checks let through, refuse what single checks cannot see, and end the command early by
+// throwing a ToolError.
+//
+// A new subcommand `x` needs
+//   - a struct XOptions and a function here, and a file x.cc that defines the function;
+//   - in command_line.cc, AddXCommand with its options and help, and a line in RunCommandLine;
+//   - tests in tests/cli_test.py.
+// Only command_line.cc and bench_options.cc include CLI11: every file that does takes seconds more
+// to compile.
 #ifndef DEPUTY_TOOLS_COMMANDS_H_
 #define DEPUTY_TOOLS_COMMANDS_H_
 
-namespace CLI {
-class App;
-}
+#include <string>
+#include <vector>
+
+#include "bench_config.h"
+#include "session.h"
 
 namespace deputy::tools {
 
-void AddRunCommand(CLI::App* app);
-void AddBenchCommand(CLI::App* app);
-void AddInspectCommand(CLI::App* app);
-void AddExplainCommand(CLI::App* app);
-void AddPluginsCommand(CLI::App* app);
-void AddDevicesCommand(CLI::App* app);
-void AddOpsCommand(CLI::App* app);
+struct RunOptions {
+  SessionOptions session;
+  std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"
+  std::string image, image_input;
+  std::vector<float> range = {0, 1}, mean, scale;
+  bool random = false;
+  std::string labels, output_dir;
+  int top_k = 0;  // 0: not asked for
+  int max_values = 1000;
+  std::string trace;
+  std::vector<std::string> compare;  // delegates
+  bool expect_from_name = false, progress = false, profile = false;
+};
+void RunModel(const RunOptions& options);
+
+// The options are in bench_config.h.
+void BenchModel(const BenchOptions& options);
+
+struct InspectOptions {
+  SessionOptions session;
+  bool json = false;
+  bool operators = false, tensors = false, memory = false;  // none of them means all
+};
+void InspectModel(const InspectOptions& options);
+
+struct ExplainOptions {
+  SessionOptions session;
+  std::string require, html;
+  int inferences = 0;  // to measure; 0 for none
+  bool json = false, ir = false;
+};
+void ExplainModel(const ExplainOptions& options);
+
+struct PluginsOptions {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+void ListPlugins(const PluginsOptions& options);
+
+struct DevicesOptions {
+  std::vector<std::string> libraries;
+  bool json = false;
+};
+void ListDevices(const DevicesOptions& options);
+
+struct OpsOptions {
+  SessionOptions session;
+  bool json = false, markdown = false;
+};
+void ListOperators(const OpsOptions& options);
 
 }  // namespace deputy::tools
 

@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "delegate_option.h"
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Pieces of work with the same name and kernel, or of the same node.
 struct Group {

@@ -2,27 +2,19 @@
 //
 // `deputy devices`: which devices delegates can work on, and why there are none. The text is
 // written from the JSON document, so that the two agree.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "delegate_option.h"
 #include "deputy/deputy.h"
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct DevicesOptions {
-  std::vector<std::string> libraries;
-  bool json = false;
-};
 
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
@@ -85,7 +77,9 @@ void PrintDevice(const Json& device) {
   std::printf("      fp16      %s\n", device["fp16"] ? "yes" : "no");
 }
 
-void Devices(const DevicesOptions& options) {
+}  // namespace
+
+void ListDevices(const DevicesOptions& options) {
   std::vector<std::string> libraries = options.libraries;
   if (libraries.empty()) libraries.emplace_back("gpu");
   Json entries = Json::array();
@@ -95,9 +89,7 @@ void Devices(const DevicesOptions& options) {
     devices += entries.back()["devices"].size();
   }
   if (options.json) {
-    // Names come out of drivers and may be no UTF-8.
-    const auto replace = Json::error_handler_t::replace;
-    std::printf("%s\n", entries.dump(2, ' ', false, replace).c_str());
+    std::printf("%s\n", JsonText(entries, 2).c_str());
   } else {
     for (const Json& entry : entries) {
       std::printf("%s\n", Field(entry, "name").c_str());
@@ -106,20 +98,6 @@ void Devices(const DevicesOptions& options) {
     }
   }
   if (devices == 0) FailWork("no device");
-}
-
-}  // namespace
-
-void AddDevicesCommand(CLI::App* app) {
-  auto options = std::make_shared<DevicesOptions>();
-  CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can work on");
-  command->add_option("LIB", options->libraries, "Delegate libraries (else gpu, our own)")
-      ->type_name("LIB");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
-      "The number of a device is what the delegate's option takes:\n"
-      "--delegate gpu,device=0. Without any device the exit code is 1.");
-  command->callback([options] { Devices(*options); });
 }
 
 }  // namespace deputy::tools

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `deputy explain`: who runs which node of a model, why not somebody else, and what would help.
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,26 +17,8 @@
 namespace deputy::tools {
 namespace {
 
-struct ExplainOptions {
-  SessionOptions session;
-  std::string require, html;
-  std::string profile = "0";  // inferences, as text; see FinishOptions
-  int inferences = 0;
-  bool json = false, ir = false;
-};
-
 // Leftovers named in a refusal; the report has them all.
 constexpr size_t kMaxNamed = 20;
-
-// The N of --profile may be left out, and then a model behind it looks like one.
-void FinishOptions(ExplainOptions* options) {
-  if (ParseNumber(options->profile, &options->inferences)) return;
-  if (!options->session.model.empty()) {
-    FailUsage("--profile: expected a number of inferences, found '%s'", options->profile.c_str());
-  }
-  options->session.model = options->profile;
-  options->inferences = 10;
-}
 
 // Costs are kept by the interpreter while somebody listens.
 void Measure(Session* session, int inferences) {
@@ -69,8 +50,8 @@ void CheckRequirement(const Json& report, const std::string& require) {
   for (const Json& subgraph : report["subgraphs"]) {
     for (const Json& node : subgraph["nodes"]) {
       if (node["owner"] != -1 || ++count > kMaxNamed) continue;
-      list += (list.empty() ? "" : ", ") + subgraph["index"].dump() + "#" + node["index"].dump() +
-              " " + node["operator"].get<std::string>();
+      list += (list.empty() ? "" : ", ") + JsonText(subgraph["index"]) + "#" +
+              JsonText(node["index"]) + " " + node["operator"].get<std::string>();
     }
   }
   if (count > kMaxNamed) list += Format(" and %zu more", count - kMaxNamed);
@@ -97,64 +78,24 @@ Json PartitionTexts(const Session& session) {
   return texts;
 }
 
-void Explain(const ExplainOptions& options) {
-  Session session(options.session);
+}  // namespace
+
+void ExplainModel(const ExplainOptions& options) {
+  SessionOptions session_options = options.session;
+  session_options.failed_delegates_are_fine = true;
+  if (options.ir) session_options.delegate_settings = {{"describe", "true"}};
+  Session session(session_options);
   if (options.inferences > 0) Measure(&session, options.inferences);
   Json report =
       ExplainSession(session, options.session.model, static_cast<size_t>(options.inferences));
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (options.json) {
-    // Names come out of the model and may be no UTF-8.
-    std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", JsonText(report, 2).c_str());
   } else {
     PrintExplanation(report);
   }
   CheckRequirement(report, options.require);
-}
-
-}  // namespace
-
-void AddExplainCommand(CLI::App* app) {
-  auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command =
-      app->add_subcommand("explain", "Show who runs which node, why, and what would help");
-  options->session.failed_delegates_are_fine = true;
-  AddSessionOptions(command, &options->session);
-  AddUseOptions(command, &options->session);
-  command->add_option("--pin", options->session.pins, "Keep nodes for one delegate, e.g. op:ADD=0")
-      ->type_name("NODES=DELEGATE")
-      ->expected(1)
-      ->take_all();
-  command->add_option("--exclude", options->session.excludes, "Keep nodes on the CPU")
-      ->type_name("NODES")
-      ->expected(1)
-      ->take_all();
-  command
-      ->add_option("--require", options->require,
-                   "Fail unless some (partial) or all (full) nodes\nare delegated")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"partial", "full"}).description(""));
-  command->add_option("--profile", options->profile, "Measure nodes, over N inferences")
-      ->type_name("[N]")
-      ->expected(0, 1)
-      ->default_str("10");
-  command->add_flag("--ir", options->ir,
-                    "Print each partition as its delegate's compiler has\n"
-                    "it, if it has one");
-  command->add_flag("--json", options->json, "Print everything as JSON");
-  command->add_option("--html", options->html, "Write a page with the graph, too")
-      ->type_name("FILE");
-  command->footer(
-      "NODES is #12, 1#12 (node 12 of subgraph 1), op:CONV_2D or tensor:NAME, the\n"
-      "node that gives out that tensor. Delegates are numbered from 0.\n\n"
-      "  deputy explain m.tflite --delegate ./libmine.so,threads=2 --profile\n"
-      "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
-  command->callback([options] {
-    FinishOptions(options.get());
-    if (options->ir) options->session.delegate_settings = {{"describe", "true"}};
-    Explain(*options);
-  });
 }
 
 }  // namespace deputy::tools

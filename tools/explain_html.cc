@@ -101,18 +101,18 @@ std::string Escape(const std::string& text) {
 std::string Escape(const Json& text) { return Escape(text.get<std::string>()); }
 
 std::string OwnerClass(const Json& owner) {
-  return owner == -1 ? "own-cpu" : "own-" + owner.dump();
+  return owner == -1 ? "own-cpu" : "own-" + JsonText(owner);
 }
 
 // "0-12": subgraph and node.
 std::string KeyOf(const Json& subgraph, const Json& node) {
-  return subgraph["index"].dump() + "-" + node["index"].dump();
+  return JsonText(subgraph["index"]) + "-" + JsonText(node["index"]);
 }
 
 std::string OwnerText(const Json& report, const Json& owner) {
   if (owner == -1) return "CPU";
   const Json& delegate = report["delegates"][owner.get<size_t>()];
-  return "[" + owner.dump() + "] " + DelegateText(delegate);
+  return "[" + JsonText(owner) + "] " + DelegateText(delegate);
 }
 
 std::string Row(const char* kind, const std::vector<std::string>& cells) {
@@ -144,10 +144,10 @@ std::string Legend(const Json& report) {
   for (const Json& delegate : report["delegates"]) {
     const std::string swatch =
         "<span class=\"swatch " + OwnerClass(delegate["index"]) + "\"></span>";
-    html +=
-        Row("td", {swatch + Escape(OwnerText(report, delegate["index"])), delegate["nodes"].dump(),
-                   delegate["partitions"].dump(), Escape(delegate["path"]),
-                   delegate["applied"].get<bool>() ? "applied" : Escape(delegate["failure"])});
+    html += Row("td",
+                {swatch + Escape(OwnerText(report, delegate["index"])), JsonText(delegate["nodes"]),
+                 JsonText(delegate["partitions"]), Escape(delegate["path"]),
+                 delegate["applied"].get<bool>() ? "applied" : Escape(delegate["failure"])});
   }
   return html + "</table>\n";
 }
@@ -156,12 +156,13 @@ std::string Summary(const Json& report) {
   size_t partitions = 0;
   for (const Json& subgraph : report["subgraphs"]) partitions += subgraph["partitions"].size();
   const Json& boundary = report["boundary"];
-  std::string html =
-      "<p>" + report["delegated"].dump() + " of " + PluralText(report["nodes"], "node", "nodes") +
-      " delegated, in " + PluralText(partitions, "partition", "partitions") + "; " +
-      PluralText(boundary["tensors"], "tensor", "tensors") + " cross a boundary, " +
-      BytesText(boundary["input_bytes"]) + " in, " + BytesText(boundary["output_bytes"]) +
-      " out; policy " + Escape(report["policy"]) + ".";
+  std::string html = "<p>" + JsonText(report["delegated"]) + " of " +
+                     PluralText(report["nodes"], "node", "nodes") + " delegated, in " +
+                     PluralText(partitions, "partition", "partitions") + "; " +
+                     PluralText(boundary["tensors"], "tensor", "tensors") + " cross a boundary, " +
+                     BytesText(boundary["input_bytes"]) + " in, " +
+                     BytesText(boundary["output_bytes"]) + " out; policy " +
+                     Escape(report["policy"]) + ".";
   if (report["inferences"] != 0) {
     html += " " + NanosecondsText(report["cpu_ns"]) + " on the CPU, " +
             NanosecondsText(report["delegated_ns"]) + " in delegates (mean of " +
@@ -315,21 +316,20 @@ class Drawing {
     return "<g class=\"node\" tabindex=\"0\" id=\"n" + key + "\" data-node=\"" + key + "\">" +
            "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" +
            OwnerClass(node["owner"]) + "\"/>" +
-           text(16, "", node["index"].dump() + " " + node["operator"].get<std::string>()) +
+           text(16, "", JsonText(node["index"]) + " " + node["operator"].get<std::string>()) +
            text(31, " class=\"small\"", Caption(node)) + "</g>\n";
   }
 
   // Shorten counts bytes; a cut through a character must not stay.
   static std::string ShortenCharacters(const std::string& text) {
-    const auto replace = Json::error_handler_t::ignore;
-    return Json::parse(Json(Shorten(OneLine(text), kBoxCharacters)).dump(-1, ' ', false, replace));
+    return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
   }
 
   // The second line in a box.
   std::string Caption(const Json& node) const {
     std::string text = "CPU";
     if (node["owner"] != -1) {
-      text = "[" + node["owner"].dump() + "] partition " + node["partition"].dump();
+      text = "[" + JsonText(node["owner"]) + "] partition " + JsonText(node["partition"]);
     } else if (node["runner"] == -1) {
       text = "does not run";
     } else if (!node["answers"].empty()) {
@@ -340,12 +340,12 @@ class Drawing {
   }
 
   std::string Hover(const Json& node) const {
-    std::string text = node["index"].dump() + " " + node["operator"].get<std::string>() + ": " +
+    std::string text = JsonText(node["index"]) + " " + node["operator"].get<std::string>() + ": " +
                        OwnerText(report_, node["owner"]);
     for (const Json& answer : node["answers"]) {
       if (answer["taken"].get<bool>()) continue;
-      text += "; [" + answer["delegate"].dump() + "] " + answer["reason_name"].get<std::string>() +
-              " " + answer["text"].get<std::string>();
+      text += "; [" + JsonText(answer["delegate"]) + "] " +
+              answer["reason_name"].get<std::string>() + " " + answer["text"].get<std::string>();
     }
     return text;
   }
@@ -369,7 +369,7 @@ std::string TensorList(const Json& subgraph, const Json& indices) {
     const int number = index;
     if (number < 0 || static_cast<size_t>(number) >= subgraph["tensors"].size()) continue;
     const Json& tensor = subgraph["tensors"][static_cast<size_t>(number)];
-    html += "<dd>" + index.dump() + " " + Escape(tensor["name"]) + " <span class=\"muted\">" +
+    html += "<dd>" + JsonText(index) + " " + Escape(tensor["name"]) + " <span class=\"muted\">" +
             Escape(tensor["type"]) + " " + ShapeText(tensor["shape"].get<std::vector<int>>()) +
             (tensor["constant"].get<bool>() ? ", constant" : "") + "</span></dd>";
   }
@@ -377,14 +377,14 @@ std::string TensorList(const Json& subgraph, const Json& indices) {
 }
 
 std::string AnswerHtml(const Json& answer) {
-  std::string html = "[" + answer["delegate"].dump() + "] ";
+  std::string html = "[" + JsonText(answer["delegate"]) + "] ";
   if (answer["taken"].get<bool>()) {
     html += "takes it";
   } else {
     html += Escape(answer["reason_name"]);
     if (!answer["text"].get<std::string>().empty()) html += ": " + Escape(answer["text"]);
   }
-  if (answer["group"] != -1) html += ", group " + answer["group"].dump();
+  if (answer["group"] != -1) html += ", group " + JsonText(answer["group"]);
   if (answer["cost_ns"].is_number()) {
     html += ", expects " + NanosecondsText(answer["cost_ns"].get<double>());
   }
@@ -393,7 +393,7 @@ std::string AnswerHtml(const Json& answer) {
 
 std::string Details(const Json& report, const Json& subgraph, const Json& node) {
   std::string html = "<section class=\"details\" id=\"d" + KeyOf(subgraph, node) +
-                     "\" hidden><h3>" + node["index"].dump() + " " + Escape(node["operator"]) +
+                     "\" hidden><h3>" + JsonText(node["index"]) + " " + Escape(node["operator"]) +
                      "</h3><dl><dt>run by</dt><dd>" + Escape(OwnerText(report, node["owner"])) +
                      "</dd>";
   if (node["cost_ns"].is_number()) {
@@ -412,10 +412,10 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Json& node) 
   for (const Json& answer : node["answers"]) {
     answers += (answers.empty() ? "" : "<br>") + AnswerHtml(answer);
   }
-  const std::string partition = node["partition"].is_number() ? node["partition"].dump() : "";
+  const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
   std::string row =
       "<tr id=\"r" + key + "\" data-node=\"" + key + "\" tabindex=\"0\">" +
-      "<td class=\"number\">" + node["index"].dump() + "</td><td>" + Escape(node["operator"]) +
+      "<td class=\"number\">" + JsonText(node["index"]) + "</td><td>" + Escape(node["operator"]) +
       "</td><td><span class=\"swatch " + OwnerClass(node["owner"]) + "\"></span>" +
       Escape(OwnerText(report, node["owner"])) + "</td><td class=\"number\">" + partition + "</td>";
   if (report["inferences"] != 0) {
@@ -441,11 +441,11 @@ std::string PartitionTable(const Json& report, const Json& subgraph) {
                      Row("th", {"partition", "run by", "nodes", "in", "out", "constants", "time"});
   for (const Json& partition : subgraph["partitions"]) {
     const auto size = [&](const char* count, const char* bytes) {
-      return partition[count].dump() + ", " + BytesText(partition[bytes]);
+      return JsonText(partition[count]) + ", " + BytesText(partition[bytes]);
     };
     const Json& cost = partition["cost_ns"];
     html +=
-        Row("td", {partition["index"].dump(), Escape(OwnerText(report, partition["delegate"])),
+        Row("td", {JsonText(partition["index"]), Escape(OwnerText(report, partition["delegate"])),
                    std::to_string(partition["nodes"].size()), size("input_count", "input_bytes"),
                    size("output_count", "output_bytes"), BytesText(partition["constant_bytes"]),
                    cost.is_number() ? NanosecondsText(cost) : ""});
@@ -465,7 +465,7 @@ std::string ChangeTable(const Json& report) {
     const Json &before = change["before"], &after = change["after"];
     html += Row("td", {Escape(ChangeText(change, report["subgraphs"].size() > 1)),
                        Escape(OwnerText(report, change["delegate"])),
-                       arrow(before["partitions"].dump(), after["partitions"].dump()),
+                       arrow(JsonText(before["partitions"]), JsonText(after["partitions"])),
                        arrow(BytesText(before["bytes"]), BytesText(after["bytes"])),
                        change["cpu_ns"].is_number() ? NanosecondsText(change["cpu_ns"]) : ""});
   }
@@ -473,7 +473,7 @@ std::string ChangeTable(const Json& report) {
 }
 
 std::string SubgraphHtml(const Json& report, const Json& subgraph) {
-  std::string html = "<h2>Subgraph " + subgraph["index"].dump();
+  std::string html = "<h2>Subgraph " + JsonText(subgraph["index"]);
   if (!subgraph["name"].get<std::string>().empty()) html += ", " + Escape(subgraph["name"]);
   html += "</h2>\n<div class=\"panes\"><div class=\"graph\">\n" + Drawing(report, subgraph).Svg() +
           "</div>\n<aside>";
@@ -490,7 +490,7 @@ std::string SubgraphHtml(const Json& report, const Json& subgraph) {
 
 std::string ExplanationPage(const Json& raw) {
   // What is no UTF-8 becomes U+FFFD, as in --json.
-  const Json report = Json::parse(raw.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const Json report = ValidUtf8(raw);
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

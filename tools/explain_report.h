@@ -6,14 +6,12 @@
 #define DEPUTY_TOOLS_EXPLAIN_REPORT_H_
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "json.h"
 #include "session.h"
 
 namespace deputy::tools {
-
-using Json = nlohmann::ordered_json;
 
 // `inferences` is how many have run under a profile callback, 0 if there was none.
 Json ExplainSession(const Session& session, const std::string& model, size_t inferences);

@@ -50,7 +50,7 @@ void PrintWrapped(const std::string& head, const std::string& text) {
 
 void PrintDelegates(const Json& report) {
   for (const Json& delegate : report["delegates"]) {
-    const std::string number = "[" + delegate["index"].dump() + "] ";
+    const std::string number = "[" + JsonText(delegate["index"]) + "] ";
     PrintWrapped("delegate   ",
                  number + DelegateText(delegate) + ", " + delegate["path"].get<std::string>());
     if (!delegate["applied"].get<bool>()) {
@@ -67,10 +67,10 @@ void PrintDelegates(const Json& report) {
 void PrintStatus(const Json& report) {
   const Json& status = report["status"];
   if (!status["degraded"].get<bool>() && status["recomputed_nodes"] == 0) return;
-  PrintWrapped("degraded   ", "yes: " + status["delegates_left_out"].dump() + " left out, " +
-                                  status["recomputed_nodes"].dump() +
+  PrintWrapped("degraded   ", "yes: " + JsonText(status["delegates_left_out"]) + " left out, " +
+                                  JsonText(status["recomputed_nodes"]) +
                                   " delegate's nodes computed on the CPU, " +
-                                  status["restarts"].dump() + " inferences restarted");
+                                  JsonText(status["restarts"]) + " inferences restarted");
 }
 
 void PrintHead(const Json& report) {
@@ -114,7 +114,7 @@ std::vector<Reason> ReasonsLeft(const Json& report) {
       for (const Json& answer : node["answers"]) {
         if (node["owner"] != -1 || answer["taken"].get<bool>()) continue;
         const std::string heading =
-            "[" + answer["delegate"].dump() + "] " + answer["reason_name"].get<std::string>();
+            "[" + JsonText(answer["delegate"]) + "] " + answer["reason_name"].get<std::string>();
         const std::string text = answer["text"];
         auto known = std::find_if(reasons.begin(), reasons.end(), [&](const Reason& reason) {
           return reason.heading == heading && reason.text == text;
@@ -183,13 +183,13 @@ class NodeTable {
 
   void PrintPartition(const Json& partition) const {
     const Json& delegate = partition["delegate"];
-    std::string text = "partition " + partition["index"].dump() + " in [" + delegate.dump() +
+    std::string text = "partition " + JsonText(partition["index"]) + " in [" + JsonText(delegate) +
                        "]: " + PluralText(partition["nodes"].size(), "node", "nodes") + ", in " +
                        BytesText(partition["input_bytes"]) + ", out " +
                        BytesText(partition["output_bytes"]);
     if (partition["cost_ns"].is_number()) text += ", " + NanosecondsText(partition["cost_ns"]);
     if (partition["recomputed"] != 0) {
-      text += ", computed on the CPU " + partition["recomputed"].dump() + " times";
+      text += ", computed on the CPU " + JsonText(partition["recomputed"]) + " times";
     }
     std::printf("%s\n", Cut("      " + text, kColumns).c_str());
   }
@@ -197,17 +197,18 @@ class NodeTable {
   void Print(const Json& node) const {
     const bool delegated = node["owner"] != -1;
     std::string owner = "CPU";
-    if (delegated) owner = "[" + node["owner"].dump() + "]";
+    if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
     const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
     std::vector<std::string> why;
     for (const Json& answer : node["answers"]) {
       if (!IsTold(node, answer)) continue;
-      const std::string number = numbered_ ? "[" + answer["delegate"].dump() + "] " : "";
+      const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";
       why.push_back(number + AnswerText(answer));
     }
     const char mark = delegated ? '|' : ' ';
-    PrintRow(node["index"].dump(), mark, node["operator"], owner, time, why.empty() ? "" : why[0]);
+    PrintRow(JsonText(node["index"]), mark, node["operator"], owner, time,
+             why.empty() ? "" : why[0]);
     for (size_t i = 1; i < why.size(); ++i) PrintRow("", mark, "", "", "", why[i]);
   }
 
@@ -232,8 +233,9 @@ void PrintSubgraph(const Json& report, const Json& subgraph) {
   const std::string name = OneLine(subgraph["name"]);
   std::printf("\n");
   if (report["subgraphs"].size() > 1) {
-    std::printf("%s\n",
-                Cut("subgraph " + subgraph["index"].dump() + " '" + name + "'", kColumns).c_str());
+    std::printf(
+        "%s\n",
+        Cut("subgraph " + JsonText(subgraph["index"]) + " '" + name + "'", kColumns).c_str());
   }
   const NodeTable table(report, subgraph);
   table.PrintHeading();
@@ -257,7 +259,7 @@ std::string ArrowText(const Json& change, const char* field, bool as_bytes) {
 
 // What is told of a change, behind what it is.
 std::vector<std::string> ChangeCells(const Json& report, const Json& change) {
-  std::vector<std::string> cells = {"[" + change["delegate"].dump() + "]",
+  std::vector<std::string> cells = {"[" + JsonText(change["delegate"]) + "]",
                                     ArrowText(change, "partitions", false),
                                     ArrowText(change, "bytes", true)};
   if (report["inferences"] == 0) return cells;
@@ -326,10 +328,11 @@ std::string DelegateText(const Json& delegate) {
 
 std::string ChangeText(const Json& change, bool several_subgraphs) {
   const std::string name = change["operator"];
-  const std::string where = several_subgraphs ? change["subgraph"].dump() + "#" : "#";
-  if (!change["whole_operator"].get<bool>()) return where + change["nodes"][0].dump() + " " + name;
+  const std::string where = several_subgraphs ? JsonText(change["subgraph"]) + "#" : "#";
+  if (!change["whole_operator"].get<bool>())
+    return where + JsonText(change["nodes"][0]) + " " + name;
   return "all " + std::to_string(change["nodes"].size()) + " " + name +
-         (several_subgraphs ? " in " + change["subgraph"].dump() : "");
+         (several_subgraphs ? " in " + JsonText(change["subgraph"]) : "");
 }
 
 void PrintExplanation(const Json& report) {

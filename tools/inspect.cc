@@ -2,29 +2,21 @@
 //
 // `deputy inspect`: what is in a model, and where its tensors lie in memory. One JSON document is
 // built from the interpreter; the text is written from that document, so that the two agree.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
+#include "json.h"
 #include "session.h"
 #include "tensor_data.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct InspectOptions {
-  SessionOptions session;
-  bool json = false;
-  bool operators = false, tensors = false, memory = false;  // none of them means all
-};
 
 // Width of the picture of a tensor's life.
 constexpr int64_t kLifeWidth = 24;
@@ -111,7 +103,7 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
   DeputyMemoryMap map = {};
   map.struct_size = sizeof(map);
   if (DeputyInterpreterGetMemoryMap(interpreter, subgraph, &map) != kTfLiteOk) return nullptr;
-  Json tensors = Json::array();
+  std::vector<DeputyTensorMemory> memories;
   size_t unshared = 0;
   // What must outlive the last operator (outputs, inputs) has a last use beyond it.
   const int last_step = std::max(1, DeputyInterpreterGetNodeCount(interpreter, subgraph)) - 1;
@@ -120,6 +112,15 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
     memory.struct_size = sizeof(memory);
     if (DeputyInterpreterGetTensorMemory(interpreter, subgraph, i, &memory) != kTfLiteOk) break;
     if (memory.persistent == 0) unshared += memory.bytes;
+    memories.push_back(memory);
+  }
+  std::stable_sort(memories.begin(), memories.end(),
+                   [](const DeputyTensorMemory& a, const DeputyTensorMemory& b) {
+                     return std::pair(a.persistent != 0, a.offset) <
+                            std::pair(b.persistent != 0, b.offset);
+                   });
+  Json tensors = Json::array();
+  for (const DeputyTensorMemory& memory : memories) {
     tensors.push_back({{"tensor", memory.tensor_index},
                        {"persistent", memory.persistent != 0},
                        {"owner", memory.owner},
@@ -128,11 +129,6 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
                        {"first_use", memory.first_use},
                        {"last_use", std::min(memory.last_use, last_step)}});
   }
-  std::stable_sort(tensors.begin(), tensors.end(), [](const Json& a, const Json& b) {
-    const bool a_persistent = a["persistent"], b_persistent = b["persistent"];
-    if (a_persistent != b_persistent) return b_persistent;
-    return a["offset"].get<size_t>() < b["offset"].get<size_t>();
-  });
   return {{"arena_bytes", map.arena_bytes},
           {"arena_bytes_without_sharing", unshared},
           {"persistent_bytes", map.persistent_bytes},
@@ -192,7 +188,7 @@ std::string ListText(const Json& list) {
   std::string text;
   for (const Json& item : list) {
     if (!text.empty()) text += ' ';
-    text += item.is_string() ? item.get<std::string>() : item.dump();
+    text += item.is_string() ? item.get<std::string>() : JsonText(item);
   }
   return text;
 }
@@ -225,7 +221,7 @@ void PrintOperators(const Json& subgraph) {
   std::printf("\noperators\n");
   Table table("><><<<", {"node", "operator", "version", "run by", "inputs", "outputs"});
   for (const Json& node : subgraph["operators"]) {
-    table.Add({node["index"].dump(), Shorten(node["operator"], 28), node["version"].dump(),
+    table.Add({JsonText(node["index"]), Shorten(node["operator"], 28), JsonText(node["version"]),
                node["plan_position"] == -1 ? "-" : Shorten(node["owner"], 16),
                ListText(node["inputs"]), ListText(node["outputs"])});
   }
@@ -236,8 +232,8 @@ void PrintTensors(const Json& subgraph) {
   std::printf("\ntensors\n");
   Table table("><<>><<", {"index", "type", "shape", "bytes", "storage", "quantisation", "name"});
   for (const Json& tensor : subgraph["tensors"]) {
-    table.Add({tensor["index"].dump(), tensor["type"],
-               ShapeText(tensor["shape"].get<std::vector<int>>()), tensor["bytes"].dump(),
+    table.Add({JsonText(tensor["index"]), tensor["type"],
+               ShapeText(tensor["shape"].get<std::vector<int>>()), JsonText(tensor["bytes"]),
                tensor["storage"], QuantizationText(tensor), Shorten(tensor["name"], 28)});
   }
   table.Print();
@@ -246,7 +242,7 @@ void PrintTensors(const Json& subgraph) {
 std::string BlockText(const Json& row) {
   if (row["persistent"].get<bool>()) return "persistent";
   const bool in_place = row["owner"] != row["tensor"];
-  return in_place ? "place of " + row["owner"].dump() : "arena";
+  return in_place ? "place of " + JsonText(row["owner"]) : "arena";
 }
 
 void PrintMemory(const Json& subgraph) {
@@ -265,8 +261,8 @@ void PrintMemory(const Json& subgraph) {
   for (const Json& row : memory["tensors"]) {
     const size_t tensor = row["tensor"];
     const bool known = tensor < subgraph["tensors"].size();
-    table.Add({row["offset"].dump(), row["bytes"].dump(), row["tensor"].dump(), BlockText(row),
-               LifeText(row["first_use"], row["last_use"], steps),
+    table.Add({JsonText(row["offset"]), JsonText(row["bytes"]), JsonText(row["tensor"]),
+               BlockText(row), LifeText(row["first_use"], row["last_use"], steps),
                known ? Shorten(subgraph["tensors"][tensor]["name"], 30) : "added later"});
   }
   table.Print();
@@ -294,26 +290,14 @@ void PrintText(const InspectOptions& options, const Json& model) {
 
 }  // namespace
 
-void AddInspectCommand(CLI::App* app) {
-  auto options = std::make_shared<InspectOptions>();
-  CLI::App* command =
-      app->add_subcommand("inspect", "Show operators, tensors, signatures, memory map");
-  AddSessionOptions(command, &options->session);
-  command->add_flag("--operators", options->operators, "Only the operators");
-  command->add_flag("--tensors", options->tensors, "Only the tensors");
-  command->add_flag("--memory", options->memory, "Only the memory map");
-  command->add_flag("--json", options->json, "Print everything as JSON");
-  command->footer("Nothing is run; memory is planned as for the first inference.");
-  command->callback([options] {
-    const Session session(options->session);
-    const Json model = Describe(*options, session);
-    if (options->json) {
-      // Names come out of the model and may be no UTF-8.
-      std::printf("%s\n", model.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-    } else {
-      PrintText(*options, model);
-    }
-  });
+void InspectModel(const InspectOptions& options) {
+  const Session session(options.session);
+  const Json model = Describe(options, session);
+  if (options.json) {
+    std::printf("%s\n", JsonText(model, 2).c_str());
+  } else {
+    PrintText(options, model);
+  }
 }
 
 }  // namespace deputy::tools

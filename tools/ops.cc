@@ -2,31 +2,24 @@
 //
 // `deputy ops`: which operators have kernels here, and which a model needs, who runs them, and what
 // is missing. The text is written from the JSON document, so that the two agree.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
 #include "deputy/deputy.h"
+#include "json.h"
 #include "model_file.h"
 #include "session.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct OpsOptions {
-  SessionOptions session;
-  bool json = false, markdown = false;
-};
 
 // ---- What there is ------------------------------------------------------------------------------
 
@@ -39,19 +32,24 @@ Json TypesJson(uint64_t types) {
 }
 
 Json KernelsJson() {
-  Json all = Json::array();
+  std::vector<DeputyOperator> operators;
   for (size_t i = 0; i < DeputyGetOperatorCount(); ++i) {
     DeputyOperator op = {};
     op.struct_size = sizeof op;
-    if (DeputyGetOperator(i, &op) != kTfLiteOk) continue;
+    if (DeputyGetOperator(i, &op) == kTfLiteOk) operators.push_back(op);
+  }
+  std::sort(operators.begin(), operators.end(),
+            [](const DeputyOperator& a, const DeputyOperator& b) {
+              return std::string_view(a.name) < std::string_view(b.name);
+            });
+  Json all = Json::array();
+  for (const DeputyOperator& op : operators) {
     all.push_back({{"operator", op.name},
                    {"builtin_code", op.builtin_code},
                    {"min_version", op.min_version},
                    {"max_version", op.max_version},
                    {"types", TypesJson(op.types)}});
   }
-  const auto by_name = [](const Json& a, const Json& b) { return a["operator"] < b["operator"]; };
-  std::sort(all.begin(), all.end(), by_name);
   return all;
 }
 
@@ -150,8 +148,7 @@ void PrintNeeded(const Json& needed) {
 
 void Print(const Json& json, const OpsOptions& options) {
   if (options.json) {
-    const auto replace = Json::error_handler_t::replace;
-    std::printf("%s\n", json.dump(2, ' ', false, replace).c_str());
+    std::printf("%s\n", JsonText(json, 2).c_str());
   } else if (options.session.model.empty()) {
     PrintKernels(json, options.markdown);
   } else {
@@ -161,7 +158,9 @@ void Print(const Json& json, const OpsOptions& options) {
 
 void IgnoreReport(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
 
-void Ops(const OpsOptions& options) {
+}  // namespace
+
+void ListOperators(const OpsOptions& options) {
   const std::string& path = options.session.model;
   if (path.empty()) return Print(KernelsJson(), options);
   CheckReadable(path);
@@ -179,19 +178,6 @@ void Ops(const OpsOptions& options) {
   const Session session(options.session);
   AddOwners(session.interpreter(), &needed);
   Print(needed, options);
-}
-
-}  // namespace
-
-void AddOpsCommand(CLI::App* app) {
-  auto options = std::make_shared<OpsOptions>();
-  CLI::App* command = app->add_subcommand("ops", "List operators: all, or a model's");
-  AddSessionOptions(command, &options->session);
-  AddUseOptions(command, &options->session);
-  command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--markdown", options->markdown, "Without a model: as a table for a page");
-  command->footer("The exit code is 1 when an operator of the model has no kernel.");
-  command->callback([options] { Ops(*options); });
 }
 
 }  // namespace deputy::tools

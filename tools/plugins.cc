@@ -2,28 +2,21 @@
 //
 // `deputy plugins`: which delegate libraries there are, what they say of themselves, and why the
 // others cannot be loaded. The text is written from the JSON document, so that the two agree.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "deputy/deputy.h"
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using List = std::unique_ptr<DeputyPluginList, void (*)(DeputyPluginList*)>;
-
-struct PluginsOptions {
-  std::vector<std::string> paths;
-  bool json = false;
-};
 
 const char* KindText(int32_t kind) {
   switch (kind) {
@@ -113,7 +106,9 @@ void PrintEntry(const Json& entry) {
   }
 }
 
-void Plugins(const PluginsOptions& options) {
+}  // namespace
+
+void ListPlugins(const PluginsOptions& options) {
   std::vector<List> lists;
   if (options.paths.empty()) {
     lists.emplace_back(DeputyPluginListCreate(nullptr), &DeputyPluginListDelete);
@@ -128,9 +123,7 @@ void Plugins(const PluginsOptions& options) {
     }
   }
   if (options.json) {
-    // Names come out of files and may be no UTF-8.
-    const auto replace = Json::error_handler_t::replace;
-    std::printf("%s\n", entries.dump(2, ' ', false, replace).c_str());
+    std::printf("%s\n", JsonText(entries, 2).c_str());
   } else if (entries.empty()) {
     std::printf("no plug-ins: name files or folders, or set DEPUTY_PLUGIN_PATH\n");
   } else {
@@ -142,21 +135,6 @@ void Plugins(const PluginsOptions& options) {
     FailWork("%zu of %s cannot be loaded", static_cast<size_t>(errors),
              PluralText(entries.size(), "file", "files").c_str());
   }
-}
-
-}  // namespace
-
-void AddPluginsCommand(CLI::App* app) {
-  auto options = std::make_shared<PluginsOptions>();
-  CLI::App* command = app->add_subcommand("plugins", "List delegate libraries and their options");
-  command->add_option("PATH", options->paths, "Libraries, or folders of libraries")
-      ->type_name("PATH");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
-      "Without PATH, those of the environment variable DEPUTY_PLUGIN_PATH, separated\n"
-      "by colons. Files that cannot be loaded are listed with the reason and make\n"
-      "the exit code 1.");
-  command->callback([options] { Plugins(*options); });
 }
 
 }  // namespace deputy::tools

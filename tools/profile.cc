@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
@@ -175,9 +176,9 @@ void Profile::WriteCsv(size_t inferences, FILE* file) const {
   }
 }
 
-nlohmann::ordered_json Profile::ToJson(size_t inferences) const {
+Json Profile::ToJson(size_t inferences) const {
   const double scale = 1e-6 / static_cast<double>(std::max<size_t>(1, inferences));
-  nlohmann::ordered_json operators = nlohmann::ordered_json::array(), nodes = operators;
+  Json operators = Json::array(), nodes = operators;
   for (const Row& row : Operators()) {
     operators.push_back({{"operator", row.operator_name},
                          {"owner", row.owner},

@@ -3,7 +3,6 @@
 // `deputy run`: gives a model its inputs, runs it, shows the outputs. A folder of pictures makes
 // one inference per picture; pictures named "..._<label>.png" can be held against their names.
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -26,20 +25,6 @@
 
 namespace deputy::tools {
 namespace {
-
-struct RunOptions {
-  SessionOptions session;
-  std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"
-  std::string image, image_input;
-  std::vector<float> range = {0, 1}, mean, scale;
-  bool random = false;
-  std::string labels, output_dir;
-  int top_k = 0;  // 0: not asked for
-  int max_values = 1000;
-  std::string trace;
-  std::vector<std::string> compare;  // delegates
-  bool expect_from_name = false, progress = false, profile = false;
-};
 
 // Tensor names hold slashes and colons.
 std::string SafeName(const std::string& name) {
@@ -69,6 +54,13 @@ void Compare(const RunOptions& options) {
   CompareOnPictures(options.session, options.compare, exam);
 }
 
+// For a trace, delegates that can take the times of their devices do so.
+SessionOptions SessionOf(const RunOptions& options) {
+  SessionOptions session = options.session;
+  if (!options.trace.empty()) session.delegate_settings = {{kTimesFlag, "true"}};
+  return session;
+}
+
 // One run of the subcommand.
 class Runner {
  public:
@@ -76,7 +68,7 @@ class Runner {
       : options_(options),
         labels_(ReadLabels(options.labels)),
         pictures_(options.image.empty() ? std::vector<std::string>{} : FindPictures(options.image)),
-        session_(options.session),
+        session_(SessionOf(options)),
         given_(static_cast<size_t>(session_.input_count()), false) {
     scaling_ = ScalingOf(options);
   }
@@ -277,100 +269,21 @@ class Runner {
   std::vector<double> times_;
 };
 
-void AddPictureOptions(CLI::App* command, RunOptions* options) {
-  command->add_option("--image", options->image, "Picture (PNG, JPEG) or a folder of pictures")
-      ->type_name("PATH");
-  command
-      ->add_option("--image-input", options->image_input,
-                   "Input that takes the picture (else the first)")
-      ->type_name("NAME");
-  command
-      ->add_option("--range", options->range,
-                   "Values that black and white become; 1,0 turns\n"
-                   "dark on light around")
-      ->type_name("LO,HI")
-      ->expected(2)
-      ->delimiter(',')
-      ->default_str("0,1");
-  command
-      ->add_option("--mean", options->mean,
-                   "Instead of --range: (pixel - mean) * scale, one\nnumber or one per channel")
-      ->type_name("M,..")
-      ->delimiter(',')
-      ->excludes("--range");
-  command->add_option("--scale", options->scale, "See --mean")
-      ->type_name("S,..")
-      ->delimiter(',')
-      ->excludes("--range");
-}
-
-void AddOutputOptions(CLI::App* command, RunOptions* options) {
-  command->add_option("--labels", options->labels, "Text file, one label per line")
-      ->type_name("FILE");
-  command->add_option("-k,--top-k", options->top_k, "Show the best N entries of the first output")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
-  command
-      ->add_option("-o,--output-dir", options->output_dir,
-                   "Write outputs there as .npy, one file each")
-      ->type_name("DIR");
-  command->add_option("--max-values", options->max_values, "Print no more values per output")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->capture_default_str();
-  command->add_flag("--expect-from-name", options->expect_from_name,
-                    "Pictures are named ..._<label>: print accuracy,\n"
-                    "the wrong ones, latency, who ran what");
-  command
-      ->add_option("--compare", options->compare,
-                   "With --expect-from-name: the same on the CPU and\n"
-                   "through each of these delegates, as one table")
-      ->type_name("LIB[,K=V..]")
-      ->expected(1)
-      ->take_all();
-  command->add_flag("--profile", options->profile, "Print who ran which operator");
-  AddTraceOption(command, &options->trace);
-  command->add_flag("--progress", options->progress,
-                    "Progress bar on standard error (the default on\na terminal)");
-}
-
 }  // namespace
 
-void AddRunCommand(CLI::App* app) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
-  AddSessionOptions(command, &options->session);
-  AddUseOptions(command, &options->session);
-  command
-      ->add_option("-i,--input", options->inputs,
-                   "Raw bytes or .npy for an input, named or\n"
-                   "numbered; .npy values are quantised if need be")
-      ->type_name("[NAME=]FILE")
-      ->expected(1)
-      ->take_all();
-  command->add_flag("--random", options->random, "Random values for inputs not given");
-  AddPictureOptions(command, options.get());
-  AddOutputOptions(command, options.get());
-  command->footer(
-      "Quantised inputs and outputs are given and shown as real values; .npy\n"
-      "outputs hold what the tensor holds.\n\n"
-      "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
-      "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
-  command->callback([options] {
-    if (options->expect_from_name && options->image.empty()) {
-      FailUsage("--expect-from-name needs --image");
+void RunModel(const RunOptions& options) {
+  if (options.expect_from_name && options.image.empty()) {
+    FailUsage("--expect-from-name needs --image");
+  }
+  if (!options.compare.empty()) {
+    if (!options.expect_from_name) FailUsage("--compare needs --expect-from-name");
+    if (!options.session.delegates.empty() || !options.session.used.empty()) {
+      FailUsage("--compare excludes --delegate");
     }
-    if (!options->compare.empty()) {
-      if (!options->expect_from_name) FailUsage("--compare needs --expect-from-name");
-      if (!options->session.delegates.empty() || !options->session.used.empty()) {
-        FailUsage("--compare excludes --delegate");
-      }
-      Compare(*options);
-      return;
-    }
-    if (!options->trace.empty()) options->session.delegate_settings = {{kTimesFlag, "true"}};
-    Runner(*options).Run();
-  });
+    Compare(options);
+    return;
+  }
+  Runner(options).Run();
 }
 
 }  // namespace deputy::tools

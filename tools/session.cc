@@ -3,7 +3,6 @@
 // See session.h.
 #include "session.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -24,43 +23,6 @@ void CheckReadable(const std::string& path) {
   FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
   std::fclose(file);
-}
-
-void AddSessionOptions(CLI::App* command, SessionOptions* options) {
-  command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
-      ->type_name("FILE");
-  command->add_option("-t,--threads,--num_threads", options->threads, "Threads to work with")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->capture_default_str();
-  command->add_flag("--reference", options->reference,
-                    "Integer arithmetic bit-exact with TFLite's\nreference kernels");
-  command->add_option("--shape", options->shapes, "Resize an input first, e.g. x=1,224,224,3")
-      ->type_name("NAME=DIMS")
-      ->expected(1)
-      ->take_all();
-  command
-      ->add_option("--delegate", options->delegates,
-                   "Give nodes to the delegate of a library, with\n"
-                   "options KEY=VALUE; several are applied in order")
-      ->type_name("LIB[,K=V..]")
-      ->expected(1)
-      ->take_all();
-  command
-      ->add_option("--policy", options->policy,
-                   "When a delegate fails: hot (the default), the CPU\n"
-                   "stands in; tflite, as TFLite does")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"tflite", "hot"}).description(""));
-}
-
-void AddUseOptions(CLI::App* command, SessionOptions* options) {
-  const auto add = [&](const char* names, const char* name, const char* help) {
-    command->add_flag_callback(
-        names, [options, name] { options->used.emplace_back(name); }, help);
-  };
-  add("--use-xnnpack,--use_xnnpack", "xnnpack", "The same as --delegate xnnpack, behind others");
-  add("--use-gpu,--use_gpu", "gpu", "The same as --delegate gpu, behind others");
 }
 
 DelegateSettings WithThreads(DelegateSettings settings, int threads) {

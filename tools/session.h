@@ -15,10 +15,6 @@
 #include "deputy/deputy.h"
 #include "model_file.h"
 
-namespace CLI {
-class App;
-}
-
 namespace deputy::tools {
 
 struct SessionOptions {
@@ -38,10 +34,6 @@ struct SessionOptions {
   bool failed_delegates_are_fine = false;
 };
 
-// Adds MODEL, --threads, --reference, --shape, --delegate and --policy to a subcommand.
-void AddSessionOptions(CLI::App* command, SessionOptions* options);
-// Adds --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.
-void AddUseOptions(CLI::App* command, SessionOptions* options);
 // For delegates that declare an option for the number of threads.
 DelegateSettings WithThreads(DelegateSettings settings, int threads);
 

@@ -3,22 +3,19 @@
 // See trace.h. One process; the host is its first thread, each delegate's device one more.
 #include "trace.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "json.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1, kHost = 1, kFirstDevice = 2;
 
@@ -68,19 +65,9 @@ Json TraceJson(const Profile& profile, const std::vector<DeviceWork>& work) {
 
 }  // namespace
 
-void AddTraceOption(CLI::App* command, std::string* path) {
-  command
-      ->add_option("--trace", *path,
-                   "Write when what ran, for Perfetto; delegates that\n"
-                   "can take the times of their devices do so")
-      ->type_name("FILE");
-}
-
 void WriteTrace(const std::string& path, const Profile& profile,
                 const std::vector<DeviceWork>& work) {
-  // Names come out of the model and may be no UTF-8.
-  const std::string text =
-      TraceJson(profile, work).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = JsonText(TraceJson(profile, work));
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
   if (file == nullptr) FailUsage("--trace %s: %s", path.c_str(), std::strerror(errno));
   const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();

@@ -11,14 +11,7 @@
 #include "device_work.h"
 #include "profile.h"
 
-namespace CLI {
-class App;
-}
-
 namespace deputy::tools {
-
-// Adds --trace to a subcommand.
-void AddTraceOption(CLI::App* command, std::string* path);
 
 // The option by which delegates are told to take times, for those that declare it.
 inline constexpr const char* kTimesFlag = "profiling";
