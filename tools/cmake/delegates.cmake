@@ -16,6 +16,9 @@ function(deputy_add_delegate target)
   target_include_directories(${target} PRIVATE ${client_include_dir})
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   target_link_libraries(${target} PRIVATE ${arg_LINKS} m)
+  if(NOT "${arg_SOURCES}" MATCHES "\\.c(;|$)")
+    target_precompile_headers(${target} REUSE_FROM precompiled_standard)
+  endif()
 
   set(exports tflite_plugin_create_delegate tflite_plugin_destroy_delegate deputy_plugin
               TFL_TheStableDelegate ${arg_EXPORTS})
