@@ -108,20 +108,83 @@ void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out
   }
 }
 
-// One reduction: a plan, and what is done with each element.
-template <typename T, typename Acc, typename Fold>
-class Folding {
+// The loops of one reduction, over elements of one type into accumulators of one. What cuts and
+// shares the work sees only these, and so is compiled once for all types.
+class FoldingLoops {
  public:
-  Folding(const ReducePlan& plan, Acc start, const Fold& fold)
-      : plan_(plan), start_(start), fold_(fold) {
+  FoldingLoops(size_t element_bytes, size_t accumulator_bytes, bool any_order)
+      : element_bytes_(static_cast<int64_t>(element_bytes)),
+        accumulator_bytes_(static_cast<int64_t>(accumulator_bytes)),
+        any_order_(any_order) {}
+
+  // `count` accumulators into which nothing is folded yet.
+  virtual void Start(int64_t count, char* out) const = 0;
+  // A run of elements into one accumulator.
+  virtual void Run(const char* in, int64_t count, char* out) const = 0;
+  // Rows into as many accumulators as they have elements; the stride counts elements.
+  virtual void Rows(const char* in, int64_t rows, int64_t stride, int64_t count,
+                    char* out) const = 0;
+  // Accumulators into others. Only where the order does not matter.
+  virtual void Merge(const char* in, int64_t count, char* out) const = 0;
+
+  int64_t element_bytes() const { return element_bytes_; }
+  int64_t accumulator_bytes() const { return accumulator_bytes_; }
+  bool any_order() const { return any_order_; }
+
+ protected:
+  ~FoldingLoops() = default;
+
+ private:
+  int64_t element_bytes_, accumulator_bytes_;
+  bool any_order_;
+};
+
+template <typename T, typename Acc, typename Fold>
+class TypedFolding final : public FoldingLoops {
+ public:
+  TypedFolding(Acc start, const Fold& fold)
+      : FoldingLoops(sizeof(T), sizeof(Acc), Fold::kAnyOrder), start_(start), fold_(fold) {
     if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
       loops_ = fold.vector_loops(Cpu().vector).template of<FromTo<T, Acc>>();
     }
   }
 
+  void Start(int64_t count, char* out) const override { std::fill_n(Sums(out), count, start_); }
+  // A call of vector code costs more than a few elements.
+  void Run(const char* in, int64_t count, char* out) const override {
+    Acc* const sum = Sums(out);
+    *sum = loops_.run != nullptr && count >= 16 ? loops_.run(Elements(in), count, *sum)
+                                                : FoldRun(Elements(in), count, *sum, fold_);
+  }
+  void Rows(const char* in, int64_t rows, int64_t stride, int64_t count, char* out) const override {
+    if (loops_.rows != nullptr && rows * count >= 16) {
+      return loops_.rows(Elements(in), rows, stride, count, Sums(out));
+    }
+    FoldRows(Elements(in), rows, stride, count, Sums(out), fold_);
+  }
+  void Merge(const char* in, int64_t count, char* out) const override {
+    if constexpr (Fold::kAnyOrder) {
+      FoldRows(reinterpret_cast<const Acc*>(in), 1, 0, count, Sums(out), fold_);
+    }
+  }
+
+ private:
+  static const T* Elements(const char* in) { return reinterpret_cast<const T*>(in); }
+  static Acc* Sums(char* out) { return reinterpret_cast<Acc*>(out); }
+
+  Acc start_;
+  const Fold& fold_;
+  FoldLoops<T, Acc> loops_;
+};
+
+// One reduction: a plan, and what is done with each element.
+class Folding {
+ public:
+  Folding(const ReducePlan& plan, const FoldingLoops& loops) : plan_(plan), loops_(loops) {}
+
   // Everything, on all threads. False when there is no memory for sums of pieces.
-  bool All(TfLiteContext* context, const T* in, Acc* out) const {
-    std::fill_n(out, plan_.outputs, start_);
+  bool All(TfLiteContext* context, const char* in, char* out) const {
+    loops_.Start(plan_.outputs, out);
     if (plan_.outputs == 0 || plan_.per_output == 0) return true;
     return Share(context, 0, in, out);
   }
@@ -135,8 +198,16 @@ class Folding {
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
 
+  // Where element `index` along an axis is, and the accumulator that it is folded into.
+  const char* ElementAt(const char* in, const Axis& axis, int64_t index) const {
+    return in + index * axis.step_in * loops_.element_bytes();
+  }
+  char* SumAt(char* out, const Axis& axis, int64_t index) const {
+    return out + index * axis.step_out * loops_.accumulator_bytes();
+  }
+
   // What is below `level`, cut along the axis where most can work side by side.
-  bool Share(TfLiteContext* context, int level, const T* in, Acc* out) const {
+  bool Share(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     const bool is_last = level + 1 == plan_.rank;
     if (axis.step_out == 0) {
@@ -146,31 +217,31 @@ class Folding {
     }
     if (is_last || axis.extent >= kMostPieces) {
       ParallelRanges(context, axis.extent, Grain(axis.step_in), [&](int64_t first, int64_t last) {
-        Level(level, last - first, in + first * axis.step_in, out + first * axis.step_out);
+        Level(level, last - first, ElementAt(in, axis, first), SumAt(out, axis, first));
       });
       return true;
     }
     for (int64_t i = 0; i < axis.extent; ++i) {
-      if (!Share(context, level + 1, in + i * axis.step_in, out + i * axis.step_out)) return false;
+      if (!Share(context, level + 1, ElementAt(in, axis, i), SumAt(out, axis, i))) return false;
     }
     return true;
   }
 
   // Cuts the axis below the reduced one of `level`.
-  void ShareColumns(TfLiteContext* context, int level, const T* in, Acc* out) const {
+  void ShareColumns(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis &axis = plan_.axes[level], &columns = plan_.axes[level + 1];
     const int64_t grain = Grain(axis.extent * columns.step_in) + 64 / columns.step_in;
     ParallelRanges(context, columns.extent, grain, [&](int64_t first, int64_t last) {
-      Columns(level, axis.extent, last - first, in + first * columns.step_in,
-              out + first * columns.step_out);
+      Columns(level, axis.extent, last - first, ElementAt(in, columns, first),
+              SumAt(out, columns, first));
     });
   }
 
   // Cuts the reduced axis of `level`: each piece has accumulators of its own, which are folded in
   // order.
-  bool SharePieces(TfLiteContext* context, int level, const T* in, Acc* out) const {
+  bool SharePieces(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
-    if constexpr (Fold::kAnyOrder) {
+    if (loops_.any_order()) {
       const int64_t wanted = axis.extent * axis.step_in / kFoldsPerTask;
       const int pieces = static_cast<int>(std::min({wanted, axis.extent, kMostPieces}));
       if (pieces > 1) return FoldPieces(context, level, pieces, in, out);
@@ -179,78 +250,61 @@ class Folding {
     return true;
   }
 
-  bool FoldPieces(TfLiteContext* context, int level, int pieces, const T* in, Acc* out) const {
+  bool FoldPieces(TfLiteContext* context, int level, int pieces, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     const bool is_last = level + 1 == plan_.rank;
     const int64_t outputs =
         is_last ? 1 : plan_.axes[level + 1].extent * plan_.axes[level + 1].step_out;
     Scratch scratch;
-    if (!scratch.AcquireForWorkers(context, static_cast<size_t>(outputs) * sizeof(Acc), pieces)) {
-      return false;
-    }
-    const auto sums_of = [&](int piece) { return reinterpret_cast<Acc*>(scratch.worker(piece)); };
+    const size_t bytes = static_cast<size_t>(outputs * loops_.accumulator_bytes());
+    if (!scratch.AcquireForWorkers(context, bytes, pieces)) return false;
     ParallelFor(context, pieces, [&](int piece, int) {
       const int64_t first = axis.extent * piece / pieces, last = axis.extent * (piece + 1) / pieces;
-      std::fill_n(sums_of(piece), outputs, start_);
-      Level(level, last - first, in + first * axis.step_in, sums_of(piece));
+      loops_.Start(outputs, scratch.worker(piece));
+      Level(level, last - first, ElementAt(in, axis, first), scratch.worker(piece));
     });
-    for (int piece = 0; piece < pieces; ++piece) {
-      FoldRows(sums_of(piece), 1, 0, outputs, out, fold_);
-    }
+    for (int piece = 0; piece < pieces; ++piece) loops_.Merge(scratch.worker(piece), outputs, out);
     return true;
   }
 
   // Everything below `level`, of which `extent` are taken.
-  void Level(int level, int64_t extent, const T* in, Acc* out) const {
+  void Level(int level, int64_t extent, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (level + 1 == plan_.rank) {
       if (axis.step_out == 0) {
-        *out = Run(in, extent, *out);
+        loops_.Run(in, extent, out);
       } else {
-        Rows(in, 1, 0, extent, out);
+        loops_.Rows(in, 1, 0, extent, out);
       }
     } else if (axis.step_out == 0) {
       Columns(level, extent, plan_.axes[level + 1].extent, in, out);
     } else {
       for (int64_t i = 0; i < extent; ++i) {
-        Level(level + 1, plan_.axes[level + 1].extent, in + i * axis.step_in,
-              out + i * axis.step_out);
+        Level(level + 1, plan_.axes[level + 1].extent, ElementAt(in, axis, i), SumAt(out, axis, i));
       }
     }
   }
 
   // Below the reduced axis of `level`, of which `extent` are taken, `columns` of the next axis.
-  void Columns(int level, int64_t extent, int64_t columns, const T* in, Acc* out) const {
-    const int64_t stride = plan_.axes[level].step_in;
-    if (level + 2 == plan_.rank) return Rows(in, extent, stride, columns, out);
-    for (int64_t i = 0; i < extent; ++i) Level(level + 1, columns, in + i * stride, out);
-  }
-
-  // A call costs more than a few elements. Out of line: what calls them is a recursion, of which
-  // compilers unroll several steps.
-  [[gnu::noinline]] Acc Run(const T* in, int64_t count, Acc start) const {
-    if (loops_.run != nullptr && count >= 16) return loops_.run(in, count, start);
-    return FoldRun(in, count, start, fold_);
-  }
-  [[gnu::noinline]] void Rows(const T* in, int64_t rows, int64_t stride, int64_t count,
-                              Acc* out) const {
-    if (loops_.rows != nullptr && rows * count >= 16) {
-      return loops_.rows(in, rows, stride, count, out);
-    }
-    FoldRows(in, rows, stride, count, out, fold_);
+  void Columns(int level, int64_t extent, int64_t columns, const char* in, char* out) const {
+    const Axis& axis = plan_.axes[level];
+    if (level + 2 == plan_.rank) return loops_.Rows(in, extent, axis.step_in, columns, out);
+    for (int64_t i = 0; i < extent; ++i) Level(level + 1, columns, ElementAt(in, axis, i), out);
   }
 
   const ReducePlan& plan_;
-  Acc start_;
-  const Fold& fold_;
-  FoldLoops<T, Acc> loops_;
+  const FoldingLoops& loops_;
 };
 
 template <typename T, typename Acc, typename Fold>
 TfLiteStatus FoldAll(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan, Acc start,
                      Acc* out, const Fold& fold) {
-  const Folding<T, Acc, Fold> folding(plan, start, fold);
-  if (folding.All(context, Data<T>(Input(context, node, 0)), out)) return kTfLiteOk;
+  const TypedFolding<T, Acc, Fold> loops(start, fold);
+  const T* in = Data<T>(Input(context, node, 0));
+  if (Folding(plan, loops)
+          .All(context, reinterpret_cast<const char*>(in), reinterpret_cast<char*>(out))) {
+    return kTfLiteOk;
+  }
   return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
 }
 
