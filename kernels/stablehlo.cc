@@ -139,6 +139,21 @@ T Combine(T a, T b) {
   }
 }
 
+// Whether signed and unsigned integers are combined alike.
+constexpr bool IgnoresSign(Combination combination) {
+  return combination != Combination::kMaximum && combination != Combination::kMinimum;
+}
+
+// The type whose loop serves elements of type T: unsigned integers where the sign does not matter.
+template <bool ignores_sign, typename T, bool = std::is_integral_v<T>>
+struct LoopType {
+  using type = T;
+};
+template <typename T>
+struct LoopType<true, T, true> {
+  using type = std::make_unsigned_t<T>;
+};
+
 constexpr uint32_t kNumbers = kFloat32Bit | kFloat16Bit | TypeBit(kTfLiteFloat64) | kInt8Bit |
                               kUInt8Bit | kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit |
                               kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
@@ -162,39 +177,41 @@ TfLiteStatus PrepareElements(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, a);
 }
 
-// out = function(a, b) for every element, on all threads.
-template <uint32_t types, typename Function>
-TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& function) {
-  const TfLiteTensor* a = Input(context, node, 0);
-  const TfLiteTensor* b = Input(context, node, 1);
+template <typename T, typename Function>
+void MapTyped(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+  const T* left = Data<T>(Input(context, node, 0));
+  const T* right = Data<T>(Input(context, node, 1));
   TfLiteTensor* output = Output(context, node, 0);
-  return DispatchType<types>(context, a, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* left = Data<T>(a);
-    const T* right = Data<T>(b);
-    T* out = Data<T>(output);
-    ParallelRanges(context, ElementCount(output), kElementsPerTask,
-                   [&](int64_t first, int64_t last) {
-                     for (int64_t i = first; i < last; ++i) out[i] = function(left[i], right[i]);
-                   });
+  T* out = Data<T>(output);
+  ParallelRanges(context, ElementCount(output), kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) out[i] = function(left[i], right[i]);
+  });
+}
+
+// out = function(a, b) for every element, on all threads.
+template <uint32_t types, bool ignores_sign, typename Function>
+TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+  return DispatchType<types>(context, Input(context, node, 0), [&](auto tag) {
+    using T = typename LoopType<ignores_sign, typename decltype(tag)::type>::type;
+    MapTyped<T>(context, node, function);
     return kTfLiteOk;
   });
 }
 
 template <Combination combination>
 TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
-  return MapPairs<kNumbers>(context, node,
-                            [](auto a, auto b) { return Combine<combination>(a, b); });
+  return MapPairs<kNumbers, IgnoresSign(combination)>(
+      context, node, [](auto a, auto b) { return Combine<combination>(a, b); });
 }
 
 TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
-  return MapPairs<kAndTypes>(context, node,
-                             [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
+  return MapPairs<kAndTypes, true>(context, node,
+                                   [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
 }
 
 // By at least as many bits as there are: 0, as StableHLO has it. Upstream leaves that undefined.
 TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
-  return MapPairs<kShiftTypes>(context, node, [](auto value, auto bits) {
+  return MapPairs<kShiftTypes, false>(context, node, [](auto value, auto bits) {
     using T = decltype(value);
     const bool all = bits < 0 || bits >= static_cast<T>(8 * sizeof(T));
     return static_cast<T>(all ? 0 : static_cast<uint32_t>(value) << bits);
@@ -572,31 +589,53 @@ TfLiteStatus PrepareScatter(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, operand);
 }
 
-// Updates beyond the operand are left out, as StableHLO's reference does.
+// Goes through the updates, of which there is one at least, and says where each of them belongs.
+class ScatterTargets {
+ public:
+  ScatterTargets(const TfLiteTensor* indices, const TfLiteTensor* updates, const Windows& windows,
+                 const TfLiteTensor* output)
+      : indices_(indices),
+        updates_(updates),
+        windows_(windows),
+        output_(output),
+        steps_(Dims(output)) {}
+
+  // The element of the output for the update where this stands, -1 when it is beyond the operand:
+  // such updates are left out, as StableHLO's reference does. Out of line, so that it is compiled
+  // once and not into the loop for every type.
+  [[gnu::noinline]] int64_t Target() const {
+    int64_t index_at = 0, to = 0, target[kMaxRank];
+    for (int i = 0; i < Rank(updates_); ++i) index_at += place_[i] * windows_.index_step[i];
+    ReadIndex(indices_, windows_, index_at, target);
+    for (int i = 0; i < Rank(updates_); ++i) {
+      const int axis = windows_.operand_axis[i];
+      if (axis < 0) continue;
+      if (__builtin_add_overflow(target[axis], place_[i], &target[axis])) return -1;
+    }
+    for (int i = 0; i < Rank(output_); ++i) {
+      if (target[i] < 0 || target[i] >= Dim(output_, i)) return -1;
+      to += target[i] * steps_[i];
+    }
+    return to;
+  }
+  // False at the end.
+  [[gnu::noinline]] bool Next() { return Advance(Dims(updates_), place_); }
+
+ private:
+  const TfLiteTensor *indices_, *updates_;
+  const Windows& windows_;
+  const TfLiteTensor* output_;
+  DenseSteps steps_;
+  int64_t place_[kMaxRank] = {};
+};
+
 template <Combination combination, typename T>
-void Scatter(const TfLiteTensor* indices, const TfLiteTensor* updates, const Windows& windows,
-             TfLiteTensor* output) {
-  const DenseSteps steps(Dims(output));
-  const T* update = Data<T>(updates);
-  T* out = Data<T>(output);
-  int64_t place[kMaxRank] = {}, target[kMaxRank];
+void Scatter(ScatterTargets targets, const T* update, T* out) {
   do {
-    int64_t index_at = 0, to = 0;
-    bool inside = true;
-    for (int i = 0; i < Rank(updates); ++i) index_at += place[i] * windows.index_step[i];
-    ReadIndex(indices, windows, index_at, target);
-    for (int i = 0; i < Rank(updates); ++i) {
-      const int axis = windows.operand_axis[i];
-      if (axis >= 0 && __builtin_add_overflow(target[axis], place[i], &target[axis]))
-        inside = false;
-    }
-    for (int i = 0; i < Rank(output); ++i) {
-      inside = inside && target[i] >= 0 && target[i] < Dim(output, i);
-      if (inside) to += target[i] * steps[i];
-    }
-    if (inside) out[to] = Combine<combination>(out[to], *update);
+    const int64_t to = targets.Target();
+    if (to >= 0) out[to] = Combine<combination>(out[to], *update);
     ++update;
-  } while (Advance(Dims(updates), place));
+  } while (targets.Next());
 }
 
 template <Combination combination>
@@ -606,8 +645,9 @@ TfLiteStatus ScatterAll(TfLiteContext* context, TfLiteNode* node, const Windows&
   DEPUTY_TRY(CopyTensor(context, Input(context, node, 0), output));
   if (ElementCount(updates) == 0) return kTfLiteOk;
   return DispatchType<kNumbers>(context, output, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    Scatter<combination, T>(Input(context, node, 1), updates, windows, output);
+    using T = typename LoopType<IgnoresSign(combination), typename decltype(tag)::type>::type;
+    Scatter<combination>({Input(context, node, 1), updates, windows, output}, Data<T>(updates),
+                         Data<T>(output));
     return kTfLiteOk;
   });
 }
