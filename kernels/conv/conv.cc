@@ -100,6 +100,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.matrix.Reset();
   data.packed_filter.Invalidate();
+  data.flat_filter.Invalidate();
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
 }

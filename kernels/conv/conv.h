@@ -71,6 +71,7 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   MatrixLayer matrix;
   PackedConstant packed_filter;  // depthwise int8: in the table's order
+  PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
   Choice<ConvData, ConvTensors> choice;
 
   // Hybrid: quantises the input, with a scale and a zero point for every batch.
@@ -112,7 +113,7 @@ extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
 extern const ConvImplementation kRowsConv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
-// depthwise.cc: pixel by pixel, all channels at once.
+// depthwise.cc and depthwise_int8.cc: row by row.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8;
 
 }  // namespace deputy

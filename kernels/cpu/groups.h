@@ -108,6 +108,18 @@ struct DepthwisePixelS8 {
   const int32_t* bias;
   int32_t* sums;
 };
+// Neighbouring output columns, whose inputs are `column_step` apart, requantised as
+// RequantizeKernels::in_float does it.
+struct DepthwiseColumnsS8 {
+  int columns, taps, channels;
+  const int8_t* const* inputs;  // [taps], of the first column
+  size_t column_step;
+  const int8_t* weights;  // packed
+  const int32_t* bias;    // ordered
+  const float* factors;   // ordered
+  int32_t zero_point, low, high;
+  int8_t* out;  // [columns][channels]
+};
 
 // ---- Groups -----------------------------------------------------------------------------------
 //
@@ -150,8 +162,15 @@ struct DepthwiseS8Kernels {
   LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs count 128 more than they hold
   void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
   // Brings [taps][channels] weights into the order that `pixel` reads, and returns how many bytes
-  // that takes; `out` null only asks. Null: as they are.
-  size_t (*pack)(const int8_t* weights, int taps, int channels, int8_t* out) = nullptr;
+  // that takes; `out` null only asks. The channels come again and again, `period` in all. Null: as
+  // they are.
+  size_t (*pack)(const int8_t* weights, int taps, int channels, int period, int8_t* out) = nullptr;
+  // Null: pixel by pixel.
+  void (*columns)(const DepthwiseColumnsS8& columns) = nullptr;
+  // Numbers of channels, which come again and again, `period` in all, in the order that `columns`
+  // reads; `out` has room for `lanes` more.
+  void (*order)(const int32_t* values, int channels, int period, int32_t* out) = nullptr;
+  int lanes = 0;
 
   int32_t left_offset() const { return OffsetOf(left); }
 };

@@ -110,36 +110,44 @@ void LeftFromS8(const int8_t* values, size_t count, void* out) {
 // uint8 less 128 is int8, and that plus 128 is uint8 again.
 void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(out, values, count); }
 
-// ---- Depthwise
-// -----------------------------------------------------------------------------------
+// ---- Depthwise --------------------------------------------------------------------------------
 
-// int8: 64 channels at a time, the rest 32 by 32. Four taps of a channel stand side by side in each
-// 32-bit lane, so that one instruction adds four products. Interleaving bytes leaves the channels
-// in the order (128-bit lane, vector, position); weights are packed in that order, and the sums are
-// brought back at the end.
+// int8: 64 channels at a time. Four taps of a channel stand side by side in each 32-bit lane, so
+// that one instruction adds four products. Interleaving bytes leaves the channels in the order
+// (128-bit lane, vector, position); weights are packed in that order. Sums are brought back at the
+// end; what is requantised at once falls into place when it is narrowed to bytes.
 constexpr int kTapsAtOnce = 4;
 
-// Channels of the chunk that starts at `first`.
-inline int DepthwiseChunk(int first, int channels) { return channels - first > 32 ? 64 : 32; }
+constexpr int kChunk = 64;
 
-size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int8_t* out) {
+// The channel at place i of a chunk, lane (i % 16) of vector (i / 16).
+inline int ChannelAt(int i) { return 16 * (i % 16 / 4) + 4 * (i / 16) + i % 4; }
+
+size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
   size_t bytes = 0;
-  for (int first = 0; first < channels; first += DepthwiseChunk(first, channels)) {
-    const int chunk = DepthwiseChunk(first, channels);
+  for (int first = 0; first < period; first += kChunk) {
     for (int tap = 0; tap < taps; tap += kTapsAtOnce) {
-      for (int i = 0; i < chunk; ++i) {
-        // Place i of the packed chunk is lane (i / 4) of vector (i / (chunk / 4)).
-        const int vector = i / (chunk / 4), lane = i % (chunk / 4);
-        const int channel = first + 16 * (lane / 4) + 4 * vector + lane % 4;
+      for (int i = 0; i < kChunk; ++i) {
+        const int channel = first + ChannelAt(i);
         for (int t = tap; t < tap + kTapsAtOnce; ++t, ++bytes) {
           if (out == nullptr) continue;
-          const bool exists = t < taps && channel < channels;
-          out[bytes] = exists ? weights[static_cast<size_t>(t) * channels + channel] : int8_t{0};
+          const bool exists = t < taps && channel < period;
+          out[bytes] =
+              exists ? weights[static_cast<size_t>(t) * channels + channel % channels] : int8_t{0};
         }
       }
     }
   }
   return bytes;
+}
+
+void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* out) {
+  for (int first = 0; first < period; first += kChunk) {
+    for (int i = 0; i < kChunk; ++i) {
+      const int channel = first + ChannelAt(i);
+      *out++ = channel < period ? values[channel % channels] : 0;
+    }
+  }
 }
 
 // The taps from `tap` on; behind the last one any tap will do, its weights are zeros.
@@ -149,9 +157,30 @@ inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8
   }
 }
 
-const int8_t* DepthwiseS8Chunk64(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
+inline __mmask64 FirstBytes(int count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
+
+// Adds the products of four taps of a chunk to its sums.
+inline void AddFourTaps(__m512i sums[4], const __m512i in[4], const __m512i weights[4]) {
+  const __m512i low01 = _mm512_unpacklo_epi8(in[0], in[1]);
+  const __m512i high01 = _mm512_unpackhi_epi8(in[0], in[1]);
+  const __m512i low23 = _mm512_unpacklo_epi8(in[2], in[3]);
+  const __m512i high23 = _mm512_unpackhi_epi8(in[2], in[3]);
+  MultiplyAddFours(&sums[0], _mm512_unpacklo_epi16(low01, low23), weights[0]);
+  MultiplyAddFours(&sums[1], _mm512_unpackhi_epi16(low01, low23), weights[1]);
+  MultiplyAddFours(&sums[2], _mm512_unpacklo_epi16(high01, high23), weights[2]);
+  MultiplyAddFours(&sums[3], _mm512_unpackhi_epi16(high01, high23), weights[3]);
+}
+
+inline void LoadFourWeights(const int8_t* weights, __m512i out[4]) {
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) out[v] = _mm512_loadu_si512(weights + 64 * v);
+}
+
+const int8_t* DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
   const int count = pixel.channels - first;
-  const __mmask64 exist = count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+  const __mmask64 exist = FirstBytes(count);
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
                      _mm512_setzero_si512()};
@@ -163,17 +192,9 @@ const int8_t* DepthwiseS8Chunk64(const DepthwisePixelS8& pixel, int first, const
     for (int i = 0; i < 4; ++i) {
       in[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(exist, taps[i]), flips);
     }
-    const __m512i low01 = _mm512_unpacklo_epi8(in[0], in[1]);
-    const __m512i high01 = _mm512_unpackhi_epi8(in[0], in[1]);
-    const __m512i low23 = _mm512_unpacklo_epi8(in[2], in[3]);
-    const __m512i high23 = _mm512_unpackhi_epi8(in[2], in[3]);
-    const __m512i fours[4] = {
-        _mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
-        _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      MultiplyAddFours(&sums[v], fours[v], _mm512_loadu_si512(weights + 64 * v));
-    }
+    __m512i fours[4];
+    LoadFourWeights(weights, fours);
+    AddFourTaps(sums, in, fours);
   }
   // From (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
   const __m512i a = _mm512_shuffle_i32x4(sums[0], sums[1], 0x44);
@@ -192,56 +213,72 @@ const int8_t* DepthwiseS8Chunk64(const DepthwisePixelS8& pixel, int first, const
   return weights;
 }
 
-inline void MultiplyAddFours(__m256i* sum, __m256i unsigned_a, __m256i b) {
-  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
-}
-
-const int8_t* DepthwiseS8Chunk32(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
-  const int count = pixel.channels - first;
-  const __mmask32 exist = count >= 32 ? ~__mmask32{0} : (__mmask32{1} << count) - 1;
-  const __m256i flips = _mm256_set1_epi8(static_cast<char>(0x80));
-  __m256i sums[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
-                     _mm256_setzero_si256()};
-  for (int tap = 0; tap < pixel.taps; tap += kTapsAtOnce, weights += 128) {
-    const int8_t* taps[kTapsAtOnce];
-    TapsAt(pixel, tap, first, taps);
-    __m256i in[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm256_xor_si256(_mm256_maskz_loadu_epi8(exist, taps[i]), flips);
-    }
-    const __m256i low01 = _mm256_unpacklo_epi8(in[0], in[1]);
-    const __m256i high01 = _mm256_unpackhi_epi8(in[0], in[1]);
-    const __m256i low23 = _mm256_unpacklo_epi8(in[2], in[3]);
-    const __m256i high23 = _mm256_unpackhi_epi8(in[2], in[3]);
-    const __m256i fours[4] = {
-        _mm256_unpacklo_epi16(low01, low23), _mm256_unpackhi_epi16(low01, low23),
-        _mm256_unpacklo_epi16(high01, high23), _mm256_unpackhi_epi16(high01, high23)};
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      MultiplyAddFours(&sums[v], fours[v],
-                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + 32 * v)));
-    }
-  }
-  const __m256i ordered[4] = {_mm256_permute2x128_si256(sums[0], sums[1], 0x20),
-                              _mm256_permute2x128_si256(sums[2], sums[3], 0x20),
-                              _mm256_permute2x128_si256(sums[0], sums[1], 0x31),
-                              _mm256_permute2x128_si256(sums[2], sums[3], 0x31)};
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) {
-    const auto lanes = static_cast<__mmask8>(FirstLanes(count - 8 * v));
-    const __m256i bias = _mm256_maskz_loadu_epi32(lanes, pixel.bias + first + 8 * v);
-    _mm256_mask_storeu_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(ordered[v], bias));
-  }
-  return weights;
-}
-
 void DepthwiseS8(const DepthwisePixelS8& pixel) {
   const int8_t* weights = pixel.weights;
-  for (int first = 0; first < pixel.channels; first += DepthwiseChunk(first, pixel.channels)) {
-    weights = DepthwiseChunk(first, pixel.channels) == 64
-                  ? DepthwiseS8Chunk64(pixel, first, weights)
-                  : DepthwiseS8Chunk32(pixel, first, weights);
+  for (int first = 0; first < pixel.channels; first += kChunk) {
+    weights = DepthwiseS8Chunk(pixel, first, weights);
+  }
+}
+
+// The chunk of channels from `first` on in kColumns columns.
+template <int kColumns>
+inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, int column, int first,
+                               const int8_t* weights) {
+  const __mmask64 exist = FirstBytes(in.channels - first);
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sums[kColumns][4];
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) {
+    const __m512i bias = _mm512_loadu_si512(in.bias + first + 16 * v);
+#pragma GCC unroll 4
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
+  }
+  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
+  for (int tap = 0; tap < in.taps; tap += kTapsAtOnce, weights += 4 * kChunk) {
+    __m512i fours[4];
+    LoadFourWeights(weights, fours);
+#pragma GCC unroll 4
+    for (int i = 0; i < kColumns; ++i) {
+      __m512i values[4];
+#pragma GCC unroll 4
+      for (int t = 0; t < kTapsAtOnce; ++t) {
+        const int8_t* from = in.inputs[tap + t < in.taps ? tap + t : 0] + offset;
+        const __m512i loaded =
+            _mm512_maskz_loadu_epi8(exist, from + static_cast<size_t>(i) * in.column_step);
+        values[t] = _mm512_xor_si512(loaded, flips);
+      }
+      AddFourTaps(sums[i], values, fours);
+    }
+  }
+  const __m512 low = _mm512_set1_ps(static_cast<float>(in.low - in.zero_point));
+  const __m512 high = _mm512_set1_ps(static_cast<float>(in.high - in.zero_point));
+  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(in.zero_point));
+  int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i, out += in.channels) {
+    __m512i steps[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][v]),
+                                          _mm512_loadu_ps(in.factors + first + 16 * v));
+      steps[v] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(scaled, low), high));
+    }
+    const __m512i front = _mm512_add_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+    const __m512i back = _mm512_add_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+    _mm512_mask_storeu_epi8(out, exist, _mm512_packs_epi16(front, back));
+  }
+}
+
+void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
+  const size_t chunk_bytes =
+      static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
+  const int8_t* weights = in.weights;
+  for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
+    int column = 0;
+    for (; column + 2 <= in.columns; column += 2) {
+      DepthwiseS8Columns<2>(in, column, first, weights);
+    }
+    if (column < in.columns) DepthwiseS8Columns<1>(in, column, first, weights);
   }
 }
 
@@ -258,7 +295,10 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
                                                        .left = LeftForm::kBiasedUInt8,
                                                        .pixel = &DepthwiseS8,
-                                                       .pack = &PackDepthwiseS8};
+                                                       .pack = &PackDepthwiseS8,
+                                                       .columns = &DepthwiseRunS8,
+                                                       .order = &OrderDepthwiseS8,
+                                                       .lanes = kChunk};
 
 }  // namespace deputy
 

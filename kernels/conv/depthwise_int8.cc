@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 DEPTHWISE_CONV_2D: several columns of a row at once with the table's `columns`, where it has
+// one; otherwise, and where sums are rounded exactly as TensorFlow Lite's reference does it, pixel
+// by pixel.
+#include <cstring>
+
+#include "kernels/conv/depthwise.h"
+
+namespace deputy {
+namespace {
+
+bool IsInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kInt8 && IsOneToOne(data.shape) &&
+         cpu.depthwise_s8.pixel != nullptr;
+}
+
+size_t SumBytes(const ConvShape& shape) {
+  return static_cast<size_t>(shape.output_channels) * sizeof(int32_t);
+}
+
+// ---- Weights ----------------------------------------------------------------------------------
+
+int FlatPeriod(const ConvShape& shape, const CpuKernels& cpu) {
+  const int lanes = cpu.depthwise_s8.lanes;
+  return cpu.depthwise_s8.columns == nullptr ? 0 : FlatPeriod(shape, lanes, 4 * lanes);
+}
+
+// The bias of every channel less the zero point times the channel's weights: valid because all taps
+// are seen, padding included.
+void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
+                   int32_t* folded) {
+  const int32_t zero_point = data.scaling.input_zero_point() + cpu.depthwise_s8.left_offset();
+  const auto channels = static_cast<size_t>(data.shape.output_channels);
+  std::memcpy(folded, tensors.bias->data.data, channels * sizeof(int32_t));
+  const int8_t* weights = Data<int8_t>(tensors.filter);
+  const size_t taps = DepthwiseTaps(data.shape);
+  for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
+    for (size_t c = 0; c < channels; ++c) Accumulate(&folded[c], -zero_point * weights[c]);
+  }
+}
+
+bool PackFilter(TfLiteContext* context, const CpuKernels& cpu, const ConvShape& shape,
+                const TfLiteTensor* filter, int period, PackedConstant* out) {
+  const auto pack = cpu.depthwise_s8.pack;
+  const int8_t* weights = Data<int8_t>(filter);
+  const int taps = static_cast<int>(DepthwiseTaps(shape)), channels = shape.output_channels;
+  const PackedKey key = {weights, reinterpret_cast<const void*>(pack), {taps, channels, period}};
+  const size_t bytes = pack(weights, taps, channels, period, nullptr);
+  return out->Ensure(context, key, IsConstant(filter), bytes, [&](char* to) {
+    pack(weights, taps, channels, period, reinterpret_cast<int8_t*>(to));
+  });
+}
+
+// The filter as the table reads it, if that is another order than the model's.
+TfLiteStatus PackFilters(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
+                         const TfLiteTensor* filter) {
+  if (cpu.depthwise_s8.pack == nullptr) return kTfLiteOk;
+  const ConvShape& shape = data->shape;
+  const int period = FlatPeriod(shape, cpu);
+  if (PackFilter(context, cpu, shape, filter, shape.output_channels, &data->packed_filter) &&
+      (period == 0 || PackFilter(context, cpu, shape, filter, period, &data->flat_filter))) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, filter, "out of memory for its packed copy");
+}
+
+TfLiteStatus PackInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                      const CpuKernels& cpu) {
+  return IsReadableConstant(tensors.filter) ? PackFilters(context, cpu, data, tensors.filter)
+                                            : kTfLiteOk;
+}
+
+const int8_t* Packed(const PackedConstant& filter) {
+  return reinterpret_cast<const int8_t*>(filter.data());
+}
+
+// ---- Pixel by pixel ---------------------------------------------------------------------------
+
+// Scratch of one thread: a pointer per tap, then one sum per channel, then a row of zero points
+// that stands for taps outside the input. Sums are aligned.
+struct PixelScratch {
+  size_t pointers_bytes, bytes;
+
+  explicit PixelScratch(const ConvShape& shape)
+      : pointers_bytes(AlignedBytes(DepthwiseTaps(shape) * sizeof(void*))),
+        bytes(AlignedBytes(pointers_bytes + static_cast<size_t>(shape.output_channels) * 5)) {}
+};
+
+void PixelRow(const ConvShape& shape, const CpuKernels& cpu, const int8_t* input,
+              const int8_t* weights, const int32_t* bias, const ChannelScaling& scaling,
+              Arithmetic arithmetic, int64_t row, char* scratch, int8_t* out) {
+  const int oy = static_cast<int>(row % shape.y.output);
+  const int64_t b = row / shape.y.output;
+  const int channels = shape.output_channels;
+  const int8_t** inputs = reinterpret_cast<const int8_t**>(scratch);
+  int32_t* sums = reinterpret_cast<int32_t*>(scratch + PixelScratch(shape).pointers_bytes);
+  int8_t* outside = reinterpret_cast<int8_t*>(sums + channels);
+  std::fill_n(outside, channels, static_cast<int8_t>(scaling.input_zero_point()));
+  const DepthwisePixelS8 pixel = {
+      static_cast<int>(DepthwiseTaps(shape)), channels, inputs, weights, bias, sums};
+  const auto requantize = scaling.TileFunctionOf(cpu, arithmetic);
+  RequantizeTile finish = scaling.Tile(0);
+  finish.rows = 1;
+  finish.columns = channels;
+  finish.sums = sums;
+  for (int ox = 0; ox < shape.x.output; ++ox, out += channels) {
+    const int8_t** next = inputs;
+    for (int ky = 0; ky < shape.y.filter; ++ky) {
+      const int64_t iy = shape.y.Start(oy) + int64_t{ky} * shape.y.dilation;
+      for (int kx = 0; kx < shape.x.filter; ++kx) {
+        const int64_t ix = shape.x.Start(ox) + int64_t{kx} * shape.x.dilation;
+        const bool inside = iy >= 0 && iy < shape.y.input && ix >= 0 && ix < shape.x.input;
+        *next++ = inside ? shape.Pixel(input, b, iy, ix) : outside;
+      }
+    }
+    cpu.depthwise_s8.pixel(pixel);
+    finish.out = out;
+    requantize(finish);
+  }
+}
+
+TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                       const CpuKernels& cpu, const int32_t* bias) {
+  const ConvShape& shape = data->shape;
+  const int8_t* weights =
+      cpu.depthwise_s8.pack == nullptr ? Data<int8_t>(tensors.filter) : Packed(data->packed_filter);
+  Scratch scratch;
+  DEPUTY_TRY(AcquireDepthwiseScratch(context, PixelScratch(shape).bytes, tensors, &scratch));
+  const Arithmetic arithmetic = ArithmeticOf(context);
+  ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
+    PixelRow(shape, cpu, Data<int8_t>(tensors.input), weights, bias, data->scaling, arithmetic, row,
+             scratch.worker(worker),
+             Data<int8_t>(tensors.output) + row * DepthwiseRowValues(shape));
+  });
+  return kTfLiteOk;
+}
+
+// ---- Several columns at once ------------------------------------------------------------------
+
+// What the rows have in common, in scratch: bias and factors in the table's order, for the channels
+// and repeated for vectors that span pixels, and a row of zero points as long as the input's.
+struct ColumnsScratch {
+  size_t channels, period, zeros_bytes, bytes;
+
+  ColumnsScratch(const ConvShape& shape, const CpuKernels& cpu)
+      : channels(Ordered(shape.output_channels, cpu)),
+        period(Ordered(FlatPeriod(shape, cpu), cpu)),
+        zeros_bytes(AlignedBytes(static_cast<size_t>(shape.x.input) *
+                                 static_cast<size_t>(shape.input_channels))),
+        bytes(2 * (channels + period) * sizeof(int32_t) + zeros_bytes) {}
+
+ private:
+  static size_t Ordered(int count, const CpuKernels& cpu) {
+    const auto lanes = static_cast<size_t>(cpu.depthwise_s8.lanes);
+    return (static_cast<size_t>(count) + lanes - 1) / lanes * lanes;
+  }
+};
+
+// Weights with what belongs to them.
+struct OrderedChannels {
+  int count;
+  const int8_t* weights;
+  const int32_t* bias;
+  const int32_t* factors;  // floats
+};
+
+class ColumnsJob {
+ public:
+  ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
+             const int32_t* bias, char* scratch)
+      : shape_(data.shape),
+        cpu_(cpu),
+        interior_(data.shape.x),
+        tile_(data.scaling.Tile(0)),
+        input_(Data<int8_t>(tensors.input)),
+        out_(Data<int8_t>(tensors.output)) {
+    const ColumnsScratch places(shape_, cpu);
+    int32_t* next = reinterpret_cast<int32_t*>(scratch);
+    const int channels = shape_.output_channels, period = FlatPeriod(shape_, cpu);
+    plain_ = Order(Packed(data.packed_filter), bias, channels, places.channels, &next);
+    flat_ =
+        Order(period == 0 ? nullptr : Packed(data.flat_filter), bias, period, places.period, &next);
+    zeros_ = reinterpret_cast<int8_t*>(next);
+    std::memset(next, data.scaling.input_zero_point(), places.zeros_bytes);
+  }
+
+  void Row(int64_t row, const int8_t** taps) const {
+    const WindowAxis& x = shape_.x;
+    int8_t* out = out_ + row * DepthwiseRowValues(shape_);
+    for (int i = 0; i < interior_.first; ++i) Columns(row, i, 1, plain_, taps, out);
+    const int columns = interior_.columns();
+    if (flat_.count > 0) {
+      FlatColumns(row, taps, out);
+    } else if (columns > 0) {
+      Columns(row, interior_.first, columns, plain_, taps, out);
+    }
+    for (int i = interior_.last; i < x.output; ++i) Columns(row, i, 1, plain_, taps, out);
+  }
+
+ private:
+  OrderedChannels Order(const int8_t* weights, const int32_t* bias, int count, size_t room,
+                        int32_t** next) const {
+    const int channels = shape_.output_channels;
+    int32_t* const ordered_bias = *next;
+    int32_t* const factors = ordered_bias + room;
+    *next = factors + room;
+    if (count > 0) {
+      cpu_.depthwise_s8.order(bias, channels, count, ordered_bias);
+      // Moved as they are.
+      cpu_.depthwise_s8.order(reinterpret_cast<const int32_t*>(tile_.factors), channels, count,
+                              factors);
+    }
+    return {count, weights, ordered_bias, factors};
+  }
+
+  // Where the taps of output column `ox` are read.
+  void PointAt(int64_t row, int ox, const int8_t** taps) const {
+    const WindowAxis &y = shape_.y, &x = shape_.x;
+    const int oy = static_cast<int>(row % y.output);
+    for (int ky = 0; ky < y.filter; ++ky) {
+      const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
+      for (int kx = 0; kx < x.filter; ++kx) {
+        const int64_t ix = x.Start(ox) + int64_t{kx} * x.dilation;
+        const bool inside = iy >= 0 && iy < y.input && ix >= 0 && ix < x.input;
+        *taps++ = inside ? shape_.Pixel(input_, row / y.output, iy, ix) : zeros_;
+      }
+    }
+  }
+
+  DepthwiseColumnsS8 RunOf(const OrderedChannels& channels, const int8_t** taps) const {
+    return {.columns = 1,
+            .taps = static_cast<int>(DepthwiseTaps(shape_)),
+            .channels = channels.count,
+            .inputs = taps,
+            .column_step = static_cast<size_t>(channels.count),
+            .weights = channels.weights,
+            .bias = channels.bias,
+            .factors = reinterpret_cast<const float*>(channels.factors),
+            .zero_point = tile_.zero_point,
+            .low = tile_.low,
+            .high = tile_.high,
+            .out = nullptr};
+  }
+
+  void Columns(int64_t row, int first, int columns, const OrderedChannels& channels,
+               const int8_t** taps, int8_t* out) const {
+    PointAt(row, first, taps);
+    DepthwiseColumnsS8 run = RunOf(channels, taps);
+    run.columns = columns;
+    run.column_step *= static_cast<size_t>(shape_.x.stride);
+    run.out = out + int64_t{first} * shape_.output_channels;
+    cpu_.depthwise_s8.columns(run);
+  }
+
+  void FlatColumns(int64_t row, const int8_t** taps, int8_t* out) const {
+    PointAt(row, interior_.first, taps);
+    const int values = interior_.columns() * shape_.output_channels;
+    DepthwiseColumnsS8 run = RunOf(flat_, taps);
+    run.columns = values / flat_.count;
+    run.out = out + int64_t{interior_.first} * shape_.output_channels;
+    cpu_.depthwise_s8.columns(run);
+    run.channels = values % flat_.count;
+    if (run.channels == 0) return;
+    const size_t done = static_cast<size_t>(run.columns) * run.column_step;
+    for (int tap = 0; tap < run.taps; ++tap) taps[tap] += done;
+    run.columns = 1;
+    run.out += done;
+    cpu_.depthwise_s8.columns(run);
+  }
+
+  const ConvShape& shape_;
+  const CpuKernels& cpu_;
+  Interior interior_;
+  RequantizeTile tile_;
+  const int8_t* input_;
+  int8_t* out_;
+  OrderedChannels plain_ = {}, flat_ = {};
+  const int8_t* zeros_ = nullptr;
+};
+
+TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                        const CpuKernels& cpu, const int32_t* bias) {
+  const ConvShape& shape = data->shape;
+  Scratch shared, scratch;
+  if (!shared.Acquire(context, ColumnsScratch(shape, cpu).bytes)) {
+    return TensorError(context, tensors.filter, "out of memory for its scales");
+  }
+  DEPUTY_TRY(
+      AcquireDepthwiseScratch(context, DepthwiseTaps(shape) * sizeof(void*), tensors, &scratch));
+  const ColumnsJob job(*data, cpu, tensors, bias, shared.data());
+  ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
+    job.Row(row, reinterpret_cast<const int8_t**>(scratch.worker(worker)));
+  });
+  return kTfLiteOk;
+}
+
+// ---- The implementation -----------------------------------------------------------------------
+
+size_t Int8Scratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  const ConvShape& shape = data.shape;
+  const size_t columns = cpu.depthwise_s8.columns == nullptr ? 0 : ColumnsScratch(shape, cpu).bytes;
+  return WorkerScratch(PixelScratch(shape).bytes, workers) + columns + SumBytes(shape) +
+         2 * kTensorAlignment;
+}
+
+TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                     const CpuKernels& cpu) {
+  DEPUTY_TRY(PackFilters(context, cpu, data, tensors.filter));
+  Scratch bias;
+  if (!bias.Acquire(context, SumBytes(data->shape))) {
+    return TensorError(context, tensors.bias, "out of memory for a copy");
+  }
+  FoldZeroPoint(*data, cpu, tensors, bias.as<int32_t>());
+  const bool columns =
+      cpu.depthwise_s8.columns != nullptr && ArithmeticOf(context) == Arithmetic::kDefault;
+  return (columns ? RunColumns : RunPixels)(context, data, tensors, cpu, bias.as<int32_t>());
+}
+
+}  // namespace
+
+constexpr ConvImplementation kDepthwiseInt8 = {.name = "columns_int8",
+                                               .accepts = &IsInt8,
+                                               .pack = &PackInt8,
+                                               .scratch = &Int8Scratch,
+                                               .run = &RunInt8};
+
+}  // namespace deputy
