@@ -139,7 +139,7 @@ sanitize:
 	@$(CMAKE) -B $(BUILD) -DDEPUTY_SANITIZE=$(SANITIZE) $(CMAKE_ARGS)
 	cmake --build $(BUILD) -j $(JOBS) --target $(TARGET)
 	cd $(BUILD) && ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(CTEST) $(CTEST_ARGS)
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 $(CTEST) $(CTEST_ARGS)
 
 ## fuzz     FUZZ_RUNS=1000000 lives of mutated models under the sanitizers, from FUZZ_SEED=1
 FUZZ_RUNS ?= 1000000
