@@ -5,6 +5,9 @@
 // anew at every AllocateTensors and goes on from one Invoke to the next. Two seeds of 0 ask for
 // numbers that nobody can foresee. The seeds are 64 bits wide in the file and cut to 32, as
 // upstream's.
+//
+// STABLEHLO_RNG_BIT_GENERATOR keeps no state: key and count come in as a tensor, those to go on
+// from leave as another. It has Threefry 2x32 in twenty rounds beside Philox.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,6 +17,7 @@
 #include <numbers>
 #include <vector>
 
+#include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
@@ -29,9 +33,42 @@ bool FillRandom(const OpOptions& options, TfLiteRandomParams* params) {
   return true;
 }
 
-// ---- Generator --------------------------------------------------------------------------------
+// ---- Generators -------------------------------------------------------------------------------
 
-// J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+// J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011: both turn a count
+// into random bits under a key.
+using Key = std::array<uint32_t, 2>;
+
+uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
+uint32_t High(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+
+std::array<uint32_t, 4> PhiloxBits(Key key, std::array<uint32_t, 4> block) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t even = uint64_t{0xd2511f53} * block[0];
+    const uint64_t odd = uint64_t{0xcd9e8d57} * block[2];
+    block = {High(odd) ^ block[1] ^ key[0], Low(odd), High(even) ^ block[3] ^ key[1], Low(even)};
+    key[0] += 0x9e3779b9;
+    key[1] += 0xbb67ae85;
+  }
+  return block;
+}
+
+std::array<uint32_t, 2> ThreefryBits(Key key, std::array<uint32_t, 2> block) {
+  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  const uint32_t keys[3] = {key[0], key[1], key[0] ^ key[1] ^ 0x1bd11bda};
+  block[0] += keys[0];
+  block[1] += keys[1];
+  for (uint32_t group = 0; group < 5; ++group) {
+    for (const int rotation : kRotations[group % 2]) {
+      block[0] += block[1];
+      block[1] = std::rotl(block[1], rotation) ^ block[0];
+    }
+    block[0] += keys[(group + 1) % 3];
+    block[1] += keys[(group + 2) % 3] + group + 1;
+  }
+  return block;
+}
+
 class Philox {
  public:
   using Block = std::array<uint32_t, 4>;
@@ -40,15 +77,8 @@ class Philox {
   Philox(uint64_t seed, uint64_t seed2) : key_{Low(seed), High(seed)}, high_count_(seed2) {}
 
   Block Next() {
-    Block block = {Low(count_), High(count_), Low(high_count_), High(high_count_)};
-    uint32_t key[2] = {key_[0], key_[1]};
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t even = uint64_t{0xd2511f53} * block[0];
-      const uint64_t odd = uint64_t{0xcd9e8d57} * block[2];
-      block = {High(odd) ^ block[1] ^ key[0], Low(odd), High(even) ^ block[3] ^ key[1], Low(even)};
-      key[0] += 0x9e3779b9;
-      key[1] += 0xbb67ae85;
-    }
+    const Block block =
+        PhiloxBits(key_, {Low(count_), High(count_), Low(high_count_), High(high_count_)});
     Skip(1);
     return block;
   }
@@ -59,10 +89,7 @@ class Philox {
   }
 
  private:
-  static uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
-  static uint32_t High(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
-
-  uint32_t key_[2] = {0, 0};
+  Key key_ = {0, 0};
   uint64_t count_ = 0, high_count_ = 0;
 };
 
@@ -264,7 +291,108 @@ TfLiteStatus EvalMultinomial(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// ---- STABLEHLO_RNG_BIT_GENERATOR --------------------------------------------------------------
+
+constexpr OptionsKind kBitsOptions = {2, 19};
+constexpr uint32_t kBitsTypes = kInt32Bit | kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
+
+// The default, which a model without options asks for, is Philox.
+bool ParseBits(const OpOptions& options, void* out) {
+  if (!options.As(kBitsOptions).present()) return true;
+  TfLiteRngAlgorithm& algorithm =
+      static_cast<TfLiteStablehloRngBitGeneratorParams*>(out)->algorithm;
+  switch (options.Byte(0)) {
+    case 0:
+      algorithm = kTfLiteRngAlgorithmDefault;
+      break;
+    case 1:
+      algorithm = kTfLiteRngAlgorithmPhilox;
+      break;
+    case 2:
+      algorithm = kTfLiteRngAlgorithmThreefry;
+      break;
+    default:
+      algorithm = kTfLiteRngAlgorithmUnknown;
+  }
+  return true;
+}
+
+// A key and a count, and for Philox the upper half of the count or nothing.
+TfLiteStatus CheckState(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor* state) {
+  const TfLiteRngAlgorithm algorithm =
+      ParamsOf<TfLiteStablehloRngBitGeneratorParams>(node).algorithm;
+  if (algorithm == kTfLiteRngAlgorithmThreefry) return CheckDim(context, state, 0, 2);
+  if (algorithm != kTfLiteRngAlgorithmDefault && algorithm != kTfLiteRngAlgorithmPhilox) {
+    return KernelError(context, "expected the algorithm DEFAULT, PHILOX or THREEFRY, found %d",
+                       static_cast<int>(algorithm));
+  }
+  if (Dim(state, 0) != 2 && Dim(state, 0) != 3) {
+    return TensorError(context, state, "expected 2 or 3 elements, found %d", Dim(state, 0));
+  }
+  return kTfLiteOk;
+}
+
+// The shape of the bits is the one in the file.
+TfLiteStatus PrepareBits(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 2));
+  const TfLiteTensor* state = Input(context, node, 0);
+  TfLiteTensor* next_state = Output(context, node, 0);
+  TfLiteTensor* bits = Output(context, node, 1);
+  DEPUTY_TRY(CheckType(context, state, TypeBit(kTfLiteUInt64)));
+  DEPUTY_TRY(CheckRank(context, state, 1));
+  DEPUTY_TRY(CheckState(context, node, state));
+  DEPUTY_TRY(CheckSameType(context, next_state, state));
+  DEPUTY_TRY(CheckRank(context, next_state, 1));
+  DEPUTY_TRY(CheckDim(context, next_state, 0, Dim(state, 0)));
+  DEPUTY_TRY(CheckType(context, bits, kBitsTypes));
+  DEPUTY_TRY(ResizeLike(context, next_state, state));
+  return ResizeLike(context, bits, bits);
+}
+
+// Writes `count` words of what `generate` makes of `block`, whose first two words count up.
+// Returns the count to go on from. What is left of the last block is dropped.
+template <typename Block>
+uint64_t FillBits(Key key, Block block, Block (*generate)(Key, Block), int64_t count,
+                  uint32_t* out) {
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(block.size())) {
+    const Block numbers = generate(key, block);
+    std::copy_n(numbers.begin(), std::min(static_cast<int64_t>(block.size()), count - i), out + i);
+    if (++block[0] == 0) ++block[1];
+  }
+  return uint64_t{block[1]} << 32 | block[0];
+}
+
+TfLiteStatus EvalBits(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* state = Input(context, node, 0);
+  TfLiteTensor* bits = Output(context, node, 1);
+  const uint64_t* in = Data<uint64_t>(state);
+  uint64_t* out = Data<uint64_t>(Output(context, node, 0));
+  uint32_t* words = Data<uint32_t>(bits);
+  const int64_t count = ElementCount(bits) * (ElementBytes(bits->type) / 4);
+  const Key key = {Low(in[0]), High(in[0])};
+  std::copy_n(in, Dim(state, 0), out);
+  if (ParamsOf<TfLiteStablehloRngBitGeneratorParams>(node).algorithm ==
+      kTfLiteRngAlgorithmThreefry) {
+    out[1] = FillBits(key, {Low(in[1]), High(in[1])}, &ThreefryBits, count, words);
+  } else {
+    // Without an upper half of the count, the key is in its place.
+    const uint64_t upper = Dim(state, 0) == 3 ? in[2] : in[0];
+    out[1] = FillBits(key, {Low(in[1]), High(in[1]), Low(upper), High(upper)}, &PhiloxBits, count,
+                      words);
+  }
+  return kTfLiteOk;
+}
+
 // ---- Table ------------------------------------------------------------------------------------
+
+constexpr OpDef BitsRow() {
+  OpDef op = KernelRow<void>("STABLEHLO_RNG_BIT_GENERATOR", kTfLiteBuiltinStablehloRngBitGenerator,
+                             1, kBitsTypes, &Guarded<&PrepareBits>, &Guarded<&EvalBits>);
+  op.options = kBitsOptions;
+  op.params_size = sizeof(TfLiteStablehloRngBitGeneratorParams);
+  op.parse = &ParseBits;
+  return op;
+}
 
 constexpr OpDef Random(OpDef op) { return WithOptions<114, TfLiteRandomParams, &FillRandom>(op); }
 
@@ -276,6 +404,7 @@ constexpr OpDef kTable[] = {
                                  &Guarded<&PrepareRandom>, &Guarded<&EvalRandom<Uniform>>)),
     Random(KernelRow<RandomData>("MULTINOMIAL", kTfLiteBuiltinMultinomial, 1, kFloat32Bit,
                                  &Guarded<&PrepareMultinomial>, &Guarded<&EvalMultinomial>)),
+    BitsRow(),
 };
 
 }  // namespace

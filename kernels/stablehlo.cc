@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The StableHLO operators that TensorFlow Lite computes, but for those that call subgraphs, which
-// are in control.cc; of all others the options are read, for a kernel of a client's or a delegate.
-// Lists longer than the struct's arrays are refused, and so are models of the four operators that
-// upstream refuses without their options.
+// The StableHLO operators that TensorFlow Lite computes, but for those that other families have:
+// control.cc those that call subgraphs, window.cc STABLEHLO_REDUCE_WINDOW, random.cc
+// STABLEHLO_RNG_BIT_GENERATOR. All that it does not compute are known here, for a kernel of a
+// client's or a delegate. Lists longer than the struct's arrays are refused, and so are models of
+// the operators that upstream refuses without their options.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/padded_copy.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 
@@ -37,18 +39,6 @@ template <size_t size>
 bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int* out_count) {
   *out_count = static_cast<int>(options.Longs(field).size());
   return CopyLongs(options, field, array);
-}
-
-// A list that may be left out, and has `expected` elements otherwise.
-template <size_t size>
-bool CopyOptional(const OpOptions& options, int field, size_t expected, int64_t value_if_absent,
-                  int64_t (&array)[size]) {
-  const std::vector<int64_t> list = options.Longs(field);
-  if (list.empty()) {
-    std::fill(std::begin(array), std::end(array), value_if_absent);
-    return true;
-  }
-  return list.size() == expected && CopyList<int64_t>(list, array);
 }
 
 // ---- Parameters -------------------------------------------------------------------------------
@@ -86,34 +76,6 @@ bool FillPad(const OpOptions& options, TfLiteStablehloPadParams* params) {
          CopyLongs(options, 0, params->edge_padding_low) &&
          CopyLongs(options, 1, params->edge_padding_high) &&
          CopyLongs(options, 2, params->interior_padding);
-}
-
-bool FillReduceWindow(const OpOptions& options, TfLiteStablehloReduceWindowParams* params) {
-  const size_t rank = options.Longs(0).size();
-  params->body_subgraph_index = options.Int(5);
-  return rank > 0 && CopyLongs(options, 0, params->window_dimensions) &&
-         CopyOptional(options, 1, rank, 1, params->window_strides) &&
-         CopyOptional(options, 2, rank, 1, params->base_dilations) &&
-         CopyOptional(options, 3, rank, 1, params->window_dilations) &&
-         CopyOptional(options, 4, 2 * rank, 0, params->padding);
-}
-
-// The name and the attributes stay in the model.
-bool FillRngBitGenerator(const OpOptions& options, TfLiteStablehloRngBitGeneratorParams* params) {
-  switch (options.Byte(0)) {
-    case 0:
-      params->algorithm = kTfLiteRngAlgorithmDefault;
-      break;
-    case 1:
-      params->algorithm = kTfLiteRngAlgorithmPhilox;
-      break;
-    case 2:
-      params->algorithm = kTfLiteRngAlgorithmThreefry;
-      break;
-    default:
-      params->algorithm = kTfLiteRngAlgorithmUnknown;
-  }
-  return true;
 }
 
 // ---- Elements of two inputs -------------------------------------------------------------------
@@ -222,31 +184,6 @@ TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr uint32_t kPadTypes = kNumbers | kBoolBit;
 
-// Along one axis: element number i of the input, for first <= i < last, goes to place
-// margin + i * step of the output.
-struct PaddedAxis {
-  int64_t extent = 0;  // of the output
-  int64_t margin = 0, step = 1, first = 0, last = 0;
-};
-
-// False when an extent is beyond all numbers.
-bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
-  int64_t steps = 0, sum = 0, room = 0;
-  if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
-      __builtin_mul_overflow(extent - int64_t{1}, axis->step, &steps) ||
-      __builtin_add_overflow(steps, low, &sum) || __builtin_add_overflow(sum, high, &sum) ||
-      __builtin_add_overflow(sum, int64_t{1}, &axis->extent) || axis->extent > INT32_MAX) {
-    return false;
-  }
-  axis->margin = low;
-  if (extent <= 1) axis->step = 1;
-  // How far the last element that is copied may be from element 0.
-  if (__builtin_sub_overflow(axis->extent - 1, low, &room)) room = INT64_MAX;
-  if (room >= 0 && extent > 0) axis->last = std::min(extent - int64_t{1}, room / axis->step) + 1;
-  axis->first = low >= 0 ? 0 : std::min(-(low + 1) / axis->step, axis->last - 1) + 1;
-  return true;
-}
-
 TfLiteStatus PlanPad(TfLiteContext* context, TfLiteNode* node, PaddedAxis (&axes)[kMaxRank]) {
   const auto& params = ParamsOf<TfLiteStablehloPadParams>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -291,23 +228,11 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
   PaddedAxis axes[kMaxRank];
   DEPUTY_TRY(PlanPad(context, node, axes));
   if (ElementCount(output) == 0) return kTfLiteOk;
-  const DenseSteps steps_in(Dims(input)), steps_out(Dims(output));
-  StridedCopy copy;
-  int64_t from = 0, to = 0;
-  bool any = true;
-  for (int i = 0; i < Rank(input); ++i) {
-    const PaddedAxis& axis = axes[i];
-    any = any && axis.first < axis.last;
-    if (!any) break;
-    copy.Add(axis.last - axis.first, steps_in[i], axis.step * steps_out[i]);
-    from += axis.first * steps_in[i];
-    to += (axis.margin + axis.first * axis.step) * steps_out[i];
-  }
-  copy.Finish();
+  const PaddedCopy copy(Dims(input), Dims(output), axes);
   return MoveElements(context, input, output, [&](const auto* in, auto* out) {
     using T = std::remove_pointer_t<decltype(out)>;
     std::fill_n(out, ElementCount(output), *Data<T>(Input(context, node, 1)));
-    if (any) copy.Run(in + from, out + to);
+    copy.Run(in, out);
   });
 }
 
@@ -675,11 +600,6 @@ TfLiteStatus EvalScatter(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
-constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code) {
-  return ParserRow(name, code, {2, member}, sizeof(Params), &Parse<member, Params, fill, needed>);
-}
-
 // A row with a kernel, for options of which member of the union they are.
 template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef With(OpDef row) {
@@ -713,10 +633,6 @@ constexpr OpDef kTable[] = {
     With<10, true, TfLiteStablehloPadParams, &FillPad>(
         KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kPadTypes,
                         &Guarded<&PreparePad>, &Guarded<&EvalPad>)),
-    Row<13, true, TfLiteStablehloReduceWindowParams, &FillReduceWindow>(
-        "STABLEHLO_REDUCE_WINDOW", kTfLiteBuiltinStablehloReduceWindow),
-    Row<19, false, TfLiteStablehloRngBitGeneratorParams, &FillRngBitGenerator>(
-        "STABLEHLO_RNG_BIT_GENERATOR", kTfLiteBuiltinStablehloRngBitGenerator),
     ParserRow("STABLEHLO_LOGISTIC", kTfLiteBuiltinStablehloLogistic),
     ParserRow("STABLEHLO_DIVIDE", kTfLiteBuiltinStablehloDivide),
     ParserRow("STABLEHLO_RESHAPE", kTfLiteBuiltinStablehloReshape),

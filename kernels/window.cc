@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// REDUCE_WINDOW, which combines the elements of each position of a window, and DILATE, which puts
-// copies of one element between those of another tensor. Integers wrap. The window's extents,
-// strides and dilations are constants, as upstream wants them.
+// REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW, which combine the elements of each position of a
+// window, and DILATE, which puts copies of one element between those of another tensor. Integers
+// wrap. REDUCE_WINDOW has the window in constants, as upstream wants them; StableHLO's operator has
+// it in its options, with margins and gaps around and between the elements, and the function as a
+// subgraph of one operator.
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/padded_copy.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 
@@ -35,36 +40,50 @@ bool ParseReduceWindow(const OpOptions& options, void* out) {
   return true;
 }
 
-// What the third to fifth inputs say of one axis.
+// The window along one axis.
 struct WindowExtent {
   int64_t extent, stride, dilation;
 };
-WindowExtent WindowOf(TfLiteContext* context, const TfLiteNode* node, int axis) {
-  return {IntegerAt(Input(context, node, 2), axis), IntegerAt(Input(context, node, 3), axis),
-          IntegerAt(Input(context, node, 4), axis)};
+using Window = std::array<WindowExtent, kMaxWindowRank>;
+
+// What the third to fifth inputs say.
+Window WindowOfInputs(TfLiteContext* context, const TfLiteNode* node) {
+  Window window = {};
+  for (int axis = 0; axis < Rank(Input(context, node, 0)); ++axis) {
+    window[static_cast<size_t>(axis)] = {IntegerAt(Input(context, node, 2), axis),
+                                         IntegerAt(Input(context, node, 3), axis),
+                                         IntegerAt(Input(context, node, 4), axis)};
+  }
+  return window;
 }
 
-// The positions of the window along each axis; none where it reaches past the input.
-TfLiteStatus ResizeWindows(TfLiteContext* context, TfLiteNode* node) {
-  const TfLiteTensor* input = Input(context, node, 0);
+TfLiteStatus CheckWindowRank(TfLiteContext* context, const TfLiteTensor* input) {
+  if (Rank(input) >= 1 && Rank(input) <= kMaxWindowRank) return kTfLiteOk;
+  return TensorError(context, input, "expected 1 to %d dimensions, found %d", kMaxWindowRank,
+                     Rank(input));
+}
+
+// The positions of the window along each axis of `input`; none where it reaches past.
+TfLiteStatus ResizeWindows(TfLiteContext* context, std::span<const int> input,
+                           const Window& extents, TfLiteTensor* output) {
   int dims[kMaxWindowRank];
-  for (int axis = 0; axis < Rank(input); ++axis) {
-    const WindowExtent window = WindowOf(context, node, axis);
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    const WindowExtent& window = extents[axis];
     if (window.extent < 1 || window.stride < 1 || window.dilation < 1) {
       return KernelError(context,
                          "expected windows, strides and dilations of 1 or more, found %lld, %lld "
                          "and %lld in dimension %d",
                          static_cast<long long>(window.extent),
                          static_cast<long long>(window.stride),
-                         static_cast<long long>(window.dilation), axis);
+                         static_cast<long long>(window.dilation), static_cast<int>(axis));
     }
     // How far the window could still go; the reach of hostile windows does not fit.
     int64_t reach = 0;
-    const bool fits = !__builtin_mul_overflow(window.extent - 1, window.dilation, &reach) &&
-                      reach < Dim(input, axis);
-    dims[axis] = fits ? static_cast<int>((Dim(input, axis) - 1 - reach) / window.stride) + 1 : 0;
+    const bool fits =
+        !__builtin_mul_overflow(window.extent - 1, window.dilation, &reach) && reach < input[axis];
+    dims[axis] = fits ? static_cast<int>((input[axis] - 1 - reach) / window.stride) + 1 : 0;
   }
-  return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
+  return ResizeTo(context, output, {dims, input.size()});
 }
 
 TfLiteStatus PrepareReduceWindow(TfLiteContext* context, TfLiteNode* node) {
@@ -74,10 +93,7 @@ TfLiteStatus PrepareReduceWindow(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckSameType(context, Input(context, node, 1), input));
   DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), 1));
   DEPUTY_TRY(CheckSameType(context, Output(context, node, 0), input));
-  if (Rank(input) < 1 || Rank(input) > kMaxWindowRank) {
-    return TensorError(context, input, "expected 1 to %d dimensions, found %d", kMaxWindowRank,
-                       Rank(input));
-  }
+  DEPUTY_TRY(CheckWindowRank(context, input));
   for (int i = 2; i < 5; ++i) {
     const TfLiteTensor* numbers = Input(context, node, i);
     DEPUTY_TRY(CheckType(context, numbers, kInt64Bit));
@@ -90,7 +106,8 @@ TfLiteStatus PrepareReduceWindow(TfLiteContext* context, TfLiteNode* node) {
       TfLiteReduceWindowFunctionUnsupported) {
     return KernelError(context, "expected a window function, found none");
   }
-  return ResizeWindows(context, node);
+  return ResizeWindows(context, Dims(input), WindowOfInputs(context, node),
+                       Output(context, node, 0));
 }
 
 // Offsets of all combinations of `extents` steps along the axes, the last moving fastest.
@@ -107,26 +124,25 @@ struct WindowOffsets {
   std::vector<int64_t> windows, elements;
 };
 
-TfLiteStatus FindOffsets(TfLiteContext* context, const TfLiteNode* node, WindowOffsets* out) {
-  const TfLiteTensor* input = Input(context, node, 0);
-  const TfLiteTensor* output = Output(context, node, 0);
-  const auto rank = static_cast<size_t>(Rank(input));
-  const auto steps = DenseSteps(Dims(input));
+TfLiteStatus FindOffsets(TfLiteContext* context, std::span<const int> input, const Window& extents,
+                         const TfLiteTensor* output, WindowOffsets* out) {
+  const DenseSteps steps(input);
   int64_t counts[kMaxWindowRank], window_steps[kMaxWindowRank];
-  int64_t extents[kMaxWindowRank], element_steps[kMaxWindowRank];
+  int64_t element_counts[kMaxWindowRank], element_steps[kMaxWindowRank];
   int64_t elements = 1;
-  for (int axis = 0; axis < Rank(input); ++axis) {
-    const WindowExtent window = WindowOf(context, node, axis);
-    counts[axis] = Dim(output, axis);
-    window_steps[axis] = counts[axis] < 2 ? 0 : window.stride * steps[axis];
-    extents[axis] = window.extent;
-    element_steps[axis] = window.extent < 2 ? 0 : window.dilation * steps[axis];
+  for (size_t i = 0; i < input.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    const WindowExtent& window = extents[i];
+    counts[i] = Dim(output, axis);
+    window_steps[i] = counts[i] < 2 ? 0 : window.stride * steps[axis];
+    element_counts[i] = window.extent;
+    element_steps[i] = window.extent < 2 ? 0 : window.dilation * steps[axis];
     elements *= window.extent;
   }
   DEPUTY_TRY(CheckRoom(context, output, elements, sizeof(int64_t), "offsets"));
   DEPUTY_TRY(CheckRoom(context, output, ElementCount(output), sizeof(int64_t), "offsets"));
-  AddOffsets({counts, rank}, {window_steps, rank}, 0, &out->windows);
-  AddOffsets({extents, rank}, {element_steps, rank}, 0, &out->elements);
+  AddOffsets({counts, input.size()}, {window_steps, input.size()}, 0, &out->windows);
+  AddOffsets({element_counts, input.size()}, {element_steps, input.size()}, 0, &out->elements);
   return kTfLiteOk;
 }
 
@@ -174,11 +190,175 @@ TfLiteStatus EvalReduceWindow(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
   WindowOffsets offsets;
-  DEPUTY_TRY(FindOffsets(context, node, &offsets));
+  DEPUTY_TRY(FindOffsets(context, Dims(input), WindowOfInputs(context, node), output, &offsets));
   return DispatchType<kReduceTypes>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ReduceBy<T>(ParamsOf<TfLiteReduceWindowParams>(node).reduce_function, offsets, Data<T>(input),
                 *Data<T>(Input(context, node, 1)), Data<T>(output));
+    return kTfLiteOk;
+  });
+}
+
+// ---- STABLEHLO_REDUCE_WINDOW ------------------------------------------------------------------
+
+constexpr OptionsKind kStablehloReduceWindow = {2, 13};
+
+// A list that may be left out, and has `count` elements otherwise; false when it has not.
+template <size_t size>
+bool CopyLongs(const OpOptions& options, int field, size_t count, int64_t value_if_absent,
+               int64_t (&array)[size]) {
+  const std::vector<int64_t> list = options.Longs(field);
+  if (list.empty()) {
+    std::fill(std::begin(array), std::end(array), value_if_absent);
+    return true;
+  }
+  if (list.size() != count || count > size) return false;
+  std::ranges::copy(list, array);
+  return true;
+}
+
+bool ParseStablehloReduceWindow(const OpOptions& options, void* out) {
+  if (!options.As(kStablehloReduceWindow).present()) return false;
+  auto* params = static_cast<TfLiteStablehloReduceWindowParams*>(out);
+  const size_t rank = options.Longs(0).size();
+  params->body_subgraph_index = options.Int(5);
+  return rank > 0 && CopyLongs(options, 0, rank, 0, params->window_dimensions) &&
+         CopyLongs(options, 1, rank, 1, params->window_strides) &&
+         CopyLongs(options, 2, rank, 1, params->base_dilations) &&
+         CopyLongs(options, 3, rank, 1, params->window_dilations) &&
+         CopyLongs(options, 4, 2 * rank, 0, params->padding);
+}
+
+// What the only operator of the body does with two elements.
+TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWindowFunction* out) {
+  Runtime* const runtime = RuntimeOf(context);
+  const CallableSubgraph* body = runtime == nullptr ? nullptr : runtime->FindSubgraph(subgraph);
+  if (body == nullptr) return KernelError(context, "subgraph %d does not exist", subgraph);
+  if (body->operator_count() != 1) {
+    return KernelError(context, "subgraph %d: expected 1 operator, found %zu", subgraph,
+                       body->operator_count());
+  }
+  static constexpr struct {
+    TfLiteBuiltinOperator code, stablehlo_code;
+    TfLiteReduceWindowFunction function;
+  } kFunctions[] = {
+      {kTfLiteBuiltinAdd, kTfLiteBuiltinStablehloAdd, TfLiteReduceWindowFunctionAdd},
+      {kTfLiteBuiltinMul, kTfLiteBuiltinStablehloMultiply, TfLiteReduceWindowFunctionMul},
+      {kTfLiteBuiltinMinimum, kTfLiteBuiltinStablehloMinimum, TfLiteReduceWindowFunctionMin},
+      {kTfLiteBuiltinMaximum, kTfLiteBuiltinStablehloMaximum, TfLiteReduceWindowFunctionMax},
+      {kTfLiteBuiltinLogicalAnd, kTfLiteBuiltinStablehloAnd, TfLiteReduceWindowFunctionAll},
+      {kTfLiteBuiltinLogicalOr, kTfLiteBuiltinStablehloOr, TfLiteReduceWindowFunctionAny},
+  };
+  const int found = body->operator_code(0);
+  for (const auto& [code, stablehlo_code, function] : kFunctions) {
+    *out = function;
+    if (found == code || found == stablehlo_code) return kTfLiteOk;
+  }
+  return KernelError(context,
+                     "subgraph %d: expected a sum, a product, an extreme, AND or OR, found "
+                     "operator %d",
+                     subgraph, found);
+}
+
+// The input with its margins and gaps, and the window on it.
+struct PaddedInput {
+  PaddedAxis axes[kMaxWindowRank];
+  int extents[kMaxWindowRank] = {};
+  int rank = 0;
+  bool is_plain = true;  // the input itself
+  Window window = {};
+
+  std::span<const int> dims() const { return {extents, static_cast<size_t>(rank)}; }
+};
+
+// An axis without elements can be made one with some, but not the other way round.
+TfLiteStatus PlanPaddedInput(TfLiteContext* context, const TfLiteNode* node, PaddedInput* out) {
+  const auto& params = ParamsOf<TfLiteStablehloReduceWindowParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  out->rank = Rank(input);
+  bool is_padded = false;
+  for (int i = 0; i < out->rank; ++i) {
+    const int64_t low = params.padding[2 * i], high = params.padding[2 * i + 1];
+    const int64_t dilation = params.base_dilations[i];
+    if (dilation < 1 || !PadAxis(Dim(input, i), low, high, dilation - 1, &out->axes[i])) {
+      return TensorError(context, input,
+                         "dimension %d cannot be dilated by %lld and padded by %lld and %lld", i,
+                         static_cast<long long>(dilation), static_cast<long long>(low),
+                         static_cast<long long>(high));
+    }
+    out->extents[i] = static_cast<int>(std::max<int64_t>(out->axes[i].extent, 0));
+    is_padded |= low != 0 || high != 0;
+    out->is_plain &= out->extents[i] == Dim(input, i) && low == 0;
+    out->window[static_cast<size_t>(i)] = {params.window_dimensions[i], params.window_strides[i],
+                                           params.window_dilations[i]};
+  }
+  if (is_padded && std::ranges::count(out->dims(), 0) > 0) {
+    return TensorError(context, input, "expected a padding that leaves something of it");
+  }
+  return kTfLiteOk;
+}
+
+// Elements of the padded input, for which there must be room.
+TfLiteStatus CountPadded(TfLiteContext* context, const TfLiteTensor* input,
+                         std::span<const int> dims, int64_t* out_count) {
+  *out_count = 1;
+  for (const int extent : dims) {
+    if (__builtin_mul_overflow(*out_count, int64_t{extent}, out_count)) *out_count = INT64_MAX;
+  }
+  return CheckRoom(context, input, *out_count, sizeof(int64_t), "padded elements");
+}
+
+TfLiteStatus PrepareStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* first = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kReduceTypes));
+  DEPUTY_TRY(CheckSameType(context, first, input));
+  DEPUTY_TRY(CheckElementCount(context, first, 1));
+  DEPUTY_TRY(CheckSameType(context, output, input));
+  DEPUTY_TRY(CheckWindowRank(context, input));
+  const auto& params = ParamsOf<TfLiteStablehloReduceWindowParams>(node);
+  TfLiteReduceWindowFunction function;
+  DEPUTY_TRY(FindFunction(context, params.body_subgraph_index, &function));
+  PaddedInput padded;
+  DEPUTY_TRY(PlanPaddedInput(context, node, &padded));
+  return ResizeWindows(context, padded.dims(), padded.window, output);
+}
+
+template <typename T>
+using UnsignedOf =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+TfLiteStatus EvalStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (ElementCount(output) == 0) return kTfLiteOk;
+  TfLiteReduceWindowFunction function;
+  DEPUTY_TRY(FindFunction(
+      context, ParamsOf<TfLiteStablehloReduceWindowParams>(node).body_subgraph_index, &function));
+  PaddedInput padded;
+  DEPUTY_TRY(PlanPaddedInput(context, node, &padded));
+  int64_t count = 0;
+  DEPUTY_TRY(CountPadded(context, input, padded.dims(), &count));
+  WindowOffsets offsets;
+  DEPUTY_TRY(FindOffsets(context, padded.dims(), padded.window, output, &offsets));
+  return DispatchType<kReduceTypes>(context, input, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T first = *Data<T>(Input(context, node, 1));
+    const T* in = Data<T>(input);
+    std::vector<T> elements;
+    if (!padded.is_plain) {
+      elements.assign(static_cast<size_t>(count), first);
+      // The copy is compiled for unsigned numbers alone: it only moves them.
+      using Moved = UnsignedOf<T>;
+      PaddedCopy(Dims(input), padded.dims(), padded.axes)
+          .Run(reinterpret_cast<const Moved*>(in), reinterpret_cast<Moved*>(elements.data()));
+      in = elements.data();
+    }
+    ReduceBy<T>(function, offsets, in, first, Data<T>(output));
     return kTfLiteOk;
   });
 }
@@ -258,8 +438,19 @@ constexpr OpDef ReduceWindowRow() {
   return op;
 }
 
+constexpr OpDef StablehloReduceWindowRow() {
+  OpDef op = KernelRow<void>("STABLEHLO_REDUCE_WINDOW", kTfLiteBuiltinStablehloReduceWindow, 1,
+                             kReduceTypes, &Guarded<&PrepareStablehloReduceWindow>,
+                             &Guarded<&EvalStablehloReduceWindow>);
+  op.options = kStablehloReduceWindow;
+  op.params_size = sizeof(TfLiteStablehloReduceWindowParams);
+  op.parse = &ParseStablehloReduceWindow;
+  return op;
+}
+
 constexpr OpDef kTable[] = {
     ReduceWindowRow(),
+    StablehloReduceWindowRow(),
     KernelRow<void>("DILATE", kTfLiteBuiltinDilate, 1, kDilateTypes, &Guarded<&PrepareDilate>,
                     &Guarded<&EvalDilate>),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, by which every executor makes
-// the same numbers, in one inference after the other.
+// the same numbers, in one inference after the other; STABLEHLO_RNG_BIT_GENERATOR.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -37,6 +37,48 @@ void AddRandom(ModelBuilder* builder, const NodeRow& row, const std::vector<int3
   builder->AddOp(row.code, inputs, outputs, schema::CreateRandomOptions(builder->fbb(), 12, -34));
 }
 
+struct BitsRow {
+  Shape state, bits;
+  TfLiteType type = kTfLiteUInt32;
+  int algorithm = 1;
+  const char* refusal = "";
+  TfLiteType state_type = kTfLiteUInt64;
+};
+
+const BitsRow kBitsRows[] = {
+    {{2}, {3, 7}},
+    {{3}, {3, 7}, kTfLiteInt64, 0},
+    {{2}, {5}, kTfLiteUInt64, 2},
+    {{2}, {}, kTfLiteInt32, 2},
+    {{2}, {0, 4}, kTfLiteUInt64, 1},
+    {{1}, {5}, kTfLiteUInt32, 1, "expected 2 or 3 elements, found 1"},
+    {{4}, {5}, kTfLiteUInt32, 0, "expected 2 or 3 elements, found 4"},
+    {{0}, {5}, kTfLiteUInt32, 0, "expected 2 or 3 elements, found 0"},
+    {{3}, {5}, kTfLiteUInt32, 2, "expected dimension 0 to be 2, found 3"},
+    {{}, {5}, kTfLiteUInt32, 1, "expected 1 dimensions, found 0"},
+    {{2, 2}, {5}, kTfLiteUInt32, 1, "expected 1 dimensions, found 2"},
+    {{2}, {5}, kTfLiteUInt32, 9, "expected the algorithm DEFAULT, PHILOX or THREEFRY"},
+    {{2}, {5}, kTfLiteUInt32, 127, "expected the algorithm DEFAULT, PHILOX or THREEFRY"},
+    {{2}, {5}, kTfLiteFloat32, 1, "expected type INT32"},
+    {{2}, {5}, kTfLiteUInt32, 1, "expected type UINT64", kTfLiteInt64},
+};
+
+OpCase MakeBits(const BitsRow& row) {
+  ModelBuilder m;
+  const int state = m.AddTensor(row.state_type, row.state, "state");
+  const int next = m.AddTensor(row.state_type, row.state, "next");
+  const int bits = m.AddTensor(row.type, row.bits, "bits");
+  m.AddOp(kTfLiteBuiltinStablehloRngBitGenerator, {state}, {next, bits},
+          schema::CreateStablehloRngBitGeneratorOptions(
+              m.fbb(), static_cast<schema::RngAlgorithm>(row.algorithm)));
+  m.SetInputs({state});
+  m.SetOutputs({next, bits});
+  return {std::string("STABLEHLO_RNG_BIT_GENERATOR ") + TfLiteTypeGetName(row.state_type) +
+              Text(row.state) + " to " + TfLiteTypeGetName(row.type) + Text(row.bits) +
+              " algorithm " + std::to_string(row.algorithm),
+          Rule::kEqual, m.Finish(), row.refusal};
+}
+
 }  // namespace
 
 std::vector<OpCase> RandomCases() {
@@ -52,7 +94,9 @@ std::vector<OpCase> RandomCases() {
     rows.push_back(Numbers(code, name, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "at most 8 elements, found 9"));
     rows.push_back(Numbers(code, name, {3}, "expected type FLOAT32", kTfLiteFloat16));
   }
-  return NodeCases(rows, AddRandom);
+  std::vector<OpCase> cases = NodeCases(rows, AddRandom);
+  for (const BitsRow& row : kBitsRows) cases.push_back(MakeBits(row));
+  return cases;
 }
 
 }  // namespace deputy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// REDUCE_WINDOW (option: the function) and DILATE.
+// REDUCE_WINDOW (option: the function), STABLEHLO_REDUCE_WINDOW and DILATE.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -57,6 +57,103 @@ void AddReduce(ModelBuilder* builder, const NodeRow& row, const std::vector<int3
                  schema::CreateReduceWindowOptions(builder->fbb(), function));
 }
 
+using Longs = std::vector<int64_t>;
+
+struct StablehloRow {
+  Shape shape;
+  Longs window, strides, dilations, base, padding;
+  const char* refusal = "";
+  TfLiteBuiltinOperator body = kTfLiteBuiltinStablehloAdd;
+  int operators = 1;  // of the body
+  int subgraph = 1;   // the body
+  bool options = true;
+};
+
+constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN;
+const StablehloRow kStablehloRows[] = {
+    {{6, 70}, {3, 2}, {1, 2}, {2, 1}, {2, 3}, {1, 2, 3, 0}},
+    {{6, 7}, {3, 2}, {}, {}, {}, {}, "", kTfLiteBuiltinMaximum},
+    {{6, 7}, {3, 2}, {}, {}, {}, {-1, 2, 0, -3}, "", kTfLiteBuiltinMinimum},
+    {{2, 9}, {1, 4}, {}, {}, {1, 2}, {}, "", kTfLiteBuiltinStablehloMultiply},
+    {{7}, {8}, {}, {}, {}, {}},
+    {{7}, {kMost}, {kMost}, {kMost}, {}, {}},
+    {{0, 3}, {1, 1}, {}, {}, {}, {}},
+    {{0, 3}, {2, 1}, {}, {}, {}, {1, 1, 0, 0}},
+    {{0, 3}, {1, 1}, {}, {}, {kMost, kMost}, {}, "cannot be dilated by 9223372036854775807"},
+    {{7}, {2}, {}, {}, {}, {-7, 0}, "expected a padding that leaves something"},
+    {{7}, {2}, {}, {}, {}, {kLeast, 3}, "expected a padding that leaves something"},
+    {{7, 7}, {2, 2}, {}, {}, {}, {-9, 0, -9, 0}, "expected a padding that leaves something"},
+    {{7}, {2}, {}, {}, {}, {kMost, 3}, "cannot be dilated by 1 and padded by"},
+    {{7}, {2}, {}, {}, {}, {INT32_MAX, 0}, "cannot be dilated by 1 and padded by 2147483647"},
+    {{7}, {2}, {}, {}, {1 << 30}, {}, "cannot be dilated by 1073741824"},
+    {{7}, {2}, {}, {}, {0}, {}, "cannot be dilated by 0"},
+    {{7}, {2}, {}, {}, {kLeast}, {}, "cannot be dilated by -9223372036854775808"},
+    {{7}, {0}, {}, {}, {}, {}, "1 or more, found 0, 1 and 1 in dimension 0"},
+    {{7}, {2}, {0}, {}, {}, {}, "1 or more, found 2, 0 and 1"},
+    {{7}, {2}, {}, {kLeast}, {}, {}, "1 or more, found 2, 1 and -9223372036854775808"},
+    {{7, 3}, {2}, {}, {}, {}, {}, "1 or more"},
+    {{7}, {2}, {1, 1}, {}, {}, {}, "expected valid options"},
+    {{7}, {2}, {}, {}, {}, {1}, "expected valid options"},
+    {{7}, {}, {}, {}, {}, {}, "expected valid options"},
+    {{7}, Longs(9, 1), {}, {}, {}, {}, "expected valid options"},
+    {{7}, {2}, {}, {}, {}, {}, "expected valid options", kTfLiteBuiltinAdd, 1, 1, false},
+    {{7}, {2}, {}, {}, {}, {}, "expected a sum, a product", kTfLiteBuiltinSub},
+    {{7}, {2}, {}, {}, {}, {}, "expected 1 operator, found 0", kTfLiteBuiltinAdd, 0},
+    {{7}, {2}, {}, {}, {}, {}, "expected 1 operator, found 2", kTfLiteBuiltinAdd, 2},
+    {{}, {1}, {}, {}, {}, {}, "expected 1 to 6 dimensions, found 0"},
+};
+
+std::string ListText(const Longs& list) {
+  std::string text = "[";
+  for (const int64_t number : list) text += std::to_string(number) + ",";
+  return text + "]";
+}
+
+void AddBody(ModelBuilder* m, TfLiteType type, const StablehloRow& row) {
+  m->SelectSubgraph(m->AddSubgraph("body"));
+  const int a = m->AddTensor(type, {}, "a"), b = m->AddTensor(type, {}, "b");
+  int last = a;
+  for (int i = 0; i < row.operators; ++i) {
+    const int next = m->AddTensor(type, {}, "c");
+    if (row.body == kTfLiteBuiltinAdd) {
+      m->AddOp(row.body, {last, b}, {next}, schema::CreateAddOptions(m->fbb()));
+    } else if (row.body == kTfLiteBuiltinSub) {
+      m->AddOp(row.body, {last, b}, {next}, schema::CreateSubOptions(m->fbb()));
+    } else {
+      m->AddOp(row.body, {last, b}, {next});
+    }
+    last = next;
+  }
+  m->SetInputs({a, b});
+  m->SetOutputs({last});
+  m->SelectSubgraph(0);
+}
+
+OpCase MakeStablehlo(TfLiteType type, const StablehloRow& row) {
+  ModelBuilder m;
+  const int x = m.AddTensor(type, row.shape, "x");
+  const int start = type == kTfLiteInt32 ? m.AddConstant<int32_t>(type, {}, {1}, "start")
+                                         : m.AddConstant<float>(type, {}, {0.5f}, "start");
+  const int y = m.AddTensor(type, row.shape, "y");
+  AddBody(&m, type, row);
+  if (row.options) {
+    m.AddOp(kTfLiteBuiltinStablehloReduceWindow, {x, start}, {y},
+            schema::CreateStablehloReduceWindowOptionsDirect(m.fbb(), &row.window, &row.strides,
+                                                             &row.base, &row.dilations,
+                                                             &row.padding, row.subgraph));
+  } else {
+    m.AddOp(kTfLiteBuiltinStablehloReduceWindow, {x, start}, {y});
+  }
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return {std::string("STABLEHLO_REDUCE_WINDOW ") + TfLiteTypeGetName(type) + Text(row.shape) +
+              ListText(row.window) + ListText(row.strides) + ListText(row.dilations) +
+              ListText(row.base) + ListText(row.padding) + " body " + std::to_string(row.body) +
+              " of " + std::to_string(row.operators) + " in " + std::to_string(row.subgraph) +
+              (row.options ? "" : " without options"),
+          Rule::kSum, m.Finish(), row.refusal};
+}
+
 NodeRow Dilate(TfLiteType type, const Shape& shape, const std::vector<double>& dilations,
                const char* refusal = "") {
   return {kTfLiteBuiltinDilate,
@@ -100,6 +197,16 @@ std::vector<OpCase> WindowCases() {
     if (one.feeds.empty() || one.refusal.starts_with("expected a constant")) {
       cases.push_back(std::move(one));
     }
+  }
+  for (const StablehloRow& row : kStablehloRows) {
+    cases.push_back(MakeStablehlo(kTfLiteFloat32, row));
+    cases.push_back(MakeStablehlo(kTfLiteInt32, row));
+  }
+  for (const int subgraph : {-1, 2, INT32_MAX}) {
+    const StablehloRow row = {
+        {7}, {2},     {}, {}, {}, {}, "expected a subgraph index 0..1", kTfLiteBuiltinMaximum,
+        1,   subgraph};
+    cases.push_back(MakeStablehlo(kTfLiteFloat32, row));
   }
   for (OpCase& one : NodeCases(kDilateRows)) cases.push_back(std::move(one));
   return cases;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds: the same numbers."""
+"""The random operators: the same numbers for the same seeds or state."""
 import numpy as np
 
 from ..model import ELEMENT, EQUAL, ODD, ORDINARY, SMALL
 from ..pieces import In, Out, counts, node
 
-OPERATORS = ["RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM", "MULTINOMIAL"]
+BITS = "STABLEHLO_RNG_BIT_GENERATOR"
+OPERATORS = ["RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM", "MULTINOMIAL", BITS]
 VERSIONS = {op: 1 for op in OPERATORS}
 PAST_END = "of an odd number of elements, one more is written"
 
@@ -84,13 +85,68 @@ def _samples():
     yield from counts("MULTINOMIAL", ((1, 1), (3, 1), (2, 2)), table(1, 2))
 
 
+DEFAULT, PHILOX, THREEFRY = range(3)
+
+
+def bits(out="u32", shape=(3, 4), state=(0x0123456789abcdef, 0xfedcba9876543210), algorithm=PHILOX,
+         const=False, state_type="u64", state_shape=None, next_shape=None, next_type="u64", options=True,
+         **case):
+    values = np.asarray(state, np.uint64)
+    inputs = [In(state_type, values.shape if state_shape is None else state_shape, values, const)]
+    outputs = [Out(next_type, values.shape if next_shape is None else next_shape, EQUAL),
+               Out(out, shape, EQUAL)]
+    table = {"StablehloRngBitGeneratorOptions": dict(algorithm=algorithm)} if options else {}
+    return node(BITS, inputs, outputs, table=table, type=out, **case)
+
+
+def _bits():
+    most = 2**64 - 1
+    for out in ("u32", "i32", "u64", "i64"):
+        yield bits(out, name=f"v1_{out}_plain", tags=ORDINARY)
+        yield bits(out, (5, 1, 3), algorithm=THREEFRY, name=f"v1_{out}_odd", tags=ODD)
+        yield bits(out, (), name=f"v1_{out}_scalar", tags=SMALL)
+        yield bits(out, (0, 3), name=f"v1_{out}_empty", tags=SMALL)
+        for algorithm in (DEFAULT, PHILOX, THREEFRY):
+            yield bits(out, (3, 3, 3), (3, 5), algorithm, name=f"{out}_odd_{algorithm}")
+    for algorithm in (PHILOX, THREEFRY):
+        for number, state in enumerate(((0, 0), (1, 0), (0, 1), (most, most), (7, 2**32 - 1),
+                                        (7, 2**32 - 3), (2**63, most - 1), (2**32, most))):
+            yield bits("u32", (19,), state, algorithm, name=f"states_{algorithm}_{number}")
+            yield bits("u64", (19,), state, algorithm, const=True,
+                       name=f"constants_{algorithm}_{number}")
+        yield bits("u32", (700,), algorithm=algorithm, name=f"many_{algorithm}")
+    for number, state in enumerate(((0, 0, 0), (1, 2, 3), (5, most, most), (2**40, 2**50, 2**60))):
+        yield bits("u32", (19,), state, name=f"three_{number}")
+        yield bits("u64", (19,), state, DEFAULT, name=f"three_default_{number}")
+        yield bits("u32", (19,), state, THREEFRY, name=f"refused_three_threefry_{number}")
+    for state in ((), (1,), (1, 2, 3, 4)):
+        yield bits(state=state, name=f"refused_state_of_{len(state)}")
+        yield bits(state=state, algorithm=THREEFRY, name=f"refused_threefry_state_of_{len(state)}")
+    yield bits(state=((1, 2),), name="refused_matrix")
+    yield bits(state=1, name="refused_scalar")
+    yield bits(state_type="i64", state=(1, 2), name="refused_i64_state")
+    yield bits(next_type="i64", name="refused_i64_next_state")
+    yield bits(next_shape=(3,), name="refused_next_shape")
+    yield bits(options=False, name="no_options")
+    for out in ("f32", "i8", "u16", "bool"):
+        yield bits(out, name=f"refused_{out}")
+    yield bits(algorithm=9, name="refused_algorithm")
+    yield from counts(BITS, ((0, 2), (2, 2), (1, 1), (1, 3)),
+                      {"StablehloRngBitGeneratorOptions": dict(algorithm=1)})
+
+
 def cases(op):
-    yield from _samples() if op == "MULTINOMIAL" else _numbers(op)
+    make = {"MULTINOMIAL": _samples, BITS: _bits}
+    yield from make[op]() if op in make else _numbers(op)
 
 
 def draw(op, random):
     seeds = tuple(int(n) for n in random.integers(1, 2**31, 2))
     how = str(random.choice(["const", "input"]))
+    if op == BITS:
+        shape = tuple(int(n) for n in random.integers(1, 9, random.integers(1, 4)))
+        return bits(str(random.choice(["u32", "i32", "u64", "i64"])), shape, seeds,
+                    int(random.integers(3)), how == "const", name=f"draw_{shape}")
     if op == "MULTINOMIAL":
         logits = tuple(int(n) for n in random.integers(1, 9, 2))
         return samples(logits, int(random.integers(0, 40)), seeds, how, seed=seeds[0],

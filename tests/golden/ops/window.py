@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""REDUCE_WINDOW and DILATE."""
+"""REDUCE_WINDOW, STABLEHLO_REDUCE_WINDOW and DILATE."""
 import numpy as np
 
-from ..model import ELEMENT, EQUAL, ODD, ORDINARY, SMALL, SUM, ZERO_POINT, q
+from ..model import ELEMENT, EQUAL, ODD, ORDINARY, SMALL, SUM, ZERO_POINT, Model, q
 from ..pieces import In, Out, counts, node
 
-OPERATORS = ["REDUCE_WINDOW", "DILATE"]
-VERSIONS = {"REDUCE_WINDOW": 1, "DILATE": 1}
+OPERATORS = ["REDUCE_WINDOW", "STABLEHLO_REDUCE_WINDOW", "DILATE"]
+VERSIONS = dict.fromkeys(OPERATORS, 1)
 ADD, MUL, MIN, MAX, ALL, ANY = range(1, 7)
 REDUCED = ["f32", "f64", "i8", "u8", "i16", "i32", "i64", "bool"]
 DILATED = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64"]
@@ -81,6 +81,121 @@ def _reduce():
                       {"ReduceWindowOptions": dict(reduceFunction=1)})
 
 
+BODIES = ["ADD", "MUL", "MINIMUM", "MAXIMUM", "STABLEHLO_ADD", "STABLEHLO_MULTIPLY",
+          "STABLEHLO_MINIMUM", "STABLEHLO_MAXIMUM"]
+BOOLEAN_BODIES = ["LOGICAL_AND", "LOGICAL_OR"]
+OPTIONS_OF = {"ADD": "AddOptions", "MUL": "MulOptions"}
+
+
+def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), base=(), padding=(),
+              body="ADD", init=0, init_type=None, init_shape=(), out=None, quant=None, seed=1,
+              data=None, resize=None, subgraph=1, options=True, bodies=1, inputs=2, outs=1, **case):
+    """Lists left empty stay out of the options."""
+    m = Model(seed)
+    few = {} if type in ("f32", "f64", "bool") else dict(low=0, high=5)
+    if type == "f64":
+        few = dict(low=-2, high=2)
+    numbers = [m.input(type, x, quant, data=data, resize=resize, **few),
+               m.input(init_type or type, init_shape, data=np.full(init_shape, init)),
+               m.input(type, x, data=data, **few) if inputs == 3 else None]
+    summing = type in ("f32", "f64") and body.endswith(("ADD", "MUL", "MULTIPLY"))
+    rule = SUM if summing else EQUAL
+    table = dict(windowDimensions=list(window), windowStrides=list(strides),
+                 baseDilations=list(base), windowDilations=list(dilations), padding=list(padding),
+                 bodySubgraphIndex=subgraph)
+    m.op("STABLEHLO_REDUCE_WINDOW", numbers[:inputs],
+         [m.output(out or type, (1,), quant, rule=rule) for _ in range(outs)],
+         **({"StablehloReduceWindowOptions": table} if options else {}))
+    m.next_subgraph()
+    a, b = m.input(type, ()), m.input(type, ())
+    for _ in range(bodies):
+        # Its output is the next one's input.
+        kind = OPTIONS_OF.get(body)
+        a = m.tensor(type, ())
+        m.op(body, [0, b], [a], **({kind: {}} if kind else {}))
+    m.outputs.append(a)
+    return m.case(type=type, main=("STABLEHLO_REDUCE_WINDOW", 1), **case)
+
+
+def _stablehlo():
+    for type in REDUCED:
+        some = "LOGICAL_OR" if type == "bool" else "STABLEHLO_MAXIMUM"
+        sum_of = "LOGICAL_AND" if type == "bool" else "STABLEHLO_ADD"
+        yield stablehlo(type, body=sum_of, name=f"v1_{type}_plain", tags=ORDINARY)
+        yield stablehlo(type, (5, 2, 7, 3), (2, 1, 3, 2), (2, 1, 1, 1), (2, 1, 2, 1), (1, 3, 2, 1),
+                        (1, 0, -1, 2, 3, 1, 0, 0), some, name=f"v1_{type}_odd", tags=ODD)
+        yield stablehlo(type, (1,), (1,), body=some, name=f"v1_{type}_one", tags=SMALL)
+        if type in ("i8", "u8"):
+            yield stablehlo(type, quant=q(0.1, 7), body=some, name=f"v1_{type}_zero_point",
+                            tags=ZERO_POINT)
+        for body in BOOLEAN_BODIES if type == "bool" else BODIES:
+            yield stablehlo(type, (6, 7), (3, 2), (1, 2), (2, 1), (), (1, 2, 0, 3), body, init=1,
+                            name=f"{type}_{body.lower()}")
+    forms = [dict(base=(3,)), dict(padding=(2, 1)), dict(padding=(-2, -1)), dict(padding=(-9, 12)),
+             dict(padding=(9, -8)), dict(padding=(-2, 4), base=(2,)), dict(base=(4,), dilations=(4,)),
+             dict(base=(2,), padding=(1, 0), strides=(2,)), dict(padding=(0, -6)),
+             dict(dilations=(7,)), dict(strides=(9,)), dict(padding=(3, 0), base=(3,), init=2.5),
+             dict(padding=(-7, 1)), dict(padding=(0, 0)), dict(padding=(30, 30), dilations=(20,))]
+    for number, form in enumerate(forms):
+        for body in ("STABLEHLO_ADD", "MINIMUM"):
+            yield stablehlo("f32", (7,), (2,), body=body, **form, name=f"forms_{body}_{number}")
+    yield stablehlo("f32", (2, 3, 1, 2, 3, 2), (1, 2, 1, 2, 2, 1), padding=(0, 1) * 6, base=(1, 2) * 3,
+                    name="rank_6")
+    yield stablehlo("f32", (3, 4), (2, 2), padding=(0, 0, 1, 1), base=(2, 1), name="one_padded_axis")
+    yield stablehlo("f32", (3, 4), (2, 2), padding=(1, -1, 0, -1), name="cropped_axes")
+    yield stablehlo("f32", (0, 3), (1, 1), padding=(1, 1, 0, 0), name="empty_padded")
+    yield stablehlo("f32", (0, 3), (1, 1), name="empty")
+    yield stablehlo("f32", (0, 3), (1, 1), base=(1, 2), name="empty_dilated",
+                    undefined="writes an element where there is none")
+    yield stablehlo("f32", (0, 3), (1, 1), base=(2, 1), name="empty_dilated_away",
+                    undefined="its extent is negative")
+    for number, padding in enumerate(((-7, 0), (-4, -3), (-8, 0), (-20, 3))):
+        yield stablehlo("f32", (7,), (2,), padding=padding, name=f"refused_nothing_left_{number}")
+    yield stablehlo("f32", (3, 4), (1, 1), padding=(-4, 0, -5, 0), name="less_than_nothing_left",
+                    undefined="two negative extents make a positive size")
+    for number, form in enumerate((dict(window=(0,)), dict(window=(-1,)), dict(strides=(0,)),
+                                   dict(strides=(-1,)), dict(dilations=(0,)), dict(base=(0,)),
+                                   dict(base=(-2,)), dict(dilations=(-2**63,)))):
+        yield stablehlo("f32", (7,), **{"window": (2,)} | form, name=f"refused_numbers_{number}")
+    for number, form in enumerate((dict(base=(2**62,)), dict(padding=(2**62, 2**62)),
+                                   dict(padding=(2**31, 0)), dict(padding=(-2**63, 0)),
+                                   dict(window=(2**62,), dilations=(8,)),
+                                   dict(window=(2**40,)), dict(strides=(2**40,)),
+                                   dict(base=(2**40,), padding=(0, -6 * 2**40)))):
+        yield stablehlo("f32", (7,), **{"window": (2,)} | form, name=f"hostile_{number}",
+                        undefined="extents beyond 32 bits")
+    yield stablehlo("f32", (4, 5), (2,), name="refused_few_extents")
+    yield stablehlo("f32", (7,), (2, 2), name="many_extents", lenient=True)
+    yield stablehlo("f32", (7,), (2,), strides=(2, 2), name="refused_two_strides")
+    yield stablehlo("f32", (7,), (2,), padding=(2,), name="refused_one_margin")
+    yield stablehlo("f32", (7,), (), name="refused_no_extents")
+    yield stablehlo("f32", (7,), (2,) * 9, name="refused_nine_extents")
+    yield stablehlo("i32", (3,), (3,), data=[2**31 - 1, 2**31 - 1, 5], name="i32_wrapping")
+    for body in ("MINIMUM", "MAXIMUM"):
+        yield stablehlo("f32", (6,), (2,), data=np.float32([np.nan, 1, 2, np.nan, 0, -1]), body=body,
+                        init=9 if body == "MINIMUM" else -9, name=f"f32_nan_{body.lower()}")
+    yield stablehlo("f32", (2, 5), resize=(4, 5), padding=(1, 1, 0, 0), name="f32_resized")
+    yield stablehlo(init_type="i32", name="refused_init_type")
+    yield stablehlo(init_shape=(1,), name="init_vector")
+    yield stablehlo(init_shape=(2,), name="two_inits", lenient=True)
+    yield stablehlo(init_shape=(0,), name="no_init", undefined="reads what is not there")
+    yield stablehlo(out="i32", name="refused_output_type")
+    yield stablehlo(options=False, name="refused_no_options")
+    yield stablehlo("f32", (), (), name="refused_scalar")
+    yield stablehlo("f32", (1,) * 7, (1,) * 7, name="refused_rank_7")
+    yield stablehlo(subgraph=2, name="refused_no_subgraph")
+    yield stablehlo(subgraph=-1, name="negative_subgraph", undefined="reads before the subgraphs")
+    yield stablehlo(subgraph=0, name="itself", lenient=True)
+    yield stablehlo(body="SUB", name="refused_body")
+    yield stablehlo(bodies=2, name="refused_two_operators")
+    yield stablehlo(bodies=0, name="refused_no_operator")
+    for type in ("f16", "u16", "u32", "u64"):
+        yield stablehlo(type, body="STABLEHLO_ADD", name=f"refused_{type}")
+    yield stablehlo(inputs=1, name="refused_1_input")
+    yield stablehlo(inputs=3, name="refused_3_inputs")
+    yield stablehlo(outs=2, name="refused_2_outputs")
+
+
 def dilate(type="f32", x=(3, 4), by=(2, 3), how="const", between=7, index="i32", out=None,
            between_type=None, between_shape=(), quant=None, seed=1, **case):
     by = np.asarray(by, np.int64)
@@ -124,7 +239,7 @@ def _dilate():
 
 
 def cases(op):
-    yield from (_reduce if op == "REDUCE_WINDOW" else _dilate)()
+    yield from {"REDUCE_WINDOW": _reduce, "DILATE": _dilate}.get(op, _stablehlo)()
 
 
 def draw(op, random):
@@ -136,5 +251,10 @@ def draw(op, random):
                       name=f"draw_{type}_{x}")
     type = str(random.choice(REDUCED))
     window, strides, dilations = (random.integers(1, 4, len(x)) for _ in range(3))
+    if op == "STABLEHLO_REDUCE_WINDOW":
+        body = str(random.choice(BOOLEAN_BODIES if type == "bool" else BODIES))
+        return stablehlo(type, x, window, strides, dilations, random.integers(1, 4, len(x)).tolist(),
+                         random.integers(0, 4, 2 * len(x)).tolist(), body, seed=seed,
+                         name=f"draw_{type}_{x}_{window}")
     return reduce(type, x, window, strides, dilations, int(random.integers(1, 7)), seed=seed,
                   name=f"draw_{type}_{x}_{window}")

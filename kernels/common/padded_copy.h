@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Padding as StableHLO has it: margins, negative ones that crop, and gaps between the elements.
+#ifndef DEPUTY_KERNELS_COMMON_PADDED_COPY_H_
+#define DEPUTY_KERNELS_COMMON_PADDED_COPY_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "kernels/common/strided_copy.h"
+
+namespace deputy {
+
+// Along one axis: element number i of the input, for first <= i < last, goes to place
+// margin + i * step of the output.
+struct PaddedAxis {
+  int64_t extent = 0;  // of the output
+  int64_t margin = 0, step = 1, first = 0, last = 0;
+};
+
+// False when an extent is beyond all numbers. It may come out negative or 0.
+inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
+  int64_t steps = 0, sum = 0, room = 0;
+  if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
+      __builtin_mul_overflow(extent - int64_t{1}, axis->step, &steps) ||
+      __builtin_add_overflow(steps, low, &sum) || __builtin_add_overflow(sum, high, &sum) ||
+      __builtin_add_overflow(sum, int64_t{1}, &axis->extent) || axis->extent > INT32_MAX) {
+    return false;
+  }
+  axis->margin = low;
+  if (extent <= 1) axis->step = 1;
+  // How far the last element that is copied may be from element 0.
+  if (__builtin_sub_overflow(axis->extent - 1, low, &room)) room = INT64_MAX;
+  if (room >= 0 && extent > 0) axis->last = std::min(extent - int64_t{1}, room / axis->step) + 1;
+  axis->first = low >= 0 ? 0 : std::min(-(low + 1) / axis->step, axis->last - 1) + 1;
+  return true;
+}
+
+// Brings the elements of a dense tensor to their places in the padded one, which is not empty and
+// has been filled with the value between them.
+class PaddedCopy {
+ public:
+  PaddedCopy(std::span<const int> dims_in, std::span<const int> dims_out, const PaddedAxis* axes) {
+    const DenseSteps steps_in(dims_in), steps_out(dims_out);
+    for (int i = 0; i < static_cast<int>(dims_in.size()) && any_; ++i) {
+      const PaddedAxis& axis = axes[i];
+      any_ = axis.first < axis.last;
+      if (!any_) break;
+      copy_.Add(axis.last - axis.first, steps_in[i], axis.step * steps_out[i]);
+      from_ += axis.first * steps_in[i];
+      to_ += (axis.margin + axis.first * axis.step) * steps_out[i];
+    }
+    copy_.Finish();
+  }
+
+  template <typename T>
+  void Run(const T* in, T* out) const {
+    if (any_) copy_.Run(in + from_, out + to_);
+  }
+
+ private:
+  StridedCopy copy_;
+  int64_t from_ = 0, to_ = 0;
+  bool any_ = true;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_PADDED_COPY_H_
