@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom operators that ship with us, found by name. The loader lets custom operators work in
-// place; ours do not, and refuse it with CheckApart.
+// Two of the custom operators that ship with us; mediapipe.cc and audio.cc have the others.
 //
 // Convolution2DTransposeBias is MediaPipe's: a transposed convolution with bias, float32, in files
 // written before TRANSPOSE_CONV took a bias. Its options are the first bytes of a
@@ -11,6 +10,7 @@
 // TFLite_Detection_PostProcess, which TensorFlow Lite itself has, is in post_process.cc.
 #include <cstring>
 
+#include "kernels/common/custom_op.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/conv/conv_transpose.h"
@@ -50,26 +50,12 @@ int64_t OutputExtent(TfLitePadding padding, int input, int filter, int stride) {
                                        : int64_t{input - 1} * stride + filter;
 }
 
-// What the loader checks for builtin operators: no output is an input.
-TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
-  for (int i = 0; i < node->outputs->size; ++i) {
-    const int output = node->outputs->data[i];
-    for (int k = 0; k < node->inputs->size; ++k) {
-      if (output < 0 || node->inputs->data[k] != output) continue;
-      return KernelError(context, "expected outputs apart from the inputs, found tensor %d in both",
-                         output);
-    }
-  }
-  return kTfLiteOk;
-}
-
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   return DataOf<BiasedTransposeData>(node).conv.Pack(context, TensorsOf(context, node));
 }
 
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
-  DEPUTY_TRY(CheckApart(context, node));
   BiasedTransposeData& data = DataOf<BiasedTransposeData>(node);
   if (data.options_size < kOptionsSize) {
     return KernelError(context, "options: expected %zu bytes or more, found %zu", kOptionsSize,
@@ -97,39 +83,14 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   return DataOf<BiasedTransposeData>(node).conv.Run(context, TensorsOf(context, node));
 }
 
-template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
-TfLiteStatus PrepareApart(TfLiteContext* context, TfLiteNode* node) {
-  if (node->inputs != nullptr && node->outputs != nullptr) DEPUTY_TRY(CheckApart(context, node));
-  return prepare(context, node);
-}
+// ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    {.name = "Convolution2DTransposeBias",
-     .code = kTfLiteBuiltinCustom,
-     .min_version = 1,
-     .max_version = 1,
-     .types = kFloat32Bit,
-     .options = {},
-     .params_size = 0,
-     .parse = nullptr,
-     .init = &GuardedInit<&Init>,
-     .free = &DeleteData<BiasedTransposeData>,
-     .prepare = &Guarded<&Prepare>,
-     .invoke = &Guarded<&Eval>,
-     .inplace = kTfLiteInplaceOpNone},
-    {.name = "TFLite_Detection_PostProcess",
-     .code = kTfLiteBuiltinCustom,
-     .min_version = 1,
-     .max_version = 1,
-     .types = kFloat32Bit | kUInt8Bit,
-     .options = {},
-     .params_size = 0,
-     .parse = nullptr,
-     .init = &GuardedInit<&InitPostProcess>,
-     .free = &FreePostProcess,
-     .prepare = &Guarded<&PrepareApart<&PreparePostProcess>>,
-     .invoke = &Guarded<&EvalPostProcess>,
-     .inplace = kTfLiteInplaceOpNone},
+    CustomRow<&Prepare, &Eval>("Convolution2DTransposeBias", kFloat32Bit, &GuardedInit<&Init>,
+                               &DeleteData<BiasedTransposeData>),
+    CustomRow<&PreparePostProcess, &EvalPostProcess>(
+        "TFLite_Detection_PostProcess", kFloat32Bit | kUInt8Bit, &GuardedInit<&InitPostProcess>,
+        &FreePostProcess),
 };
 
 }  // namespace

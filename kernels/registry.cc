@@ -13,12 +13,13 @@ namespace deputy {
 std::span<const std::span<const OpDef>> AllFamilies() {
   // Inside the function, because the tables of other files may not be initialised before it.
   static const std::span<const OpDef> families[] = {
-      kActivationOps, kArithmeticOps, kBinaryOps,        kCompareOps,   kConcatOps,    kControlOps,
-      kConv3dOps,     kConvOps,       kConvTransposeOps, kCustomOps,    kDetectionOps, kFillOps,
-      kGatherOps,     kLstmOps,       kMatmulOps,        kNormalizeOps, kPadOps,       kPoolOps,
-      kQuantizeOps,   kRandomOps,     kRearrangeOps,     kReduceOps,    kResizeOps,    kResourceOps,
-      kRnnOps,        kSearchOps,     kSegmentOps,       kShapeOps,     kSignalOps,    kSliceOps,
-      kSoftmaxOps,    kStablehloOps,  kTextOps,          kUnaryOps,     kWindowOps,
+      kActivationOps, kArithmeticOps, kAudioOps,    kBinaryOps,        kCompareOps,   kConcatOps,
+      kControlOps,    kConv3dOps,     kConvOps,     kConvTransposeOps, kCustomOps,    kDetectionOps,
+      kFillOps,       kGatherOps,     kLstmOps,     kMatmulOps,        kMediapipeOps, kNormalizeOps,
+      kPadOps,        kPoolOps,       kQuantizeOps, kRandomOps,        kRearrangeOps, kReduceOps,
+      kResizeOps,     kResourceOps,   kRnnOps,      kSearchOps,        kSegmentOps,   kShapeOps,
+      kSignalOps,     kSliceOps,      kSoftmaxOps,  kStablehloOps,     kTextOps,      kUnaryOps,
+      kWindowOps,
   };
   return families;
 }
@@ -38,9 +39,12 @@ const OpDef* FindBuiltin(TfLiteBuiltinOperator code, int version) {
 }
 
 const OpDef* FindCustomOp(const char* name, int version) {
-  for (const OpDef& op : kCustomOps) {
-    if (std::strcmp(op.name, name) == 0 && op.min_version <= version && version <= op.max_version) {
-      return &op;
+  for (std::span<const OpDef> family : AllFamilies()) {
+    for (const OpDef& op : family) {
+      if (op.code == kTfLiteBuiltinCustom && std::strcmp(op.name, name) == 0 &&
+          op.min_version <= version && version <= op.max_version) {
+        return &op;
+      }
     }
   }
   return nullptr;

@@ -4,11 +4,10 @@
 // two dimensions, cut or filled with zeros to powers of two, in double precision: rows first, of
 // which the second half mirrors the first and is left out, then columns.
 #include <cmath>
-#include <complex>
-#include <numbers>
 #include <vector>
 
 #include "kernels/common/families.h"
+#include "kernels/common/fourier.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
 
@@ -102,50 +101,6 @@ TfLiteStatus PrepareRfft(TfLiteContext* context, TfLiteNode* node) {
   MakeDynamic(output);
   return kTfLiteOk;
 }
-
-using Complex = std::complex<double>;
-
-// Without the care for infinities that the standard's product takes.
-Complex Product(const Complex& a, const Complex& b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
-// Transforms of one length, a power of two.
-class Fourier {
- public:
-  explicit Fourier(int64_t length) : length_(static_cast<size_t>(length)), roots_(length_ / 2) {
-    for (size_t i = 0; i < roots_.size(); ++i) {
-      const double angle =
-          -2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length_);
-      roots_[i] = {std::cos(angle), std::sin(angle)};
-    }
-  }
-
-  void Transform(Complex* values) const {
-    for (size_t i = 1, mirrored = 0; i < length_; ++i) {
-      size_t bit = length_ / 2;
-      for (; (mirrored & bit) != 0; bit /= 2) mirrored ^= bit;
-      mirrored |= bit;
-      if (i < mirrored) std::swap(values[i], values[mirrored]);
-    }
-    for (size_t half = 1; half < length_; half *= 2) {
-      for (size_t block = 0; block < length_; block += 2 * half) Butterflies(values + block, half);
-    }
-  }
-
- private:
-  void Butterflies(Complex* values, size_t half) const {
-    const size_t step = length_ / 2 / half;
-    for (size_t i = 0; i < half; ++i) {
-      const Complex odd = Product(values[i + half], roots_[i * step]);
-      values[i + half] = values[i] - odd;
-      values[i] += odd;
-    }
-  }
-
-  size_t length_;
-  std::vector<Complex> roots_;
-};
 
 // One slice after the other, in working memory that all of them share.
 class RealTransform {

@@ -13,6 +13,7 @@ namespace deputy {
 
 extern const std::span<const OpDef> kActivationOps;
 extern const std::span<const OpDef> kArithmeticOps;
+extern const std::span<const OpDef> kAudioOps;
 extern const std::span<const OpDef> kBinaryOps;
 extern const std::span<const OpDef> kCompareOps;
 extern const std::span<const OpDef> kConcatOps;
@@ -26,6 +27,7 @@ extern const std::span<const OpDef> kFillOps;
 extern const std::span<const OpDef> kGatherOps;
 extern const std::span<const OpDef> kLstmOps;
 extern const std::span<const OpDef> kMatmulOps;
+extern const std::span<const OpDef> kMediapipeOps;
 extern const std::span<const OpDef> kNormalizeOps;
 extern const std::span<const OpDef> kPadOps;
 extern const std::span<const OpDef> kPoolOps;

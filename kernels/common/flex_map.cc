@@ -21,6 +21,8 @@ enum FlexType : uint8_t {
   kIndirectUInt = 7,
   kIndirectReal = 8,
   kMap = 9,
+  kVectorInt = 11,
+  kVectorUInt = 12,
   kBool = 26,
 };
 
@@ -93,15 +95,43 @@ FlexMap::Number FlexMap::NumberAt(uint64_t at, uint64_t width, uint8_t packed_ty
   }
 }
 
-FlexMap::Number FlexMap::Find(std::string_view name) const {
+bool FlexMap::FindPlace(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const {
   for (uint64_t i = 0; is_map_ && i < count_; ++i) {
     uint64_t key = 0, type = 0;
-    if (!Follow(keys_ + i * key_width_, key_width_, &key)) return {};
+    if (!Follow(keys_ + i * key_width_, key_width_, &key)) return false;
     if (!IsKey(key, name)) continue;
-    if (!Read(map_ + count_ * width_ + i, 1, &type)) return {};
-    return NumberAt(map_ + i * width_, width_, static_cast<uint8_t>(type));
+    if (!Read(map_ + count_ * width_ + i, 1, &type)) return false;
+    *out_at = map_ + i * width_;
+    *out_packed_type = static_cast<uint8_t>(type);
+    return true;
   }
-  return {};
+  return false;
+}
+
+FlexMap::Number FlexMap::Find(std::string_view name) const {
+  uint64_t at = 0;
+  uint8_t type = 0;
+  return FindPlace(name, &at, &type) ? NumberAt(at, width_, type) : Number();
+}
+
+std::vector<int32_t> FlexMap::Ints(std::string_view name) const {
+  uint64_t at = 0, first = 0, count = 0;
+  uint8_t packed_type = 0;
+  if (!FindPlace(name, &at, &packed_type) || !Follow(at, width_, &first)) return {};
+  const int type = packed_type >> 2;
+  const uint64_t width = uint64_t{1} << (packed_type & 3);
+  if ((type != kVectorInt && type != kVectorUInt) || first < width ||
+      !Read(first - width, width, &count) || count > (bytes_.size() - first) / width) {
+    return {};
+  }
+  std::vector<int32_t> numbers;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t bits = 0;
+    if (!Read(first + i * width, width, &bits)) return {};
+    numbers.push_back(static_cast<int32_t>(type == kVectorInt ? SignExtend(bits, width)
+                                                              : static_cast<int64_t>(bits)));
+  }
+  return numbers;
 }
 
 int32_t FlexMap::Int(std::string_view name, int32_t otherwise) const {

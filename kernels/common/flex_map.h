@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace deputy {
 
@@ -25,6 +26,9 @@ class FlexMap {
   float Float(std::string_view name) const;
   bool Bool(std::string_view name) const { return Float(name) != 0.0f; }
 
+  // The integers of the typed vector of that name; none where there is no such thing.
+  std::vector<int32_t> Ints(std::string_view name) const;
+
  private:
   struct Number {
     bool found = false, is_real = false;
@@ -36,6 +40,8 @@ class FlexMap {
   // The place that the offset at `at` points back to.
   bool Follow(uint64_t at, uint64_t width, uint64_t* out) const;
   bool IsKey(uint64_t at, std::string_view name) const;
+  // Where the value of that name is and what type it has; false where there is none.
+  bool FindPlace(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const;
   Number Find(std::string_view name) const;
   Number NumberAt(uint64_t at, uint64_t width, uint8_t packed_type) const;
 

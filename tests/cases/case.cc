@@ -6,13 +6,14 @@ namespace deputy {
 std::vector<OpCase> AllCases() {
   std::vector<OpCase> all;
   for (auto* family :
-       {&ActivationCases, &ArithmeticCases, &BinaryCases, &CompareCases,       &ConcatCases,
-        &ControlCases,    &Conv3dCases,     &ConvCases,   &ConvTransposeCases, &CustomCases,
-        &DetectionCases,  &FillCases,       &GatherCases, &LstmCases,          &MatmulCases,
-        &NormalizeCases,  &PadCases,        &PoolCases,   &QuantizeCases,      &RandomCases,
-        &RearrangeCases,  &ReduceCases,     &ResizeCases, &ResourceCases,      &RnnCases,
-        &SearchCases,     &SegmentCases,    &ShapeCases,  &SignalCases,        &SliceCases,
-        &SoftmaxCases,    &StablehloCases,  &TextCases,   &UnaryCases,         &WindowCases}) {
+       {&ActivationCases, &ArithmeticCases, &AudioCases,     &BinaryCases,    &CompareCases,
+        &ConcatCases,     &ControlCases,    &Conv3dCases,    &ConvCases,      &ConvTransposeCases,
+        &CustomCases,     &DetectionCases,  &FillCases,      &GatherCases,    &LstmCases,
+        &MatmulCases,     &MediapipeCases,  &NormalizeCases, &PadCases,       &PoolCases,
+        &QuantizeCases,   &RandomCases,     &RearrangeCases, &ReduceCases,    &ResizeCases,
+        &ResourceCases,   &RnnCases,        &SearchCases,    &SegmentCases,   &ShapeCases,
+        &SignalCases,     &SliceCases,      &SoftmaxCases,   &StablehloCases, &TextCases,
+        &UnaryCases,      &WindowCases}) {
     for (OpCase& op_case : (*family)()) all.push_back(std::move(op_case));
   }
   return all;

@@ -41,6 +41,7 @@ using Shape = std::vector<int32_t>;
 // The cases of one family, in the order of its rows.
 std::vector<OpCase> ActivationCases();
 std::vector<OpCase> ArithmeticCases();
+std::vector<OpCase> AudioCases();
 std::vector<OpCase> BinaryCases();
 std::vector<OpCase> CompareCases();
 std::vector<OpCase> ConcatCases();
@@ -54,6 +55,7 @@ std::vector<OpCase> FillCases();
 std::vector<OpCase> GatherCases();
 std::vector<OpCase> LstmCases();
 std::vector<OpCase> MatmulCases();
+std::vector<OpCase> MediapipeCases();
 std::vector<OpCase> NormalizeCases();
 std::vector<OpCase> PadCases();
 std::vector<OpCase> PoolCases();

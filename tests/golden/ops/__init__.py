@@ -8,12 +8,12 @@ A family module offers
     draw(operator, random)  one freshly drawn Case, for `golden --check`
 and is named in FAMILIES here. Adding an operator to an existing family touches that module only.
 """
-from . import (activation, arithmetic, binary, compare, concat, control, conv, conv3d,
+from . import (activation, arithmetic, audio, binary, compare, concat, control, conv, conv3d,
                conv_transpose, custom, detection, fill, gather, lstm, matmul, normalize, pad, pool,
                quantize, random, rearrange, reduce, resize, resource, rnn, search, segment, shape,
                signal, slice, softmax, stablehlo, text, unary, window)
 
-FAMILIES = [activation, arithmetic, binary, compare, concat, control, conv, conv3d, conv_transpose,
+FAMILIES = [activation, arithmetic, audio, binary, compare, concat, control, conv, conv3d, conv_transpose,
             custom, detection, fill, gather, lstm, matmul, normalize, pad, pool, quantize, random,
             rearrange, reduce, resize, resource, rnn, search, segment, shape, signal, slice,
             softmax, stablehlo, text, unary, window]

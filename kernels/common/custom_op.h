@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the custom operators that ship with us. The loader lets custom operators work in place;
+// ours do not, and refuse it.
+#ifndef DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
+#define DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
+
+#include <span>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+// What the loader checks for builtin operators: no output is an input.
+inline TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
+  if (node->inputs == nullptr || node->outputs == nullptr) return kTfLiteOk;
+  for (int i = 0; i < node->outputs->size; ++i) {
+    const int output = node->outputs->data[i];
+    for (int k = 0; k < node->inputs->size; ++k) {
+      if (output < 0 || node->inputs->data[k] != output) continue;
+      return KernelError(context, "expected outputs apart from the inputs, found tensor %d in both",
+                         output);
+    }
+  }
+  return kTfLiteOk;
+}
+
+template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus PrepareApart(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckApart(context, node));
+  return prepare(context, node);
+}
+
+// The options of OpDef::init as bytes.
+inline std::span<const uint8_t> OptionBytes(const char* options, size_t length) {
+  return {reinterpret_cast<const uint8_t*>(options), options == nullptr ? 0 : length};
+}
+
+// A custom operator of one version; `init` may be null.
+template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
+          TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)>
+constexpr OpDef CustomRow(const char* name, uint32_t types,
+                          void* (*init)(TfLiteContext*, const char*, size_t) = nullptr,
+                          void (*free)(TfLiteContext*, void*) = nullptr, int version = 1) {
+  OpDef op = KernelRow<void>(name, kTfLiteBuiltinCustom, version, types,
+                             &Guarded<&PrepareApart<prepare>>, &Guarded<invoke>);
+  op.min_version = version;
+  op.init = init;
+  op.free = free;
+  return op;
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
