@@ -2,7 +2,8 @@
 //
 // QUANTIZE (float32 to 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to float32,
 // DENSIFY (sparse constants to dense ones), CAST, BITCAST and FAKE_QUANT. Scales are one per tensor
-// or, between float32 and integers, one per slice of the quantised dimension.
+// or, between float32 and integers, one per slice of the quantised dimension. Integers of 2 and 4
+// bits come from float32 (CAST) and become float32 (CAST, DEQUANTIZE).
 //
 // DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, at the first invoke,
 // and only if some CPU node reads the result: a delegate may have taken all readers. The node stays
@@ -11,7 +12,6 @@
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
 // smallest step. CAST to integers saturates, and NaN becomes the largest, as upstream's does.
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,7 +24,9 @@
 #include "kernels/common/families.h"
 #include "kernels/common/half.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/packed_ints.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/sparse.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -32,11 +34,14 @@ namespace {
 
 constexpr uint32_t kStepTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 constexpr uint32_t kQuantizeTypes = kFloat32Bit | kStepTypes | kInt32Bit;
-constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit;
+constexpr uint32_t kPackedTypes =
+    TypeBit(kTfLiteInt2) | TypeBit(kTfLiteInt4) | TypeBit(kTfLiteUInt4);
+constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit | kPackedTypes;
 constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 // Real numbers; CAST takes complex ones, too.
 constexpr uint32_t kRealTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
-constexpr uint32_t kCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
+constexpr uint32_t kWholeCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
+constexpr uint32_t kCastTypes = kWholeCastTypes | kPackedTypes;
 
 // ---- Parameters -------------------------------------------------------------------------------
 
@@ -222,9 +227,13 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
-  DEPUTY_TRY(CheckType(context, Input(context, node, 0), kCastTypes));
-  DEPUTY_TRY(CheckType(context, Output(context, node, 0), kCastTypes));
-  return ResizeLike(context, Output(context, node, 0), Input(context, node, 0));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kCastTypes));
+  // Packed integers and float32 have no other partners than each other.
+  const uint32_t others = input->type == kTfLiteFloat32 ? kCastTypes : kWholeCastTypes;
+  DEPUTY_TRY(CheckType(context, output, PackedBits(input->type) != 0 ? kFloat32Bit : others));
+  return ResizeLike(context, output, input);
 }
 
 // ---- QUANTIZE ---------------------------------------------------------------------------------
@@ -331,6 +340,19 @@ void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* valu
   });
 }
 
+void DequantizePacked(TfLiteContext* context, const Slices& slices, const TfLiteTensor* input,
+                      float* out) {
+  const TfLiteType type = input->type;
+  const uint8_t* values = Data<uint8_t>(input);
+  slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
+    const float scale = slices.Scale(slice);
+    const int64_t zero_point = slices.ZeroPoint(slice);
+    for (int64_t i = first; i < first + count; ++i) {
+      out[i] = scale * static_cast<float>(UnpackedAt(type, values, i) - zero_point);
+    }
+  });
+}
+
 TfLiteStatus DequantizeHalves(TfLiteContext* context, const TfLiteTensor* input,
                               TfLiteTensor* output) {
   const auto loop = Cpu().half.to_float;
@@ -350,6 +372,8 @@ TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat16) {
     DEPUTY_TRY(DequantizeHalves(context, input, output));
+  } else if (PackedBits(input->type) != 0) {
+    DequantizePacked(context, data.slices, input, Data<float>(output));
   } else {
     DEPUTY_TRY(DispatchType<kStepTypes>(context, input, [&](auto tag) {
       DequantizeSteps(context, data.slices, Data<typename decltype(tag)::type>(input),
@@ -363,64 +387,6 @@ TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- DENSIFY ----------------------------------------------------------------------------------
 
-// Walks the tree of a sparse tensor, whose numbers the loader has checked: one level per dimension
-// in traversal order, the dimensions of the block last.
-template <typename T>
-class Expansion {
- public:
-  Expansion(const TfLiteTensor* tensor, T* out)
-      : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
-    const int rank = Rank(tensor);
-    const int levels = sparsity_.dim_metadata_size;
-    std::array<int64_t, 2 * kMaxRank> pitch;  // of the dimensions, those of the block last
-    int64_t elements = 1;
-    for (int d = rank - 1; d >= 0; --d) {
-      pitch[static_cast<size_t>(d)] = elements;
-      elements *= Dim(tensor, d);
-    }
-    for (int level = rank; level < levels; ++level) {
-      const int dimension = sparsity_.traversal_order->data[level];
-      const auto divided = static_cast<size_t>(sparsity_.block_map->data[dimension - rank]);
-      pitch[static_cast<size_t>(dimension)] = pitch[divided];
-    }
-    for (int level = rank; level < levels; ++level) {
-      const int dimension = sparsity_.traversal_order->data[level];
-      pitch[static_cast<size_t>(sparsity_.block_map->data[dimension - rank])] *=
-          sparsity_.dim_metadata[level].dense_size;
-    }
-    for (int level = 0; level < levels; ++level) {
-      pitch_[static_cast<size_t>(level)] =
-          pitch[static_cast<size_t>(sparsity_.traversal_order->data[level])];
-    }
-  }
-
-  // Writes what lies below `node` of a level; `offset` is where that begins in the output.
-  void Walk(int level, int64_t node, int64_t offset) const {
-    if (level == sparsity_.dim_metadata_size) {
-      out_[offset] = values_[node];
-      return;
-    }
-    const TfLiteDimensionMetadata& dimension = sparsity_.dim_metadata[level];
-    const int64_t pitch = pitch_[static_cast<size_t>(level)];
-    if (dimension.format == kTfLiteDimDense) {
-      for (int64_t i = 0; i < dimension.dense_size; ++i) {
-        Walk(level + 1, node * dimension.dense_size + i, offset + i * pitch);
-      }
-      return;
-    }
-    const int32_t end = dimension.array_segments->data[node + 1];
-    for (int64_t i = dimension.array_segments->data[node]; i < end; ++i) {
-      Walk(level + 1, i, offset + dimension.array_indices->data[i] * pitch);
-    }
-  }
-
- private:
-  const TfLiteSparsity& sparsity_;
-  const T* values_;
-  T* out_;
-  std::array<int64_t, 2 * kMaxRank> pitch_;  // by level
-};
-
 TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
   QuantizeData& data = DataOf<QuantizeData>(node);
   if (IsIdle(context, node, data.done)) return kTfLiteOk;
@@ -428,7 +394,7 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(MoveElements(context, input, output, [&](const auto*, auto* out) {
     std::memset(output->data.data, 0, output->bytes);
-    Expansion(input, out).Walk(0, 0, 0);
+    SparseExpansion(input, out).Write();
   }));
   data.done = true;
   return kTfLiteOk;
@@ -535,9 +501,40 @@ TfLiteStatus CastComplex(TfLiteContext* context, const TfLiteTensor* input, TfLi
   });
 }
 
+TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
+                            TfLiteTensor* output) {
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      Data<float>(output)[i] = UnpackedAt(input->type, Data<uint8_t>(input), i);
+    }
+  });
+  return kTfLiteOk;
+}
+
+// What does not fit saturates, and NaN becomes the largest; the rest is cut off.
+TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
+  const PackedRange range = RangeOf(output->type);
+  const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);
+  const int64_t bytes = (count + per_byte - 1) / per_byte;
+  const float* values = Data<float>(input);
+  ParallelRanges(context, bytes, kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t byte = first; byte < last; ++byte) {
+      const int64_t begin = byte * per_byte, here = std::min(per_byte, count - begin);
+      int8_t steps[4];
+      for (int64_t i = 0; i < here; ++i) {
+        steps[i] = std::max(range.low, std::min(range.high, CastNumber<int8_t>(values[begin + i])));
+      }
+      Pack(output->type, steps, here, Data<uint8_t>(output) + byte);
+    }
+  });
+  return kTfLiteOk;
+}
+
 TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
+  if (PackedBits(input->type) != 0) return CastFromPacked(context, input, output);
+  if (PackedBits(output->type) != 0) return CastToPacked(context, input, output);
   if (input->type == kTfLiteComplex64 || output->type == kTfLiteComplex64) {
     return CastComplex(context, input, output);
   }
@@ -555,7 +552,8 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BITCAST ----------------------------------------------------------------------------------
 
-constexpr uint32_t kBitcastTypes = kCastTypes | TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteComplex64);
+constexpr uint32_t kBitcastTypes =
+    kWholeCastTypes | TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteComplex64);
 
 // Bytes of an element of a type that BITCAST takes; 0 for any other.
 int BitcastBytes(TfLiteType type) { return type == kTfLiteComplex128 ? 16 : ElementBytes(type); }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <functional>
 #include <limits>
 
 namespace deputy {
@@ -17,6 +18,19 @@ TfLiteTensor* TensorAt(TfLiteContext* context, const TfLiteIntArray* indices, in
   const int tensor = indices->data[position];
   if (tensor < 0 || static_cast<size_t>(tensor) >= context->tensors_size) return nullptr;
   return &context->tensors[tensor];
+}
+
+// Kernels may hold a tensor in another form; such a one has the name of the tensor it stands for.
+int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
+  const TfLiteTensor* first = context->tensors;
+  const TfLiteTensor* last = first + context->tensors_size;
+  if (std::less_equal<>()(first, tensor) && std::less<>()(tensor, last)) {
+    return static_cast<int>(tensor - first);
+  }
+  for (const TfLiteTensor* one = first; one != last; ++one) {
+    if (one->name == tensor->name) return static_cast<int>(one - first);
+  }
+  return -1;
 }
 
 // Whether every product of some of the extents fits. Zero extents must not hide an overflow of the
@@ -74,8 +88,7 @@ TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, con
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   const char* name = tensor->name == nullptr ? "" : tensor->name;
-  const ptrdiff_t index = tensor - context->tensors;
-  return KernelError(context, "tensor %d '%.100s': %s", static_cast<int>(index), name, text);
+  return KernelError(context, "tensor %d '%.100s': %s", NumberOf(context, tensor), name, text);
 }
 
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,

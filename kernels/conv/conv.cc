@@ -5,8 +5,10 @@
 //
 // As in TensorFlow Lite: CONV_2D insists on a bias; the number of groups follows from the channels
 // of input and filter; DEPTHWISE_CONV_2D ignores depth_multiplier in the options (channels tell)
-// and the zero point of an int8 filter. Hybrid CONV_2D quantises its input symmetrically when all
-// scales of the filter are the same, and otherwise, as DEPTHWISE_CONV_2D does, with a zero point.
+// and the zero point of an int8 filter; a filter of 4 bits is taken where TensorFlow Lite takes
+// one, in DEPTHWISE_CONV_2D for int8 alone. Hybrid CONV_2D quantises its input symmetrically when
+// all scales of the filter are the same, and otherwise, as DEPTHWISE_CONV_2D does, with a zero
+// point.
 #include "kernels/conv/conv.h"
 
 #include "kernels/common/families.h"
@@ -101,23 +103,9 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.matrix.Reset();
   data.packed_filter.Invalidate();
   data.flat_filter.Invalidate();
+  data.dense_filter.Invalidate();
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
-}
-
-// All zero points of the filter are 0.
-TfLiteStatus CheckFilterZeroPoints(TfLiteContext* context, const TfLiteTensor* filter) {
-  const auto* affine = static_cast<const TfLiteAffineQuantization*>(filter->quantization.params);
-  const TfLiteIntArray* zero_points =
-      filter->quantization.type == kTfLiteAffineQuantization && affine != nullptr
-          ? affine->zero_point
-          : nullptr;
-  for (int i = 0; zero_points != nullptr && i < zero_points->size; ++i) {
-    if (zero_points->data[i] != 0) {
-      return TensorError(context, filter, "expected zero point 0, found %d", zero_points->data[i]);
-    }
-  }
-  return kTfLiteOk;
 }
 
 TfLiteStatus ReadConv(TfLiteContext* context, TfLiteNode* node) {
@@ -125,7 +113,8 @@ TfLiteStatus ReadConv(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
   ConvData& data = DataOf<ConvData>(node);
-  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), &data.form));
+  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), TypeBit(kTfLiteInt4),
+                             &data.form));
   DEPUTY_TRY(PositiveDims(context, input, 1));
   DEPUTY_TRY(PositiveDims(context, filter, 0));
   ConvShape& shape = data.shape;
@@ -144,7 +133,9 @@ TfLiteStatus ReadConv(TfLiteContext* context, TfLiteNode* node) {
   if (int64_t{Dim(filter, 1)} * Dim(filter, 2) > (1 << 30) / shape.depth) {
     return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
   }
-  if (data.form != WeightsForm::kUInt8) DEPUTY_TRY(CheckFilterZeroPoints(context, filter));
+  if (data.form == WeightsForm::kInt8 || data.form == WeightsForm::kInt16) {
+    DEPUTY_TRY(CheckNoZeroPoints(context, filter));
+  }
   const auto& params = ParamsOf<TfLiteConvParams>(node);
   DEPUTY_TRY(PrepareShared(context, node, params, params.quantized_bias_type, 0));
   if (data.form != WeightsForm::kHybrid) return kTfLiteOk;
@@ -161,7 +152,8 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
   ConvData& data = DataOf<ConvData>(node);
-  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), &data.form));
+  const uint32_t packed = input->type == kTfLiteInt8 ? TypeBit(kTfLiteInt4) : 0;
+  DEPUTY_TRY(FindWeightsForm(context, input, filter, Output(context, node, 0), packed, &data.form));
   DEPUTY_TRY(PositiveDims(context, input, 1));
   DEPUTY_TRY(PositiveDims(context, filter, 1));
   DEPUTY_TRY(CheckDim(context, filter, 0, 1));
@@ -187,12 +179,14 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
 // ---- Implementations --------------------------------------------------------------------------
 
 ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
-  return {Input(context, node, 0), Input(context, node, 1), Input(context, node, 2),
-          Output(context, node, 0)};
+  return {Input(context, node, 0), DataOf<ConvData>(node).dense_filter.Of(Input(context, node, 1)),
+          Input(context, node, 2), Output(context, node, 0)};
 }
 
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   ConvData& data = DataOf<ConvData>(node);
+  const TfLiteTensor* filter = Input(context, node, 1);
+  if (IsReadableConstant(filter)) DEPUTY_TRY(data.dense_filter.Ensure(context, filter));
   return data.choice.Pack(context, &data, TensorsOf(context, node));
 }
 
@@ -223,6 +217,7 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   ConvData& data = DataOf<ConvData>(node);
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
+  DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
   return data.choice.Run(context, &data, TensorsOf(context, node));
 }
 

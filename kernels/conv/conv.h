@@ -11,6 +11,7 @@
 #include "kernels/common/padding.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/channel_scaling.h"
+#include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/weights_form.h"
@@ -69,6 +70,7 @@ struct ConvData {
   bool wide_sums = false;       // int16
   WeightScales weight_scales;   // hybrid
   bool asymmetric_rows = true;  // hybrid
+  DenseWeights dense_filter;
   MatrixLayer matrix;
   PackedConstant packed_filter;  // depthwise int8: in the table's order
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels

@@ -79,7 +79,7 @@ int TransposeShape::Axis::Last(int o) const {
 TfLiteStatus TransposeConv::Prepare(TfLiteContext* context, const Tensors& tensors,
                                     const TfLiteTransposeConvParams& params) {
   const auto [input, weights, bias, output] = tensors;
-  DEPUTY_TRY(FindWeightsForm(context, input, weights, output, &form_));
+  DEPUTY_TRY(FindWeightsForm(context, input, weights, output, 0, &form_));
   DEPUTY_TRY(CheckExtents(context, input, 1));
   DEPUTY_TRY(CheckExtents(context, weights, 0));
   DEPUTY_TRY(CheckDim(context, weights, 3, Dim(input, 3)));

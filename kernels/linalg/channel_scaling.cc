@@ -55,6 +55,20 @@ bool WeightScales::differ() const {
   return std::any_of(scales_.begin(), scales_.end(), [this](float s) { return s != scales_[0]; });
 }
 
+TfLiteStatus CheckNoZeroPoints(TfLiteContext* context, const TfLiteTensor* weights) {
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(weights->quantization.params);
+  const TfLiteIntArray* zero_points =
+      weights->quantization.type == kTfLiteAffineQuantization && affine != nullptr
+          ? affine->zero_point
+          : nullptr;
+  for (int i = 0; zero_points != nullptr && i < zero_points->size; ++i) {
+    if (zero_points->data[i] != 0) {
+      return TensorError(context, weights, "expected zero point 0, found %d", zero_points->data[i]);
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* weights, const TfLiteTensor* bias,
                             const TfLiteTensor* output) {

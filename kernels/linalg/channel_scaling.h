@@ -37,6 +37,9 @@ class WeightScales {
   std::span<const float> scales_;  // the tensor's own
 };
 
+// All zero points of the weights are 0.
+TfLiteStatus CheckNoZeroPoints(TfLiteContext* context, const TfLiteTensor* weights);
+
 // The bias must have been quantised with input scale times weight scale, where these are one number
 // each.
 TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,

@@ -5,7 +5,9 @@
 // has BATCH_MATMUL, where both factors are data.
 //
 // int8 weights may have a zero point when they have one scale; with a scale per unit the zero
-// points are ignored, as upstream does.
+// points are ignored, as upstream does. Weights of 4 and 2 bits have none. Float inputs meet
+// weights of 4 bits also with a scale for each block of a row, and are then always quantised with a
+// zero point.
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +16,9 @@
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/batch_matmul.h"
+#include "kernels/linalg/blockwise.h"
 #include "kernels/linalg/channel_scaling.h"
+#include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/weights_form.h"
@@ -64,7 +68,10 @@ struct FullyConnectedData {
   bool wide_sums = false;        // int16
   WeightScales weight_scales;    // hybrid
   bool asymmetric_rows = false;  // hybrid
+  bool in_blocks = false;        // hybrid: block_scales instead of weight_scales
+  BlockScales block_scales;
   TfLiteFusedActivation activation = kTfLiteActNone;
+  DenseWeights dense_weights;
   MatrixLayer matrix;
   Choice<FullyConnectedData, LayerTensors> choice;
 };
@@ -78,6 +85,9 @@ TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
   const TfLiteTensor* output = Output(context, node, 0);
   data.weights_zero_point = 0;
   if (data.form == WeightsForm::kFloat) return kTfLiteOk;
+  if (PackedBits(weights->type) != 0) DEPUTY_TRY(CheckNoZeroPoints(context, weights));
+  data.in_blocks = data.form == WeightsForm::kHybrid && BlockScales::Has(weights);
+  if (data.in_blocks) return data.block_scales.Prepare(context, weights);
   if (data.form == WeightsForm::kHybrid) return data.weight_scales.Prepare(context, weights, 0);
   DEPUTY_TRY(
       data.scaling.Prepare(context, input, weights, 0, output, activation, ExactRounding::kOnce));
@@ -139,7 +149,8 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   // The one pair of different types: uint8 into int16.
   const bool widens = input->type == kTfLiteUInt8 && output->type == kTfLiteInt16;
-  DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, &data.form));
+  DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, kPackedWeightBits,
+                             &data.form));
   DEPUTY_TRY(CheckRank(context, weights, 2));
   if (params.weights_format != kTfLiteFullyConnectedWeightsFormatDefault) {
     return TensorError(context, weights, "expected weights in the default format, found %d",
@@ -160,6 +171,7 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   data.activation = params.activation;
   data.asymmetric_rows = params.asymmetric_quantize_inputs;
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation));
+  data.dense_weights.Invalidate();
   data.matrix.Reset();
   return ResizeOutput(context, input, params.keep_num_dims, data.shape, output);
 }
@@ -264,6 +276,30 @@ TfLiteStatus PlainHybrid(TfLiteContext* context, const FullyConnectedData& data,
   return kTfLiteOk;
 }
 
+TfLiteStatus PlainBlocks(TfLiteContext* context, const FullyConnectedData& data,
+                         const LayerTensors& tensors) {
+  const MatrixShape& shape = data.shape;
+  HybridRows hybrid;
+  DEPUTY_TRY(hybrid.Quantize(context, tensors.input, Data<float>(tensors.input), shape.rows,
+                             shape.depth, true));
+  float* out = Data<float>(tensors.output);
+  const int64_t outputs = shape.rows * shape.columns;
+  ParallelRanges(context, outputs, 50'000 / shape.depth + 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t row = i / shape.columns;
+      const int unit = static_cast<int>(i % shape.columns);
+      const int8_t* weights = Data<int8_t>(tensors.weights) + int64_t{unit} * shape.depth;
+      const int8_t* input = hybrid.values() + row * shape.depth;
+      const float product =
+          data.block_scales.Product(unit, weights, input, hybrid.zero_points()[row]);
+      const float bias = tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[unit];
+      out[i] = Clamp(product * hybrid.scales()[row] + bias, data.float_range);
+    }
+  });
+  ApplyActivation(data.activation, tensors.output);
+  return kTfLiteOk;
+}
+
 TfLiteStatus RunPlain(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
                       const CpuKernels&) {
   switch (data->form) {
@@ -282,7 +318,8 @@ TfLiteStatus RunPlain(TfLiteContext* context, FullyConnectedData* data, const La
       PlainInt16(context, *data, tensors);
       break;
     case WeightsForm::kHybrid:
-      return PlainHybrid(context, *data, tensors);
+      return data->in_blocks ? PlainBlocks(context, *data, tensors)
+                             : PlainHybrid(context, *data, tensors);
   }
   return kTfLiteOk;
 }
@@ -335,7 +372,7 @@ bool IsInt8(const FullyConnectedData& data, const LayerTensors& tensors, const C
 }
 
 bool IsHybrid(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu) {
-  return data.form == WeightsForm::kHybrid && cpu.gemm_s8.tile != nullptr;
+  return data.form == WeightsForm::kHybrid && !data.in_blocks && cpu.gemm_s8.tile != nullptr;
 }
 
 size_t IntScratch(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu,
@@ -417,8 +454,9 @@ constexpr const LayerImplementation* kImplementations[] = {&kFewColumns, &kGemmF
                                                            &kGemmHybrid, &kReference};
 
 LayerTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
-  return {Input(context, node, 0), Input(context, node, 1), Input(context, node, 2),
-          Output(context, node, 0)};
+  const TfLiteTensor* weights = Input(context, node, 1);
+  return {Input(context, node, 0), DataOf<FullyConnectedData>(node).dense_weights.Of(weights),
+          Input(context, node, 2), Output(context, node, 0)};
 }
 
 bool IsEmpty(const MatrixShape& shape) {
@@ -427,8 +465,10 @@ bool IsEmpty(const MatrixShape& shape) {
 
 TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  return IsEmpty(data.shape) ? kTfLiteOk
-                             : data.choice.Pack(context, &data, TensorsOf(context, node));
+  if (IsEmpty(data.shape)) return kTfLiteOk;
+  const TfLiteTensor* weights = Input(context, node, 1);
+  if (IsReadableConstant(weights)) DEPUTY_TRY(data.dense_weights.Ensure(context, weights));
+  return data.choice.Pack(context, &data, TensorsOf(context, node));
 }
 
 TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
@@ -442,7 +482,10 @@ TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   TfLiteTensor* output = Output(context, node, 0);
-  if (!IsEmpty(data.shape)) return data.choice.Run(context, &data, TensorsOf(context, node));
+  if (!IsEmpty(data.shape)) {
+    DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
+    return data.choice.Run(context, &data, TensorsOf(context, node));
+  }
   if (data.shape.depth == 0 && output->bytes > 0) {
     // Zeros and not the bias, also as int8: what upstream returns to an input without elements.
     std::memset(output->data.raw, 0, output->bytes);

@@ -16,6 +16,8 @@ enum class WeightsForm {
   kInt16,   // int16 with int8 weights, bias int32 (sums of 32 bits) or int64 (sums of 64 bits)
   kHybrid,  // float32 with int8 weights, bias float32
 };
+// Where an operator takes weights of 4 or 2 bits, these stand for int8 (kernels/linalg/
+// dense_weights.h).
 
 // The types of inputs with which the forms come.
 inline constexpr uint32_t kWeightsFormInputs = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit;
@@ -24,23 +26,26 @@ inline bool IsQuantizedForm(WeightsForm form) {
   return form != WeightsForm::kFloat && form != WeightsForm::kHybrid;
 }
 
-// Which form it is; refuses other types, another type of output, and sparse weights, which a
-// DENSIFY node unpacks for us.
+// Which form it is; refuses other types and another type of output. `packed`: the types of weights
+// that the operator takes in place of int8.
 inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* input,
                                     const TfLiteTensor* weights, const TfLiteTensor* output,
-                                    WeightsForm* out_form) {
+                                    uint32_t packed, WeightsForm* out_form) {
   DEPUTY_TRY(CheckType(context, input, kWeightsFormInputs));
   DEPUTY_TRY(CheckSameType(context, output, input));
   switch (input->type) {
     case kTfLiteFloat32:
-      DEPUTY_TRY(CheckType(context, weights, kFloat32Bit | kInt8Bit));
-      *out_form = weights->type == kTfLiteInt8 ? WeightsForm::kHybrid : WeightsForm::kFloat;
+      DEPUTY_TRY(CheckType(context, weights, kFloat32Bit | kInt8Bit | packed));
+      *out_form = weights->type == kTfLiteFloat32 ? WeightsForm::kFloat : WeightsForm::kHybrid;
       return kTfLiteOk;
     case kTfLiteInt16:
       *out_form = WeightsForm::kInt16;
-      return CheckType(context, weights, kInt8Bit);
+      return CheckType(context, weights, kInt8Bit | packed);
+    case kTfLiteInt8:
+      *out_form = WeightsForm::kInt8;
+      return CheckType(context, weights, kInt8Bit | packed);
     default:
-      *out_form = input->type == kTfLiteInt8 ? WeightsForm::kInt8 : WeightsForm::kUInt8;
+      *out_form = WeightsForm::kUInt8;
       return CheckSameType(context, weights, input);
   }
 }

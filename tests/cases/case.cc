@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cases/case.h"
 
+#include "core/base/type_size.h"
+
 namespace deputy {
 
 std::vector<OpCase> AllCases() {
@@ -73,10 +75,12 @@ TensorExtras PerChannel(float scale, int count, int dimension) {
 
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras) {
-  return type == kTfLiteFloat32 ? builder->AddConstant<float>(
-                                      type, shape, RandomFloats(CountOf(shape), seed), "c", extras)
-                                : builder->AddConstant<int8_t>(
-                                      type, shape, RandomInt8(CountOf(shape), seed), "c", extras);
+  if (type == kTfLiteFloat32) {
+    return builder->AddConstant<float>(type, shape, RandomFloats(CountOf(shape), seed), "c",
+                                       extras);
+  }
+  const size_t bytes = (CountOf(shape) * TypeBits(type) + 7) / 8;
+  return builder->AddConstant<int8_t>(type, shape, RandomInt8(bytes, seed), "c", extras);
 }
 
 int AddRandomBias(ModelBuilder* builder, TfLiteType type, int count, uint32_t seed,

@@ -136,7 +136,7 @@ class CaseInputs {
   std::vector<std::vector<uint8_t>> feeds_;
 };
 
-// A random constant of the type (float32, int8 or uint8).
+// A random constant of the type (float32, integers of 8, 4 or 2 bits).
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras = {});
 // A bias: float32, or int32 with the quantisation given.

@@ -133,6 +133,13 @@ std::vector<OpCase> ConvCases() {
       if (channels == 0 && form != CaseForm::kFloat && form != CaseForm::kInt8) continue;
       cases.push_back(MakeCase(depthwise, form, row));
     }
+    for (CaseForm form : kPackedForms) {
+      if (row.filter[depthwise ? 3 : 0] == 0) continue;
+      OpCase one = MakeCase(depthwise, form, row);
+      const bool taken = !depthwise || form == CaseForm::kInt8Packed;
+      if (!taken) one.refusal = "expected type";
+      cases.push_back(std::move(one));
+    }
   };
   for (const Row& row : kConvRows) add(false, row);
   for (const Row& row : kDepthwiseRows) add(true, row);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FULLY_CONNECTED: one row and many, widths around the tiles, with and without bias and constant
-// weights, and weights with a zero point. BATCH_MATMUL: broadcasting, either operand transposed.
+// weights, weights with a zero point, of 4 bits, and of 4 bits in blocks. BATCH_MATMUL:
+// broadcasting, either operand transposed.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {
@@ -65,6 +66,59 @@ OpCase MakeCase(CaseForm form, bool weights_zero_point, const Row& row) {
               " " + Text(row.input) + Text(row.weights) + (row.bias ? " bias" : "") +
               (row.constant_weights ? "" : " live weights") +
               (row.keep_num_dims ? " keep dims" : ""),
+          Rule::kSum, builder.Finish(), row.refusal};
+}
+
+// ---- Weights in blocks ------------------------------------------------------------------------
+
+struct BlockRow {
+  int rows, units, depth, block;
+  int scales = 0;  // how many too many
+  TfLiteType scales_type = kTfLiteFloat16;
+  int scales_tensor = 0;  // how far from the right one
+  const char* refusal = "";
+};
+
+const BlockRow kBlockRows[] = {
+    {1, 4, 32, 32},
+    {5, 7, 96, 32},
+    {3, 2, 24, 4},
+    {1, 1, 7, 1},
+    {2, 3, 30, 4, 0, kTfLiteFloat16, 0, "expected blocks that divide a row of 30, found 4"},
+    {2, 3, 30, 0, 0, kTfLiteFloat16, 0, "expected blocks that divide a row of 30, found 0"},
+    {2, 3, 30, -5, 0, kTfLiteFloat16, 0, "expected blocks that divide a row of 30, found -5"},
+    {2, 3, 30, 5, -1, kTfLiteFloat16, 0, "expected 18 elements, found 17"},
+    {2, 3, 30, 5, 1, kTfLiteFloat16, 0, "expected 18 elements, found 19"},
+    {2, 3, 30, 5, 0, kTfLiteFloat32, 0, "expected type FLOAT16"},
+    {2, 3, 32, 32, 0, kTfLiteFloat16, 2, "expected type FLOAT16, found FLOAT32"},
+};
+
+OpCase MakeBlockCase(const BlockRow& row) {
+  ModelBuilder builder;
+  auto& fbb = builder.fbb();
+  const int input = builder.AddTensor(kTfLiteFloat32, {row.rows, row.depth}, "input");
+  const int count = row.units * (row.block < 1 ? 1 : row.depth / row.block) + row.scales;
+  // 0.0625 and more, as float16; as float32 they are other numbers.
+  std::vector<uint16_t> halves;
+  const int bytes_per_scale = row.scales_type == kTfLiteFloat16 ? 1 : 2;
+  for (int i = 0; i < count * bytes_per_scale; ++i) {
+    halves.push_back(static_cast<uint16_t>(0x2c00 + i % 7 * 64));
+  }
+  const int scales = builder.AddConstant<uint16_t>(row.scales_type, {count}, halves, "scales");
+  TensorExtras extras;
+  extras.quantization = schema::CreateQuantizationParameters(
+      fbb, 0, 0, 0, 0, schema::QuantizationDetails::BlockwiseQuantization,
+      schema::CreateBlockwiseQuantization(fbb, scales + row.scales_tensor, -1, row.block).Union());
+  const int weights = AddRandomConstant(&builder, kTfLiteInt4, {row.units, row.depth}, 3, extras);
+  const int bias = AddRandomBias(&builder, kTfLiteFloat32, row.units, 4);
+  const int output = builder.AddTensor(kTfLiteFloat32, {1}, "output");
+  builder.AddOp(kTfLiteBuiltinFullyConnected, {input, weights, bias}, {output},
+                schema::CreateFullyConnectedOptions(fbb, schema::ActivationFunctionType::RELU));
+  builder.SetInputs({input});
+  builder.SetOutputs({output});
+  return {"FULLY_CONNECTED in blocks " + Text({row.rows, row.units, row.depth, row.block}) + " " +
+              std::to_string(count) + TfLiteTypeGetName(row.scales_type) + " of tensor " +
+              std::to_string(row.scales_tensor),
           Rule::kSum, builder.Finish(), row.refusal};
 }
 
@@ -144,7 +198,16 @@ std::vector<OpCase> MatmulCases() {
       cases.push_back(MakeCase(form, false, row));
     }
     cases.push_back(MakeCase(CaseForm::kInt8, true, row));
+    if (row.weights[0] == 0) continue;
+    for (CaseForm form : kPackedForms) {
+      if (form == CaseForm::kHybridPacked &&
+          row.activation == schema::ActivationFunctionType::TANH) {
+        continue;
+      }
+      if (row.constant_weights) cases.push_back(MakeCase(form, false, row));
+    }
   }
+  for (const BlockRow& row : kBlockRows) cases.push_back(MakeBlockCase(row));
   for (const BatchRow& row : kBatchRows) {
     for (const BatchTypes& types : kBatchTypes) cases.push_back(MakeBatchCase(types, row, false));
     cases.push_back(MakeBatchCase(kBatchTypes[5], row, true));

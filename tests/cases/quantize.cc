@@ -39,6 +39,9 @@ const Row kRows[] = {
     {kTfLiteBuiltinDequantize, kTfLiteInt16, kTfLiteFloat32, {7, 301}},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {5, 6}, 0},
     {kTfLiteBuiltinDequantize, kTfLiteInt8, kTfLiteFloat32, {2, 5, 6}, 1},
+    {kTfLiteBuiltinDequantize, kTfLiteInt4, kTfLiteFloat32, {7, 31}},
+    {kTfLiteBuiltinDequantize, kTfLiteUInt4, kTfLiteFloat32, {}},
+    {kTfLiteBuiltinDequantize, kTfLiteInt2, kTfLiteFloat32, {2, 5, 6}, 1},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {1}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {0}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {65, 1031}},
@@ -49,6 +52,13 @@ const Row kRows[] = {
     {kTfLiteBuiltinCast, kTfLiteUInt8, kTfLiteInt64, {}},
     {kTfLiteBuiltinCast, kTfLiteInt16, kTfLiteComplex64, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteComplex64, kTfLiteInt16, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteInt4, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteInt4, kTfLiteFloat32, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteUInt4, {}},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteInt2, {3, 3, 3}},
+    {kTfLiteBuiltinCast, kTfLiteInt2, kTfLiteFloat32, {3, 3, 3}},
+    {kTfLiteBuiltinCast, kTfLiteInt4, kTfLiteInt8, {4}, -1, "expected type FLOAT32, found INT8"},
+    {kTfLiteBuiltinCast, kTfLiteInt8, kTfLiteInt4, {4}, -1, "found INT4"},
     {kTfLiteBuiltinQuantize,
      kTfLiteFloat32,
      kTfLiteFloat32,
@@ -122,9 +132,10 @@ OpCase MakeCase(const Row& row) {
   ModelBuilder builder;
   const auto extras = [&](TfLiteType type, float scale, int zero_point) {
     if (type == kTfLiteInt16 || type == kTfLiteInt32) return PerTensor(scale, 0);
-    if (type != kTfLiteInt8 && type != kTfLiteUInt8) return TensorExtras();
+    const bool packed = type == kTfLiteInt4 || type == kTfLiteInt2 || type == kTfLiteUInt4;
+    if (type != kTfLiteInt8 && type != kTfLiteUInt8 && !packed) return TensorExtras();
     if (row.per_channel_axis < 0) {
-      return PerTensor(scale, zero_point + (type == kTfLiteUInt8 ? 128 : 0));
+      return PerTensor(scale, packed ? 1 : zero_point + (type == kTfLiteUInt8 ? 128 : 0));
     }
     return PerChannel(scale, row.shape[static_cast<size_t>(row.per_channel_axis)],
                       row.per_channel_axis);

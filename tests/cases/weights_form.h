@@ -9,11 +9,25 @@
 
 namespace deputy {
 
-enum class CaseForm { kFloat, kInt8, kInt8PerChannel, kUInt8, kInt16, kHybrid };
+enum class CaseForm {
+  kFloat,
+  kInt8,
+  kInt8PerChannel,
+  kUInt8,
+  kInt16,
+  kHybrid,
+  // With weights of 4 bits.
+  kInt8Packed,
+  kInt16Packed,
+  kHybridPacked
+};
 
 inline constexpr CaseForm kAllForms[] = {CaseForm::kFloat,          CaseForm::kInt8,
                                          CaseForm::kInt8PerChannel, CaseForm::kUInt8,
                                          CaseForm::kInt16,          CaseForm::kHybrid};
+
+inline constexpr CaseForm kPackedForms[] = {CaseForm::kInt8Packed, CaseForm::kInt16Packed,
+                                            CaseForm::kHybridPacked};
 
 struct FormTensors {
   const char* name = "FLOAT32";
@@ -26,6 +40,17 @@ struct FormTensors {
 inline FormTensors TensorsOf(CaseForm form, int channels, int channel_axis, size_t depth) {
   constexpr float kInputScale = 0.031f, kWeightsScale = 0.0078f;
   FormTensors t;
+  if (form >= CaseForm::kInt8Packed) {
+    const bool hybrid = form == CaseForm::kHybridPacked, wide = form == CaseForm::kInt16Packed;
+    t = TensorsOf(hybrid ? CaseForm::kHybrid
+                  : wide ? CaseForm::kInt16
+                         : CaseForm::kInt8PerChannel,
+                  channels, channel_axis, depth);
+    t.name = hybrid ? "hybrid of INT4" : wide ? "INT16 by INT4" : "INT8 by INT4";
+    t.weights = kTfLiteInt4;
+    for (float& scale : t.output_extras.scale) scale /= 16.0f;
+    return t;
+  }
   if (form == CaseForm::kFloat) return t;
   float deviation = 1.0f;
   while (deviation * deviation < static_cast<float>(depth)) deviation += 1.0f;

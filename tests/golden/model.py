@@ -19,12 +19,36 @@ TYPES = {
     "i16": (7, 7, np.int16), "c64": (8, 8, np.complex64), "i8": (9, 9, np.int8),
     "f64": (10, 11, np.float64), "c128": (11, 12, np.complex128), "u64": (12, 13, np.uint64), "u32": (15, 16, np.uint32),
     "u16": (16, 17, np.uint16), "str": (5, 5, np.object_), "resource": (13, 14, np.int32),
+    "i4": (17, 18, np.int8), "bf16": (18, 19, np.uint16), "i2": (19, 20, np.int8),
+    "u4": (20, 21, np.uint8),
 }
-TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items() if name != "resource"}
+# Types that numpy does not have: ranges of those that are packed, several to a byte.
+PACKED = {"i4": (4, -8, 7), "u4": (4, 0, 15), "i2": (2, -2, 1)}
+# Python cannot feed such tensors: inputs and outputs of graphs are float32, with a CAST behind them
+# and in front.
+CASTED = (*PACKED, "bf16")
+TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()
+                 if name != "resource" and name not in CASTED}
+
+
+def brain(values):
+    """float32 rounded to bfloat16, as its bits."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7fff) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(values), 0x7fc0, rounded).astype(np.uint16)
+
+
+def _packed(type, values):
+    bits = PACKED[type][0]
+    steps = np.asarray(values).astype(np.int64).reshape(-1) & ((1 << bits) - 1)
+    steps = np.pad(steps, (0, -len(steps) % (8 // bits))).reshape(-1, 8 // bits)
+    return (steps << (bits * np.arange(8 // bits))).sum(1).astype(np.uint8).tobytes()
 
 
 def to_bytes(type, values):
     """The bytes of a tensor's contents; strings as abi.md appendix A lays them out."""
+    if type in PACKED:
+        return _packed(type, values)
     if type != "str":
         return np.ascontiguousarray(values, TYPES[type][2]).tobytes()
     texts = [bytes(text) for text in np.asarray(values, np.object_).reshape(-1)]
@@ -66,6 +90,12 @@ class Quantization:
     scale: object
     zero: object = 0
     axis: int = 0
+    block: int = 0         # blockwise: how many; `scale` is the tensor of the scales
+
+
+def blocks(scale, size):
+    """Blockwise: the number of a tensor of scales, and the size of a block."""
+    return Quantization(scale, block=size)
 
 
 def q(scale, zero=0, axis=0):
@@ -148,17 +178,20 @@ class Model:
         self.feeds = []
         self.rules = []
         self.finished = []             # subgraphs before the current one
+        self.casts = []                # of outputs, behind all operators
 
     def next_subgraph(self):
         """Starts another subgraph; returns its number."""
         self.finished.append(self._subgraph())
         self.tensors, self.inputs, self.outputs, self.operators = [], [], [], []
+        self.casts = []
         return len(self.finished)
 
     def _subgraph(self):
         return schema.SubGraphT(
             tensors=self.tensors, inputs=np.asarray(self.inputs, np.int32),
-            outputs=np.asarray(self.outputs, np.int32), operators=self.operators)
+            outputs=np.asarray(self.outputs, np.int32),
+            operators=self.operators + self.casts)
 
     def next_seed(self):
         self.made += 1
@@ -171,12 +204,21 @@ class Model:
                                      2 if high is None else high)
         if type == "bool":
             return generator.integers(self.next_seed(), 0, 1)
+        if type in CASTED:
+            return self._fill_casted(type, low, high)
         if type == "str":
             raise ValueError("strings are always given as data")
         info = np.iinfo(TYPES[type][2])
         low = max(info.min, -2**31) if low is None else low
         high = min(info.max, 2**31 - 1) if high is None else high
         return generator.integers(self.next_seed(), low, high)
+
+    def _fill_casted(self, type, low, high):
+        if type == "bf16":
+            return self.fill("f32", low, high)
+        _, least, most = PACKED[type]
+        return generator.grid(self.next_seed(), least if low is None else max(least, low),
+                              most if high is None else min(most, high), 1.0)
 
     def tensor(self, type, shape, quant=None, data=None, signature=None, variable=False):
         """`data` None: no buffer of its own. Returns the tensor's index."""
@@ -185,7 +227,12 @@ class Model:
             number = len(self.buffers)
             self.buffers.append((type, tuple(shape), data))
         params = None
-        if quant is not None:
+        if quant is not None and quant.block:
+            details = schema.BlockwiseQuantizationT(scales=quant.scale, zeroPoints=-1,
+                                                    blockSize=quant.block)
+            params = schema.QuantizationParametersT(
+                details=details, detailsType=schema.QuantizationDetails.BlockwiseQuantization)
+        elif quant is not None:
             scales = np.atleast_1d(np.asarray(quant.scale, np.float32))
             zeros = np.atleast_1d(np.asarray(quant.zero, np.int64))
             if len(zeros) == 1 and len(scales) > 1:
@@ -200,6 +247,13 @@ class Model:
 
     def input(self, type, shape, quant=None, data=None, low=None, high=None, resize=None):
         """A graph input. `resize` is a shape to resize it to before allocating."""
+        if type in CASTED:
+            if data is None:
+                data = self._fill_casted(type, low, high)
+            index = self.tensor(type, shape, quant)
+            self.operators.append(self._cast(
+                self.input("f32", shape, data=data, resize=resize), index))
+            return index
         index = self.tensor(type, shape, quant)
         self.inputs.append(index)
         if self.finished:
@@ -220,6 +274,10 @@ class Model:
 
     def _stored(self, type, shape, data):
         """Numbers of types that the generator does not make, as they are stored."""
+        if type in CASTED:
+            values = (data.values(shape, np.float32) if isinstance(data, generator.Fill)
+                      else np.asarray(data).reshape(shape))
+            return brain(values) if type == "bf16" else values.astype(TYPES[type][2])
         if type not in ("f16", "f64", "c64", "c128") or not isinstance(data, generator.Fill):
             return data
         values = data.values(shape, np.float32)
@@ -230,6 +288,9 @@ class Model:
 
     def output(self, type, shape, quant=None, rule=ELEMENT):
         index = self.tensor(type, shape, quant)
+        if type in CASTED:
+            self.casts.append(self._cast(index, self.output("f32", shape, rule=EQUAL)))
+            return index
         self.outputs.append(index)
         if self.finished:
             return index
@@ -241,14 +302,8 @@ class Model:
     def op(self, code, inputs, outputs, version=1, intermediates=None, **options):
         """`options`: at most one, named after the schema's table, e.g. AddOptions=dict(...); of a
         custom operator custom=bytes."""
-        number = getattr(schema.BuiltinOperator, code, schema.BuiltinOperator.CUSTOM)
-        key = (number, version, code if number == schema.BuiltinOperator.CUSTOM else None)
-        if key not in self.codes:
-            self.codes.append(key)
         custom = options.pop("custom", None)
-        operator = schema.OperatorT(opcodeIndex=self.codes.index(key),
-                                    inputs=np.asarray(inputs, np.int32),
-                                    outputs=np.asarray(outputs, np.int32))
+        operator = self._operator(code, inputs, outputs, version)
         if intermediates is not None:
             operator.intermediates = np.asarray(intermediates, np.int32)
         for table, fields in options.items():
@@ -264,6 +319,18 @@ class Model:
         self.operators.append(operator)
         if not hasattr(self, "main"):
             self.main = (code, version)
+
+    def _operator(self, code, inputs, outputs, version):
+        number = getattr(schema.BuiltinOperator, code, schema.BuiltinOperator.CUSTOM)
+        key = (number, version, code if number == schema.BuiltinOperator.CUSTOM else None)
+        if key not in self.codes:
+            self.codes.append(key)
+        return schema.OperatorT(opcodeIndex=self.codes.index(key),
+                                inputs=np.asarray(inputs, np.int32),
+                                outputs=np.asarray(outputs, np.int32))
+
+    def _cast(self, source, target):
+        return self._operator("CAST", [source], [target], 1)
 
     def pack(self):
         """Returns (bytes, patches)."""

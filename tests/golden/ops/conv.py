@@ -16,9 +16,13 @@ def channel_scales(count, base):
     return (base * (0.5 + (np.arange(count) * 7 % 11) / 8)).astype(np.float32)
 
 
-# Of data, weights and bias, and of the case: what an operator with weights is said to be of.
+# Of data, weights and bias, and of the case: what an operator with weights is said to be of. With
+# "_i4" or "_i2" behind: weights of 4 or 2 bits instead of int8.
 FORMS = {"f32": ("f32", "f32", "f32"), "i8": ("i8", "i8", "i32"), "u8": ("u8", "u8", "i32"),
          "i16": ("i16", "i8", "i64"), "hybrid": ("f32", "i8", "f32")}
+FORMS.update({f"{form}_{packed}": (FORMS[form][0], packed, FORMS[form][2])
+              for form in ("i8", "u8", "i16", "hybrid") for packed in ("i4", "i2")})
+WEIGHT_SCALES = {"i4": 0.16, "i2": 0.64}
 QUANTISED = ("i8", "u8", "i16")
 DATA_SCALE = {"i8": q(0.03), "u8": q(0.03, 128), "i16": q(1.1e-4)}
 
@@ -30,18 +34,21 @@ def form_of(type):
 
 def quantisation(type, channels, terms, per_channel, axis, qx, qw, qo):
     """Defaults for those of data, weights and output that are not given; `terms` are summed."""
+    base = WEIGHT_SCALES.get(form_of(type)[1], 0.01)
+    type, weights = type.split("_")[0], form_of(type)[1]
     if type == "hybrid":
-        return None, qw or (q(channel_scales(channels, 0.01), axis=axis) if per_channel
-                            else q(0.01)), None
+        return None, qw or (q(channel_scales(channels, base), axis=axis) if per_channel
+                            else q(base)), None
     if type not in QUANTISED:
         return qx, qw, qo
     qx = qx or DATA_SCALE[type]
     if type == "u8":
         qw = qw or q(0.01, 121)
-    qw = qw or (q(channel_scales(channels, 0.01), axis=axis) if per_channel else q(0.01))
+    qw = qw or (q(channel_scales(channels, base), axis=axis) if per_channel else q(base))
     data_spread = 18900 if type == "i16" else 73
-    spread = float(np.float32(qx.scale)) * float(np.max(qw.scale)) * data_spread * 73 * np.sqrt(
-        max(1, terms))
+    weight_spread = {"i4": 4.6, "i2": 1.1}.get(weights, 73)
+    spread = float(np.float32(qx.scale)) * float(np.max(qw.scale)) * data_spread * (
+        weight_spread * np.sqrt(max(1, terms)))
     if type == "i16":
         qo = qo or q(spread / 11500)
     return qx, qw, qo or q(float(spread / 45), 120 if type == "u8" else 0)
@@ -117,8 +124,8 @@ def add_bias(m, type, how, shape, other_type, qx, qw, fp16=False, data=None):
         return [_dequantized(m, m.const("f16", shape), shape)]
     make = m.input if how == "input" else m.const
     usual = other_type or form_of(type)[2]
-    if type in QUANTISED:
-        size = 400000 if type == "i16" else 3000
+    if type.split("_")[0] in QUANTISED:
+        size = 400000 if type.startswith("i16") else 3000
         return [make(usual, shape, bias_quant(qx, qw), data=data, low=-size, high=size)]
     return [make(usual, shape, data=data)]
 
@@ -141,10 +148,50 @@ def cases(op):
     for type in ("u8", "i16", "hybrid"):
         yield from _other_form(op, type)
     yield from _other_types(op)
+    yield from _packed(op)
     yield from _special(op)
     yield from _scales(op)
     yield from _refused(op)
     yield from _exact(op)
+
+
+def _packed(op):
+    """Filters of 4 and 2 bits."""
+    deep = op == "DEPTHWISE_CONV_2D"
+    for form in ("i8_i4", "i16_i4", "hybrid_i4"):
+        wrong = "TFLite reads weights of 4 bits as int8, past their end"
+        wrong = wrong if deep and form == "i16_i4" else ""
+        number = 0
+        for kernel in ((1, 1), (3, 3), (2, 3)):
+            for stride, padding in (((1, 1), SAME), ((2, 3), VALID)):
+                yield conv(op, form, (2, 8, 9, 3), kernel, 5, stride, padding=padding,
+                           act=RELU6 if number % 3 == 0 else NONE, per_channel=number % 2 == 0 or
+                           form == "hybrid_i4", qx=q(0.03, -13) if form == "i8_i4" else None,
+                           seed=number + 2, undefined=wrong, name=f"{form}_windows_{number}")
+                number += 1
+        for number, (depth, channels) in enumerate([(1, 1), (7, 9), (17, 33), (64, 24)]):
+            yield conv(op, form, (1, 4, 5, depth), (1, 1), channels, per_channel=True,
+                       undefined=wrong, name=f"{form}_depths_{number}")
+        yield conv(op, form, per_channel=True, dilation=(2, 2), undefined=wrong,
+                   name=f"{form}_dilated")
+        yield conv(op, form, filter_input=True, per_channel=True, undefined=wrong,
+                   name=f"{form}_filter_from_outside")
+        yield conv(op, form, per_channel=True, resize=(2, 9, 8, 3), undefined=wrong,
+                   name=f"{form}_resized")
+        yield conv(op, form, x=(1, 4, 4, 3), undefined=wrong, lenient=True,
+                   name=f"{form}_one_scale")
+        zeros = q(channel_scales(3 if deep else 4, 0.1), 3, 3 if deep else 0)
+        yield conv(op, form, qw=zeros, undefined=wrong, lenient=deep,
+                   name=f"{form}_zero_points")
+        if not deep:
+            yield conv(op, form, (1, 5, 6, 4), channels=6, groups=2, per_channel=True,
+                       name=f"{form}_groups")
+    reads = "TFLite reads the weights as another type"
+    for form in ("u8_i4", "i8_i2", "i16_i2", "hybrid_i2"):
+        yield conv(op, form, per_channel=form != "u8_i4", undefined=reads, name=f"refused_{form}")
+    common = dict(x=(1, 30, 30, 13), channels=13, padding=SAME)
+    yield conv(op, "i8_i4", per_channel=True, qx=q(0.031, 17), exact=True, name="exact_i8_i4",
+               **common)
 
 
 def _claim(op, type, version):
@@ -276,6 +323,8 @@ def _other_types(op):
     yield conv(op, "hybrid", (2, 4, 4, 3), data_x=zeros + np.float32(3), per_channel=True,
                padding=SAME, name="hybrid_positive")
     yield conv(op, "hybrid", name="hybrid_one_scale", lenient=deep)
+    yield conv(op, "hybrid", qw=q(channel_scales(3 if deep else 4, 0.01), 5, axis),
+               name="hybrid_zero_points")
     same = q([0.01] * (3 if deep else 4), axis=axis)
     yield conv(op, "hybrid", qw=same, padding=SAME, name="hybrid_equal_scales")
     if deep:

@@ -4,8 +4,8 @@ BATCH_MATMUL: float32, int8, int16, int16 with int8, hybrid."""
 import numpy as np
 
 from ..model import (EQUAL, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, SMALL, SUM, TANH,
-                     ZERO_POINT, Model, q)
-from .conv import QUANTISED, add_bias, form_of, quantisation
+                     ZERO_POINT, Model, blocks, q)
+from .conv import QUANTISED, add_bias, channel_scales, form_of, quantisation
 
 OPERATORS = ["FULLY_CONNECTED", "BATCH_MATMUL"]
 VERSIONS = {"FULLY_CONNECTED": 14, "BATCH_MATMUL": 4}
@@ -15,12 +15,16 @@ def full(type="f32", x=(2, 8), w=(5, 8), act=NONE, keep=False, per_channel=False
          qo=None, version=1, bias="const", fp16=False, weights_input=False, weights_type=None,
          bias_shape=None, bias_type=None, out_type=None, weights_format=0, asymmetric=False,
          seed=1, data_x=None, data_w=None, data_b=None, resize=None, options=True, out_shape=None,
-         low_x=None, quantized_bias_type=None, **case):
+         low_x=None, quantized_bias_type=None, block=0, scales=None, **case):
+    """`block`: weights of 4 bits with a scale per block of so many; `scales`: (type, shape)."""
     qx, qw, qo = quantisation(type, w[0], w[1] if len(w) > 1 else 1, per_channel, 0, qx, qw, qo)
     data, weights, _ = form_of(type)
     weights = weights_type or weights
     m = Model(seed)
     inputs = [m.input(data, x, qx, data=data_x, resize=resize, low=low_x)]
+    if block:
+        kind, shape = scales or ("f16", (w[0], max(1, w[1] // block)))
+        qw = blocks(m.const(kind, shape, low=0.01, high=0.2), block)
     if fp16:
         inputs.append(_dequantized(m, w))
     elif weights_input:
@@ -64,10 +68,79 @@ def _full_cases():
     for type in ("u8", "i16", "hybrid"):
         yield from _other_form(type)
     yield from _other_types()
+    yield from _packed()
+    yield from _blocks()
     yield from _special()
     yield from _scales()
     yield from _refused()
     yield from _exact()
+
+
+def _packed():
+    """Weights of 4 and 2 bits."""
+    for bits in ("i4", "i2"):
+        for form in (f"i8_{bits}", f"i16_{bits}", f"hybrid_{bits}"):
+            quant = dict(qx=q(0.03, 11)) if form.startswith("i8") else {}
+            for number, (x, w) in enumerate([((1, 1), (7, 1)), ((1, 33), (17, 33)),
+                                             ((5, 31), (65, 31)), ((17, 64), (33, 64)),
+                                             ((2, 40), (4, 40)), ((8,), (3, 8))]):
+                for per_channel in (False, True):
+                    yield full(form, x, w, RELU if number % 2 else NONE, per_channel=per_channel,
+                               **quant, name=f"{form}_shapes_{number}_{int(per_channel)}")
+            for bias in ("omitted", "minus_one"):
+                yield full(form, bias=bias, per_channel=True, **quant, name=f"{form}_bias_{bias}")
+            yield full(form, weights_input=True, per_channel=True, **quant,
+                       name=f"{form}_weights_from_outside")
+            yield full(form, (1, 8), (5, 8), resize=(6, 8), **quant, name=f"{form}_resized")
+            yield full(form, (2, 3, 4), (5, 4), keep=True, **quant, name=f"{form}_keep_dims")
+            yield full(form, (2, 4), (0, 4), name=f"{form}_no_units")
+            yield full(form, (0, 4), (3, 4), name=f"{form}_empty")
+            yield full(form, qw=q(0.1, 1), **quant, name=f"refused_{form}_zero_point")
+            yield full(form, qw=q(channel_scales(5, 0.1), [0, 0, 1, 0, 0]), **quant,
+                       name=f"refused_{form}_zero_points")
+        for act in (RELU, RELU6, TANH, SIGN_BIT):
+            yield full(f"hybrid_{bits}", (3, 64), (9, 64), act, name=f"hybrid_{bits}_act_{act}")
+        yield full(f"hybrid_{bits}", (3, 64), (9, 64), asymmetric=True, per_channel=True,
+                   name=f"hybrid_{bits}_asymmetric")
+        yield full(f"hybrid_{bits}", (3, 64), (9, 64), data_x=np.zeros(192, np.float32),
+                   name=f"hybrid_{bits}_zeros")
+        yield full(f"u8_{bits}", qw=q(0.1), name=f"refused_u8_{bits}",
+                   undefined="TFLite reads bytes of another type than it was given")
+        yield full(f"i8_{bits}", (400, 27), (260, 27), qx=q(0.0235, 17), per_channel=True,
+                   exact=True, name=f"exact_i8_{bits}")
+
+
+def _blocks():
+    """A scale per block. Only the optimised kernel has them, for constant weights of at least 4
+    units and rows of an even number of 32 or more; elsewhere TFLite takes the scale for 0."""
+    reference = dict(undefined="TFLite takes the scales of blocks for 0",
+                     undefined_in=("reference",))
+    for number, (x, w, block) in enumerate([((1, 32), (4, 32), 32), ((3, 64), (5, 64), 32),
+                                            ((7, 96), (9, 96), 32), ((2, 5, 64), (8, 64), 16),
+                                            ((1, 128), (33, 128), 128), ((2, 40), (4, 40), 20)]):
+        yield full("hybrid_i4", x, w, block=block, **reference, name=f"blocks_{number}")
+    common = dict(x=(3, 64), w=(6, 64), block=32)
+    for bias in ("omitted", "minus_one", "input"):
+        yield full("hybrid_i4", bias=bias, **common, **reference, name=f"blocks_bias_{bias}")
+    yield full("hybrid_i4", data_x=np.zeros(192, np.float32), **common, **reference,
+               name="blocks_zeros")
+    yield full("hybrid_i4", keep=True, x=(2, 3, 64), w=(6, 64), block=32, **reference,
+               name="blocks_keep_dims")
+    yield full("hybrid_i4", asymmetric=True, **common, **reference, name="blocks_asymmetric")
+    passes = "TFLite's own kernel passes over the activation; XNNPACK's does not"
+    for act in (RELU, RELU6):
+        yield full("hybrid_i4", act=act, **common, undefined=passes, name=f"blocks_act_{act}")
+    small = "TFLite takes the scales of blocks for 0"
+    yield full("hybrid_i4", (2, 16), (4, 16), block=8, undefined=small, name="blocks_few_columns")
+    yield full("hybrid_i4", (2, 64), (3, 64), block=32, undefined=small, name="blocks_few_units")
+    unchecked = "TFLite does not check the blocks"
+    for name, how in (("size", dict(block=24)), ("size_0", dict(block=-1)),
+                      ("scales_f32", dict(scales=("f32", (6, 2)))),
+                      ("scale_count", dict(scales=("f16", (6, 1))))):
+        yield full("hybrid_i4", undefined=unchecked, **dict(common, **how),
+                   name=f"refused_blocks_{name}")
+    for form in ("hybrid_i2", "hybrid", "i8_i4"):
+        yield full(form, undefined=unchecked, **common, name=f"refused_blocks_{form}")
 
 
 def _claim(type, version):

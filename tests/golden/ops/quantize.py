@@ -4,7 +4,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from .. import generator
-from ..model import ELEMENT, EQUAL, HALF, ODD, ORDINARY, SMALL, TYPES, ZERO_POINT, Model, q
+from ..model import (ELEMENT, EQUAL, HALF, ODD, ORDINARY, PACKED, SMALL, TYPES, ZERO_POINT, Model,
+                     q)
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST", "BITCAST", "FAKE_QUANT"]
@@ -13,7 +14,7 @@ VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 
 # What QUANTIZE makes of what, and the middle of each type's range.
 TARGETS = {"f32": ["i8", "u8", "i16"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
-MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0}
+MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0, "i4": 0, "i2": 0, "u4": 8}
 CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64", "c64"]
 
 
@@ -180,7 +181,7 @@ def _quantize_exact():
 def _dequantize():
     op = "DEQUANTIZE"
     for version in range(1, VERSIONS[op] + 1):
-        for type in ("i8", "u8", "i16", "f16"):
+        for type in ("i8", "u8", "i16", "f16", *PACKED):
             qx = dict(qx=_some(type, 0.02))
             name = f"v{version}_{type}"
             for const in (False, True):
@@ -221,6 +222,18 @@ def _dequantize_values():
                   name="f16_special_values_constant")
     for number, shape in enumerate([(), (1, 1, 1, 9), (2, 2, 2, 2, 3), (67,)]):
         yield convert(op, "i8", "f32", shape, qx=q(0.017, -3), name=f"i8_shapes_{number}")
+    for type, (_, low, high) in PACKED.items():
+        every = np.arange(low, high + 1)
+        for number, (scale, zero) in enumerate([(1, 0), (0.1, low), (1e-20, high)]):
+            yield convert(op, type, "f32", every.shape, data=every, qx=q(scale, zero),
+                          name=f"{type}_scales_{number}")
+        for axis, shape in ((0, (3, 4)), (1, (2, 3, 2)), (3, (1, 2, 2, 3))):
+            yield convert(op, type, "f32", shape, qx=q([0.01, 0.02, 0.05], [1, 0, low], axis),
+                          const=axis == 1, name=f"{type}_per_channel_axis_{axis}")
+        yield convert(op, type, "f32", name=f"{type}_without_quantisation")
+        for number, shape in enumerate([(), (1, 1, 1, 9), (67,)]):
+            yield convert(op, type, "f32", shape, qx=q(0.017, low), const=number == 2,
+                          name=f"{type}_shapes_{number}")
     yield convert(op, "i8", "f32", (2, 5), qx=q(0.02), resize=(7, 5), name="i8_resized")
     yield convert(op, "i8", "f32", qx=q(0.02), options=False, name="i8_no_options")
     yield _shared_constant()
@@ -342,9 +355,10 @@ def _densify():
 
 
 def cast(source, target, x=(2, 3), version=1, data=None, seed=1, resize=None, options=False,
-         **case):
+         low=None, high=None, **case):
     m = Model(seed)
-    low, high = (0, 100) if source[0] == "u" else (-100, 100)
+    if low is None:
+        low, high = (0, 100) if source[0] == "u" else (-100, 100)
     if source == "f64":
         data = np.arange(np.prod(resize or x)) / 3 - 1 if data is None else data
     if source in ("f32", "f16", "c64") and data is None:
@@ -386,6 +400,8 @@ def _cast():
                 data = data.astype(np.float16)
         for target in CASTS:
             yield cast(source, target, data.shape, data=data, name=f"{source}_to_{target}")
+    for type in PACKED:
+        yield from _cast_packed(type, special)
     for type in ("str", "u64"):
         m = Model()
         m.op("CAST", [m.input(type, (2,))], [m.output("f32", (2,))])
@@ -400,6 +416,23 @@ def _cast():
         m = Model()
         m.op("CAST", [m.input("f32", (3,)) for _ in range(count)], [m.output("i32", (3,))])
         yield m.case(f"refused_{count}_inputs", "f32")
+
+
+def _cast_packed(type, special):
+    """Their inputs and outputs are casts themselves."""
+    _, low, high = PACKED[type]
+    for version in range(1, VERSIONS["CAST"] + 1):
+        for name, shape, tags in (("plain", (2, 3), ORDINARY), ("odd", (3, 1, 5), ODD),
+                                  ("one", (1,), SMALL), ("empty", (0, 2), SMALL)):
+            yield cast(type, "f32", shape, version, low=low, high=high,
+                       name=f"v{version}_{type}_{name}", tags=tags)
+        yield cast("f32", type, (67,), version, low=low - 3, high=high + 3,
+                   name=f"v{version}_f32_to_{type}")
+    yield cast("f32", type, (len(special),), data=special, name=f"f32_to_{type}")
+    for other in CASTS:
+        if other != "f32":
+            yield cast(type, other, (2, 3), low=low, high=high, name=f"refused_{type}_to_{other}")
+            yield cast(other, type, (2, 3), low=0, high=1, name=f"refused_{other}_to_{type}")
 
 
 def fake(shape=(3, 5), low=-1.5, high=1.25, bits=8, narrow=False, type="f32", version=1, out="f32",

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sparse constants as dense ones. Their levels, segments and indices come from the model's file,
+// whose loader has checked all of them against the shape and the number of values.
+#ifndef DEPUTY_KERNELS_COMMON_SPARSE_H_
+#define DEPUTY_KERNELS_COMMON_SPARSE_H_
+
+#include <array>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+// One level per dimension in traversal order, the dimensions of the block last.
+template <typename T>
+class SparseExpansion {
+ public:
+  SparseExpansion(const TfLiteTensor* tensor, T* out)
+      : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
+    const int rank = Rank(tensor);
+    const int levels = sparsity_.dim_metadata_size;
+    std::array<int64_t, 2 * kMaxRank> pitch;  // of the dimensions, those of the block last
+    int64_t elements = 1;
+    for (int d = rank - 1; d >= 0; --d) {
+      pitch[static_cast<size_t>(d)] = elements;
+      elements *= Dim(tensor, d);
+    }
+    for (int level = rank; level < levels; ++level) {
+      const int dimension = sparsity_.traversal_order->data[level];
+      const auto divided = static_cast<size_t>(sparsity_.block_map->data[dimension - rank]);
+      pitch[static_cast<size_t>(dimension)] = pitch[divided];
+    }
+    for (int level = rank; level < levels; ++level) {
+      const int dimension = sparsity_.traversal_order->data[level];
+      pitch[static_cast<size_t>(sparsity_.block_map->data[dimension - rank])] *=
+          sparsity_.dim_metadata[level].dense_size;
+    }
+    for (int level = 0; level < levels; ++level) {
+      pitch_[static_cast<size_t>(level)] =
+          pitch[static_cast<size_t>(sparsity_.traversal_order->data[level])];
+    }
+  }
+
+  // Writes the values to their places; the others are zeroes already.
+  void Write() const { Walk(0, 0, 0); }
+
+ private:
+  // Writes what lies below `node` of a level; `offset` is where that begins in the output.
+  void Walk(int level, int64_t node, int64_t offset) const {
+    if (level == sparsity_.dim_metadata_size) {
+      out_[offset] = values_[node];
+      return;
+    }
+    const TfLiteDimensionMetadata& dimension = sparsity_.dim_metadata[level];
+    const int64_t pitch = pitch_[static_cast<size_t>(level)];
+    if (dimension.format == kTfLiteDimDense) {
+      for (int64_t i = 0; i < dimension.dense_size; ++i) {
+        Walk(level + 1, node * dimension.dense_size + i, offset + i * pitch);
+      }
+      return;
+    }
+    const int32_t end = dimension.array_segments->data[node + 1];
+    for (int64_t i = dimension.array_segments->data[node]; i < end; ++i) {
+      Walk(level + 1, i, offset + dimension.array_indices->data[i] * pitch);
+    }
+  }
+
+  const TfLiteSparsity& sparsity_;
+  const T* values_;
+  T* out_;
+  std::array<int64_t, 2 * kMaxRank> pitch_;  // by level
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_SPARSE_H_
