@@ -388,6 +388,19 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel here\n\Z")
         self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +nobody: no kernel for this version\n")
+        name, count = re.search(r"\n(\w+) +90 +(\d+) ", result.stdout).groups()
+        # Shown and marked, with everything else that the model has.
+        result = deputy("inspect", path)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel here: {name} version "
+                                        rf"90 \({count} nodes?\)\n\Z")
+        self.assertEqual(len(re.findall(rf"\n +\d+  {name} +90  nobody ", result.stdout)), int(count))
+        self.assertRegex(result.stdout, r"\n +\d+  \w+ +\d+  CPU ")
+        self.assertIn("\ntensors\n", result.stdout)
+        result = deputy("inspect", "--json", path)
+        self.assertEqual(result.returncode, 1)
+        operators = json.loads(result.stdout)["subgraphs"][0]["operators"]
+        self.assertEqual({op["operator"] for op in operators if op.get("missing")}, {name})
 
     def test_devices_of_plug_ins_are_listed_as_text_and_json(self):
         library = f"{PLUGINS}/libdescribed0.so"

@@ -226,7 +226,25 @@ class ExplainTest(unittest.TestCase):
                           [DIGITS, *plugin("failing"), "--profile", "1"], ["--help"]):
             for line in self.explain(*arguments).splitlines():
                 self.assertLessEqual(len(line), 80, line)
-        self.refused(1, "unresolved custom op", long_names)
+        for line in self.explain(long_names, code=1).splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_operators_without_a_kernel_are_marked(self):
+        model = self.model([(b"Unheard", [0]), *((ADD, [1, 1]) for _ in range(2)), (b"Unheard", [3])])
+        for options in (), ("--profile", "2"):
+            result = deputy("explain", model, *options)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"\Adeputy: \S+: 1 operator has no kernel here: Unheard "
+                                            r"version 1 \(2 nodes\)\n\Z")
+            self.assertIn("    0   Unheard   nobody  no kernel here for version 1\n"
+                          "    1   ADD       CPU\n", result.stdout)
+        nodes = self.report(model, code=1)["subgraphs"][0]["nodes"]
+        self.assertEqual([node.get("missing") for node in nodes], [True, None, None, True])
+        nodes = self.report(model, *plugin("elementwise"), code=1)["subgraphs"][0]["nodes"]
+        self.assertEqual([node["owner"] for node in nodes], [-1, 0, 0, -1])
+        page = self.folder / "page.html"
+        self.explain(model, "--html", page, code=1)
+        self.assertIn("nobody: no kernel here", page.read_text())
 
     def test_several_delegates_each_answer(self):
         text = self.explain(DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise"))

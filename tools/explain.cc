@@ -83,11 +83,13 @@ Json PartitionTexts(const Session& session) {
 void ExplainModel(const ExplainOptions& options) {
   SessionOptions session_options = options.session;
   session_options.failed_delegates_are_fine = true;
+  session_options.missing_operators_are_fine = true;
   if (options.ir) session_options.delegate_settings = {{"describe", "true"}};
   Session session(session_options);
-  if (options.inferences > 0) Measure(&session, options.inferences);
-  Json report =
-      ExplainSession(session, options.session.model, static_cast<size_t>(options.inferences));
+  const bool runs = MissingLeft(session.missing(), session.interpreter()).empty();
+  const int inferences = runs ? options.inferences : 0;
+  if (inferences > 0) Measure(&session, inferences);
+  Json report = ExplainSession(session, options.session.model, static_cast<size_t>(inferences));
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (options.json) {
@@ -95,6 +97,7 @@ void ExplainModel(const ExplainOptions& options) {
   } else {
     PrintExplanation(report);
   }
+  session.FailIfMissing();
   CheckRequirement(report, options.require);
 }
 

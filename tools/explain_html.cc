@@ -115,6 +115,10 @@ std::string OwnerText(const Json& report, const Json& owner) {
   return "[" + JsonText(owner) + "] " + DelegateText(delegate);
 }
 
+std::string RunnerText(const Json& report, const Json& node) {
+  return node.contains("missing") ? "nobody: no kernel here" : OwnerText(report, node["owner"]);
+}
+
 std::string Row(const char* kind, const std::vector<std::string>& cells) {
   std::string row = "<tr>";
   for (const std::string& cell : cells) {
@@ -330,6 +334,8 @@ class Drawing {
     std::string text = "CPU";
     if (node["owner"] != -1) {
       text = "[" + JsonText(node["owner"]) + "] partition " + JsonText(node["partition"]);
+    } else if (node.contains("missing")) {
+      text = "no kernel here";
     } else if (node["runner"] == -1) {
       text = "does not run";
     } else if (!node["answers"].empty()) {
@@ -341,7 +347,7 @@ class Drawing {
 
   std::string Hover(const Json& node) const {
     std::string text = JsonText(node["index"]) + " " + node["operator"].get<std::string>() + ": " +
-                       OwnerText(report_, node["owner"]);
+                       RunnerText(report_, node);
     for (const Json& answer : node["answers"]) {
       if (answer["taken"].get<bool>()) continue;
       text += "; [" + JsonText(answer["delegate"]) + "] " +
@@ -394,8 +400,7 @@ std::string AnswerHtml(const Json& answer) {
 std::string Details(const Json& report, const Json& subgraph, const Json& node) {
   std::string html = "<section class=\"details\" id=\"d" + KeyOf(subgraph, node) +
                      "\" hidden><h3>" + JsonText(node["index"]) + " " + Escape(node["operator"]) +
-                     "</h3><dl><dt>run by</dt><dd>" + Escape(OwnerText(report, node["owner"])) +
-                     "</dd>";
+                     "</h3><dl><dt>run by</dt><dd>" + Escape(RunnerText(report, node)) + "</dd>";
   if (node["cost_ns"].is_number()) {
     html += "<dt>time</dt><dd>" + NanosecondsText(node["cost_ns"]) + "</dd>";
   }
@@ -413,11 +418,11 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Json& node) 
     answers += (answers.empty() ? "" : "<br>") + AnswerHtml(answer);
   }
   const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
-  std::string row =
-      "<tr id=\"r" + key + "\" data-node=\"" + key + "\" tabindex=\"0\">" +
-      "<td class=\"number\">" + JsonText(node["index"]) + "</td><td>" + Escape(node["operator"]) +
-      "</td><td><span class=\"swatch " + OwnerClass(node["owner"]) + "\"></span>" +
-      Escape(OwnerText(report, node["owner"])) + "</td><td class=\"number\">" + partition + "</td>";
+  std::string row = "<tr id=\"r" + key + "\" data-node=\"" + key + "\" tabindex=\"0\">" +
+                    "<td class=\"number\">" + JsonText(node["index"]) + "</td><td>" +
+                    Escape(node["operator"]) + "</td><td><span class=\"swatch " +
+                    OwnerClass(node["owner"]) + "\"></span>" + Escape(RunnerText(report, node)) +
+                    "</td><td class=\"number\">" + partition + "</td>";
   if (report["inferences"] != 0) {
     row += "<td class=\"number\">" +
            (node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "") + "</td>";

@@ -195,16 +195,18 @@ Json Report::NodeJson(int subgraph, int node) {
   Json answers = AnswersJson(subgraph, node);
   if (info.builtin_code == kTfLiteBuiltinDelegate) return nullptr;
   const DeputyNodeRun run = RunOf(subgraph, node);
-  return {{"index", node},
-          {"operator", Text(info.operator_name)},
-          {"version", info.version},
-          {"owner", Own(run.delegate_index)},
-          {"runner", run.runner},
-          {"partition", nullptr},
-          {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
-          {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
-          {"cost_ns", run.runner == node ? CostJson(run) : Json(nullptr)},
-          {"answers", answers}};
+  Json json = {{"index", node},
+               {"operator", Text(info.operator_name)},
+               {"version", info.version},
+               {"owner", Own(run.delegate_index)},
+               {"runner", run.runner},
+               {"partition", nullptr},
+               {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
+               {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
+               {"cost_ns", run.runner == node ? CostJson(run) : Json(nullptr)},
+               {"answers", answers}};
+  if (IsMissing(session_.missing(), interpreter_, subgraph, node)) json["missing"] = true;
+  return json;
 }
 
 Json Report::TensorsJson(int subgraph) const {

@@ -199,12 +199,16 @@ class NodeTable {
     std::string owner = "CPU";
     if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
+    if (node.contains("missing")) owner = "nobody";
     const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
     std::vector<std::string> why;
     for (const Json& answer : node["answers"]) {
       if (!IsTold(node, answer)) continue;
       const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";
       why.push_back(number + AnswerText(answer));
+    }
+    if (why.empty() && node.contains("missing")) {
+      why.push_back("no kernel here for version " + JsonText(node["version"]));
     }
     const char mark = delegated ? '|' : ' ';
     PrintRow(JsonText(node["index"]), mark, node["operator"], owner, time,

@@ -81,7 +81,8 @@ Json TensorsJson(const TfLiteInterpreter* interpreter, int subgraph) {
   return tensors;
 }
 
-Json NodesJson(const TfLiteInterpreter* interpreter, int subgraph) {
+Json NodesJson(const Session& session, int subgraph) {
+  const TfLiteInterpreter* const interpreter = session.interpreter();
   Json nodes = Json::array();
   for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, subgraph); ++n) {
     DeputyNodeInfo info = {};
@@ -95,6 +96,7 @@ Json NodesJson(const TfLiteInterpreter* interpreter, int subgraph) {
          {"plan_position", info.plan_position},
          {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
          {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)}});
+    if (IsMissing(session.missing(), interpreter, subgraph, n)) nodes.back()["missing"] = true;
   }
   return nodes;
 }
@@ -169,7 +171,7 @@ Json Describe(const InspectOptions& options, const Session& session) {
     const char* name = DeputyInterpreterGetSubgraphName(interpreter, s);
     subgraphs.push_back({{"index", s},
                          {"name", name == nullptr ? "" : name},
-                         {"operators", NodesJson(interpreter, s)},
+                         {"operators", NodesJson(session, s)},
                          {"tensors", TensorsJson(interpreter, s)},
                          {"memory", MemoryJson(interpreter, s)}});
   }
@@ -217,13 +219,17 @@ std::string LifeText(int64_t first, int64_t last, int64_t steps) {
   return life;
 }
 
+std::string RunByText(const Json& node) {
+  if (node.contains("missing")) return "nobody";
+  return node["plan_position"] == -1 ? "-" : Shorten(node["owner"], 16);
+}
+
 void PrintOperators(const Json& subgraph) {
   std::printf("\noperators\n");
   Table table("><><<<", {"node", "operator", "version", "run by", "inputs", "outputs"});
   for (const Json& node : subgraph["operators"]) {
     table.Add({JsonText(node["index"]), Shorten(node["operator"], 28), JsonText(node["version"]),
-               node["plan_position"] == -1 ? "-" : Shorten(node["owner"], 16),
-               ListText(node["inputs"]), ListText(node["outputs"])});
+               RunByText(node), ListText(node["inputs"]), ListText(node["outputs"])});
   }
   table.Print();
 }
@@ -291,13 +297,16 @@ void PrintText(const InspectOptions& options, const Json& model) {
 }  // namespace
 
 void InspectModel(const InspectOptions& options) {
-  const Session session(options.session);
+  SessionOptions session_options = options.session;
+  session_options.missing_operators_are_fine = true;
+  const Session session(session_options);
   const Json model = Describe(options, session);
   if (options.json) {
     std::printf("%s\n", JsonText(model, 2).c_str());
   } else {
     PrintText(options, model);
   }
+  session.FailIfMissing();
 }
 
 }  // namespace deputy::tools

@@ -51,13 +51,19 @@ Session::Session(const SessionOptions& options)
   }
   for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
   for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
+  if (options.missing_operators_are_fine) {
+    missing_ = MissingOperators(model());
+    AddStandIns(missing_, settings.get());
+  }
   interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
   ApplyDelegates(options);
-  if (TfLiteInterpreterAllocateTensors(interpreter_.get()) != kTfLiteOk) {
+  // What follows a stand-in may not like the shape in the file; what is known is shown all the
+  // same.
+  if (TfLiteInterpreterAllocateTensors(interpreter_.get()) != kTfLiteOk && missing_.empty()) {
     Refuse("cannot be prepared");
   }
   prepare_ms_ = NowMs() - start;
@@ -91,6 +97,11 @@ DeputyDelegationStatus Session::delegation_status() const {
   return status;
 }
 
+void Session::FailIfMissing() const {
+  const std::vector<MissingOperator> left = MissingLeft(missing_, interpreter_.get());
+  if (!left.empty()) FailWork("%s: %s", path_.c_str(), MissingText(left).c_str());
+}
+
 void Session::WarnIfDegraded() const {
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
@@ -115,8 +126,9 @@ void Session::Collect(void* session, const char* format, va_list args) {
 }
 
 void Session::Refuse(const char* what) const {
-  FailWork("%s %s: %s", path_.c_str(), what,
-           report_.empty() ? "the library gave no reason" : report_.c_str());
+  const std::string missing = missing_.empty() ? "" : "; " + MissingText(missing_);
+  FailWork("%s %s: %s%s", path_.c_str(), what,
+           report_.empty() ? "the library gave no reason" : report_.c_str(), missing.c_str());
 }
 
 void Session::Resize(const std::string& assignment) {

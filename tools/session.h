@@ -13,6 +13,7 @@
 #include "delegate_option.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
+#include "missing.h"
 #include "model_file.h"
 
 namespace deputy::tools {
@@ -32,6 +33,8 @@ struct SessionOptions {
   std::vector<std::string> pins, excludes;
   // The model is shown even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;
+  // Likewise if operators have no kernel: they get stand-ins, see missing.h.
+  bool missing_operators_are_fine = false;
 };
 
 // For delegates that declare an option for the number of threads.
@@ -60,6 +63,11 @@ class Session {
 
   const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
   DeputyDelegationStatus delegation_status() const;
+  // Operators without a kernel, where those are fine.
+  const std::vector<MissingOperator>& missing() const { return missing_; }
+  // Ends the command with kExitFailed if nodes of them are left for the CPU. Once, at the end.
+  void FailIfMissing() const;
+
   // One line on standard error if delegates failed and the CPU stood in for them. Once, at the end.
   void WarnIfDegraded() const;
 
@@ -79,6 +87,7 @@ class Session {
   double load_ms_ = 0, prepare_ms_ = 0;
   std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
   std::unique_ptr<ModelFile> model_;
+  std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
 };
 
