@@ -84,12 +84,21 @@ def _reduce():
 BODIES = ["ADD", "MUL", "MINIMUM", "MAXIMUM", "STABLEHLO_ADD", "STABLEHLO_MULTIPLY",
           "STABLEHLO_MINIMUM", "STABLEHLO_MAXIMUM"]
 BOOLEAN_BODIES = ["LOGICAL_AND", "LOGICAL_OR"]
+
+
+def bodies(type):
+    """Bodies never run, but a delegate has them prepared: StableHLO's take every type."""
+    if type == "bool":
+        return BOOLEAN_BODIES
+    return BODIES[4:] if type in ("f64", "i8", "u8") else BODIES
+
+
 OPTIONS_OF = {"ADD": "AddOptions", "MUL": "MulOptions"}
 
 
 def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), base=(), padding=(),
               body="ADD", init=0, init_type=None, init_shape=(), out=None, quant=None, seed=1,
-              data=None, resize=None, subgraph=1, options=True, bodies=1, inputs=2, outs=1, **case):
+              data=None, resize=None, subgraph=1, options=True, length=1, inputs=2, outs=1, **case):
     """Lists left empty stay out of the options."""
     m = Model(seed)
     few = {} if type in ("f32", "f64", "bool") else dict(low=0, high=5)
@@ -108,7 +117,7 @@ def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), bas
          **({"StablehloReduceWindowOptions": table} if options else {}))
     m.next_subgraph()
     a, b = m.input(type, ()), m.input(type, ())
-    for _ in range(bodies):
+    for _ in range(length):
         # Its output is the next one's input.
         kind = OPTIONS_OF.get(body)
         a = m.tensor(type, ())
@@ -128,7 +137,7 @@ def _stablehlo():
         if type in ("i8", "u8"):
             yield stablehlo(type, quant=q(0.1, 7), body=some, name=f"v1_{type}_zero_point",
                             tags=ZERO_POINT)
-        for body in BOOLEAN_BODIES if type == "bool" else BODIES:
+        for body in bodies(type):
             yield stablehlo(type, (6, 7), (3, 2), (1, 2), (2, 1), (), (1, 2, 0, 3), body, init=1,
                             name=f"{type}_{body.lower()}")
     forms = [dict(base=(3,)), dict(padding=(2, 1)), dict(padding=(-2, -1)), dict(padding=(-9, 12)),
@@ -187,8 +196,8 @@ def _stablehlo():
     yield stablehlo(subgraph=-1, name="negative_subgraph", undefined="reads before the subgraphs")
     yield stablehlo(subgraph=0, name="itself", lenient=True)
     yield stablehlo(body="SUB", name="refused_body")
-    yield stablehlo(bodies=2, name="refused_two_operators")
-    yield stablehlo(bodies=0, name="refused_no_operator")
+    yield stablehlo(length=2, name="refused_two_operators")
+    yield stablehlo(length=0, name="refused_no_operator")
     for type in ("f16", "u16", "u32", "u64"):
         yield stablehlo(type, body="STABLEHLO_ADD", name=f"refused_{type}")
     yield stablehlo(inputs=1, name="refused_1_input")
@@ -252,7 +261,7 @@ def draw(op, random):
     type = str(random.choice(REDUCED))
     window, strides, dilations = (random.integers(1, 4, len(x)) for _ in range(3))
     if op == "STABLEHLO_REDUCE_WINDOW":
-        body = str(random.choice(BOOLEAN_BODIES if type == "bool" else BODIES))
+        body = str(random.choice(bodies(type)))
         return stablehlo(type, x, window, strides, dilations, random.integers(1, 4, len(x)).tolist(),
                          random.integers(0, 4, 2 * len(x)).tolist(), body, seed=seed,
                          name=f"draw_{type}_{x}_{window}")
