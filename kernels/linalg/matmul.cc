@@ -7,7 +7,7 @@
 // int8 weights may have a zero point when they have one scale; with a scale per unit the zero
 // points are ignored, as upstream does. Weights of 4 and 2 bits have none. Float inputs meet
 // weights of 4 bits also with a scale for each block of a row, and are then always quantised with a
-// zero point.
+// zero point. Sparse weights of float32 and int8 are made dense once, whatever their blocks.
 #include <cmath>
 #include <cstring>
 
@@ -139,14 +139,31 @@ TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, Matrix
   return kTfLiteOk;
 }
 
+// Only weights may be sparse, as constants and where TensorFlow Lite knows of it.
+TfLiteStatus CheckSparsity(TfLiteContext* context, const LayerTensors& tensors) {
+  for (const TfLiteTensor* dense : {tensors.input, tensors.bias}) {
+    if (dense != nullptr && dense->sparsity != nullptr) {
+      return TensorError(context, dense, "expected a dense tensor, found a sparse one");
+    }
+  }
+  const TfLiteTensor* weights = tensors.weights;
+  if (weights->sparsity == nullptr) return kTfLiteOk;
+  DEPUTY_TRY(CheckType(context, weights, kFloat32Bit | kInt8Bit));
+  if (tensors.input->type == kTfLiteInt16 || !IsReadableConstant(weights)) {
+    return TensorError(context, weights, "expected a dense tensor, found a sparse one");
+  }
+  return weights->type == kTfLiteInt8 ? CheckNoZeroPoints(context, weights) : kTfLiteOk;
+}
+
 TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, 2, 3, 1));
+  DEPUTY_TRY(CheckNode(context, node, 2, 3, 1, Sparse::kAllowed));
   const auto& params = ParamsOf<TfLiteFullyConnectedParams>(node);
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* weights = Input(context, node, 1);
   const TfLiteTensor* bias = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckSparsity(context, {input, weights, bias, output}));
   // The one pair of different types: uint8 into int16.
   const bool widens = input->type == kTfLiteUInt8 && output->type == kTfLiteInt16;
   DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, kPackedWeightBits,

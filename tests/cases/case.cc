@@ -73,6 +73,30 @@ TensorExtras PerChannel(float scale, int count, int dimension) {
   return extras;
 }
 
+flatbuffers::Offset<schema::SparsityParameters> SparseRows(ModelBuilder* builder,
+                                                           const Shape& shape, int block,
+                                                           const std::vector<int32_t>& segments,
+                                                           const std::vector<int32_t>& indices) {
+  auto& fbb = builder->fbb();
+  const auto dense = [&](int32_t size) {
+    return schema::CreateDimensionMetadata(fbb, schema::DimensionType::DENSE, size);
+  };
+  std::vector<int32_t> order = {0, 1}, blocks;
+  std::vector<flatbuffers::Offset<schema::DimensionMetadata>> levels = {
+      dense(shape[0]),
+      schema::CreateDimensionMetadata(fbb, schema::DimensionType::SPARSE_CSR, 0,
+                                      schema::SparseIndexVector::Int32Vector,
+                                      schema::CreateInt32VectorDirect(fbb, &segments).Union(),
+                                      schema::SparseIndexVector::Int32Vector,
+                                      schema::CreateInt32VectorDirect(fbb, &indices).Union())};
+  if (block > 1) {
+    order.push_back(2);
+    blocks.push_back(1);
+    levels.push_back(dense(block));
+  }
+  return schema::CreateSparsityParametersDirect(fbb, &order, &blocks, &levels);
+}
+
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras) {
   if (type == kTfLiteFloat32) {

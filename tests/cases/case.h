@@ -136,6 +136,12 @@ class CaseInputs {
   std::vector<std::vector<uint8_t>> feeds_;
 };
 
+// What a constant of two dimensions says whose rows are sparse: blocks of 1 by `block`, of which
+// row r has those at indices[segments[r]] and so on. A block of 1 is none.
+flatbuffers::Offset<schema::SparsityParameters> SparseRows(ModelBuilder* builder,
+                                                           const Shape& shape, int block,
+                                                           const std::vector<int32_t>& segments,
+                                                           const std::vector<int32_t>& indices);
 // A random constant of the type (float32, integers of 8, 4 or 2 bits).
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FULLY_CONNECTED: one row and many, widths around the tiles, with and without bias and constant
-// weights, weights with a zero point, of 4 bits, and of 4 bits in blocks. BATCH_MATMUL:
+// weights, weights with a zero point, of 4 bits, of 4 bits in blocks, and sparse. BATCH_MATMUL:
 // broadcasting, either operand transposed.
 #include "tests/cases/weights_form.h"
 
@@ -122,6 +122,72 @@ OpCase MakeBlockCase(const BlockRow& row) {
           Rule::kSum, builder.Finish(), row.refusal};
 }
 
+// ---- Sparse weights ---------------------------------------------------------------------------
+
+struct SparseRow {
+  CaseForm form = CaseForm::kFloat;
+  int rows = 3, units = 5, depth = 64;
+  int block = 1;
+  enum Who { kWeights, kBias, kInput } who = kWeights;
+  int zero_point = 0;
+  const char* refusal = "";
+};
+
+const SparseRow kSparseRows[] = {
+    {CaseForm::kFloat, 3, 5, 64, 1},
+    {CaseForm::kFloat, 1, 1, 4, 4},
+    {CaseForm::kFloat, 9, 33, 40, 4},
+    {CaseForm::kFloat, 2, 7, 30, 5},
+    {CaseForm::kInt8, 3, 5, 64, 16},
+    {CaseForm::kInt8PerChannel, 3, 17, 64, 1},
+    {CaseForm::kHybrid, 3, 5, 64, 16},
+    {CaseForm::kHybrid, 3, 5, 60, 4},
+    {CaseForm::kUInt8, 3, 5, 64, 16, SparseRow::kWeights, 0, "expected type FLOAT32 or INT8"},
+    {CaseForm::kInt16, 3, 5, 64, 16, SparseRow::kWeights, 0, "expected a dense tensor"},
+    {CaseForm::kInt8Packed, 3, 5, 64, 16, SparseRow::kWeights, 0, "expected type FLOAT32 or INT8"},
+    {CaseForm::kInt8, 3, 5, 64, 16, SparseRow::kWeights, 3, "expected zero point 0, found 3"},
+    {CaseForm::kFloat, 3, 5, 64, 1, SparseRow::kBias, 0, "expected a dense tensor"},
+    {CaseForm::kFloat, 3, 5, 64, 1, SparseRow::kInput, 0, "expected a dense tensor"},
+};
+
+// Every third block, and none in every fourth row.
+OpCase MakeSparseCase(const SparseRow& row) {
+  ModelBuilder builder;
+  FormTensors t = TensorsOf(row.form, row.units, 0, static_cast<size_t>(row.depth) / 3);
+  if (row.zero_point != 0) t.weights_extras.zero_point = {row.zero_point};
+  const auto sparse = [&](const Shape& shape, int block, TensorExtras* extras) {
+    std::vector<int32_t> segments = {0}, indices;
+    for (int r = 0; r < shape[0]; ++r) {
+      const int last = r % 4 == 3 ? 0 : shape[1] / block;
+      for (int i = r % 3; i < last; i += 3) indices.push_back(i);
+      segments.push_back(static_cast<int32_t>(indices.size()));
+    }
+    extras->sparsity = SparseRows(&builder, shape, block, segments, indices);
+  };
+  if (row.who == SparseRow::kWeights) sparse({row.units, row.depth}, row.block, &t.weights_extras);
+  TensorExtras bias_extras = t.bias_extras, input_extras = t.input_extras;
+  if (row.who == SparseRow::kBias) sparse({1, row.units}, 1, &bias_extras);
+  if (row.who == SparseRow::kInput) sparse({row.rows, row.depth}, 1, &input_extras);
+  const Shape input_shape = {row.rows, row.depth};
+  const int live = builder.AddTensor(t.data, input_shape, "input", t.input_extras);
+  const int input = row.who == SparseRow::kInput
+                        ? AddRandomConstant(&builder, t.data, input_shape, 2, input_extras)
+                        : live;
+  const int weights =
+      AddRandomConstant(&builder, t.weights, {row.units, row.depth}, 3, t.weights_extras);
+  const int bias = row.who == SparseRow::kBias
+                       ? AddRandomConstant(&builder, t.data, {1, row.units}, 4, bias_extras)
+                       : AddFormBias(&builder, t, row.units, 4);
+  const int output = builder.AddTensor(t.data, {1}, "output", t.output_extras);
+  builder.AddOp(kTfLiteBuiltinFullyConnected, {input, weights, bias}, {output},
+                schema::CreateFullyConnectedOptions(builder.fbb()));
+  builder.SetInputs({live});
+  builder.SetOutputs({output});
+  return {std::string("FULLY_CONNECTED sparse ") + t.name + " " +
+              Text({row.rows, row.units, row.depth, row.block, row.who, row.zero_point}),
+          Rule::kSum, builder.Finish(), row.refusal};
+}
+
 // ---- BATCH_MATMUL -----------------------------------------------------------------------------
 
 struct BatchRow {
@@ -208,6 +274,7 @@ std::vector<OpCase> MatmulCases() {
     }
   }
   for (const BlockRow& row : kBlockRows) cases.push_back(MakeBlockCase(row));
+  for (const SparseRow& row : kSparseRows) cases.push_back(MakeSparseCase(row));
   for (const BatchRow& row : kBatchRows) {
     for (const BatchTypes& types : kBatchTypes) cases.push_back(MakeBatchCase(types, row, false));
     cases.push_back(MakeBatchCase(kBatchTypes[5], row, true));

@@ -154,23 +154,8 @@ OpCase MakeCase(const Row& row) {
 // Half of a constant of 4 by 8, in blocks of 1 by 4, read by a MAXIMUM.
 OpCase MakeDensify(bool sparse) {
   ModelBuilder builder;
-  auto& fbb = builder.fbb();
   TensorExtras extras;
-  if (sparse) {
-    const std::vector<int32_t> segments = {0, 1, 1, 2, 4}, indices = {1, 0, 0, 1};
-    const std::vector<int32_t> order = {0, 1, 2}, blocks = {1};
-    const auto dense = [&](int32_t size) {
-      return schema::CreateDimensionMetadata(fbb, schema::DimensionType::DENSE, size);
-    };
-    const auto compressed = schema::CreateDimensionMetadata(
-        fbb, schema::DimensionType::SPARSE_CSR, 0, schema::SparseIndexVector::Int32Vector,
-        schema::CreateInt32VectorDirect(fbb, &segments).Union(),
-        schema::SparseIndexVector::Int32Vector,
-        schema::CreateInt32VectorDirect(fbb, &indices).Union());
-    const std::vector<flatbuffers::Offset<schema::DimensionMetadata>> levels = {
-        dense(4), compressed, dense(4)};
-    extras.sparsity = schema::CreateSparsityParametersDirect(fbb, &order, &blocks, &levels);
-  }
+  if (sparse) extras.sparsity = SparseRows(&builder, {4, 8}, 4, {0, 1, 1, 2, 4}, {1, 0, 0, 1});
   const int constant = builder.AddConstant<float>(kTfLiteFloat32, {4, 8},
                                                   RandomFloats(sparse ? 16 : 32, 7), "c", extras);
   const int wide = builder.AddTensor(kTfLiteFloat32, {4, 8}, "wide");

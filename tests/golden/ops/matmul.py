@@ -5,6 +5,7 @@ import numpy as np
 
 from ..model import (EQUAL, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, SMALL, SUM, TANH,
                      ZERO_POINT, Model, blocks, q)
+from . import quantize
 from .conv import QUANTISED, add_bias, channel_scales, form_of, quantisation
 
 OPERATORS = ["FULLY_CONNECTED", "BATCH_MATMUL"]
@@ -15,8 +16,9 @@ def full(type="f32", x=(2, 8), w=(5, 8), act=NONE, keep=False, per_channel=False
          qo=None, version=1, bias="const", fp16=False, weights_input=False, weights_type=None,
          bias_shape=None, bias_type=None, out_type=None, weights_format=0, asymmetric=False,
          seed=1, data_x=None, data_w=None, data_b=None, resize=None, options=True, out_shape=None,
-         low_x=None, quantized_bias_type=None, block=0, scales=None, **case):
-    """`block`: weights of 4 bits with a scale per block of so many; `scales`: (type, shape)."""
+         low_x=None, quantized_bias_type=None, block=0, scales=None, sparse=None, **case):
+    """`sparse`: what sparse weights say of themselves.
+    `block`: weights of 4 bits with a scale per block of so many; `scales`: (type, shape)."""
     qx, qw, qo = quantisation(type, w[0], w[1] if len(w) > 1 else 1, per_channel, 0, qx, qw, qo)
     data, weights, _ = form_of(type)
     weights = weights_type or weights
@@ -25,7 +27,9 @@ def full(type="f32", x=(2, 8), w=(5, 8), act=NONE, keep=False, per_channel=False
     if block:
         kind, shape = scales or ("f16", (w[0], max(1, w[1] // block)))
         qw = blocks(m.const(kind, shape, low=0.01, high=0.2), block)
-    if fp16:
+    if sparse:
+        inputs.append(sparse.add(m, weights, qw))
+    elif fp16:
         inputs.append(_dequantized(m, w))
     elif weights_input:
         inputs.append(m.input(weights, w, qw, data=data_w))
@@ -70,6 +74,7 @@ def _full_cases():
     yield from _other_types()
     yield from _packed()
     yield from _blocks()
+    yield from _sparse()
     yield from _special()
     yield from _scales()
     yield from _refused()
@@ -141,6 +146,58 @@ def _blocks():
                    name=f"refused_blocks_{name}")
     for form in ("hybrid_i2", "hybrid", "i8_i4"):
         yield full(form, undefined=unchecked, **common, name=f"refused_blocks_{form}")
+
+
+def sparse_rows(units, depth, block, part=0.4, seed=1):
+    """Rows of blocks of 1 by `block`, a part of which is there."""
+    random = np.random.default_rng(seed)
+    segments, indices = [0], []
+    for _ in range(units):
+        indices += np.flatnonzero(random.random(depth // block) < part).tolist()
+        segments.append(len(indices))
+    level = (32, segments, indices)
+    if block == 1:
+        return quantize.Sparse((units, depth), [0, 1], [], [units, level], len(indices))
+    return quantize.Sparse((units, depth), [0, 1, 2], [1], [units, level, block],
+                           len(indices) * block)
+
+
+def _sparse():
+    def rows(type, x, block, name, **more):
+        units, depth = more.pop("units"), x[-1]
+        return full(type, x, (units, depth), sparse=sparse_rows(units, depth, block), name=name,
+                    **more)
+    for number, (x, units, block) in enumerate([((1, 8), 5, 1), ((3, 64), 33, 1), ((3, 64), 8, 4),
+                                                ((2, 3, 32), 7, 4), ((9, 16), 1, 4)]):
+        yield rows("f32", x, block, f"sparse_f32_{number}", units=units,
+                   act=RELU if number % 2 else NONE)
+    for number, (x, units) in enumerate([((1, 16), 4), ((3, 64), 33), ((2, 48), 7)]):
+        for per_channel in (False, True):
+            how = int(per_channel)
+            yield rows("i8", x, 16, f"sparse_i8_{number}_{how}", units=units, qx=q(0.03, 7),
+                       per_channel=per_channel)
+            for asymmetric in (False, True):
+                yield rows("hybrid", x, 16, f"sparse_hybrid_{number}_{how}_{int(asymmetric)}",
+                           units=units, per_channel=per_channel, asymmetric=asymmetric)
+    for bias in ("omitted", "minus_one"):
+        yield rows("f32", (3, 64), 1, f"sparse_f32_bias_{bias}", units=5, bias=bias)
+        yield rows("i8", (3, 64), 16, f"sparse_i8_bias_{bias}", units=5, bias=bias,
+                   per_channel=True)
+    # What only the reference kernel takes, and only of float32.
+    wrong = dict(undefined="TFLite takes any sparse weights for rows of blocks",
+                 undefined_in=("optimised",))
+    for form in ("columns", "both", "dense", "both_blocks", "turned_blocks"):
+        tensor = quantize.SPARSE[form]
+        yield full("f32", (3, tensor.shape[1]), tensor.shape, sparse=tensor,
+                   name=f"sparse_f32_{form}", **wrong)
+    yield rows("f32", (3, 64), 16, "sparse_f32_16", units=5, **wrong)
+    anything = "TFLite takes the weights for blocks of 16"
+    yield rows("hybrid", (3, 64), 4, "sparse_hybrid_4", units=5, undefined=anything)
+    yield rows("i8", (3, 64), 4, "sparse_i8_4", units=5, undefined=anything)
+    reads = "TFLite takes sparse weights for dense ones, past their end"
+    for type in ("u8", "i16"):
+        yield rows(type, (3, 64), 16, f"refused_sparse_{type}", units=5, undefined=reads)
+    yield rows("i8", (3, 64), 16, "refused_sparse_zero_point", units=5, qw=q(0.01, 3))
 
 
 def _claim(type, version):
