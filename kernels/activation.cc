@@ -45,7 +45,8 @@ TfLiteStatus CheckActivation(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, types));
   DEPUTY_TRY(CheckSameType(context, output, input));
-  if (input->type != kTfLiteFloat32 && input->type != kTfLiteFloat16) {
+  constexpr uint32_t kReal = kFloat32Bit | kFloat16Bit | kBFloat16Bit;
+  if ((TypeBit(input->type) & kReal) == 0) {
     DEPUTY_TRY(CheckQuantized(context, input));
     DEPUTY_TRY(CheckQuantized(context, output));
   }
@@ -527,14 +528,18 @@ TfLiteStatus MapCurve(TfLiteContext* context, const TfLiteTensor* input, TfLiteT
                                    });
 }
 
+constexpr uint32_t kCurveBits = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kByteBits | kInt16Bit;
+
+float RealLogistic(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+float RealTanh(float x) { return std::tanh(x); }
+
 TfLiteStatus PrepareLogistic(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY((CheckActivation<kFloat32Bit | kFloat16Bit | kByteBits | kInt16Bit>(context, node)));
+  DEPUTY_TRY(CheckActivation<kCurveBits>(context, node));
   DEPUTY_TRY(CheckBothSymmetric(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteInt16) return CheckOutputScale(context, output, 1.0f / 32768);
-  if (FillByteTable(input, output, &DataOf<TableData>(node).bytes,
-                    [](float x) { return 1.0f / (1.0f + std::exp(-x)); })) {
+  if (FillByteTable(input, output, &DataOf<TableData>(node).bytes, &RealLogistic)) {
     return CheckOutputScale(context, output, 1.0f / 256);
   }
   return kTfLiteOk;
@@ -550,6 +555,8 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::logistic, 0.0f,
                             [](float x) { return FastLogistic(x); });
+    case kTfLiteBFloat16:
+      return MapBFloat16(context, input, output, &RealLogistic);
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 0);
       return MapCurve(context, input, output, scaling, LogisticCurve(scaling), &LogisticInt16);
@@ -560,12 +567,11 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus PrepareTanh(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY((CheckActivation<kFloat32Bit | kFloat16Bit | kByteBits | kInt16Bit>(context, node)));
+  DEPUTY_TRY(CheckActivation<kCurveBits>(context, node));
   DEPUTY_TRY(CheckBothSymmetric(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
-  FillByteTable(input, output, &DataOf<TableData>(node).bytes,
-                [](float x) { return std::tanh(x); });
+  FillByteTable(input, output, &DataOf<TableData>(node).bytes, &RealTanh);
   int exponent;
   if (input->type == kTfLiteInt16 &&
       (!PowerOfTwo(output->params.scale, &exponent) || exponent != -15)) {
@@ -584,6 +590,8 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::tanh, 0.0f,
                             [](float x) { return FastTanh(x); });
+    case kTfLiteBFloat16:
+      return MapBFloat16(context, input, output, &RealTanh);
     case kTfLiteInt16: {
       const TableScaling scaling = ScalingOf(input->params.scale, 1);
       return MapCurve(context, input, output, scaling, TanhCurve(scaling), &TanhInt16);
@@ -710,10 +718,10 @@ constexpr OpDef kTable[] = {
     KernelRow<TableData>("HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
                          &Guarded<&PrepareHardSwish>, &Guarded<&EvalHardSwish>,
                          kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kSmoothBits,
+    KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
                          &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
                          kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kSmoothBits, &Guarded<&PrepareTanh>,
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits, &Guarded<&PrepareTanh>,
                          &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,

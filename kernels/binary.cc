@@ -24,15 +24,15 @@
 namespace deputy {
 namespace {
 
-constexpr uint32_t kExtremeTypes =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kExtremeTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
+                                   kInt16Bit | kInt32Bit | kInt64Bit;
 constexpr uint32_t kPowTypes = kFloat32Bit | kInt32Bit;
 constexpr uint32_t kSquaredDifferenceTypes = kFloat32Bit | kInt32Bit | kInt8Bit;
 constexpr uint32_t kFloorDivTypes = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
 constexpr uint32_t kFloorModTypes = kFloorDivTypes | kInt64Bit;
 constexpr uint32_t kBitTypes =
     kInt8Bit | kUInt8Bit | kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit | kUInt32Bit;
-constexpr uint32_t kAtan2Types = kFloat32Bit | kFloat16Bit | TypeBit(kTfLiteFloat64);
+constexpr uint32_t kAtan2Types = kFloat32Bit | kFloat16Bit | kBFloat16Bit | TypeBit(kTfLiteFloat64);
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ TfLiteStatus EvalRightShift(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalAtan2(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kAtan2Types>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    using Number = std::conditional_t<std::is_same_v<T, Half>, float, T>;
+    using Number = std::conditional_t<kIsShortFloat<T>, float, T>;
     return Run<T>(context, node, [](Number y, Number x) { return T(std::atan2(y, x)); });
   });
 }

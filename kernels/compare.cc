@@ -27,6 +27,8 @@ namespace {
 constexpr uint32_t kOrderedTypes =
     kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 constexpr uint32_t kEqualTypes = kOrderedTypes | kBoolBit | kStringBit;
+constexpr uint32_t kLessTypes = kOrderedTypes | kBFloat16Bit;
+constexpr uint32_t kSelectTypes = kNumberBits | kBFloat16Bit;
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ TfLiteStatus CompareQuantised(TfLiteContext* context, TfLiteNode* node, const Co
 template <typename T>
 TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
   const CompareData& data = DataOf<CompareData>(node);
-  if constexpr (std::is_same_v<T, Half>) {
+  if constexpr (kIsShortFloat<T>) {
     return CompareWidened<T, float>(context, node, compare);
   } else if constexpr (sizeof(T) <= 2) {
     return data.quantised ? CompareQuantised<T>(context, node, compare)
@@ -201,7 +203,7 @@ TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node, bool negat
 
 template <const Comparison& compare>
 TfLiteStatus EvalOrder(TfLiteContext* context, TfLiteNode* node) {
-  return DispatchType<kOrderedTypes>(context, Input(context, node, 0), [&](auto tag) {
+  return DispatchType<kLessTypes>(context, Input(context, node, 0), [&](auto tag) {
     return CompareElements<typename decltype(tag)::type>(context, node, compare);
   });
 }
@@ -334,7 +336,7 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   SelectData& data = DataOf<SelectData>(node);
   DEPUTY_TRY(CheckType(context, inputs[0], kBoolBit));
-  DEPUTY_TRY(CheckType(context, inputs[1], kNumberBits));
+  DEPUTY_TRY(CheckType(context, inputs[1], kSelectTypes));
   DEPUTY_TRY(CheckSameType(context, inputs[2], inputs[1]));
   output->type = inputs[1]->type;
   // Of four tensors of one element each, the output keeps the shape that it has in the model.
@@ -426,10 +428,10 @@ TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-template <const Comparison& compare>
+template <const Comparison& compare, uint32_t types = kOrderedTypes>
 constexpr OpDef OrderRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
-  return KernelRow<CompareData>(name, code, max_version, kOrderedTypes,
-                                &Guarded<&PrepareComparison<kOrderedTypes, false>>,
+  return KernelRow<CompareData>(name, code, max_version, types,
+                                &Guarded<&PrepareComparison<types, false>>,
                                 &Guarded<&EvalOrder<compare>>);
 }
 
@@ -444,9 +446,9 @@ constexpr OpDef EqualityRow(const char* name, TfLiteBuiltinOperator code, int ma
 constexpr OpDef kTable[] = {
     EqualityRow<kEqual>("EQUAL", kTfLiteBuiltinEqual, 5, kEqualTypes),
     EqualityRow<kNotEqual>("NOT_EQUAL", kTfLiteBuiltinNotEqual, 4, kEqualTypes),
-    OrderRow<kLess>("LESS", kTfLiteBuiltinLess, 3),
+    OrderRow<kLess, kLessTypes>("LESS", kTfLiteBuiltinLess, 3),
     OrderRow<kLessEqual>("LESS_EQUAL", kTfLiteBuiltinLessEqual, 2),
-    OrderRow<kGreater>("GREATER", kTfLiteBuiltinGreater, 2),
+    OrderRow<kGreater, kLessTypes>("GREATER", kTfLiteBuiltinGreater, 2),
     OrderRow<kGreaterEqual>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
     KernelRow<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit,
                            &Guarded<&PrepareLogic>, &Guarded<&EvalAnd>),
@@ -454,9 +456,9 @@ constexpr OpDef kTable[] = {
                            &Guarded<&PrepareLogic>, &Guarded<&EvalOr>),
     KernelRow<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit,
                            &Guarded<&PrepareNot>, &Guarded<&EvalNot>),
-    KernelRow<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kNumberBits,
+    KernelRow<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kSelectTypes,
                           &Guarded<&PrepareSelect<false>>, &Guarded<&EvalSelect>),
-    KernelRow<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kNumberBits,
+    KernelRow<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kSelectTypes,
                           &Guarded<&PrepareSelect<true>>, &Guarded<&EvalSelect>),
 };
 

@@ -109,7 +109,7 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
 
 // ---- CONCATENATION ----------------------------------------------------------------------------
 
-constexpr uint32_t kConcatenationTypes = kNumberBits;
+constexpr uint32_t kConcatenationTypes = kNumberBits | kBFloat16Bit;
 
 // The parts' quantisation, where the type has one that matters.
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
@@ -220,8 +220,8 @@ TfLiteStatus EvalConcatenation(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr uint32_t kPackTypes =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit;
-constexpr uint32_t kUnpackTypes =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kBoolBit;
+constexpr uint32_t kUnpackTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
+                                  kInt16Bit | kInt32Bit | kBoolBit;
 
 TfLiteStatus PackAxis(TfLiteContext* context, const TfLiteNode* node, int* axis) {
   const TfLiteTensor* first = Input(context, node, 0);

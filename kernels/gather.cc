@@ -26,8 +26,8 @@ bool FillGather(const OpOptions& options, TfLiteGatherParams* params) {
 
 // ---- Common parts -----------------------------------------------------------------------------
 
-constexpr uint32_t kGatherTypes = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit |
-                                  kInt32Bit | kInt64Bit | kBoolBit | kStringBit;
+constexpr uint32_t kGatherTypes = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kInt8Bit | kUInt8Bit |
+                                  kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit | kStringBit;
 constexpr uint32_t kIndexTypes = kInt16Bit | kInt32Bit | kInt64Bit;
 
 TfLiteStatus IndexError(TfLiteContext* context, const TfLiteTensor* indices, int64_t index,

@@ -58,8 +58,8 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
 
 // ---- PAD and PADV2 ----------------------------------------------------------------------------
 
-constexpr uint32_t kPadTypes =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
+constexpr uint32_t kPadTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
+                               kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
 constexpr int kMaxPadRank = 5;  // upstream's
 

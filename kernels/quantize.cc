@@ -39,7 +39,8 @@ constexpr uint32_t kPackedTypes =
 constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit | kPackedTypes;
 constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 // Real numbers; CAST takes complex ones, too.
-constexpr uint32_t kRealTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
+constexpr uint32_t kRealTypes =
+    kNumberBits | kBFloat16Bit | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
 constexpr uint32_t kWholeCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
 constexpr uint32_t kCastTypes = kWholeCastTypes | kPackedTypes;
 
@@ -409,8 +410,7 @@ using CastPiece = void (*)(const void* values, int64_t count, void* out);
 // Two loops where there is no single one. Integers wrap all the same on the way through int32, and
 // float16 is converted by way of float.
 template <typename From, typename To>
-using CastHub =
-    std::conditional_t<std::is_same_v<From, Half> || std::is_same_v<To, Half>, float, int32_t>;
+using CastHub = std::conditional_t<kIsShortFloat<From> || kIsShortFloat<To>, float, int32_t>;
 template <typename From, typename To>
 bool CastTwice(const From* from, int64_t count, To* to) {
   using Hub = CastHub<From, To>;

@@ -252,8 +252,8 @@ TfLiteStatus EvalBlocks(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- REVERSE_V2 -------------------------------------------------------------------------------
 
-constexpr uint32_t kReverseTypes =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
+constexpr uint32_t kReverseTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
+                                   kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
 TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));

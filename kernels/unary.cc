@@ -105,6 +105,7 @@ template <float (*function)(float)>
 TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
+  if (input->type == kTfLiteBFloat16) return MapBFloat16(context, input, output, function);
   constexpr MapF32 VectorKernels::*kLoop = LoopOf(function);
   if constexpr (kLoop != nullptr) {
     return input->type == kTfLiteFloat16
@@ -159,8 +160,8 @@ class QuantizedAbs {
 
 constexpr uint32_t kAbsBits = kFloat32Bit | kInt8Bit | kInt16Bit | kInt32Bit;
 constexpr uint32_t kFloatBits = kFloat32Bit | kFloat16Bit;
-constexpr uint32_t kNegBits =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+constexpr uint32_t kRoundingBits = kFloatBits | kBFloat16Bit;
+constexpr uint32_t kNegBits = kRoundingBits | kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
 TfLiteStatus PrepareAbs(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(Prepare<kAbsBits>(context, node));
@@ -218,7 +219,10 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
     return MapHalfVectors(context, input, Output(context, node, 0), &VectorKernels::negative, 0.0f,
                           &Negative<float>);
   }
-  return DispatchType<kNegBits & ~kFloatBits>(context, input, [&](auto tag) {
+  if (input->type == kTfLiteBFloat16) {
+    return MapBFloat16(context, input, Output(context, node, 0), &Negative<float>);
+  }
+  return DispatchType<kNegBits & ~kRoundingBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return MapLoops<T>(context, node, Cpu().vector.opposite.of<T>(), &Negative<T>);
   });
@@ -413,8 +417,8 @@ constexpr OpDef kTable[] = {
                          &Guarded<&PrepareAnyOutput<kNegBits>>, &Guarded<&EvalNeg>,
                          kTfLiteInplaceOpInput0Shared),
     FloatRow<&Ceil, kFloat32Bit>("CEIL", kTfLiteBuiltinCeil, 1),
-    FloatRow<&Floor, kFloatBits>("FLOOR", kTfLiteBuiltinFloor, 1),
-    FloatRow<&RoundHalfToEven, kFloatBits>("ROUND", kTfLiteBuiltinRound, 1),
+    FloatRow<&Floor, kRoundingBits>("FLOOR", kTfLiteBuiltinFloor, 1),
+    FloatRow<&RoundHalfToEven, kRoundingBits>("ROUND", kTfLiteBuiltinRound, 1),
     KernelRow<UnaryData>("EXP", kTfLiteBuiltinExp, 2, kTabulatedBits, &Guarded<&PrepareExp>,
                          &Guarded<&EvalExp>, kTfLiteInplaceOpInput0Shared),
     KernelRow<UnaryData>("LOG", kTfLiteBuiltinLog, 2, kTabulatedBits, &Guarded<&PrepareLog>,

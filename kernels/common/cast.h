@@ -17,10 +17,10 @@ template <typename To, typename From>
 [[gnu::always_inline]] inline To CastNumber(From value) {
   if constexpr (std::is_same_v<From, To>) {
     return value;
-  } else if constexpr (std::is_same_v<From, Half>) {
+  } else if constexpr (kIsShortFloat<From>) {
     return CastNumber<To>(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, Half>) {
-    return Half(static_cast<float>(value));
+  } else if constexpr (kIsShortFloat<To>) {
+    return To(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // The limits of wide integers round up to numbers that are just too large.
     constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();

@@ -34,6 +34,7 @@ TfLiteStatus DispatchType(TfLiteContext* context, const TfLiteTensor* tensor,
     DEPUTY_DISPATCH_CASE(kTfLiteFloat32, float)
     DEPUTY_DISPATCH_CASE(kTfLiteFloat64, double)
     DEPUTY_DISPATCH_CASE(kTfLiteFloat16, Half)
+    DEPUTY_DISPATCH_CASE(kTfLiteBFloat16, BFloat16)
     DEPUTY_DISPATCH_CASE(kTfLiteInt8, int8_t)
     DEPUTY_DISPATCH_CASE(kTfLiteUInt8, uint8_t)
     DEPUTY_DISPATCH_CASE(kTfLiteInt16, int16_t)

@@ -46,6 +46,14 @@ TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLite
   });
 }
 
+// The same on bfloat16.
+template <typename Function>
+TfLiteStatus MapBFloat16(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                         const Function& function) {
+  return MapElements<BFloat16>(context, input, output,
+                               [&](BFloat16 x) { return BFloat16(function(x)); });
+}
+
 // A real number as a step of T, saturating. Upstream converts to int32 first, where numbers that
 // do not fit become the lowest step whatever their sign. NaN becomes the lowest step.
 template <typename T>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IEEE half precision for code that is compiled without F16C. Both conversions use nothing but
-// normal float numbers, so they are right whether or not the processor flushes denormals.
-// Without branches, so that loops over them become vector code; always inlined, for files that are
-// compiled for one instruction set.
+// IEEE half precision for code that is compiled without F16C, and bfloat16. Both conversions use
+// nothing but normal float numbers, so they are right whether or not the processor flushes
+// denormals. Without branches, so that loops over them become vector code; always inlined, for
+// files that are compiled for one instruction set.
 #ifndef DEPUTY_KERNELS_COMMON_HALF_H_
 #define DEPUTY_KERNELS_COMMON_HALF_H_
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace deputy {
 
@@ -51,6 +52,28 @@ class Half {
   uint16_t bits_ = 0;
 };
 static_assert(sizeof(Half) == 2);
+
+// The same of a bfloat16 tensor, which is the upper half of a float; ties to even.
+class BFloat16 {
+ public:
+  BFloat16() = default;
+  [[gnu::always_inline]] explicit BFloat16(float value) {
+    const uint32_t all = std::bit_cast<uint32_t>(value);
+    const uint32_t rounded = (all + 0x7fff + (all >> 16 & 1)) >> 16;
+    bits_ = static_cast<uint16_t>(value == value ? rounded : 0x7fc0);
+  }
+  [[gnu::always_inline]] operator float() const {  // NOLINT: arithmetic is float's
+    return std::bit_cast<float>(uint32_t{bits_} << 16);
+  }
+
+ private:
+  uint16_t bits_ = 0;
+};
+static_assert(sizeof(BFloat16) == 2);
+
+// Elements that are computed with as float.
+template <typename T>
+inline constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 }  // namespace deputy
 

@@ -37,6 +37,7 @@ inline constexpr int kMaxRank = 8;
 // Type masks for CheckType and OpDef::types.
 inline constexpr uint32_t kFloat32Bit = TypeBit(kTfLiteFloat32);
 inline constexpr uint32_t kFloat16Bit = TypeBit(kTfLiteFloat16);
+inline constexpr uint32_t kBFloat16Bit = TypeBit(kTfLiteBFloat16);
 inline constexpr uint32_t kInt8Bit = TypeBit(kTfLiteInt8);
 inline constexpr uint32_t kInt16Bit = TypeBit(kTfLiteInt16);
 inline constexpr uint32_t kInt32Bit = TypeBit(kTfLiteInt32);

@@ -30,6 +30,8 @@ const Activation kActivations[] = {
     {kTfLiteBuiltinHardSwish, "HARD_SWISH", kNarrow},
     {kTfLiteBuiltinLogistic, "LOGISTIC", kSmooth, 1.0f / 256, -128},
     {kTfLiteBuiltinTanh, "TANH", kSmooth, 1.0f / 128, 0},
+    {kTfLiteBuiltinLogistic, "LOGISTIC", {kTfLiteBFloat16}},
+    {kTfLiteBuiltinTanh, "TANH", {kTfLiteBFloat16}},
     {kTfLiteBuiltinGelu, "GELU", kSmooth},
 };
 

@@ -18,13 +18,13 @@ struct Operator {
 const Operator kOperators[] = {
     {kTfLiteBuiltinMaximum,
      "MAXIMUM",
-     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32,
-      kTfLiteInt64},
+     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16,
+      kTfLiteInt32, kTfLiteInt64},
      false},
     {kTfLiteBuiltinMinimum,
      "MINIMUM",
-     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32,
-      kTfLiteInt64},
+     {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16,
+      kTfLiteInt32, kTfLiteInt64},
      false},
     {kTfLiteBuiltinPow, "POW", {kTfLiteFloat32, kTfLiteInt32}, true},
     {kTfLiteBuiltinSquaredDifference,
@@ -58,7 +58,7 @@ std::vector<NodeRow> PlainRows() {
       rows.push_back(Pair(code, name, type, {2}, {3}, "broadcasts"));
     }
   }
-  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16}) {
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16}) {
     rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 70}, {3, 70}));
     rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 70}, {70}, "2 dimensions"));
     rows.push_back(Pair(kTfLiteBuiltinAtan2, "ATAN2", type, {3, 2}, {2, 3}, "dimension 0 to be 3"));

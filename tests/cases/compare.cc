@@ -22,6 +22,8 @@ const Operator kPairs[] = {
     {kTfLiteBuiltinLessEqual, "LESS_EQUAL", kOrdered},
     {kTfLiteBuiltinGreater, "GREATER", kOrdered},
     {kTfLiteBuiltinGreaterEqual, "GREATER_EQUAL", kOrdered},
+    {kTfLiteBuiltinLess, "LESS", {kTfLiteBFloat16}},
+    {kTfLiteBuiltinGreater, "GREATER", {kTfLiteBFloat16}},
     {kTfLiteBuiltinEqual, "EQUAL", {kTfLiteBool}},
     {kTfLiteBuiltinLogicalAnd, "LOGICAL_AND", {kTfLiteBool}},
     {kTfLiteBuiltinLogicalOr, "LOGICAL_OR", {kTfLiteBool}},

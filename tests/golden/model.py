@@ -289,7 +289,9 @@ class Model:
     def output(self, type, shape, quant=None, rule=ELEMENT):
         index = self.tensor(type, shape, quant)
         if type in CASTED:
-            self.casts.append(self._cast(index, self.output("f32", shape, rule=EQUAL)))
+            # Either as it is, or but for numbers that the processor takes for 0.
+            rule = ELEMENT if type == "bf16" and rule != EQUAL else EQUAL
+            self.casts.append(self._cast(index, self.output("f32", shape, rule=rule)))
             return index
         self.outputs.append(index)
         if self.finished:

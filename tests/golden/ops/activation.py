@@ -14,7 +14,7 @@ _WIDE, _NARROW = ("f32", "i8", "u8", "i16"), ("f32", "i8", "u8")
 _SMOOTH = ("f32", "f16", "i8", "u8", "i16")
 TYPES = {"RELU": _WIDE, "RELU6": _WIDE, "RELU_N1_TO_1": _NARROW, "RELU_0_TO_1": _NARROW,
          "PRELU": _WIDE, "LEAKY_RELU": _WIDE, "ELU": ("f32", "i8"), "HARD_SWISH": _NARROW,
-         "LOGISTIC": _SMOOTH, "TANH": _SMOOTH, "GELU": _SMOOTH}
+         "LOGISTIC": (*_SMOOTH, "bf16"), "TANH": (*_SMOOTH, "bf16"), "GELU": _SMOOTH}
 # What the kernel wants of the output, by type; others are free.
 OUTPUT = {"LOGISTIC": {"i8": q(1 / 256, -128), "u8": q(1 / 256), "i16": q(1 / 32768)},
           "TANH": {"i8": q(1 / 128), "u8": q(1 / 128, 128), "i16": q(1 / 32768)}}
@@ -74,6 +74,8 @@ def cases(op):
     yield from one.refused_types(make, types)
     data = one.SPECIAL
     yield make(shape=(len(data),), data=data, name="f32_special_values")
+    if "bf16" in types:
+        yield make(type="bf16", shape=one.BRAINS.shape, data=one.BRAINS, name="bf16_values")
     if "f16" in types:
         with np.errstate(over="ignore"):
             halves = np.clip(data, -65504, 65504).astype(np.float16)

@@ -9,10 +9,10 @@ OPERATORS = ["MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FL
              "ATAN2", "BITWISE_XOR", "RIGHT_SHIFT"]
 VERSIONS = {"MAXIMUM": 4, "MINIMUM": 4, "POW": 1, "SQUARED_DIFFERENCE": 2, "FLOOR_DIV": 3,
             "FLOOR_MOD": 2, "ATAN2": 1, "BITWISE_XOR": 1, "RIGHT_SHIFT": 1}
-EXTREMES = ["f32", "f16", "i8", "u8", "i16", "i32", "i64"]
+EXTREMES = ["f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64"]
 TYPES = {"MAXIMUM": EXTREMES, "MINIMUM": EXTREMES, "POW": ["f32", "i32"],
          "SQUARED_DIFFERENCE": ["f32", "i32", "i8"], "FLOOR_DIV": ["f32", "i8", "i16", "i32"],
-         "FLOOR_MOD": ["f32", "i8", "i16", "i32", "i64"], "ATAN2": ["f32", "f16", "f64"],
+         "FLOOR_MOD": ["f32", "i8", "i16", "i32", "i64"], "ATAN2": ["f32", "f16", "bf16", "f64"],
          "BITWISE_XOR": ["i8", "u8", "i16", "u16", "i32", "u32"],
          "RIGHT_SHIFT": ["i8", "u8", "i16", "u16", "i32", "u32"]}
 OTHERS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "str"]
@@ -145,6 +145,7 @@ def _values(op):
     if op in ("MAXIMUM", "MINIMUM", "ATAN2"):
         yield pair(op, "f16", a.shape, data_a=np.clip(a, -6e4, 6e4), data_b=np.clip(b, -6e4, 6e4),
                    rule=HALF if op == "ATAN2" else EQUAL, name="f16_special_values")
+        yield pair(op, "bf16", a.shape, data_a=a, data_b=b, name="bf16_special_values")
     if op in ("MAXIMUM", "MINIMUM"):
         yield pair(op, "i8", (40,), qa=q(0.1, 3), qb=q(0.2, -4), qo=q(0.4, 9), rule=EQUAL,
                    name="i8_other_scales")

@@ -14,13 +14,15 @@ VERSIONS = {"EQUAL": 5, "NOT_EQUAL": 4, "LESS": 3, "LESS_EQUAL": 2, "GREATER": 2
             "GREATER_EQUAL": 3, "LOGICAL_AND": 1, "LOGICAL_OR": 1, "LOGICAL_NOT": 1, "SELECT": 4,
             "SELECT_V2": 2}
 ORDERED = ["f32", "f16", "i8", "u8", "i16", "i32", "i64"]
-SELECTED = [*ORDERED, "u32", "bool"]
+SELECTED = [*ORDERED, "bf16", "u32", "bool"]
 SILENT = "NOT_EQUAL of unquantised int16 writes nothing"
 
 
 def types_of(op):
     if op in LOGIC or op == "LOGICAL_NOT":
         return ["bool"]
+    if op in ("LESS", "GREATER"):
+        return [*ORDERED, "bf16"]
     return ORDERED + (["bool", "str"] if op in EQUALITIES else [])
 
 
@@ -35,7 +37,7 @@ def compare(op, type, a, b=None, **more):
         for which, shape, shift in (("data_a", a, 0), ("data_b", b, 2)):
             count = int(np.prod(shape, dtype=np.int64))
             more.setdefault(which, [texts[(i * i + shift) % 5] for i in range(count)])
-    elif type in ("f32", "f16"):
+    elif type in ("f32", "f16", "bf16"):
         for which, shape, shift in (("data_a", a, 0), ("data_b", b, 3)):
             count = int(np.prod(shape, dtype=np.int64))
             more.setdefault(which, np.float32([((i * i + shift) % 7) / 4 - 0.5
@@ -89,7 +91,7 @@ def _compared_values(op):
         return
     special = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 1.0])
     a, b = np.repeat(special, 8), np.tile(special, 8)
-    for type in ("f32", "f16"):
+    for type in ("f32", "f16", "bf16") if "bf16" in types_of(op) else ("f32", "f16"):
         yield compare(op, type, (64,), data_a=a, data_b=b, name=f"{type}_special_values")
     yield compare(op, "i64", (3,), data_a=[2**62 + 1, -2**63, 5], data_b=[2**62, 2**63 - 1, 5],
                   name="i64_beyond_double")

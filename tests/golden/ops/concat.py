@@ -8,9 +8,9 @@ from ..movement import ALL, indices, out_shape, quant_of
 
 OPERATORS = ["CONCATENATION", "PACK", "UNPACK", "SPLIT", "SPLIT_V"]
 VERSIONS = {"CONCATENATION": 7, "PACK": 5, "UNPACK": 6, "SPLIT": 5, "SPLIT_V": 3}
-TYPES = {"CONCATENATION": tuple(t for t in ALL if t != "str"),
+TYPES = {"CONCATENATION": (*(t for t in ALL if t != "str"), "bf16"),
          "PACK": ("f32", "i8", "u8", "i16", "i32", "i64", "u32"),
-         "UNPACK": ("f32", "f16", "i8", "u8", "i16", "i32", "bool"),
+         "UNPACK": ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "bool"),
          "SPLIT": ("f32", "i8", "u8", "i16", "i32", "i64"),
          "SPLIT_V": ("f32", "i8", "u8", "i16", "i32", "i64")}
 

@@ -11,7 +11,7 @@ OPERATORS = ["GATHER", "GATHER_ND", "EMBEDDING_LOOKUP", "SCATTER_ND", "EMBEDDING
 VERSIONS = {"GATHER": 8, "GATHER_ND": 6, "EMBEDDING_LOOKUP": 5, "SCATTER_ND": 1,
             "EMBEDDING_LOOKUP_SPARSE": 1}
 SCATTERED = ("f32", "i8", "u8", "i32", "i64", "bool")
-PICKED = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
+PICKED = ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool")
 LOOKED_UP = tuple(t for t in ALL if t != "str")
 
 

@@ -8,7 +8,7 @@ from ..movement import ALL, indices, out_shape, quant_of
 
 OPERATORS = ["PAD", "PADV2", "MIRROR_PAD"]
 VERSIONS = {"PAD": 6, "PADV2": 6, "MIRROR_PAD": 3}
-PADDED = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
+PADDED = ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool")
 TYPES = {"PAD": PADDED, "PADV2": PADDED, "MIRROR_PAD": tuple(t for t in ALL if t != "str")}
 
 

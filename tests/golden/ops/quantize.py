@@ -15,7 +15,8 @@ VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 
 TARGETS = {"f32": ["i8", "u8", "i16"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0, "i4": 0, "i2": 0, "u4": 8}
-CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64", "c64"]
+CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64", "c64",
+         "bf16"]
 
 
 def convert(op, source="f32", target="i8", x=(3, 7), qx=None, qo=None, version=1, data=None,
@@ -361,7 +362,7 @@ def cast(source, target, x=(2, 3), version=1, data=None, seed=1, resize=None, op
         low, high = (0, 100) if source[0] == "u" else (-100, 100)
     if source == "f64":
         data = np.arange(np.prod(resize or x)) / 3 - 1 if data is None else data
-    if source in ("f32", "f16", "c64") and data is None:
+    if source in ("f32", "f16", "bf16", "c64") and data is None:
         if target[0] == "u":
             low = 0
     rule = HALF if target == "f16" else EQUAL
@@ -390,7 +391,7 @@ def _cast():
              "i32": [-2**31, -70000, -129, -1, 0, 300, 2**24 + 1, 2**31 - 1],
              "u32": [0, 300, 2**24 + 1, 2**31, 2**32 - 1],
              "i64": [-2**63, -2**40 - 5, -1, 0, 300, 2**31, 2**53 + 1, 2**63 - 1],
-             "c64": np.array(special) + 7j, "bool": [0, 1], "f32": special, "f64": special + [1e300, 2**53 + 1, 2**63],
+             "bf16": special, "c64": np.array(special) + 7j, "bool": [0, 1], "f32": special, "f64": special + [1e300, 2**53 + 1, 2**63],
              "f16": np.clip(np.nan_to_num(special, nan=3, posinf=np.inf, neginf=-np.inf),
                             -np.inf, np.inf)}
     for source in CASTS:
@@ -472,7 +473,8 @@ def _fake_quant():
                       {"FakeQuantOptions": dict(min=-1.0, max=1.0, numBits=8)})
 
 
-BITS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64"]
+BITS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64",
+        "bf16"]
 
 
 def bitcast(source, target, shape, seed=1, quant=None, **case):
@@ -480,7 +482,7 @@ def bitcast(source, target, shape, seed=1, quant=None, **case):
     low = high = None
     if target == "bool":
         low, high = 0, 1
-    elif source[0] in "iu" and target[0] in "fc":
+    elif source[0] in "iu" and (target[0] in "fc" or target == "bf16"):
         low, high = 0, 50   # no NaN, which may lose bits on their way
     return node("BITCAST", [In(source, shape, low=low, high=high, quant=quant)],
                 [Out(target, shape, EQUAL)], seed=seed, **case)

@@ -18,7 +18,7 @@ SHAPED = ("TRANSPOSE", "TILE", "BROADCAST_TO")
 DEPTH = ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH")
 
 
-REVERSED = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
+REVERSED = ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool")
 SEQUENCES = ("f32", "u8", "i16", "i32", "i64")
 
 

@@ -66,6 +66,10 @@ SPECIAL = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38
                       -20.0, 9.0, -9.0, 3.0, -3.0, 1e-7, 1e7, 4e9, -4e9, 0.49999997])
 
 
+# Numbers of bfloat16 over its whole range.
+BRAINS = (np.arange(0, 65536, 37, np.uint32) << 16).view(np.float32)
+
+
 def counts(op, options=None):
     """Numbers of inputs and outputs that no such operator takes."""
     for inputs, outputs in ((0, 1), (2, 1), (1, 2)):

@@ -10,8 +10,9 @@ _Q = ("f32", "i8", "i16")
 VERSIONS = {"ABS": 5, "NEG": 1, "CEIL": 1, "FLOOR": 1, "ROUND": 1, "EXP": 2, "LOG": 2, "SQRT": 2,
             "RSQRT": 3, "SQUARE": 1, "SIN": 2, "COS": 2, "SIGN": 2}
 OPERATORS = list(VERSIONS)
-TYPES = {"ABS": ("f32", "i8", "i16", "i32"), "NEG": ("f32", "f16", "i8", "i16", "i32", "i64"),
-         "CEIL": ("f32",), "FLOOR": ("f32", "f16"), "ROUND": ("f32", "f16"), "EXP": _Q, "LOG": _Q,
+TYPES = {"ABS": ("f32", "i8", "i16", "i32"), "NEG": ("f32", "f16", "bf16", "i8", "i16", "i32", "i64"),
+         "CEIL": ("f32",), "FLOOR": ("f32", "f16", "bf16"),
+         "ROUND": ("f32", "f16", "bf16"), "EXP": _Q, "LOG": _Q,
          "SQRT": _Q, "RSQRT": _Q, "SQUARE": ("f32",), "SIN": ("f32", "f16"),
          "COS": ("f32", "f16"), "SIGN": ("f32", "i32")}
 POSITIVE = ("LOG", "SQRT", "RSQRT")   # where numbers below 0 have no answer
