@@ -28,11 +28,16 @@ struct RowsPlan {
     // Four tasks a thread even out threads that are late.
     const double wanted =
         threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);
-    block_rows =
-        std::clamp(kWantedPixels / std::max(shape.x.output, 1), 1, std::max(shape.y.output, 1));
+    const int rows = std::max(shape.y.output, 1);
+    const double row_operations = operations / rows / std::max(shape.batches, 1);
+    const double fewest =
+        std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(rows));
+    block_rows = std::clamp(kWantedPixels / std::max(shape.x.output, 1),
+                            std::max(static_cast<int>(fewest), 1), rows);
     row_blocks = (shape.y.output + block_rows - 1) / block_rows;
     const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
-    const int parts = static_cast<int>(std::clamp(wanted / row_tasks, 1.0, double(panels)));
+    const int parts =
+        static_cast<int>(std::clamp(wanted / row_tasks, 1.0, static_cast<double>(panels)));
     block_columns = (panels + parts - 1) / parts * panel_columns;
     column_blocks = (columns + block_columns - 1) / block_columns;
     tasks = shape.batches * row_blocks * column_blocks;
@@ -59,10 +64,11 @@ struct RowsScratch {
     worker_bytes = patches + AlignedBytes(rows * depth * sizeof(float));
     total = workers + static_cast<size_t>(threads) * worker_bytes;
   }
-  // A tile of patches that has no row of the input under it.
+  // What a tile of patches reads of a row of the input.
   static size_t ZeroValues(const ConvShape& shape, int tile_rows) {
-    const int pixels = (tile_rows - 1) * shape.x.stride + shape.x.filter;
-    return static_cast<size_t>(pixels) * static_cast<size_t>(shape.input_channels);
+    const int64_t columns = std::min(tile_rows, Interior(shape.x).columns());
+    const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
+    return static_cast<size_t>(pixels * shape.input_channels);
   }
 };
 
