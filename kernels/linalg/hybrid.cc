@@ -23,15 +23,16 @@ RowQuantization Symmetric(float least, float greatest) {
 }
 
 // Asymmetric: the range, which always holds 0, becomes -128 to 127. Of the two ends the one that
-// loses fewer bits decides the zero point.
+// loses fewer bits decides the zero point. The range is a difference of floats, the rest double.
 RowQuantization Asymmetric(float least, float greatest) {
-  const double low = static_cast<double>(std::min(0.0f, least));
-  const double high = static_cast<double>(std::max(0.0f, greatest));
+  const float low = std::min(0.0f, least), high = std::max(0.0f, greatest);
   if (low == high) return {};
-  const double scale = (high - low) / 255.0;
-  const double from_low = -128.0 - low / scale, from_high = 127.0 - high / scale;
-  const double low_error = 128.0 + std::fabs(low / scale);
-  const double high_error = 127.0 + std::fabs(high / scale);
+  const double scale = static_cast<double>(high - low) / 255.0;
+  const double low_steps = static_cast<double>(low) / scale;
+  const double high_steps = static_cast<double>(high) / scale;
+  const double from_low = -128.0 - low_steps, from_high = 127.0 - high_steps;
+  const double low_error = 128.0 + std::fabs(low_steps);
+  const double high_error = 127.0 + std::fabs(high_steps);
   const double zero_point = low_error < high_error ? from_low : from_high;
   RowQuantization result;
   result.scale = static_cast<float>(scale);
@@ -43,25 +44,28 @@ RowQuantization Asymmetric(float least, float greatest) {
   return result;
 }
 
-// To nearest with ties away from zero, without a call so that it becomes vector code; NaN becomes
-// the lower bound.
-inline int8_t RoundToStep(float value, float low) {
-  const float bounded = std::min(std::max(low, value), 127.0f);
-  const int32_t whole = static_cast<int32_t>(bounded);
-  const float rest = bounded - static_cast<float>(whole);
-  return static_cast<int8_t>(whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0));
+// More steps than there are, in either direction; NaN becomes the lower.
+inline float Bounded(float steps) { return std::min(std::max(-1000.0f, steps), 1000.0f); }
+
+inline int8_t Shifted(int32_t steps, const RowQuantization& row) {
+  return static_cast<int8_t>(std::min(std::max(steps + row.zero_point, row.low), 127));
 }
 
+// To nearest with ties away from zero, and only then shifted by the zero point. TensorFlow Lite
+// works on groups of 8 by adding a half and cutting off, which takes the number just below a half
+// for one; what is left over is rounded exactly.
 void QuantizeRow(const float* values, int64_t count, const RowQuantization& row, int8_t* out) {
-  const float zero_point = static_cast<float>(row.zero_point), low = static_cast<float>(row.low);
-  constexpr int kChunk = 16;
+  constexpr int kGroup = 8;
   int64_t i = 0;
-  for (; i + kChunk <= count; i += kChunk) {
-    for (int j = 0; j < kChunk; ++j) {
-      out[i + j] = RoundToStep(zero_point + values[i + j] * row.inverse_scale, low);
+  for (; i + kGroup <= count; i += kGroup) {
+    for (int j = 0; j < kGroup; ++j) {
+      const float steps = Bounded(values[i + j] * row.inverse_scale);
+      out[i + j] = Shifted(static_cast<int32_t>(steps + (steps < 0.0f ? -0.5f : 0.5f)), row);
     }
   }
-  for (; i < count; ++i) out[i] = RoundToStep(zero_point + values[i] * row.inverse_scale, low);
+  for (; i < count; ++i) {
+    out[i] = Shifted(static_cast<int32_t>(std::round(Bounded(values[i] * row.inverse_scale))), row);
+  }
 }
 
 }  // namespace

@@ -59,6 +59,17 @@ def bias_quant(qx, qw):
     return q(scale if np.ndim(qw.scale) else float(scale[0]))
 
 
+def ties(rows, count):
+    """Runs of floats many of which lie half way between two steps when they are quantised, with
+    and without a zero point."""
+    random = np.random.default_rng(3)
+    for kind, scale, low, high in (("symmetric", 1.0, -127, 127), ("shifted", 0.375, -50, 205),
+                                   ("scaled", 0.0123, -50, 205), ("positive", 0.5, 0, 255)):
+        values = random.integers(2 * low, 2 * high + 1, (rows, count)) / 2
+        values[:, 0], values[:, 1] = low, high
+        yield kind, (values * scale).astype(np.float32).reshape(-1)
+
+
 def conv(op, type="f32", x=(1, 6, 7, 3), kernel=(3, 3), channels=4, stride=(1, 1),
          dilation=(1, 1), padding=VALID, act=NONE, groups=1, multiplier=None, per_channel=False,
          qx=None, qw=None, qo=None, version=1, bias="const", fp16=False, filter_shape=None,
@@ -320,6 +331,10 @@ def _other_types(op):
                name="hybrid_no_pictures")
     zeros = np.zeros(96, np.float32)
     yield conv(op, "hybrid", (2, 4, 4, 3), data_x=zeros, per_channel=True, name="hybrid_zeros")
+    for kind, values in ties(2, 5 * 7 * 3):
+        for per_channel in (True,) if deep else (False, True):
+            yield conv(op, "hybrid", (2, 5, 7, 3), data_x=values, per_channel=per_channel,
+                       name=f"hybrid_ties_{kind}_{int(per_channel)}")
     yield conv(op, "hybrid", (2, 4, 4, 3), data_x=zeros + np.float32(3), per_channel=True,
                padding=SAME, name="hybrid_positive")
     yield conv(op, "hybrid", name="hybrid_one_scale", lenient=deep)

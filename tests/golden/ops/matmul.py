@@ -6,7 +6,7 @@ import numpy as np
 from ..model import (EQUAL, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, SMALL, SUM, TANH,
                      ZERO_POINT, Model, blocks, q)
 from . import quantize
-from .conv import QUANTISED, add_bias, channel_scales, form_of, quantisation
+from .conv import QUANTISED, add_bias, channel_scales, form_of, quantisation, ties
 
 OPERATORS = ["FULLY_CONNECTED", "BATCH_MATMUL"]
 VERSIONS = {"FULLY_CONNECTED": 14, "BATCH_MATMUL": 4}
@@ -297,6 +297,9 @@ def _other_types():
         yield full("hybrid", (9, 50), (20, 50), per_channel=True, bias="minus_one", **how,
                    name=f"hybrid_rows_{number}")
         yield full("hybrid", (9, 50), (20, 50), RELU, **how, name=f"hybrid_relu_{number}")
+        for kind, values in ties(4, 50):
+            yield full("hybrid", (4, 50), (20, 50), data_x=values, **how,
+                       name=f"hybrid_ties_{kind}_{number}")
 
 
 def _special():
