@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Streaming models, which get one step of a sequence per inference and keep the rest in variables,
-// against what the real TensorFlow Lite answered to a hundred inferences with a reset in between.
-// tests/golden/streams.py makes the models and says what their answers hold.
+// and models of TensorFlow's converter, against what the real TensorFlow Lite answered to a hundred
+// inferences with a reset in between. tests/golden/streams.py makes the former and says what the
+// answers hold, tests/golden/keras_models.py makes the latter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "c_api/include/deputy.h"
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
@@ -45,8 +47,8 @@ Answers ReadAnswers(const std::string& name) {
 }
 
 // Empty, or what differs. Floats are within 1e-5 of the greatest, bytes are equal.
-std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected, size_t bytes) {
-  if (TfLiteTensorByteSize(tensor) != bytes) return "another size";
+std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected) {
+  const size_t bytes = TfLiteTensorByteSize(tensor);
   if (TfLiteTensorType(tensor) != kTfLiteFloat32) {
     return std::memcmp(TfLiteTensorData(tensor), expected, bytes) == 0 ? "" : "other bytes";
   }
@@ -64,28 +66,68 @@ std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected, size
   return "";
 }
 
-class StreamingModels : public testing::TestWithParam<const char*> {};
+// Of all outputs, which the answers hold one after the other.
+std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected, size_t bytes) {
+  const int outputs = TfLiteInterpreterGetOutputTensorCount(interpreter);
+  size_t at = 0;
+  for (int i = 0; i < outputs; ++i) {
+    const TfLiteTensor* tensor = TfLiteInterpreterGetOutputTensor(interpreter, i);
+    const size_t next = at + TfLiteTensorByteSize(tensor);
+    if (next > bytes) return "more bytes";
+    const std::string difference = Difference(tensor, expected + at);
+    if (!difference.empty()) return "output " + std::to_string(i) + ": " + difference;
+    at = next;
+  }
+  return at == bytes ? "" : "fewer bytes";
+}
 
-TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
-  const Answers answers = ReadAnswers(GetParam());
+// What streams.py feeds where the answers do not hold it.
+std::vector<float> DrawnFloats(size_t count, uint32_t* state) {
+  std::vector<float> values;
+  for (size_t i = 0; i < count; ++i) {
+    *state = *state * 1664525 + 1013904223;
+    values.push_back(static_cast<float>(*state >> 8) / 8388608.0f - 1.0f);
+  }
+  return values;
+}
+
+void ExpectAnswers(const char* name, DeputyArithmetic arithmetic) {
+  const Answers answers = ReadAnswers(name);
   ASSERT_EQ(answers.inferences, 100);
-  ASSERT_EQ(answers.rows.size(),
-            100u * static_cast<size_t>(answers.input_bytes + answers.output_bytes));
-  TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
+  const auto input_bytes = static_cast<size_t>(answers.input_bytes);
+  const auto output_bytes = static_cast<size_t>(answers.output_bytes);
+  const bool stored = answers.rows.size() != 100u * output_bytes;
+  if (stored) {
+    ASSERT_EQ(answers.rows.size(), 100u * (input_bytes + output_bytes));
+  }
+  TestInterpreter interpreter(BytesOf(std::string(name) + ".tflite"),
+                              [arithmetic](TfLiteInterpreterOptions* options) {
+                                DeputyInterpreterOptionsSetArithmetic(options, arithmetic);
+                              });
   ASSERT_NE(interpreter.get(), nullptr) << interpreter.log();
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
-  const auto input_bytes = static_cast<size_t>(answers.input_bytes);
+  uint32_t state = 1;
   for (int number = 0; number < answers.inferences; ++number) {
     if (number == answers.reset) {
       ASSERT_EQ(TfLiteInterpreterResetVariableTensors(interpreter.get()), kTfLiteOk);
     }
-    interpreter.Set<uint8_t>(0, {answers.input(number), answers.input(number) + input_bytes});
+    if (stored) {
+      interpreter.Set<uint8_t>(0, {answers.input(number), answers.input(number) + input_bytes});
+    } else {
+      interpreter.Set<float>(0, DrawnFloats(input_bytes / sizeof(float), &state));
+    }
     ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
-    ASSERT_EQ(Difference(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0),
-                         answers.output(number), static_cast<size_t>(answers.output_bytes)),
-              "")
-        << "inference " << number;
+    const uint8_t* output = stored
+                                ? answers.output(number)
+                                : answers.rows.data() + static_cast<size_t>(number) * output_bytes;
+    ASSERT_EQ(DifferenceOf(interpreter.get(), output, output_bytes), "") << "inference " << number;
   }
+}
+
+class StreamingModels : public testing::TestWithParam<const char*> {};
+
+TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
+  ExpectAnswers(GetParam(), kDeputyArithmeticDefault);
 }
 
 // Otherwise the answers would say nothing about what is kept.
@@ -106,6 +148,21 @@ TEST_P(StreamingModels, forget_when_they_are_reset) {
   EXPECT_NE(outputs[0], outputs[1]);
   EXPECT_EQ(outputs[0], outputs[2]);
 }
+
+class ConvertedModels : public testing::TestWithParam<const char*> {};
+
+// In reference arithmetic, in which steps are TensorFlow Lite's.
+TEST_P(ConvertedModels, agree_over_a_hundred_inferences_and_a_reset) {
+  ExpectAnswers(GetParam(), kDeputyArithmeticReference);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ConvertedModels,
+                         testing::Values("keras_lstm_f32", "keras_lstm_dynamic",
+                                         "keras_lstm_unrolled_i8", "keras_gru_f32",
+                                         "keras_gru_dynamic", "keras_gru_unrolled_i8",
+                                         "keras_bidirectional_dynamic", "keras_detector_f32",
+                                         "keras_detector_dynamic", "keras_boxes_i8"),
+                         [](const auto& one) { return std::string(one.param); });
 
 INSTANTIATE_TEST_SUITE_P(Of, StreamingModels,
                          testing::Values("lstm_f32", "lstm_hybrid", "lstm_i8", "svdf_i8",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streaming models: a step of a sequence per inference, the rest in variables. Written with what the
 real TFLite answered to a hundred inferences, with a reset of the variables in between, for
-tests/streaming_test.cc.
+tests/streaming_test.cc. So are the answers to the models that keras_models.py has made.
 
 An .answers file holds four int32 (inferences, the number of the first one after the reset, bytes of
-an input, bytes of an output) and then each inference's input and output.
+an input, bytes of all outputs) and then each inference's input and outputs. For models of the
+converter, whose inputs are larger, the outputs alone: `drawn` tells the inputs.
 """
 import pathlib
 import struct
@@ -68,23 +69,40 @@ def models():
             "rnn_f32": rnn.recurrent("RNN", 1, 1, 8, 12, nodes=1, name="stream")}
 
 
-def answers(case, random):
-    interpreter = Interpreter(model_content=case.model, num_threads=1,
+def drawn(count, state):
+    """Numbers from -1 to 1 that the test makes as well, and the state behind them."""
+    values = np.empty(count, np.float32)
+    for i in range(count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        values[i] = np.float32(state >> 8) / np.float32(8388608) - np.float32(1)
+    return values, state
+
+
+def answers(model, stored):
+    random, state = np.random.default_rng(1), 1
+    interpreter = Interpreter(model_content=model, num_threads=1,
                               experimental_op_resolver_type=RESOLVERS["reference"])
     interpreter.allocate_tensors()
-    index, out = (f()[0]["index"] for f in (interpreter.get_input_details,
-                                            interpreter.get_output_details))
+    feed = interpreter.get_input_details()[0]
+    outputs = [detail["index"] for detail in interpreter.get_output_details()]
     rows = []
     for number in range(INFERENCES):
         if number == RESET:
             interpreter.reset_all_variables()
-        feed = case.feeds[0]
-        values = (random.uniform(-1, 1, feed.shape).astype(np.float32) if feed.type == "f32"
-                  else random.integers(-128, 128, feed.shape).astype(np.int8))
-        interpreter.set_tensor(index, values)
+        if not stored:
+            values, state = drawn(int(np.prod(feed["shape"])), state)
+            values = values.reshape(feed["shape"])
+        elif feed["dtype"] == np.float32:
+            values = random.uniform(-1, 1, feed["shape"]).astype(np.float32)
+        else:
+            values = random.integers(-128, 128, feed["shape"]).astype(np.int8)
+        interpreter.set_tensor(feed["index"], values)
         interpreter.invoke()
-        rows.append(values.tobytes() + interpreter.get_tensor(out).tobytes())
-    sizes = values.nbytes, len(rows[0]) - values.nbytes
+        rows.append(b"".join(interpreter.get_tensor(out).tobytes() for out in outputs))
+        output_bytes = len(rows[-1])
+        if stored:
+            rows[-1] = values.tobytes() + rows[-1]
+    sizes = values.nbytes, output_bytes
     return struct.pack("<4i", INFERENCES, RESET, *sizes) + b"".join(rows)
 
 
@@ -92,5 +110,8 @@ def make(_):
     FOLDER.mkdir(exist_ok=True)
     for name, case in models().items():
         (FOLDER / f"{name}.tflite").write_bytes(case.model)
-        (FOLDER / f"{name}.answers").write_bytes(answers(case, np.random.default_rng(1)))
-        print(name, len(case.model))
+    for path in sorted(FOLDER.glob("*.tflite")):
+        model = path.read_bytes()
+        stored = not path.stem.startswith("keras_")
+        path.with_suffix(".answers").write_bytes(answers(model, stored))
+        print(path.stem, len(model))
