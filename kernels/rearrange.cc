@@ -82,7 +82,7 @@ TfLiteStatus PrepareTranspose(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), Rank(input)));
-  return PrepareShaped<&ResizeTransposed>(context, node, kNumberBits, kInt32Bit);
+  return PrepareShaped<&ResizeTransposed>(context, node, kMovedBits & ~kStringBit, kInt32Bit);
 }
 
 TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
@@ -117,7 +117,7 @@ TfLiteStatus ResizeTiled(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus PrepareTile(TfLiteContext* context, TfLiteNode* node) {
-  return PrepareShaped<&ResizeTiled>(context, node, kAnyBits, kInt32Bit | kInt64Bit);
+  return PrepareShaped<&ResizeTiled>(context, node, kMovedBits, kInt32Bit | kInt64Bit);
 }
 
 TfLiteStatus EvalTile(TfLiteContext* context, TfLiteNode* node) {
@@ -410,15 +410,16 @@ constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
 }
 
 constexpr OpDef kTable[] = {
-    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kNumberBits, &Guarded<&PrepareTranspose>,
-          &Guarded<&EvalTranspose>),
+    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kMovedBits & ~kStringBit,
+          &Guarded<&PrepareTranspose>, &Guarded<&EvalTranspose>),
     Blocks<true, 94, TfLiteDepthToSpaceParams>("DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace),
     Blocks<false, 19, TfLiteSpaceToDepthParams>("SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth),
     Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kNumberBits,
           &Guarded<&PrepareBatchToSpace>, &Guarded<&EvalBatchToSpace>),
     Plain("SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 1, 4, kNumberBits,
           &Guarded<&PrepareSpaceToBatch>, &Guarded<&EvalSpaceToBatch>),
-    Plain("TILE", kTfLiteBuiltinTile, 1, 3, kAnyBits, &Guarded<&PrepareTile>, &Guarded<&EvalTile>),
+    Plain("TILE", kTfLiteBuiltinTile, 1, 3, kMovedBits, &Guarded<&PrepareTile>,
+          &Guarded<&EvalTile>),
     Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kNumberBits,
           &Guarded<&PrepareBroadcastTo>, &Guarded<&EvalBroadcastTo>),
     Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes, &Guarded<&PrepareReverse>,

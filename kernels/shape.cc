@@ -154,7 +154,7 @@ TfLiteStatus PrepareSqueeze(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckType(context, input, kMovedBits));
   DEPUTY_TRY(CheckSameType(context, output, input));
   if (input->type == kTfLiteString) MakeDynamic(output);
   return ResizeSqueezed(context, node);
@@ -186,7 +186,7 @@ TfLiteStatus PrepareExpandDims(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* axis = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckType(context, input, kMovedBits));
   DEPUTY_TRY(CheckType(context, axis, kInt32Bit | kInt64Bit));
   DEPUTY_TRY(CheckElementCount(context, axis, 1));
   DEPUTY_TRY(CheckExactQuantization(context, output, input));
@@ -293,12 +293,12 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     WithOptions<17, TfLiteReshapeParams, &FillReshape>(KernelRow<void>(
-        "RESHAPE", kTfLiteBuiltinReshape, 1, kAnyBits, &Guarded<&PrepareReshape>,
+        "RESHAPE", kTfLiteBuiltinReshape, 1, kMovedBits, &Guarded<&PrepareReshape>,
         &Guarded<&EvalReshape>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(KernelRow<void>(
-        "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kAnyBits, &Guarded<&PrepareSqueeze>,
+        "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kMovedBits, &Guarded<&PrepareSqueeze>,
         &Guarded<&EvalCopy>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
-    KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kAnyBits,
+    KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kMovedBits,
                     &Guarded<&PrepareExpandDims>, &Guarded<&EvalExpandDims>,
                     kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified),
     WithOptions<55, TfLiteShapeParams, &FillShape>(

@@ -188,7 +188,7 @@ TfLiteStatus PrepareStridedSlice(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* begin = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckType(context, input, kMovedBits));
   DEPUTY_TRY(CheckSameType(context, output, input));
   for (int i = 1; i <= 3; ++i) {
     const TfLiteTensor* tensor = Input(context, node, i);
@@ -276,7 +276,7 @@ constexpr OpDef kTable[] = {
     KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kAnyBits, &Guarded<&PrepareSlice>,
                     &Guarded<&EvalSlice>),
     WithOptions<32, TfLiteStridedSliceParams, &FillStridedSlice>(
-        KernelRow<void>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, kAnyBits,
+        KernelRow<void>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, kMovedBits,
                         &Guarded<&PrepareStridedSlice>, &Guarded<&EvalStridedSlice>)),
     KernelRow<void>("DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, kNumberBits,
                     &Guarded<&PrepareUpdate>, &Guarded<&EvalUpdate>, kTfLiteInplaceOpInput0Shared),

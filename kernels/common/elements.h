@@ -25,6 +25,8 @@ inline constexpr uint32_t kStringBit = TypeBit(kTfLiteString);
 inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                         kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
 inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
+// And what more those operators take that do no more than put elements into another order.
+inline constexpr uint32_t kMovedBits = kAnyBits | kBFloat16Bit | TypeBit(kTfLiteComplex64);
 
 // Bytes of one element of a type that WithElements runs on: numbers of up to 8 bytes. 0 for others.
 constexpr int ElementBytes(TfLiteType type) {

@@ -5,6 +5,7 @@ import numpy as np
 from .model import ODD, ORDINARY, SMALL, ZERO_POINT, q
 
 ALL = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str")
+MOVED = (*ALL, "bf16", "c64")
 QUANTISED = {"i8": q(0.05, 3), "u8": q(0.05, 131)}
 
 

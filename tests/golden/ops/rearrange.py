@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import movement
 from ..model import EQUAL, Model, q
-from ..movement import ALL, indices, out_shape, quant_of
+from ..movement import ALL, MOVED, indices, out_shape, quant_of
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["TRANSPOSE", "DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "BATCH_TO_SPACE_ND",
@@ -175,7 +175,9 @@ def _shaped_cases(op):
         return shaped(op, type, **arguments)
 
     versions = range(2 if op == "BROADCAST_TO" else 1, VERSIONS[op] + 1)
-    types = ALL if op == "TILE" else NUMBERS
+    types = MOVED if op == "TILE" else NUMBERS
+    if op == "TRANSPOSE":
+        types = tuple(t for t in MOVED if t != "str")
     yield from movement.claims(build, versions, types, ORDINARY[op], ODD[op], SMALL[op])
     yield from movement.refused(build, types, ORDINARY[op])
     for how in ("const", "input"):

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import movement
 from ..model import Model, q
-from ..movement import ALL, indices, out_shape, quant_of
+from ..movement import ALL, MOVED, indices, out_shape, quant_of
 
 OPERATORS = ["SLICE", "STRIDED_SLICE", "DYNAMIC_UPDATE_SLICE"]
 VERSIONS = {"SLICE": 8, "STRIDED_SLICE": 8, "DYNAMIC_UPDATE_SLICE": 6}
@@ -131,7 +131,7 @@ STRIDED_HOSTILE = [
 def _strides():
     odd = dict(x=(3, 1, 7), begin=(-1, 0, 6), end=(0, 1, 1), strides=(-1, 1, -2), masks=(0, 1))
     yield from movement.claims(
-        stride, range(1, 9), ALL, {}, odd,
+        stride, range(1, 9), MOVED, {}, odd,
         [dict(x=(1,), begin=(0,), end=(1,)), dict(x=(0, 3), begin=(0, 1), end=(0, 3))])
     for how in ("const", "input"):
         for number, (x, begin, end, steps, masks) in enumerate(STRIDED):
