@@ -2,11 +2,12 @@
 //
 // Whole models against what the real TensorFlow Lite answered, where the folder `shared` lies
 // beside the sources (or where DEPUTY_SHARED points): its README says how to compare. Without it
-// the tests skip and say so on one line. Every model with answers must run; the one without has a
-// custom operator of somebody else.
+// the tests skip and say so on one line. Every model with answers must run; the one without has
+// custom operators of MediaPipe, which TensorFlow Lite lacks, and is shown a drawn face.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdarg>
 #include <cstdlib>
@@ -27,8 +28,8 @@
 namespace deputy {
 namespace {
 
-// Created, but not to be run: its operators TransformLandmarks and others are not ours.
-constexpr char kUnresolved[] = "face_landmark_with_attention.tflite";
+// Without answers: TensorFlow Lite has no TransformLandmarks and others of its operators.
+constexpr char kMediapipeOnly[] = "face_landmark_with_attention.tflite";
 
 // What the OpenCL delegate says where there is no library, no driver, or no processor among its
 // devices (gpu_cl/device.cc).
@@ -231,27 +232,70 @@ TEST(SharedGolden, is_here_or_is_said_to_be_absent) {
     GTEST_SKIP() << "no " << SharedFolder() << "/golden: whole models not compared";
   for (const auto& file : std::filesystem::directory_iterator(SharedFolder() + "/models")) {
     const std::string model = file.path().filename().string();
-    if (file.path().extension() != ".tflite" || model == kUnresolved) continue;
+    if (file.path().extension() != ".tflite" || model == kMediapipeOnly) continue;
     EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
       return one.model == model;
     })) << model;
   }
 }
 
-TEST(SharedModels, custom_operator_of_somebody_else_is_refused_by_allocate_and_named) {
-  const std::string path = SharedFolder() + "/models/" + kUnresolved;
+// ---- The model that nobody else runs ----------------------------------------------------------
+
+constexpr int kFaceSize = 192;
+
+bool IsInEllipse(int x, int y, int center_x, int center_y, double radius_x, double radius_y) {
+  const double dx = (x - center_x) / radius_x, dy = (y - center_y) / radius_y;
+  return dx * dx + dy * dy < 1;
+}
+
+// A drawn face whose pupils are at (70, 82) and (122, 82).
+std::vector<float> DrawFace() {
+  std::vector<float> pixels;
+  for (int y = 0; y < kFaceSize; ++y) {
+    for (int x = 0; x < kFaceSize; ++x) {
+      std::array<float, 3> color = {0.75f, 0.75f, 0.75f};
+      if (IsInEllipse(x, y, 96, 100, 62, 82)) color = {0.85f, 0.68f, 0.56f};
+      for (const int eye : {70, 122}) {
+        if (IsInEllipse(x, y, eye, 82, 14, 6)) color = {0.95f, 0.95f, 0.95f};
+        if (IsInEllipse(x, y, eye, 82, 5, 5)) color = {0.15f, 0.1f, 0.08f};
+        if (std::abs(x - eye) < 18 && std::abs(y - 66) < 3) color = {0.2f, 0.12f, 0.1f};
+      }
+      if (IsInEllipse(x, y, 96, 140, 24, 8)) color = {0.7f, 0.25f, 0.25f};
+      pixels.insert(pixels.end(), color.begin(), color.end());
+    }
+  }
+  return pixels;
+}
+
+// Its irises are found by three rounds of MediaPipe's custom operators, which cut the eyes out and
+// bring what is found in them back into the picture.
+TEST(SharedModels, custom_operators_of_mediapipe_find_the_irises_of_a_drawn_face) {
+  const std::string path = SharedFolder() + "/models/" + kMediapipeOnly;
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-  DeputySetDefaultReporter([](void*, const char*, va_list) {}, nullptr);
   const std::unique_ptr<TfLiteModel, Delete> model(TfLiteModelCreateFromFile(path.c_str()));
   ASSERT_NE(model, nullptr) << DeputyLastError();
   const std::unique_ptr<TfLiteInterpreter, Delete> interpreter(
       TfLiteInterpreterCreate(model.get(), nullptr));
   ASSERT_NE(interpreter, nullptr) << DeputyLastError();
-  EXPECT_EQ(TfLiteInterpreterAllocateTensors(interpreter.get()), kTfLiteUnresolvedOps);
-  const std::string error = DeputyInterpreterLastError(interpreter.get());
-  EXPECT_NE(error.find("Encountered unresolved custom op: "), std::string::npos) << error;
-  EXPECT_NE(error.find("Landmarks"), std::string::npos) << error;
-  DeputySetDefaultReporter(nullptr, nullptr);
+  ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter.get()), kTfLiteOk);
+  const std::vector<float> face = DrawFace();
+  ASSERT_EQ(TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter.get(), 0),
+                                       face.data(), face.size() * sizeof(float)),
+            kTfLiteOk);
+  ASSERT_EQ(TfLiteInterpreterInvoke(interpreter.get()), kTfLiteOk);
+  int irises = 0;
+  for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter.get()); ++i) {
+    const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter.get(), i);
+    const std::string name = TfLiteTensorName(output);
+    if (name.find("iris") == std::string::npos) continue;
+    ++irises;
+    // The centre, and four points around it.
+    const auto* points = static_cast<const float*>(TfLiteTensorData(output));
+    EXPECT_NEAR(points[0], name.find("left") != std::string::npos ? 70 : 122, 1.5) << name;
+    EXPECT_NEAR(points[1], 82, 1.5) << name;
+    EXPECT_NEAR(std::abs(points[2] - points[6]), 2 * 5, 2) << name;
+  }
+  EXPECT_EQ(irises, 2);
 }
 
 }  // namespace
