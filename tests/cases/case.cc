@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cases/case.h"
 
-#include "core/base/type_size.h"
-
 namespace deputy {
 
 std::vector<OpCase> AllCases() {
@@ -103,7 +101,8 @@ int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape
     return builder->AddConstant<float>(type, shape, RandomFloats(CountOf(shape), seed), "c",
                                        extras);
   }
-  const size_t bytes = (CountOf(shape) * TypeBits(type) + 7) / 8;
+  const size_t bits = type == kTfLiteInt2 ? 2 : type == kTfLiteInt4 ? 4 : 8;
+  const size_t bytes = (CountOf(shape) * bits + 7) / 8;
   return builder->AddConstant<int8_t>(type, shape, RandomInt8(bytes, seed), "c", extras);
 }
 
