@@ -19,6 +19,8 @@ const std::vector<TfLiteType> kWide = {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8
 const std::vector<TfLiteType> kNarrow = {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8};
 const std::vector<TfLiteType> kSmooth = {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
                                          kTfLiteInt16};
+const std::vector<TfLiteType> kSigmoid = {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16,
+                                          kTfLiteInt8,    kTfLiteUInt8,   kTfLiteInt16};
 
 const Activation kActivations[] = {
     {kTfLiteBuiltinRelu, "RELU", kWide},
@@ -28,10 +30,8 @@ const Activation kActivations[] = {
     {kTfLiteBuiltinLeakyRelu, "LEAKY_RELU", kWide},
     {kTfLiteBuiltinElu, "ELU", {kTfLiteFloat32, kTfLiteInt8}},
     {kTfLiteBuiltinHardSwish, "HARD_SWISH", kNarrow},
-    {kTfLiteBuiltinLogistic, "LOGISTIC", kSmooth, 1.0f / 256, -128},
-    {kTfLiteBuiltinTanh, "TANH", kSmooth, 1.0f / 128, 0},
-    {kTfLiteBuiltinLogistic, "LOGISTIC", {kTfLiteBFloat16}},
-    {kTfLiteBuiltinTanh, "TANH", {kTfLiteBFloat16}},
+    {kTfLiteBuiltinLogistic, "LOGISTIC", kSigmoid, 1.0f / 256, -128},
+    {kTfLiteBuiltinTanh, "TANH", kSigmoid, 1.0f / 128, 0},
     {kTfLiteBuiltinGelu, "GELU", kSmooth},
 };
 

@@ -8,6 +8,9 @@ namespace {
 
 const std::vector<TfLiteType> kOrdered = {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
                                           kTfLiteInt16,   kTfLiteInt32,   kTfLiteInt64};
+const std::vector<TfLiteType> kStrict = {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16,
+                                         kTfLiteInt8,    kTfLiteUInt8,   kTfLiteInt16,
+                                         kTfLiteInt32,   kTfLiteInt64};
 
 struct Operator {
   TfLiteBuiltinOperator code;
@@ -18,12 +21,10 @@ struct Operator {
 const Operator kPairs[] = {
     {kTfLiteBuiltinEqual, "EQUAL", kOrdered},
     {kTfLiteBuiltinNotEqual, "NOT_EQUAL", kOrdered},
-    {kTfLiteBuiltinLess, "LESS", kOrdered},
+    {kTfLiteBuiltinLess, "LESS", kStrict},
     {kTfLiteBuiltinLessEqual, "LESS_EQUAL", kOrdered},
-    {kTfLiteBuiltinGreater, "GREATER", kOrdered},
+    {kTfLiteBuiltinGreater, "GREATER", kStrict},
     {kTfLiteBuiltinGreaterEqual, "GREATER_EQUAL", kOrdered},
-    {kTfLiteBuiltinLess, "LESS", {kTfLiteBFloat16}},
-    {kTfLiteBuiltinGreater, "GREATER", {kTfLiteBFloat16}},
     {kTfLiteBuiltinEqual, "EQUAL", {kTfLiteBool}},
     {kTfLiteBuiltinLogicalAnd, "LOGICAL_AND", {kTfLiteBool}},
     {kTfLiteBuiltinLogicalOr, "LOGICAL_OR", {kTfLiteBool}},
