@@ -42,6 +42,10 @@ int64_t Count(std::span<const int64_t> shape) {
   return count;
 }
 
+// MindSpore has no sparse tensors. Delegates are not shown the values of one, which are fewer than
+// its elements, nor a type to read them by.
+bool IsSparse(const TfLiteTensor& tensor) { return tensor.sparsity != nullptr; }
+
 }  // namespace
 
 MSDataType DataTypeOf(TfLiteType type) {
@@ -72,7 +76,7 @@ const std::string& Tensor::name() { return name_; }
 MSDataType Tensor::type() {
   if (!is_view_) return type_;
   const TfLiteTensor* tensor = graph_tensor();
-  return tensor == nullptr ? kMSDataTypeUnknown : DataTypeOf(tensor->type);
+  return tensor == nullptr || IsSparse(*tensor) ? kMSDataTypeUnknown : DataTypeOf(tensor->type);
 }
 
 bool Tensor::set_type(MSDataType type) {
@@ -119,7 +123,8 @@ const void* Tensor::data() {
   if (borrowed_ != nullptr) return borrowed_;
   if (own_memory()) return memory_.get();
   TfLiteTensor* tensor = graph_tensor();
-  return tensor != nullptr && source_->HasMemory(index_) ? tensor->data.raw_const : nullptr;
+  const bool readable = tensor != nullptr && !IsSparse(*tensor) && source_->HasMemory(index_);
+  return readable ? tensor->data.raw_const : nullptr;
 }
 
 void* Tensor::mutable_data() {
