@@ -201,7 +201,7 @@ class MelBands {
       const Part& part = parts_[static_cast<size_t>(i)];
       const double magnitude = std::sqrt(static_cast<double>(powers[i]));
       const double lower = magnitude * part.of_lower;
-      const auto band = static_cast<size_t>(part.lower_band + 1);
+      const size_t band = static_cast<size_t>(part.lower_band) + 1;
       if (band > 0) sums_[band - 1] += lower;
       if (band < sums_.size()) sums_[band] += magnitude - lower;
     }
