@@ -6,11 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "deputy/deputy.h"
+#include "json.h"
 
 namespace deputy::tools {
 
@@ -29,7 +29,7 @@ std::vector<DeviceWork> TakeDeviceWork(const std::vector<TfLiteDelegate*>& deleg
 // By kernel, then by node, the most expensive first and at most `limit` nodes; times per inference.
 void PrintDeviceWork(const std::vector<DeviceWork>& work, size_t inferences, size_t limit);
 // "kernels" and "nodes", all of them.
-nlohmann::ordered_json DeviceWorkJson(const std::vector<DeviceWork>& work, size_t inferences);
+Json DeviceWorkJson(const std::vector<DeviceWork>& work, size_t inferences);
 
 }  // namespace deputy::tools
 

@@ -294,7 +294,7 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
         WhatIf change;
         change.delegate = answer["delegate"];
         change.subgraph = subgraph["index"];
-        change.operator_name = node["operator"];
+        change.operator_name = node["operator"].get<std::string>();
         change.nodes = {node["index"].get<int>()};
         if (node["cost_ns"].is_number()) change.cpu_ns = node["cost_ns"].get<int64_t>();
         auto [all, fresh] =

@@ -334,7 +334,7 @@ std::string ChangeText(const Json& change, bool several_subgraphs) {
   const std::string name = change["operator"];
   const std::string where = several_subgraphs ? JsonText(change["subgraph"]) + "#" : "#";
   if (!change["whole_operator"].get<bool>())
-    return where + JsonText(change["nodes"][0]) + " " + name;
+    return where + JsonText(change["nodes"].front()) + " " + name;
   return "all " + std::to_string(change["nodes"].size()) + " " + name +
          (several_subgraphs ? " in " + JsonText(change["subgraph"]) : "");
 }

@@ -203,8 +203,8 @@ std::string QuantizationText(const Json& tensor) {
     return Format("%zu scales on axis %d", scales, quantization["axis"].get<int>());
   }
   const Json& zero = quantization["zero_point"];
-  return Format("%.6g, zero %d", quantization["scale"][0].get<double>(),
-                zero.empty() ? 0 : zero[0].get<int>());
+  return Format("%.6g, zero %d", quantization["scale"].front().get<double>(),
+                zero.empty() ? 0 : zero.front().get<int>());
 }
 
 // "....####....": when the tensor's bytes matter, from the first to the last operator.

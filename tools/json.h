@@ -1,25 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON documents of the command. Writing and reading them takes long to compile, so it is done
-// in json.cc: in other files, dump() and parse() cost about a second each. Headers that only name
-// the type include <nlohmann/json_fwd.hpp>.
+// The JSON documents of the command: a plain tree, in which members keep the order in which they
+// were added. nlohmann/json writes its text (json.cc); as the tree itself it would cost every file
+// that names it seconds of compile time.
 #ifndef DEPUTY_TOOLS_JSON_H_
 #define DEPUTY_TOOLS_JSON_H_
 
-#include <nlohmann/json.hpp>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace deputy::tools {
 
-// Members keep the order in which they were added.
-using Json = nlohmann::ordered_json;
+class Json {
+ public:
+  struct Member;
 
-// On one line, or with each level indented by so many blanks. Names come out of models, drivers and
-// files and may be no UTF-8: what is none is replaced.
+  Json();
+  Json(std::nullptr_t);
+  Json(bool value);
+  Json(double value);
+  Json(const char* text);
+  Json(std::string text);
+  Json(std::initializer_list<Member> members);  // {{"name", value}, …}: an object
+  template <std::integral T>
+  Json(T value) : kind_(Kind::kInteger), integer_(static_cast<int64_t>(value)) {}
+  template <typename T>
+  Json(const std::vector<T>& elements) : kind_(Kind::kArray) {
+    for (const T& element : elements) elements_.push_back(Json(element));
+  }
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  static Json array();
+  static Json object();
+
+  bool is_null() const { return kind_ == Kind::kNull; }
+  bool is_string() const { return kind_ == Kind::kString; }
+  bool is_number() const { return kind_ == Kind::kInteger || kind_ == Kind::kDouble; }
+  bool is_array() const { return kind_ == Kind::kArray; }
+  bool is_object() const { return kind_ == Kind::kObject; }
+
+  // The value as a bool, a number, a std::string or, of an array, a vector; zero or empty if it is
+  // of another kind.
+  template <typename T>
+  T get() const {
+    if constexpr (std::same_as<T, bool>) {
+      return boolean();
+    } else if constexpr (std::integral<T>) {
+      return static_cast<T>(integer());
+    } else if constexpr (std::floating_point<T>) {
+      return static_cast<T>(number());
+    } else if constexpr (std::same_as<T, std::string>) {
+      return text_;
+    } else {
+      return T(begin(), end());
+    }
+  }
+  template <typename T>
+  requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
+  operator T() const { return get<T>(); }
+
+  // Of an array: its elements. A null becomes an array by push_back().
+  void push_back(Json element);
+  const Json& front() const { return elements_.front(); }
+  const Json& back() const { return elements_.back(); }
+  Json& back() { return elements_.back(); }
+  std::vector<Json>::iterator begin() { return elements_.begin(); }
+  std::vector<Json>::iterator end() { return elements_.end(); }
+  std::vector<Json>::const_iterator begin() const { return elements_.begin(); }
+  std::vector<Json>::const_iterator end() const { return elements_.end(); }
+  const Json& operator[](size_t index) const { return elements_[index]; }
+
+  // Of an object: its members. A null becomes an object by operator[], which adds a member that is
+  // not there; in a const object such a member is null.
+  const std::vector<Member>& items() const { return members_; }
+  bool contains(const char* name) const;
+  const Json& operator[](const char* name) const;
+  Json& operator[](const char* name);
+  Json& operator[](const std::string& name) { return (*this)[name.c_str()]; }
+  void update(const Json& members);
+
+  // The number of elements or members.
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+
+  bool operator==(const Json& other) const;
+
+  // On one line, or with each level indented by so many blanks. Names come out of models, drivers
+  // and files and may be no UTF-8: what is none is replaced.
+  friend std::string JsonText(const Json& json, int indent);
+
+  // The document with such replacements.
+  friend Json ValidUtf8(const Json& json);
+
+ private:
+  enum class Kind { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
+  struct Writer;
+
+  bool boolean() const { return integer_ != 0; }
+  int64_t integer() const;
+  double number() const;
+
+  Kind kind_ = Kind::kNull;
+  int64_t integer_ = 0;
+  double double_ = 0;
+  std::string text_;
+  std::vector<Json> elements_;
+  std::vector<Member> members_;
+};
+
+struct Json::Member {
+  std::string name;
+  Json value;
+};
+
 std::string JsonText(const Json& json, int indent = -1);
-
-// The document with such replacements.
-Json ValidUtf8(const Json& json);
 
 // `text` without what is no UTF-8 in it.
 std::string WithoutInvalidUtf8(const std::string& text);

@@ -15,7 +15,8 @@ if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
   target_compile_definitions(deputy_gpu_objects PUBLIC CL_TARGET_OPENCL_VERSION=120
                              PRIVATE DEPUTY_GPU_VERSION="${PROJECT_VERSION}")
   target_link_libraries(deputy_gpu_objects PUBLIC deputy_compiler ${CMAKE_DL_LIBS} Threads::Threads)
-  target_precompile_headers(deputy_gpu_objects REUSE_FROM precompiled_standard)
+  target_compile_options(deputy_gpu_objects PRIVATE ${host_flags})
+  target_precompile_headers(deputy_gpu_objects REUSE_FROM precompiled_host)
 
   deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects
                       EXPORTS TfLiteGpuDelegateV2Create TfLiteGpuDelegateV2Delete

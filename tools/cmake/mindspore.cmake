@@ -17,6 +17,7 @@ add_library(deputy_ms STATIC ${ms_sources})
 add_dependencies(deputy_ms deputy_ms_header)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy_ms PRIVATE deputy_schema)
+target_compile_options(deputy_ms PRIVATE ${host_flags})
 # Nearly all of its files read both formats' headers.
 target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>
                           <schema_generated.h>)
@@ -30,7 +31,8 @@ set_target_properties(deputy_mindspore PROPERTIES SOVERSION 1)
 target_include_directories(deputy_mindspore PRIVATE ${PROJECT_SOURCE_DIR}
                            INTERFACE $<BUILD_INTERFACE:${client_include_dir}>)
 target_link_libraries(deputy_mindspore PRIVATE deputy deputy_ms)
-target_precompile_headers(deputy_mindspore REUSE_FROM precompiled_standard)
+target_compile_options(deputy_mindspore PRIVATE ${host_flags})
+target_precompile_headers(deputy_mindspore REUSE_FROM precompiled_host)
 target_link_options(deputy_mindspore PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                     -Wl,--version-script=${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
 if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
