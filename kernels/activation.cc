@@ -200,27 +200,28 @@ TfLiteStatus PrepareRelu(TfLiteContext* context, TfLiteNode* node) {
 }
 
 template <int low, int high>
-TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const FloatBounds bounds = BoundsOf<low, high>();
   switch (input->type) {
     case kTfLiteFloat32:
       if (high == 0) {
-        return MapVectors(context, input, output, &VectorKernels::relu, 0.0f,
-                          [](float x) { return x < 0.0f ? 0.0f : x; });
+        return MapVectors(
+            context, input, output, &VectorKernels::relu, 0.0f,
+            [](float x) { return x < 0.0f ? 0.0f : x; }, portion);
       }
       static_assert(high == 0 || low == 0 || low == -high);
       return MapVectors(
           context, input, output, low == 0 ? &VectorKernels::relu_up_to : &VectorKernels::clamp,
-          bounds.high,
-          [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
+          bounds.high, [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); },
+          portion);
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
   }
 }
 
@@ -239,20 +240,21 @@ TfLiteStatus PrepareLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const float alpha = ParamsOf<TfLiteLeakyReluParams>(node).alpha;
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(context, input, output, &VectorKernels::leaky_relu, alpha,
-                        [=](float x) { return x > 0.0f ? x : x * alpha; });
+      return MapVectors(
+          context, input, output, &VectorKernels::leaky_relu, alpha,
+          [=](float x) { return x > 0.0f ? x : x * alpha; }, portion);
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
   }
 }
 
@@ -285,39 +287,41 @@ TfLiteStatus PreparePrelu(TfLiteContext* context, TfLiteNode* node) {
 }
 
 template <typename T, typename Alpha, typename Function>
-TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Function& function) {
+TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
+                      const Function& function) {
   DataOf<PreluData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                    Data<Alpha>(Input(context, node, 1)),
-                                   Data<T>(Output(context, node, 0)), function);
+                                   Data<T>(Output(context, node, 0)), function, portion);
   return kTfLiteOk;
 }
 
 template <typename T, typename Alpha>
-TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const QuantizedPrelu prelu(Input(context, node, 0), Input(context, node, 1),
                              Output(context, node, 0));
   const auto loop = Cpu().vector.prelu.of<FromTo<T, Alpha>>();
-  if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, prelu);
+  if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, portion, prelu);
   const FixedSlope slope = prelu.AsVectors();
-  return RunVectors<T, T, Alpha>(context, node, DataOf<PreluData>(node).plan,
-                                 [&](const BinaryRun<T, T, Alpha>& run) { loop(run, slope); });
+  return RunVectors<T, T, Alpha>(
+      context, node, DataOf<PreluData>(node).plan,
+      [&](const BinaryRun<T, T, Alpha>& run) { loop(run, slope); }, portion);
 }
 
-TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
       if (const auto loop = Cpu().vector.prelu_f32) {
-        return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop);
+        return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop, portion);
       }
-      return RunPrelu<float, float>(context, node,
+      return RunPrelu<float, float>(context, node, portion,
                                     [](float x, float alpha) { return x >= 0.0f ? x : x * alpha; });
     case kTfLiteInt8:
-      return RunQuantizedPrelu<int8_t, int8_t>(context, node);
+      return RunQuantizedPrelu<int8_t, int8_t>(context, node, portion);
     case kTfLiteUInt8:
-      return RunQuantizedPrelu<uint8_t, uint8_t>(context, node);
+      return RunQuantizedPrelu<uint8_t, uint8_t>(context, node, portion);
     case kTfLiteInt16:
-      return RunQuantizedPrelu<int16_t, int8_t>(context, node);
+      return RunQuantizedPrelu<int16_t, int8_t>(context, node, portion);
     default:
       return UnexpectedType(context, input);
   }
@@ -401,13 +405,14 @@ TfLiteStatus PrepareHardSwish(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type != kTfLiteFloat32)
-    return DataOf<TableData>(node).bytes.Map(context, input, output);
-  return MapVectors(context, input, output, &VectorKernels::hard_swish, 0.0f,
-                    [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
+    return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+  return MapVectors(
+      context, input, output, &VectorKernels::hard_swish, 0.0f,
+      [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; }, portion);
 }
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
@@ -545,13 +550,14 @@ TfLiteStatus PrepareLogistic(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(context, input, output, &VectorKernels::logistic, 0.0f,
-                        [](float x) { return FastLogistic(x); });
+      return MapVectors(
+          context, input, output, &VectorKernels::logistic, 0.0f,
+          [](float x) { return FastLogistic(x); }, portion);
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::logistic, 0.0f,
                             [](float x) { return FastLogistic(x); });
@@ -562,7 +568,7 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
       return MapCurve(context, input, output, scaling, LogisticCurve(scaling), &LogisticInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
   }
 }
 
@@ -580,13 +586,14 @@ TfLiteStatus PrepareTanh(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(context, input, output, &VectorKernels::tanh, 0.0f,
-                        [](float x) { return FastTanh(x); });
+      return MapVectors(
+          context, input, output, &VectorKernels::tanh, 0.0f, [](float x) { return FastTanh(x); },
+          portion);
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::tanh, 0.0f,
                             [](float x) { return FastTanh(x); });
@@ -597,7 +604,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
       return MapCurve(context, input, output, scaling, TanhCurve(scaling), &TanhInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
   }
 }
 
@@ -613,12 +620,14 @@ TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(context, input, output);
-  return MapVectors(context, input, output, &VectorKernels::elu, 0.0f,
-                    [](float x) { return FastElu(x); });
+  if (input->type == kTfLiteInt8)
+    return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+  return MapVectors(
+      context, input, output, &VectorKernels::elu, 0.0f, [](float x) { return FastElu(x); },
+      portion);
 }
 
 // For tables, as precise as can be.
@@ -647,7 +656,7 @@ TfLiteStatus PrepareGelu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
   const GeluData& data = DataOf<GeluData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -658,14 +667,30 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   };
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(context, input, output, loop, 0.0f, function);
+      return MapVectors(context, input, output, loop, 0.0f, function, portion);
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, loop, 0.0f, function);
     case kTfLiteInt16:
       return MapShorts(context, input, output, *data.shorts);
     default:
-      return data.bytes.Map(context, input, output);
+      return data.bytes.Map(context, input, output, portion);
   }
+}
+
+// ---- Steps ------------------------------------------------------------------------------------
+
+constexpr uint32_t kPortionBits = kFloat32Bit | kByteBits;
+
+// Input 0 is what flows; the slopes of PRELU may be as many.
+template <auto prepare, auto eval>
+TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(prepare(context, node));
+  const TfLiteTensor* output = Output(context, node, 0);
+  if ((TypeBit(output->type) & kPortionBits) == 0) return kTfLiteOk;
+  const TfLiteTensor* slopes = Input(context, node, 1);
+  const bool two = slopes != nullptr && ElementCount(slopes) == ElementCount(output);
+  OfferPortions<eval>(context, node, two ? 3 : 1);
+  return kTfLiteOk;
 }
 
 // ---- Table ------------------------------------------------------------------------------------
@@ -676,17 +701,19 @@ constexpr uint32_t kSmoothBits = kFloat32Bit | kFloat16Bit | kByteBits | kInt16B
 
 constexpr OpDef kTable[] = {
     KernelRow<TableData>("RELU", kTfLiteBuiltinRelu, 3, kReluBits,
-                         &Guarded<&PrepareRelu<kReluBits, 0, 0>>, &Guarded<&EvalRelu<0, 0>>,
-                         kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareAndOffer<&PrepareRelu<kReluBits, 0, 0>, &EvalRelu<0, 0>>>,
+                         &Guarded<&EvalWhole<&EvalRelu<0, 0>>>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>("RELU6", kTfLiteBuiltinRelu6, 3, kReluBits,
-                         &Guarded<&PrepareRelu<kReluBits, 0, 6>>, &Guarded<&EvalRelu<0, 6>>,
-                         kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
-                         &Guarded<&PrepareRelu<kNarrowReluBits, -1, 1>>, &Guarded<&EvalRelu<-1, 1>>,
-                         kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
-                         &Guarded<&PrepareRelu<kNarrowReluBits, 0, 1>>, &Guarded<&EvalRelu<0, 1>>,
-                         kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareAndOffer<&PrepareRelu<kReluBits, 0, 6>, &EvalRelu<0, 6>>>,
+                         &Guarded<&EvalWhole<&EvalRelu<0, 6>>>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>(
+        "RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
+        &Guarded<&PrepareAndOffer<&PrepareRelu<kNarrowReluBits, -1, 1>, &EvalRelu<-1, 1>>>,
+        &Guarded<&EvalWhole<&EvalRelu<-1, 1>>>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>(
+        "RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
+        &Guarded<&PrepareAndOffer<&PrepareRelu<kNarrowReluBits, 0, 1>, &EvalRelu<0, 1>>>,
+        &Guarded<&EvalWhole<&EvalRelu<0, 1>>>, kTfLiteInplaceOpInput0Shared),
     {.name = "PRELU",
      .code = kTfLiteBuiltinPrelu,
      .min_version = 1,
@@ -697,8 +724,8 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = &GuardedInit<&NewData<PreluData>>,
      .free = &DeleteData<PreluData>,
-     .prepare = &Guarded<&PreparePrelu>,
-     .invoke = &Guarded<&EvalPrelu>,
+     .prepare = &Guarded<&PrepareAndOffer<&PreparePrelu, &EvalPrelu>>,
+     .invoke = &Guarded<&EvalWhole<&EvalPrelu>>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LEAKY_RELU",
      .code = kTfLiteBuiltinLeakyRelu,
@@ -710,19 +737,21 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<75, TfLiteLeakyReluParams, &FillLeakyRelu>,
      .init = &GuardedInit<&NewData<TableData>>,
      .free = &DeleteData<TableData>,
-     .prepare = &Guarded<&PrepareLeakyRelu>,
-     .invoke = &Guarded<&EvalLeakyRelu>,
+     .prepare = &Guarded<&PrepareAndOffer<&PrepareLeakyRelu, &EvalLeakyRelu>>,
+     .invoke = &Guarded<&EvalWhole<&EvalLeakyRelu>>,
      .inplace = kTfLiteInplaceOpInput0Shared},
-    KernelRow<TableData>("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit, &Guarded<&PrepareElu>,
-                         &Guarded<&EvalElu>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit,
+                         &Guarded<&PrepareAndOffer<&PrepareElu, &EvalElu>>,
+                         &Guarded<&EvalWhole<&EvalElu>>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>("HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
-                         &Guarded<&PrepareHardSwish>, &Guarded<&EvalHardSwish>,
-                         kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareAndOffer<&PrepareHardSwish, &EvalHardSwish>>,
+                         &Guarded<&EvalWhole<&EvalHardSwish>>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
-                         &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
-                         kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits, &Guarded<&PrepareTanh>,
-                         &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareAndOffer<&PrepareLogistic, &EvalLogistic>>,
+                         &Guarded<&EvalWhole<&EvalLogistic>>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits,
+                         &Guarded<&PrepareAndOffer<&PrepareTanh, &EvalTanh>>,
+                         &Guarded<&EvalWhole<&EvalTanh>>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,
      .min_version = 1,
@@ -733,8 +762,8 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<116, TfLiteGeluParams, &FillGelu>,
      .init = &GuardedInit<&NewData<GeluData>>,
      .free = &DeleteData<GeluData>,
-     .prepare = &Guarded<&PrepareGelu>,
-     .invoke = &Guarded<&EvalGelu>,
+     .prepare = &Guarded<&PrepareAndOffer<&PrepareGelu, &EvalGelu>>,
+     .invoke = &Guarded<&EvalWhole<&EvalGelu>>,
      .inplace = kTfLiteInplaceOpInput0Shared},
 };
 

@@ -215,7 +215,7 @@ class ExplainTest(unittest.TestCase):
         text = self.explain(DIGITS)
         self.assertIn("delegate   none was asked (--delegate)\n", text)
         self.assertNotIn("what would help", text)
-        self.assertEqual(len(re.findall(r"(?m)^ +\d+   [A-Z_0-9]+ +CPU$", text)), 16)
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+   [A-Z_0-9]+ +CPU(?: +in the step of node \d+)?$", text)), 16)
 
     def test_lines_fit_80_columns(self):
         long_names = self.model([(b"A custom operator whose name has no end at all, it goes on", [0]),

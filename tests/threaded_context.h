@@ -26,6 +26,8 @@ class ThreadedContext final : public Runtime {
   bool TakeCancellation() override { return false; }
   PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
+  void OfferStep(const TfLiteNode*, const StepOffer&) override {}
+  std::span<const StepFollower> followers() const override { return {}; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}
 

@@ -342,6 +342,7 @@ class Drawing {
       text = "CPU, " + node["answers"].back()["reason_name"].get<std::string>();
     }
     if (node["cost_ns"].is_number()) text += ", " + NanosecondsText(node["cost_ns"]);
+    if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
     return text;
   }
 
@@ -403,6 +404,9 @@ std::string Details(const Json& report, const Json& subgraph, const Json& node) 
                      "</h3><dl><dt>run by</dt><dd>" + Escape(RunnerText(report, node)) + "</dd>";
   if (node["cost_ns"].is_number()) {
     html += "<dt>time</dt><dd>" + NanosecondsText(node["cost_ns"]) + "</dd>";
+  }
+  if (FollowsInStep(node)) {
+    html += "<dt>time</dt><dd>in the step of node " + JsonText(node["step"]) + "</dd>";
   }
   if (!node["answers"].empty()) html += "<dt>answers</dt>";
   for (const Json& answer : node["answers"]) html += "<dd>" + AnswerHtml(answer) + "</dd>";

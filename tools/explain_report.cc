@@ -131,7 +131,7 @@ DeputyNodeRun Report::RunOf(int subgraph, int node) const {
   DeputyNodeRun run = {};
   run.struct_size = sizeof(run);
   if (DeputyInterpreterGetNodeRun(interpreter_, subgraph, node, &run) != kTfLiteOk) {
-    run.runner = run.delegate_index = -1;
+    run.runner = run.delegate_index = run.step_head = -1;
   }
   return run;
 }
@@ -200,6 +200,7 @@ Json Report::NodeJson(int subgraph, int node) {
                {"version", info.version},
                {"owner", Own(run.delegate_index)},
                {"runner", run.runner},
+               {"step", run.step_head >= 0 ? Json(run.step_head) : Json(nullptr)},
                {"partition", nullptr},
                {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
                {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
@@ -375,6 +376,10 @@ Json Report::WhatIfJson(const Json& subgraphs) const {
 
 Json ExplainSession(const Session& session, const std::string& model, size_t inferences) {
   return Report(session, inferences).Build(model);
+}
+
+bool FollowsInStep(const Json& node) {
+  return node["step"].is_number() && node["step"] != node["index"];
 }
 
 }  // namespace deputy::tools

@@ -26,6 +26,8 @@ std::string ExplanationPage(const Json& report);
 std::string NanosecondsText(double nanoseconds);
 // "elementwise 1.2.3".
 std::string DelegateText(const Json& delegate);
+// Whether the node runs in the step of another, in whose time its own is.
+bool FollowsInStep(const Json& node);
 // "node 7 CONV_2D" or "all 3 CONV_2D".
 std::string ChangeText(const Json& change, bool several_subgraphs);
 

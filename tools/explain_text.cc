@@ -202,6 +202,7 @@ class NodeTable {
     if (node.contains("missing")) owner = "nobody";
     const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
     std::vector<std::string> why;
+    if (FollowsInStep(node)) why.push_back("in the step of node " + JsonText(node["step"]));
     for (const Json& answer : node["answers"]) {
       if (!IsTold(node, answer)) continue;
       const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";

@@ -49,6 +49,13 @@ Profile::Profile(const Session& session, bool keep_events)
       row.position = info.plan_position;
       row.operator_name = info.operator_name;
       row.owner = info.owner;
+      DeputyNodeRun run = {};
+      run.struct_size = sizeof(run);
+      if (DeputyInterpreterGetNodeRun(interpreter_, s, n, &run) != kTfLiteOk) continue;
+      if (run.step_head < 0 || run.step_head == n) continue;
+      row.head = run.step_head;
+      rows_[s][static_cast<size_t>(run.step_head)].followers.push_back(n);
+      ++followers_;
     }
   }
   DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
@@ -91,12 +98,30 @@ std::vector<Profile::Row> Profile::Nodes() const {
   return nodes;
 }
 
+// Those that run in the steps of others, too.
 std::vector<Profile::Row> Profile::InOrder() const {
   std::vector<Row> nodes = Nodes();
+  for (const auto& subgraph : rows_) {
+    for (Row row : subgraph) {
+      if (row.head < 0 || row.calls > 0) continue;
+      row.calls = subgraph[static_cast<size_t>(row.head)].calls;
+      if (row.calls > 0) nodes.push_back(std::move(row));
+    }
+  }
   std::sort(nodes.begin(), nodes.end(), [](const Row& a, const Row& b) {
     return std::pair(a.subgraph, a.position) < std::pair(b.subgraph, b.position);
   });
   return nodes;
+}
+
+std::string Profile::OperatorsOf(const Row& row) const {
+  std::string operators = row.operator_name;
+  for (const int follower : row.followers) {
+    operators +=
+        " + " +
+        rows_[static_cast<size_t>(row.subgraph)][static_cast<size_t>(follower)].operator_name;
+  }
+  return operators;
 }
 
 // A node's number, with its subgraph's where there are several.
@@ -137,6 +162,9 @@ void Profile::PrintByOperator(size_t inferences) const {
                MsText(ns, inferences), ShareText(ns, total)});
   }
   table.Print();
+  if (followers_ > 0) {
+    std::printf("and %d nodes in steps with these, in whose time theirs is\n", followers_);
+  }
 }
 
 void Profile::PrintByNode(size_t inferences, size_t limit) const {
@@ -146,7 +174,7 @@ void Profile::PrintByNode(size_t inferences, size_t limit) const {
   for (size_t i = 0; i < std::min(limit, nodes.size()); ++i) {
     const Row& row = nodes[i];
     const double ns = static_cast<double>(row.nanoseconds);
-    table.Add({Where(row), Shorten(row.operator_name, 32), Shorten(row.owner, 20),
+    table.Add({Where(row), Shorten(OperatorsOf(row), 32), Shorten(row.owner, 20),
                MsText(ns, inferences), ShareText(ns, total)});
   }
   table.Print();
@@ -158,8 +186,10 @@ void Profile::PrintInOrder(size_t inferences) const {
   Table table("><<>>", {"node", "operator", "run by", "ms", "share"});
   for (const Row& row : InOrder()) {
     const double ns = static_cast<double>(row.nanoseconds);
-    table.Add({Where(row), Shorten(row.operator_name, 32), Shorten(row.owner, 20),
-               MsText(ns, inferences), ShareText(ns, total)});
+    const std::string ms =
+        row.nanoseconds > 0 || row.head < 0 ? MsText(ns, inferences) : Format("with %d", row.head);
+    table.Add({Where(row), Shorten(row.operator_name, 32), Shorten(row.owner, 20), ms,
+               ShareText(ns, total)});
   }
   table.Print();
 }
@@ -190,6 +220,7 @@ Json Profile::ToJson(size_t inferences) const {
                      {"node", row.node},
                      {"operator", row.operator_name},
                      {"owner", row.owner},
+                     {"followers", row.followers},
                      {"ms", static_cast<double>(row.nanoseconds) * scale}});
   }
   return {{"operators", operators}, {"nodes", nodes}};

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "json.h"
 #include "session.h"
 
 namespace deputy::tools {
@@ -31,7 +31,7 @@ class Profile {
   void PrintInOrder(size_t inferences) const;
   // The same as comma separated values with a line of headings; times per inference.
   void WriteCsv(size_t inferences, FILE* file) const;
-  nlohmann::ordered_json ToJson(size_t inferences) const;
+  Json ToJson(size_t inferences) const;
 
   // One run of a node, on the clock of DeputyOpEvent.
   struct Event {
@@ -47,6 +47,8 @@ class Profile {
   struct Row {
     int subgraph = 0, node = 0, position = 0;
     std::string operator_name, owner;
+    std::vector<int> followers;  // nodes that run with it in a step, and in its time
+    int head = -1;               // the node in whose step and time it runs; -1: none
     int nodes = 1;
     int64_t calls = 0, nanoseconds = 0;
   };
@@ -57,11 +59,14 @@ class Profile {
   std::string Where(const Row& row) const;
   std::vector<Row> Operators() const;
   double TotalNanoseconds() const;
+  // The node's operator, and those of its followers.
+  std::string OperatorsOf(const Row& row) const;
 
   TfLiteInterpreter* interpreter_;
   std::vector<std::vector<Row>> rows_;  // by subgraph and node, names filled in beforehand
   bool keep_events_;
   std::vector<Event> events_;
+  int followers_ = 0;  // of all nodes
 };
 
 }  // namespace deputy::tools

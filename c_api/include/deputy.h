@@ -378,6 +378,11 @@ typedef struct DeputyNodeRun {
   int64_t total_ns;
   // For a delegate's node: how often its nodes were computed on the CPU in its place.
   int64_t recomputed;
+  // The first node of the step in which the CPU runs it together with others, itself perhaps, and
+  // how many nodes these are; -1 and 0 if it runs by itself. `runs` and `total_ns` of a step are
+  // those of its first node.
+  int32_t step_head;
+  int32_t step_nodes;
 } DeputyNodeRun;
 
 // Fills `run`, whose struct_size the caller has set. kTfLiteError if an index is out of range.
@@ -630,7 +635,7 @@ typedef struct DeputyOpEvent {
   int32_t reserved;
 } DeputyOpEvent;
 
-// Called after each operator on the thread that invokes. It must not use the interpreter.
+// Called after each operator or step, on the thread that invokes. It must not use the interpreter.
 typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* event);
 
 // Sets the callback that is called after each operator; NULL switches it off. `user_data` must live

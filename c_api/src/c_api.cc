@@ -10,6 +10,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/src/objects.h"
 #include "core/delegation/make_delegation.h"
+#include "kernels/cpu/cpu.h"
 
 using deputy::ErrorReporter;
 using deputy::Fail;
@@ -54,6 +55,9 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
     config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
   }
+  const char* plan = getenv("DEPUTY_PLAN");
+  config.steps =
+      plan != nullptr && strcmp(plan, "steps") == 0 && strcmp(deputy::Cpu().name, "reference") != 0;
   deputy::ValidationConfig validation;
   if (options != nullptr && options->validation_set) {
     validation = options->validation;

@@ -199,6 +199,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;
     full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
+    full.step_head = subgraph->step_head(node_index, &full.step_nodes);
     return Deliver(full, run);
   });
 }

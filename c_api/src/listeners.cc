@@ -66,6 +66,11 @@ void TfLiteInterpreter::UpdateListening() {
   impl->SetOpListener(any ? this : nullptr);
 }
 
+// The telemetry profiler's events are those of TensorFlow Lite, which has no steps.
+bool TfLiteInterpreter::wants_each_node() const {
+  return telemetry != nullptr && telemetry->ReportBeginOpInvokeEvent != nullptr;
+}
+
 void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
   if (telemetry == nullptr) return;
   Guard(Ignore, [&] {

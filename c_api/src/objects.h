@@ -50,6 +50,7 @@ struct TfLiteInterpreterOptions {
 struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const deputy::OpEvent& event) override;
+  bool wants_each_node() const override;
   // After a change of the two kinds of listeners.
   void UpdateListening();
   // Tells the telemetry about a call that has ended.

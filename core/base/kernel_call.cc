@@ -98,4 +98,11 @@ CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,
   });
 }
 
+bool InvokesPlain(const TfLiteRegistration& registration,
+                  TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
+  const TfLiteOperator* op = OwnOperator(registration);
+  const bool has_own = op != nullptr && (op->invoke_with_data != nullptr || op->invoke != nullptr);
+  return !has_own && registration.invoke == invoke;
+}
+
 }  // namespace deputy

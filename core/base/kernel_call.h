@@ -29,6 +29,10 @@ CallResult CallPrepare(CallObserver* observer, const ForeignCall& call,
 CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,
                       const TfLiteRegistration& registration, TfLiteNode* node);
 
+// Whether CallInvoke calls that function of a plain registration.
+bool InvokesPlain(const TfLiteRegistration& registration,
+                  TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*));
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_BASE_KERNEL_CALL_H_

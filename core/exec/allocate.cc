@@ -108,6 +108,7 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   pack_requests_.clear();
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;
+  FormSteps(next_to_prepare_, last_prepared);
   if (LayOut(next_to_prepare_, last_prepared) != kTfLiteOk) return kTfLiteError;
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
@@ -191,6 +192,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   TfLiteNode& node = *graph_.node(node_index);
   const TfLiteRegistration& registration = *graph_.registration(node_index);
   const size_t tensors_before = graph_.tensors().size();
+  if (static_cast<size_t>(node_index) < offers_.size()) offers_[node_index] = {};
   const int outer_node = std::exchange(preparing_node_, node_index);
   const CallResult result = CallPrepare(
       interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);
@@ -261,6 +263,9 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     if (position > last_prepared) continue;
     bring_to_life(node.outputs, position);
     bring_to_life(node.temporaries, position);
+    // In a step outputs are written as soon as its head runs. Nothing dies earlier for that: a step
+    // can still run node by node.
+    if (const int head = steps_.HeadOf(position); head >= 0) bring_to_life(node.outputs, head);
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.
   for (int index : graph_.inputs()) {
@@ -320,7 +325,12 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     const TfLiteNode& node = *graph_.node(node_index);
     const uint64_t mask = graph_.registration(node_index)->inplace_operator;
     if (node.delegate != nullptr || mask == kTfLiteInplaceOpNone) continue;
-    nodes.push_back({position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask});
+    InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask};
+    if (const int head = steps_.HeadOf(position); head >= 0) {
+      added.first = head;
+      added.kept = KeptForStep(head, position);
+    }
+    nodes.push_back(std::move(added));
   }
   return nodes;
 }

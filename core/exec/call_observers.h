@@ -17,6 +17,7 @@ class CallObservers final : public CallObserver {
   OpTimer* timer() { return &timer_; }
 
   // Itself, or null while there is no observer.
+  bool wants_each_node() const { return timer_.wants_each_node(); }
   CallObserver* active() { return observer_ != nullptr || timer_.has_listener() ? this : nullptr; }
 
   // The timer is the innermost: it measures the call and no other observer.

@@ -21,7 +21,7 @@ class Pass {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int from = node.inputs[i];
       if (from < 0 || from == to || !MaskAllows(node.mask, static_cast<int>(i), output)) continue;
-      const int block = SlotOf(from).owner < 0 ? from : SlotOf(from).owner;
+      const int block = BlockOf(from);
       if (!CanTakeOver(node, from, block, to)) continue;
       SlotOf(to).owner = block;
       SlotOf(block).lifetime.Include(SlotOf(to).lifetime.last);
@@ -32,6 +32,9 @@ class Pass {
  private:
   Arena::Slot& SlotOf(int tensor) { return slots_[static_cast<size_t>(tensor)]; }
 
+  // The tensor whose memory a tensor uses.
+  int BlockOf(int tensor) { return SlotOf(tensor).owner < 0 ? tensor : SlotOf(tensor).owner; }
+
   // `block`: the tensor whose memory `from` uses.
   bool CanTakeOver(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
@@ -39,7 +42,10 @@ class Pass {
     if (output.owner >= 0 || input.bytes == 0 || input.bytes != output.bytes) return false;
     if (memory.bytes < output.bytes) return false;
     // Made here, and not kept for the caller.
-    if (output.lifetime.first != node.position || memory.lifetime.last == kForever) return false;
+    if (output.lifetime.first != node.first || memory.lifetime.last == kForever) return false;
+    for (int kept : node.kept) {
+      if (kept >= 0 && BlockOf(kept) == block) return false;
+    }
     const bool reads_only = (node.mask & kTfLiteInplaceOpDataUnmodified) != 0;
     return memory.lifetime.last == node.position || (reads_only && memory.lifetime.used());
   }

@@ -18,6 +18,10 @@ struct InPlaceNode {
   int position = 0;
   std::span<const int> inputs, outputs;
   uint64_t mask = 0;  // TfLiteInPlaceOp
+  // When its outputs come to life: before `position` in a step (core/kernel_api/step.h).
+  int first = position;
+  // What other nodes of the step may read while or after this one writes.
+  std::vector<int> kept = {};
 };
 
 // Whether output number `output` of a node may use the memory of input number `input`, which ends

@@ -34,6 +34,8 @@ struct InterpreterConfig {
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
   Limits limits;
+  // Whether nodes may run as steps (core/exec/steps.h).
+  bool steps = false;
   // What happens when a delegate fails (architecture.md, delegate policy).
   bool hot = false;
   // Under Hot: for how many inferences a node that failed backs off; -1: for good.
@@ -112,6 +114,10 @@ class InterpreterState {
   Resources& resources() { return resources_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   bool hot() const { return hot_; }
+  // Whether nodes may run as steps: not in reference arithmetic, nor where every call is observed.
+  bool steps() const {
+    return steps_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
+  }
   int delegate_retry() const { return delegate_retry_; }
   const Limits& limits() const { return limits_; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
@@ -124,6 +130,8 @@ class InterpreterState {
   Observer* observer() const { return observer_.get(); }
   // For calls of foreign code; null while there is no observer.
   virtual CallObserver* call_observer() = 0;
+  // Somebody follows the nodes one by one: none may run in a step now.
+  virtual bool wants_each_node() const = 0;
 
  protected:
   InterpreterState(std::shared_ptr<const Model> model, const InterpreterConfig& config);
@@ -149,6 +157,7 @@ class InterpreterState {
   ErrorReporter reporter_;
   const bool cancellation_;
   const Arithmetic arithmetic_;
+  const bool steps_;
   const bool hot_;
   const int delegate_retry_;
   const Limits limits_;

@@ -55,6 +55,7 @@ TfLiteStatus Subgraph::WalkPlan() {
     const TfLiteStatus status = InvokeNode(position);
     if (status != kTfLiteOk) return status;
   }
+  has_walked_ = true;
   return kTfLiteOk;
 }
 
@@ -67,6 +68,7 @@ TfLiteStatus Subgraph::ReadOutputs() {
 }
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
+  if (steps_.IsDone(position)) return kTfLiteOk;
   const int node_index = graph_.plan()[position];
   if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
   if (const TfLiteStatus status = interpreter_->CheckCancellation(); status != kTfLiteOk) {
@@ -76,9 +78,8 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   if (interpreter_->hot() && graph_.node(node_index)->delegate != nullptr) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
-  } else if (const TfLiteStatus status = RunKernel(node_index); status != kTfLiteOk) {
-    return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
-                             "failed to invoke.");
+  } else if (const TfLiteStatus status = RunAt(position); status != kTfLiteOk) {
+    return status;
   }
   if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
   if (tensor_resized_ && graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs))) {
@@ -87,6 +88,18 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     arena_.ForgetFrom(next_to_prepare_);
   }
   return kTfLiteOk;
+}
+
+// The node by itself, or the step that begins with it.
+TfLiteStatus Subgraph::RunAt(int position) {
+  const int node_index = graph_.plan()[position];
+  const StepPositions* const step = steps_.Beginning(position);
+  if (step != nullptr && BeginStep(*step) != kTfLiteOk) return kTfLiteError;
+  const TfLiteStatus status = RunKernel(node_index);
+  if (step != nullptr) EndStep(*step, status);
+  if (status == kTfLiteOk) return kTfLiteOk;
+  return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
+                           "failed to invoke.");
 }
 
 // A cost that there is no memory for is lost.

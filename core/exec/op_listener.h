@@ -25,6 +25,8 @@ class OpListener {
  public:
   virtual void BeginOp(int subgraph, int node, const char* op_name) = 0;
   virtual void EndOp(const OpEvent& event) = 0;
+  // True: nodes shall run one by one, not in steps.
+  virtual bool wants_each_node() const { return false; }
 
  protected:
   ~OpListener() = default;
@@ -38,6 +40,7 @@ class OpTimer final : public CallObserver {
   // Null ends it. The listener must outlive the interpreter or its own end.
   void SetListener(OpListener* listener) { listener_ = listener; }
   bool has_listener() const { return listener_ != nullptr; }
+  bool wants_each_node() const { return listener_ != nullptr && listener_->wants_each_node(); }
 
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;

@@ -4,8 +4,9 @@
 // memory under them. The C context that kernels and delegates see is part of it;
 // core/exec/context.cc is the only bridge from that context's callbacks to these methods.
 //
-// The implementation is in four files: subgraph.cc (tensors and nodes), allocate.cc (prepare and
-// memory), invoke.cc, and subgraph_call.cc (as other subgraphs call it).
+// The implementation is in five files: subgraph.cc (tensors and nodes), allocate.cc (prepare and
+// memory), invoke.cc, subgraph_steps.cc (nodes that run together), and subgraph_call.cc (as other
+// subgraphs call it).
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_H_
 
@@ -24,6 +25,7 @@
 #include "core/exec/delegate_layer.h"
 #include "core/exec/in_place.h"
 #include "core/exec/shared_shapes.h"
+#include "core/exec/steps.h"
 #include "core/graph/graph.h"
 #include "core/graph/graph_index.h"
 #include "core/kernel_api/runtime.h"
@@ -144,6 +146,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
+  // The first node of the step in which the node runs, itself perhaps, and how many there are; -1
+  // and 0: it runs by itself.
+  int step_head(int node_index, int* out_nodes);
   const Arena& arena() const { return arena_; }
   const Arena& persistent() const { return persistent_; }
   size_t arena_bytes() const { return arena_.bytes(); }
@@ -168,7 +173,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
     PlanHasChanged();
   }
   // To be called when the graph's plan was set by another way.
-  void PlanHasChanged() noexcept { graph_index_.reset(); }
+  void PlanHasChanged() noexcept {
+    graph_index_.reset();
+    steps_.ForgetFrom(0);
+  }
   // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
   void ReserveNodes();
   // Frees the nodes from `count` on, those of the plan first. The plan is the caller's to mend.
@@ -219,6 +227,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   PackedConstants* PackedConstantsOf(const void* data) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
+  void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
+  std::span<const StepFollower> followers() const override { return followers_; }
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
 
@@ -261,11 +271,29 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool HasDynamicTensor(const TfLiteIntArray* indices) const;
   void NoteReaders();
 
+  // subgraph_steps.cc
+  // The steps of the nodes that have just been prepared.
+  void FormSteps(int first_new, int last_prepared);
+  StepNode StepNodeAt(int position) const;
+  std::vector<StepNode> StepNodesOf(const StepPositions& step) const;
+  std::vector<StepTensor> StepTensors() const;
+  // The tensors whose memory the output of the node at `position` must not take over: it is written
+  // when the head runs.
+  std::vector<int> KeptForStep(int head, int position) const;
+  bool TakesPart(int node_index) const;
+  bool StepFitsNow(std::span<const StepNode> nodes, StepMemo* memo) const;
+  bool ReadsLasting(const StepNode& node) const;
+  // Before the head runs: its followers will, if their inputs are there and memory allows it. Error
+  // if an input lacks data.
+  TfLiteStatus BeginStep(const StepPositions& step);
+  void EndStep(const StepPositions& step, TfLiteStatus status);
+
   // subgraph_call.cc
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 
   // invoke.cc
+  TfLiteStatus RunAt(int position);
   TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus WalkPlan();
   TfLiteStatus ReadOutputs();
@@ -297,7 +325,11 @@ class Subgraph final : public Runtime, public CallableSubgraph {
     TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*) = nullptr;
   };
   std::vector<PackRequest> pack_requests_;
-  int preparing_node_ = -1;  // its prepare runs now
+  int preparing_node_ = -1;        // its prepare runs now
+  std::vector<StepOffer> offers_;  // by node index; of the last prepare
+  PlanSteps steps_;
+  bool has_walked_ = false;              // the whole plan, since steps were formed
+  std::vector<StepFollower> followers_;  // of the node that runs now
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

@@ -73,6 +73,29 @@ class CallableSubgraph {
   ~CallableSubgraph() = default;
 };
 
+// Computes elements [first, last) of the node's output. Called by several workers at once; fails
+// and throws never.
+using RunRange = void (*)(TfLiteContext* context, TfLiteNode* node, int64_t first, int64_t last);
+
+// How a node with one output can be part of a step; see step.h.
+struct StepOffer {
+  // The kernel's own invoke: a node whose registration has another is left alone.
+  TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
+  // As a follower; null: it cannot follow.
+  RunRange run_range = nullptr;
+  // As a head: invoke tells a StepTail of every element of the output.
+  bool finishes = false;
+  // Bit i: input i has as many elements as the output, and of it element n of the output depends on
+  // element n alone.
+  uint32_t matching_inputs = 0;
+};
+
+// A node that runs with the one that is being invoked.
+struct StepFollower {
+  RunRange run_range;
+  TfLiteNode* node;
+};
+
 class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
@@ -103,6 +126,13 @@ class Runtime {
   // delegate takes never run.
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
+
+  // For prepare: the node can be part of a step with what it has prepared. It holds until the node
+  // is prepared again.
+  virtual void OfferStep(const TfLiteNode* node, const StepOffer& offer) = 0;
+
+  // For invoke: who follows the node that runs now.
+  virtual std::span<const StepFollower> followers() const = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/common/kernel.h"
+#include "kernels/common/portion.h"
 
 namespace deputy {
 
@@ -22,28 +23,31 @@ class BroadcastPlan {
 
   // out[i] = function(a[..], b[..]) for every element of the output, on all threads.
   template <typename A, typename B, typename Out, typename Function>
-  void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
-           const Function& function) const {
-    RunByRuns(context, a, b, out,
-              [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
-                          bool right_moves) {
-                RunElements(left, right, to, count, left_moves, right_moves, function);
-              });
+  void Run(TfLiteContext* context, const A* a, const B* b, Out* out, const Function& function,
+           const Portion& portion = {}) const {
+    RunByRuns(
+        context, a, b, out,
+        [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
+                    bool right_moves) {
+          RunElements(left, right, to, count, left_moves, right_moves, function);
+        },
+        portion);
   }
 
   // run(a, b, out, count, a_moves, b_moves) for runs of elements that together are the output, on
   // all threads: an input that does not move gives its first element to the whole run. One of the
   // two moves, or count is 1.
   template <typename A, typename B, typename Out, typename RunFunction>
-  void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out,
-                 const RunFunction& run) const {
+  void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out, const RunFunction& run,
+                 const Portion& portion = {}) const {
     if (count_ == 0) return;
-    const Axis& outer = axes_[0];
-    const int64_t grain = kElementsPerTask / std::max<int64_t>(1, count_ / outer.extent) + 1;
-    ParallelRanges(context, outer.extent, grain, [&](int64_t first, int64_t last) {
-      Level(0, last - first, a + first * outer.step_a, b + first * outer.step_b,
-            out + first * outer.step_out, run);
-    });
+    ForPortion(context, portion, count_,
+               [&](int64_t first, int64_t last) { Range(first, last, a, b, out, run); });
+  }
+
+  // Bit 0 for a, bit 1 for b: it has as many elements as the output, in the same places.
+  uint32_t matching_inputs(const TfLiteTensor* a, const TfLiteTensor* b) const {
+    return (ElementCount(a) == count_ ? 1u : 0u) | (ElementCount(b) == count_ ? 2u : 0u);
   }
 
  private:
@@ -55,8 +59,8 @@ class BroadcastPlan {
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
   };
 
-  // One run. Out of line, like Level, of which compilers otherwise unroll several steps into each
-  // other and make variants for constants.
+  // One run. Out of line, like RangeByRuns, of which compilers otherwise make variants for
+  // constants.
   template <typename A, typename B, typename Out, typename Function>
   [[gnu::noinline]] static void RunElements(const A* a, const B* b, Out* out, int64_t count,
                                             bool a_moves, bool b_moves, const Function& function) {
@@ -71,20 +75,68 @@ class BroadcastPlan {
     }
   }
 
+  // Values of b, one for each of a few channels, that are repeated for longer runs.
+  static constexpr int64_t kRepeated = 256;
+
+  // Elements [first, last) of the output. A second input of few values (biases, slopes) would make
+  // for many short runs.
   template <typename A, typename B, typename Out, typename RunFunction>
-  [[gnu::noinline]] void Level(int level, int64_t extent, const A* a, const B* b, Out* out,
-                               const RunFunction& run) const {
-    const Axis& axis = axes_[level];
-    if (level + 1 == rank_) return run(a, b, out, extent, axis.step_a != 0, axis.step_b != 0);
-    for (int64_t i = 0; i < extent; ++i) {
-      Level(level + 1, axes_[level + 1].extent, a + i * axis.step_a, b + i * axis.step_b,
-            out + i * axis.step_out, run);
+  void Range(int64_t first, int64_t last, const A* a, const B* b, Out* out,
+             const RunFunction& run) const {
+    const int64_t channels = channels_;
+    if (channels == 0 || last - first < 2 * kRepeated) {
+      return RangeByRuns(first, last, a, b, out, run);
+    }
+    const int64_t start = std::min(last, (first + channels - 1) / channels * channels);
+    RangeByRuns(first, start, a, b, out, run);
+    B repeated[kRepeated];
+    const int64_t length = kRepeated / channels * channels;
+    for (int64_t i = 0; i < length; i += channels) std::copy_n(b, channels, repeated + i);
+    for (first = start; first < last; first += length) {
+      run(a + first, static_cast<const B*>(repeated), out + first, std::min(length, last - first),
+          true, true);
+    }
+  }
+
+  template <typename A, typename B, typename Out, typename RunFunction>
+  [[gnu::noinline]] void RangeByRuns(int64_t first, int64_t last, const A* a, const B* b, Out* out,
+                                     const RunFunction& run) const {
+    const int innermost = rank_ - 1;
+    int64_t index[kMaxRank];
+    int64_t rest = first;
+    for (int level = innermost; level >= 0; --level) {
+      const Axis& axis = axes_[static_cast<size_t>(level)];
+      index[level] = rest % axis.extent;
+      rest /= axis.extent;
+      a += index[level] * axis.step_a;
+      b += index[level] * axis.step_b;
+    }
+    const Axis& inner = axes_[static_cast<size_t>(innermost)];
+    while (first < last) {
+      const int64_t count = std::min(last - first, inner.extent - index[innermost]);
+      run(a, b, out + first, count, inner.step_a != 0, inner.step_b != 0);
+      first += count;
+      // On to the next run.
+      a -= index[innermost] * inner.step_a;
+      b -= index[innermost] * inner.step_b;
+      index[innermost] = 0;
+      for (int level = innermost - 1; level >= 0; --level) {
+        const Axis& axis = axes_[static_cast<size_t>(level)];
+        a += axis.step_a;
+        b += axis.step_b;
+        if (++index[level] < axis.extent) break;
+        a -= axis.extent * axis.step_a;
+        b -= axis.extent * axis.step_b;
+        index[level] = 0;
+      }
     }
   }
 
   std::array<Axis, kMaxRank> axes_;
   int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
   int64_t count_ = 0;  // elements of the output
+  // Of a plan that gives each of a few channels of a value of b: how many; else 0.
+  int64_t channels_ = 0;
 };
 
 }  // namespace deputy

@@ -183,6 +183,13 @@ ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
           Input(context, node, 2), Output(context, node, 0)};
 }
 
+TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
+  ConvData& data = DataOf<ConvData>(node);
+  if (data.shape.output_pixels() == 0) return kTfLiteOk;
+  DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
+  return data.choice.Run(context, &data, TensorsOf(context, node));
+}
+
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   ConvData& data = DataOf<ConvData>(node);
   const TfLiteTensor* filter = Input(context, node, 1);
@@ -195,6 +202,9 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   ConvData& data = DataOf<ConvData>(node);
   data.choice.Make(context, implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
+  if (data.choice.finishes()) {
+    OfferStep(context, node, {.invoke = &Guarded<&Eval>, .finishes = true});
+  }
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
@@ -212,13 +222,6 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(ReadDepthwise(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;
-}
-
-TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
-  ConvData& data = DataOf<ConvData>(node);
-  if (data.shape.output_pixels() == 0) return kTfLiteOk;
-  DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
-  return data.choice.Run(context, &data, TensorsOf(context, node));
 }
 
 // ---- Table ------------------------------------------------------------------------------------

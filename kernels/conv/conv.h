@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/padding.h"
 #include "kernels/cpu/implementation.h"
@@ -94,10 +95,12 @@ struct ConvData {
 };
 
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
-// function(row of all batches, worker).
+// function(row of all batches, worker). Followers run behind a few rows.
 template <typename Function>
 void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
+  const int64_t row_values = int64_t{shape.x.output} * shape.output_channels;
+  const StepTail tail(context);
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
   const int64_t portion =
@@ -105,7 +108,12 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
   const int tasks = static_cast<int>((rows + portion - 1) / portion);
   ParallelFor(context, tasks, [&](int task, int worker) {
     const int64_t last = std::min(rows, (task + 1) * portion);
-    for (int64_t row = task * portion; row < last; ++row) function(row, worker);
+    for (int64_t row = task * portion, first = row; row < last; ++row) {
+      function(row, worker);
+      if ((row + 1 - first) * row_values < kStepElements && row + 1 < last) continue;
+      tail.Finish(first * row_values, (row + 1) * row_values);
+      first = row + 1;
+    }
   });
 }
 

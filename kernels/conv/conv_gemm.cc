@@ -76,7 +76,7 @@ TfLiteStatus RunFewColumns(TfLiteContext* context, ConvData* data, const ConvTen
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
   return MatrixLayer::RunFewColumns(context, cpu, MatrixOf(data->shape), FloatRows(&source),
                                     tensors.filter, tensors.bias, data->float_range,
-                                    Data<float>(tensors.output));
+                                    Data<float>(tensors.output), StepTail(context));
 }
 
 TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -90,7 +90,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
   return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), FloatRows(&source),
                                tensors.filter, tensors.bias, data->float_range,
-                               Data<float>(tensors.output));
+                               Data<float>(tensors.output), StepTail(context));
 }
 
 // ---- Integers ---------------------------------------------------------------------------------
@@ -127,7 +127,8 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
   rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(data->shape, cpu)
                                 : LeftPatchFunction<int8_t>(data->shape, cpu);
   return data->matrix.RunInt8(context, cpu, MatrixOf(data->shape), rows, WeightsOf(*data, tensors),
-                              tensors.bias, data->scaling, tensors.output->data.data);
+                              tensors.bias, data->scaling, tensors.output->data.data,
+                              StepTail(context));
 }
 
 TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -151,17 +152,20 @@ constexpr ConvImplementation kFewColumnsConv = {.name = "few_columns",
                                                 .accepts = &HasFewColumns,
                                                 .pack = nullptr,
                                                 .scratch = &FloatScratch,
-                                                .run = &RunFewColumns};
+                                                .run = &RunFewColumns,
+                                                .finishes = true};
 constexpr ConvImplementation kGemmFloatConv = {.name = "gemm_float",
                                                .accepts = &IsFloat,
                                                .pack = &PackFloat,
                                                .scratch = &FloatScratch,
-                                               .run = &RunFloat};
+                                               .run = &RunFloat,
+                                               .finishes = true};
 constexpr ConvImplementation kGemmInt8Conv = {.name = "gemm_int8",
                                               .accepts = &IsInt8,
                                               .pack = &PackInt8,
                                               .scratch = &IntScratch,
-                                              .run = &RunInt8};
+                                              .run = &RunInt8,
+                                              .finishes = true};
 constexpr ConvImplementation kGemmHybridConv = {.name = "gemm_hybrid",
                                                 .accepts = &IsHybrid,
                                                 .pack = &PackInt8,

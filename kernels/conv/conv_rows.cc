@@ -16,9 +16,13 @@ struct RowsPlan {
   int block_columns = 0, column_blocks = 1;
   int tasks = 0;
 
-  RowsPlan(const ConvShape& shape, int panel_columns, int threads) {
-    // Pixels that a panel of weights meets once it is in the cache.
-    constexpr int kWantedPixels = 64;
+  RowsPlan(const ConvShape& shape, int panel_columns, int threads, bool is_head) {
+    // Pixels that a panel of weights meets once it is in the cache; more on one thread, so that
+    // followers are called for many.
+    constexpr int kFewestPixels = 64;
+    const auto step_pixels = static_cast<int>(kStepElements / shape.output_channels);
+    const int wanted_pixels =
+        is_head && threads <= 1 ? std::max(kFewestPixels, step_pixels) : kFewestPixels;
     // Below this a hand-over to other threads costs more than it saves.
     constexpr double kMinTaskOperations = 200e3;
     const int columns = shape.output_channels;
@@ -32,7 +36,7 @@ struct RowsPlan {
     const double row_operations = operations / rows / std::max(shape.batches, 1);
     const double fewest =
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(rows));
-    block_rows = std::clamp(kWantedPixels / std::max(shape.x.output, 1),
+    block_rows = std::clamp(wanted_pixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(fewest), 1), rows);
     row_blocks = (shape.y.output + block_rows - 1) / block_rows;
     const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
@@ -224,23 +228,33 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        Data<float>(tensors.input),
                        zeros,
                        Data<float>(tensors.output)};
-  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads);
+  const StepTail tail(context);
+  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads, !tail.empty());
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
     const int first_row = block % plan.row_blocks * plan.block_rows;
     const int first_column = column_block * plan.block_columns;
     char* const own =
         scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
-    RowsTask(job, block / plan.row_blocks, own, places.patches)
-        .Run(first_row, std::min(first_row + plan.block_rows, shape.y.output), first_column,
-             std::min(first_column + plan.block_columns, shape.output_channels));
+    const int batch = block / plan.row_blocks;
+    const int last_row = std::min(first_row + plan.block_rows, shape.y.output);
+    const int last_column = std::min(first_column + plan.block_columns, shape.output_channels);
+    RowsTask(job, batch, own, places.patches).Run(first_row, last_row, first_column, last_column);
+    const int64_t rows_before = int64_t{batch} * shape.y.output;
+    tail.FinishTile((rows_before + first_row) * shape.x.output,
+                    (rows_before + last_row) * shape.x.output, shape.output_channels, first_column,
+                    last_column);
   });
   return kTfLiteOk;
 }
 
 }  // namespace
 
-constexpr ConvImplementation kRowsConv = {
-    .name = "rows_float", .accepts = &IsRows, .pack = &Pack, .scratch = &ScratchBytes, .run = &Run};
+constexpr ConvImplementation kRowsConv = {.name = "rows_float",
+                                          .accepts = &IsRows,
+                                          .pack = &Pack,
+                                          .scratch = &ScratchBytes,
+                                          .run = &Run,
+                                          .finishes = true};
 
 }  // namespace deputy

@@ -336,6 +336,8 @@ TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKerne
   float* const bias = padded.as<float>();
   std::fill_n(bias, PaddedBiasBytes(channels) / sizeof(float), 0.0f);
   if (tensors.bias != nullptr) std::copy_n(Data<float>(tensors.bias), channels, bias);
+  const StepTail tail(context);
+  const int64_t strip = int64_t{y.stride} * x.output * channels;
   ParallelFor(context, shape_.batches * y.input, [&](int row, int) {
     const float* in = Data<float>(tensors.input) + int64_t{row} * x.input * depth;
     for (int tap = 0; tap < shape_.taps(); ++tap) {
@@ -376,6 +378,7 @@ TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKerne
         }
       }
     }
+    tail.Finish(row * strip, (row + 1) * strip);
   });
   return kTfLiteOk;
 }
@@ -505,7 +508,8 @@ constexpr TransposeConv::Way TransposeConv::kSeparateFloat = {
     .scratch = [](const TransposeConv& conv, const Tensors&, const CpuKernels&,
                   int) { return PaddedBiasBytes(conv.shape_.output_channels); },
     .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
-              const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); }};
+              const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); },
+    .finishes = true};
 
 constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
     .name = "gemm_float",
@@ -579,6 +583,13 @@ TfLiteStatus PackTransposeConv(TfLiteContext* context, TfLiteNode* node) {
   return DataOf<TransposeConv>(node).Pack(context, TensorsOf(context, node));
 }
 
+TfLiteStatus EvalTransposeConv(TfLiteContext* context, TfLiteNode* node) {
+  if (IsDynamic(Output(context, node, 0))) {
+    DEPUTY_TRY(SetOutputFrom(context, node, Input(context, node, 0)));
+  }
+  return DataOf<TransposeConv>(node).Run(context, TensorsOf(context, node));
+}
+
 TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 4, 1));
   const TfLiteTensor* shape = Input(context, node, 0);
@@ -589,17 +600,14 @@ TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
                                                  ParamsOf<TfLiteTransposeConvParams>(node)));
   if (IsKnown(shape)) {
     RequestPacking(context, node, &Guarded<&PackTransposeConv>);
-    return SetOutputFrom(context, node, shape);
+    DEPUTY_TRY(SetOutputFrom(context, node, shape));
+    if (DataOf<TransposeConv>(node).finishes()) {
+      OfferStep(context, node, {.invoke = &Guarded<&EvalTransposeConv>, .finishes = true});
+    }
+    return kTfLiteOk;
   }
   MakeDynamic(Output(context, node, 0));
   return kTfLiteOk;
-}
-
-TfLiteStatus EvalTransposeConv(TfLiteContext* context, TfLiteNode* node) {
-  if (IsDynamic(Output(context, node, 0))) {
-    DEPUTY_TRY(SetOutputFrom(context, node, Input(context, node, 0)));
-  }
-  return DataOf<TransposeConv>(node).Run(context, TensorsOf(context, node));
 }
 
 // ---- Table ------------------------------------------------------------------------------------

@@ -185,9 +185,9 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
                           data->float_range,
                           Interior(shape.x),
                           FlatWeights(shape, weights, bias, flat.as<float>())};
+  const int64_t row_values = DepthwiseRowValues(shape);
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
-    FloatRow(rows, row, scratch.worker(worker),
-             Data<float>(tensors.output) + row * DepthwiseRowValues(shape))
+    FloatRow(rows, row, scratch.worker(worker), Data<float>(tensors.output) + row * row_values)
         .Run();
   });
   return kTfLiteOk;
@@ -199,6 +199,7 @@ constexpr ConvImplementation kDepthwiseFloat = {.name = "columns_float",
                                                 .accepts = &IsFloat,
                                                 .pack = nullptr,
                                                 .scratch = &FloatScratch,
-                                                .run = &RunFloat};
+                                                .run = &RunFloat,
+                                                .finishes = true};
 
 }  // namespace deputy

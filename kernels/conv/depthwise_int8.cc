@@ -128,10 +128,10 @@ TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors
   Scratch scratch;
   DEPUTY_TRY(AcquireDepthwiseScratch(context, PixelScratch(shape).bytes, tensors, &scratch));
   const Arithmetic arithmetic = ArithmeticOf(context);
+  const int64_t row_values = DepthwiseRowValues(shape);
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
     PixelRow(shape, cpu, Data<int8_t>(tensors.input), weights, bias, data->scaling, arithmetic, row,
-             scratch.worker(worker),
-             Data<int8_t>(tensors.output) + row * DepthwiseRowValues(shape));
+             scratch.worker(worker), Data<int8_t>(tensors.output) + row * row_values);
   });
   return kTfLiteOk;
 }
@@ -323,6 +323,7 @@ constexpr ConvImplementation kDepthwiseInt8 = {.name = "columns_int8",
                                                .accepts = &IsInt8,
                                                .pack = &PackInt8,
                                                .scratch = &Int8Scratch,
-                                               .run = &RunInt8};
+                                               .run = &RunInt8,
+                                               .finishes = true};
 
 }  // namespace deputy

@@ -27,6 +27,8 @@ struct Implementation {
   size_t (*scratch)(const Data& data, const Tensors& tensors, const CpuKernels& cpu, int workers);
   TfLiteStatus (*run)(TfLiteContext* context, Data* data, const Tensors& tensors,
                       const CpuKernels& cpu);
+  // Whether `run` tells the StepTail of the running node what is final.
+  bool finishes = false;
 };
 
 // What a node keeps of the choice.
@@ -50,6 +52,7 @@ class Choice {
   }
 
   const char* name() const { return chosen_->name; }
+  bool finishes() const { return chosen_->finishes; }
   TfLiteStatus Pack(TfLiteContext* context, Data* data, const Tensors& tensors) const {
     return chosen_->pack == nullptr ? kTfLiteOk : chosen_->pack(context, data, tensors, *cpu_);
   }

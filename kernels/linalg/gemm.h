@@ -113,6 +113,10 @@ struct GemmPlan {
   Cut TaskCut(int task) const;
 };
 
+// How many neighbouring tasks one worker should run in a row, so that a step's followers are called
+// for `elements` of the output at once: they lose more where they are called often than they gain.
+int64_t TasksInRow(const GemmPlan& plan, int64_t elements, int threads);
+
 // `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads);

@@ -81,8 +81,8 @@ Model::Model() {
   profiler_.data = this;
   profiler_.ReportTelemetryEvent = [](auto*, const char*, uint64_t) {};
   profiler_.ReportSettings = [](auto*, const char*, const TfLiteTelemetrySettings*) {};
-  profiler_.ReportBeginOpInvokeEvent = [](TfLiteTelemetryProfilerStruct* profiler, const char*,
-                                          int64_t node, int64_t subgraph) {
+  begin_event_ = [](TfLiteTelemetryProfilerStruct* profiler, const char*, int64_t node,
+                    int64_t subgraph) {
     auto* model = static_cast<Model*>(profiler->data);
     if (model->callbacks_ == nullptr || subgraph != 0) return UINT32_MAX;
     model->CallBack(model->callbacks_->before, static_cast<int>(node));
@@ -369,6 +369,8 @@ MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* 
   running_ = true;
   const bool watched = callbacks.before != nullptr || callbacks.after != nullptr;
   callbacks_ = watched ? &callbacks : nullptr;
+  // Whoever reports each node keeps the interpreter from running several at once.
+  profiler_.ReportBeginOpInvokeEvent = watched ? begin_event_ : nullptr;
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
   callbacks_ = nullptr;
   running_ = false;

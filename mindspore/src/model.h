@@ -106,6 +106,7 @@ class Model {
   std::unique_ptr<Context, ModelDeleter> context_;
   Bytes bytes_;
   TfLiteTelemetryProfilerStruct profiler_ = {};
+  decltype(profiler_.ReportBeginOpInvokeEvent) begin_event_ = nullptr;
   const Callbacks* callbacks_ = nullptr;  // during an inference
   std::vector<int> running_nodes_;
   // In the order of making; they go the other way round.
