@@ -117,7 +117,20 @@ void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
                     nullptr);
   std::copy_n(sizes.begin(), 3, profile->max_item_sizes);
   profile->pointer_bits = Value<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
+}
+
+// Images are made by a function that a library of OpenCL 1.1 lacks.
+void FillImages(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->images = Value<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
+  if (!profile->images || api.CreateImage == nullptr) return;
+  const auto limit = [&](cl_device_info what) { return uint64_t{Value<size_t>(api, id, what)}; };
+  profile->image_limits = {.buffer_width = limit(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE),
+                           .width_2d = limit(CL_DEVICE_IMAGE2D_MAX_WIDTH),
+                           .height_2d = limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT),
+                           .layers_2d = limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE),
+                           .width_3d = limit(CL_DEVICE_IMAGE3D_MAX_WIDTH),
+                           .height_3d = limit(CL_DEVICE_IMAGE3D_MAX_HEIGHT),
+                           .depth_3d = limit(CL_DEVICE_IMAGE3D_MAX_DEPTH)};
 }
 
 void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
@@ -265,6 +278,7 @@ Device DescribeDevice(const ClApi& api, cl_device_id id) {
   DeviceProfile& profile = device.profile;
   FillNames(api, id, device.platform, &profile);
   FillLimits(api, id, &profile);
+  FillImages(api, id, &profile);
   FillMemory(api, id, &profile);
   FillNvidia(api, id, &profile);
   profile.kind = KindOf(Value<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
@@ -357,6 +371,16 @@ void SharedContext::KeepTuning(const std::string& key, const std::string& record
   const std::lock_guard lock(tuning_mutex_);
   if (tuning_.size() >= kMost) tuning_.clear();
   tuning_[key] = record;
+}
+
+void SharedContext::RefuseKernels(const std::set<std::string>& texts) {
+  const std::lock_guard lock(refused_mutex_);
+  refused_.insert(texts.begin(), texts.end());
+}
+
+std::set<std::string> SharedContext::RefusedKernels() {
+  const std::lock_guard lock(refused_mutex_);
+  return refused_;
 }
 
 bool SharedContext::ComputesInHalf() {

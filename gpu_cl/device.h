@@ -15,12 +15,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "deputy/deputy_plugin.h"
 #include "gpu_cl/cl_api.h"
+#include "gpu_cl/storage.h"
 
 namespace deputy::gpu_cl {
 
@@ -73,6 +75,7 @@ struct DeviceProfile {
   // Whether it computes in the host's memory.
   bool unified_memory = false;
   bool images = false;
+  ImageLimits image_limits;  // zeros without images
   // Whether the extension cl_khr_fp16 is listed. Some drivers compute in half precision without
   // listing it: SharedContext::ComputesInHalf.
   bool lists_fp16 = false;
@@ -146,6 +149,10 @@ class SharedContext {
   // What tuning has found on this device, as text by a key (tune.h); "" if nothing is known.
   std::string FindTuning(const std::string& key);
   void KeepTuning(const std::string& key, const std::string& record);
+  // Texts of kernels that the device did not build or run: operations are computed otherwise there
+  // (PlanOptions::refused).
+  void RefuseKernels(const std::set<std::string>& texts);
+  std::set<std::string> RefusedKernels();
   // Held while times are taken: two who measure at once measure each other.
   std::mutex& measuring_mutex() { return measuring_mutex_; }
 
@@ -164,6 +171,8 @@ class SharedContext {
   std::deque<std::shared_ptr<Program>> kept_;  // the one used last in front
   std::mutex tuning_mutex_, measuring_mutex_;
   std::map<std::string, std::string> tuning_;
+  std::mutex refused_mutex_;
+  std::set<std::string> refused_;
 };
 
 // The contexts that live, by device and table.

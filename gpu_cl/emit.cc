@@ -91,6 +91,12 @@ void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> glo
   plan_->packings.insert(plan_->packings.end(), kernel.packings().begin(), kernel.packings().end());
   step.global = global;
   step.local = options_.ranges ? std::array<size_t, 3>{1, 1, 1} : ChosenLocal(global);
+  if (kernel.group()[0] != 0) {
+    step.local = kernel.group();
+    for (size_t d = 0; d < global.size(); ++d) {
+      step.global[d] = PartsOf(global[d], step.local[d]) * step.local[d];
+    }
+  }
   step.operation = operation_;
   plan_->steps.push_back(std::move(step));
 }
@@ -108,6 +114,17 @@ std::array<size_t, 3> StepWriter::ChosenLocal(const std::array<size_t, 3>& globa
 const KernelChoice* StepWriter::choice() const {
   const auto found = options_.choices.find(operation_);
   return found == options_.choices.end() ? nullptr : &found->second;
+}
+
+bool StepWriter::ReadsTexels(compiler::ValueId id) const {
+  const compiler::Value& value = graph_.value(id);
+  if (options_.storage == Storage::kBuffer || options_.ranges ||
+      options_.vector_width != kTexelWidth || !LoadsAsFloat(value.type) || value.shape.empty()) {
+    return false;
+  }
+  const int64_t elements = compiler::ElementCount(value.shape);
+  return elements > 0 && value.shape.back() % kTexelWidth == 0 &&
+         static_cast<uint64_t>(elements / kTexelWidth) <= options_.images.buffer_width;
 }
 
 void StepWriter::AddClblast(const ClblastProduct& product) {

@@ -31,11 +31,14 @@ class StepWriter {
   // Appends a step that runs the kernel's body once for each place (g0, g1, g2) below (s0, s1, s2);
   // none where there is no place. A work-item takes one of them, or, as the options say, a range.
   void Add(KernelBuilder* kernel, std::array<size_t, 3> places);
-  // The same, of a kernel that asks for its work-item itself.
+  // The same, of a kernel that asks for its work-item itself. Where it requires a group there are
+  // as many more items as that takes.
   void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
   // A step of CLBlast in place of kernels.
   void AddClblast(const ClblastProduct& product);
   const PlanOptions& options() const { return options_; }
+  // Whether a kernel of vectors of four reads the value as texels.
+  bool ReadsTexels(compiler::ValueId id) const;
   // How the operation's kernel is made; null: by the rules.
   const KernelChoice* choice() const;
   // The number that a step added next would get.

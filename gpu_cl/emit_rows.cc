@@ -11,6 +11,7 @@
 namespace deputy::gpu_cl {
 
 using compiler::Shape;
+using compiler::ValueId;
 using compiler::Window;
 
 namespace {
@@ -230,13 +231,16 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   }
   RowWriter writer(steps, width);
   KernelBuilder& k = writer.kernel();
-  const Buffer in = k.Input(0), filter = k.Input(1);
+  const ValueId image_id = k.operation().inputs[0], filter_id = k.operation().inputs[1];
+  const bool texels = steps->ReadsTexels(image_id) && steps->ReadsTexels(filter_id);
+  const Buffer in = texels ? k.Texels(image_id) : k.Input(0);
+  const Buffer filter = texels ? k.Texels(filter_id) : k.Input(1);
   writer.DeclareChannel();
   const std::string bias =
       k.has_input(2) ? LoadVector(k.Input(2), "c", width) : "(" + writer.vector() + ")(0.0f)";
   k.Line("const " + writer.vector() + " bias = " + bias + ";");
   Taps taps(&writer, kind.window, image);
-  if (HasFewTaps(kind.window)) {
+  if (HasFewTaps(kind.window) && !texels) {
     taps.LoadFilter(filter);
     writer.OpenRow();
     taps.DeclareRows(in, k.Zeros(width, in.type));
@@ -278,7 +282,8 @@ bool EmitRows(const compiler::Pool2d& kind, StepWriter* steps) {
   }
   RowWriter writer(steps, width);
   KernelBuilder& k = writer.kernel();
-  const Buffer in = k.Input(0);
+  const ValueId source = k.operation().inputs[0];
+  const Buffer in = steps->ReadsTexels(source) ? k.Texels(source) : k.Input(0);
   const bool largest = kind.kind == compiler::PoolKind::kMax;
   const bool squares = kind.kind == compiler::PoolKind::kL2;
   writer.DeclareChannel();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gpu_cl/emit.h"
+#include "gpu_cl/filter_image.h"
 #include "gpu_cl/vector_text.h"
 
 namespace deputy::gpu_cl {
@@ -34,6 +35,9 @@ constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 
 // Of GPUs, whose items have fewer registers and must be many: the first of which there are enough.
 constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
+
+// Of a filter in local memory at a time: half a kilobyte for two vectors.
+constexpr int kSharedRows = 16;
 
 // Of products that are few for what their kernel takes to compile: one with windows of few pixels,
 // such as the first one of a network, which no other shares.
@@ -117,8 +121,21 @@ class TileWriter {
         vector_("float" + Number(width_)),
         left_(k_.value(k_.operation().inputs[0]).type),
         right_(k_.value(k_.operation().inputs[1]).type) {
-    if (product_.packing) product_.packing->panel = panel();
-    if (product_.packing) product_.packing->type = right_;
+    if (product_.packing) {
+      Packing& packing = *product_.packing;
+      const PlanOptions& options = steps->options();
+      packing.panel = panel();
+      packing.type = right_;
+      if (width_ == kTexelWidth && !options.ranges) {
+        packing.storage = StorageFor(packing, options.storage, options.images);
+      }
+    }
+    if (const KernelChoice* chosen = steps->choice();
+        chosen != nullptr && chosen->sharing > 0 && product_.packing && !steps->options().ranges &&
+        width_ == kTexelWidth && steps->options().storage == Storage::kBuffer) {
+      sharing_ = static_cast<size_t>(chosen->sharing);
+      k_.RequireGroup({1, sharing_, 1});
+    }
     has_common_epilogue_ = k_.UseCommonEpilogue();
   }
 
@@ -131,10 +148,20 @@ class TileWriter {
   // Declares the tile's first column `n`, its `group`, and `panel`, what it reads of the filter.
   void Declare() {
     const std::string packed = k_.Packed(*product_.packing).name;
-    const std::string panel_elements = k_.Int(product_.packing->panel_elements());
     k_.Line("const int n = get_global_id(0) * " + Number(panel()) + ", group = get_global_id(2);");
+    if (IsImage()) {
+      const std::string factor = k_.Int(PanelFactor(*product_.packing));
+      return k_.Line(
+          "const int panel = (group * (int)get_global_size(0) + (int)get_global_id(0)) * " +
+          factor + ";");
+    }
+    const std::string panel_elements = k_.Int(product_.packing->panel_elements());
     k_.Line(ConstPointer(right_) + " panel = " + packed +
             " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_elements + ";");
+    if (sharing_ > 0) {
+      k_.Line("local " + vector_ + " shared[" + Number(int64_t{kSharedRows} * tile_.vectors) +
+              "];");
+    }
   }
   // The same for a matrix that is no filter; `right` is where the group's starts.
   void Declare(const std::string& right) {
@@ -149,34 +176,67 @@ class TileWriter {
     rows_ = k_.Int(product_.rows);
     const std::string each = k_.Int(RowsOfItem());
     k_.Line("const int end = min(" + rows_ + ", (int)(get_global_id(1) + 1) * " + each + ");");
-    k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
-            ")");
-    k_.Line(ConstPointer(right_) + " w = panel;");
+    if (sharing_ > 0) {
+      // All items of a group reach its barriers, those behind the last row as well.
+      k_.Open("for (int once = 0, m = get_global_id(1) * " + each + "; once < 1; ++once)");
+    } else {
+      k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
+              ")");
+    }
+    k_.Line(IsImage() ? "int w = 0;" : ConstPointer(right_) + " w = panel;");
     for (int v = 0; v < tile_.vectors; ++v) {
       for (int r = 0; r < tile_.rows; ++r) {
         k_.Line(vector_ + " " + Sum(r, v) + " = " + (r == 0 ? Start(v) : Sum(0, v)) + ";");
       }
     }
-    if (product_.packing) k_.Line("w += " + Number(panel()) + ";");
+    if (product_.packing) NextRow();
   }
 
   // The row of the output that row r of the tile is; the last one instead of those behind it.
   std::string Row(int r) const { return "min(m + " + Number(r) + ", " + rows_ + " - 1)"; }
 
+  // Opens a loop over `run` rows of the filter, of which d is one. Items that share the filter
+  // fetch some rows of it together.
+  void OpenDepth(const std::string& run) {
+    if (sharing_ == 0) return k_.Open("for (int d = 0; d < " + run + "; ++d)");
+    const std::string rows = Number(kSharedRows);
+    k_.Open("for (int start = 0; start < " + run + "; start += " + rows + ")");
+    k_.Line("const int stop = min(start + " + rows + ", " + run + ");");
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Open("for (int i = get_local_id(1); i < (stop - start) * " + Number(tile_.vectors) +
+            "; i += " + Number(static_cast<int64_t>(sharing_)) + ")");
+    k_.Line("shared[i] = " + LoadVector({"w", right_}, "i * " + Number(width_), width_) + ";");
+    k_.Close();
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Line("w += (stop - start) * " + Number(panel()) + ";");
+    k_.Line("local const " + vector_ + "* row = shared;");
+    k_.Open("for (int d = start; d < stop; ++d)");
+    in_shared_ = true;
+  }
+  void CloseDepth() {
+    k_.Close();
+    if (sharing_ > 0) k_.Close();
+    in_shared_ = false;
+  }
+
   // Adds the products of the elements aR[index] with a row of the filter, for all R.
   void Accumulate(const std::string& index) {
-    for (int v = 0; v < tile_.vectors; ++v) {
-      k_.Line("const " + vector_ + " b" + Number(v) + " = " + Right(v) + ";");
-    }
+    AddProducts([&](int r) { return Load({"a" + Number(r), left_}, index); });
+  }
+
+  // The same for the four elements of texels aR + index of an image and as many rows; zeros where
+  // aR is below 0, if it may be.
+  void AccumulateTexels(const std::string& image, const std::string& index, bool may_miss) {
     for (int r = 0; r < tile_.rows; ++r) {
-      std::string line =
-          "{ const " + vector_ + " a = " + Load({"a" + Number(r), left_}, index) + ";";
-      for (int v = 0; v < tile_.vectors; ++v) {
-        line += " " + Sum(r, v) + " = fma(a, b" + Number(v) + ", " + Sum(r, v) + ");";
-      }
-      k_.Line(line + " }");
+      const std::string a = "a" + Number(r);
+      k_.Line("const float4 x" + a + " = " + (may_miss ? a + " < 0 ? (float4)(0.0f) : " : "") +
+              "read_imagef(" + image + ", " + a + " + " + index + ");");
     }
-    k_.Line("w += " + (product_.packing ? Number(panel()) : columns_) + ";");
+    for (int element = 0; element < kTexelWidth; ++element) {
+      k_.Line("{");
+      AddProducts([&](int r) { return "xa" + Number(r) + ".s" + Number(element); });
+      k_.Line("}");
+    }
   }
 
   // Stores the tile, closes it, and adds the step.
@@ -202,6 +262,29 @@ class TileWriter {
 
  private:
   int panel() const { return tile_.vectors * width_; }
+  bool IsImage() const { return product_.packing && product_.packing->storage != Storage::kBuffer; }
+  void NextRow() {
+    if (IsImage()) return k_.Line("++w;");
+    if (in_shared_) return k_.Line("row += " + Number(tile_.vectors) + ";");
+    k_.Line("w += " + (product_.packing ? Number(panel()) : columns_) + ";");
+  }
+
+  // Adds the products of left(r), a scalar, with a row of the filter, for all r.
+  template <typename Function>
+  void AddProducts(const Function& left) {
+    for (int v = 0; v < tile_.vectors; ++v) {
+      k_.Line("const " + vector_ + " b" + Number(v) + " = " + Right(v) + ";");
+    }
+    for (int r = 0; r < tile_.rows; ++r) {
+      std::string line = "{ const " + vector_ + " a = " + left(r) + ";";
+      for (int v = 0; v < tile_.vectors; ++v) {
+        line += " " + Sum(r, v) + " = fma(a, b" + Number(v) + ", " + Sum(r, v) + ");";
+      }
+      k_.Line(line + " }");
+    }
+    NextRow();
+  }
+
   int64_t Panels() const { return (product_.columns + panel() - 1) / panel(); }
   std::string Start(int v) const {
     if (!product_.packing) return "(" + vector_ + ")(0.0f)";
@@ -209,6 +292,8 @@ class TileWriter {
   }
   // A vector of the filter's row.
   std::string Right(int v) const {
+    if (in_shared_) return "row[" + Number(v) + "]";
+    if (IsImage()) return FilterTexel(*product_.packing, "packed", "panel", "w", v);
     return LoadVector({"w", right_}, Number(int64_t{v} * width_), width_);
   }
   static std::string Sum(int r, int v) { return "sum" + Number(r) + "_" + Number(v); }
@@ -285,6 +370,8 @@ class TileWriter {
   const std::string vector_;
   const TfLiteType left_, right_;
   bool has_common_epilogue_ = false;
+  size_t sharing_ = 0;      // KernelChoice::sharing, where it can be
+  bool in_shared_ = false;  // rows of the filter are those in local memory
   std::string rows_, columns_;
 };
 
@@ -307,11 +394,11 @@ bool InputIsFloat(const KernelBuilder& k, size_t input) {
 class Windows {
  public:
   Windows(TileWriter* writer, const Window& window, const Shape& image, const Shape& out,
-          const std::string& in, const std::string& first_channel)
+          const Buffer& in, const std::string& first_channel)
       : writer_(*writer), k_(writer->kernel()), window_(window), in_(in), first_(first_channel) {
     height_ = k_.Int(image[1]);
     width_ = k_.Int(image[2]);
-    depth_ = k_.Int(image[3]);
+    depth_ = k_.Int(in.texels ? image[3] / kTexelWidth : image[3]);
     out_height_ = k_.Int(out[1]);
     out_width_ = k_.Int(out[2]);
     stride_y_ = k_.Int(window.stride_y);
@@ -328,16 +415,16 @@ class Windows {
     k_.Line("const int pitch = " + k_.Int(window_.dilation_y) + " * " + width_ + " * " + depth_ +
             ";");
     k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
-    k_.Open("for (int d = 0; d < " + run + "; ++d)");
+    writer_.OpenDepth(run);
     writer_.Accumulate("d");
-    k_.Close();
+    writer_.CloseDepth();
     for (int r = 0; r < writer_.tile().rows; ++r) {
       k_.Line("a" + Number(r) + " += pitch;");
     }
     k_.Close();
   }
 
-  // All others: pixel after pixel, with zeros where there is none.
+  // All others: pixel after pixel, with zeros where there is none; in an image, "-1" for `zeros`.
   void AddPixels(const std::string& run, const std::string& zeros) {
     Place(false);
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
@@ -348,13 +435,13 @@ class Windows {
     k_.Line("const int step = (dy * " + width_ + " + dx) * " + depth_ + ";");
     for (int r = 0; r < writer_.tile().rows; ++r) {
       const std::string n = Number(r);
-      k_.Line(ConstPointer(writer_.left()) + " a" + n + " = (uint)(y" + n + " + dy) < (uint)" +
-              height_ + " && (uint)(x" + n + " + dx) < (uint)" + width_ + " ? " + in_ + " + (o" +
-              n + " + step) : " + zeros + ";");
+      k_.Line((in_.texels ? "const int" : ConstPointer(writer_.left())) + " a" + n + " = (uint)(y" +
+              n + " + dy) < (uint)" + height_ + " && (uint)(x" + n + " + dx) < (uint)" + width_ +
+              " ? " + First() + " + (o" + n + " + step) : " + zeros + ";");
     }
-    k_.Open("for (int d = 0; d < " + run + "; ++d)");
-    writer_.Accumulate("d");
-    k_.Close();
+    writer_.OpenDepth(run);
+    in_.texels ? writer_.AccumulateTexels(in_.name, "d", true) : writer_.Accumulate("d");
+    writer_.CloseDepth();
     k_.Close();
     k_.Close();
   }
@@ -372,15 +459,18 @@ class Windows {
                                  height_ + " + " + y + ") * " + width_ + " + " + x + ") * " +
                                  depth_ + first_;
       k_.Line(pointers
-                  ? ConstPointer(writer_.left()) + " a" + n + " = " + in_ + " + " + offset + ";"
+                  ? ConstPointer(writer_.left()) + " a" + n + " = " + First() + " + " + offset + ";"
                   : "const int o" + n + " = " + offset + ";");
     }
   }
 
+  std::string First() const { return in_.texels ? in_.name + "_first" : in_.name; }
+
   TileWriter& writer_;
   KernelBuilder& k_;
   const Window& window_;
-  const std::string in_, first_;
+  const Buffer in_;
+  const std::string first_;
   std::string height_, width_, depth_, out_height_, out_width_, stride_y_, stride_x_, top_, left_;
 };
 
@@ -401,8 +491,20 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
     k.Line(ConstPointer(writer->left()) + " a" + Number(r) + " = " + in + " + " + writer->Row(r) +
            (step.empty() ? " * " + depth : "") + ";");
   }
-  k.Open("for (int d = 0; d < " + depth + "; ++d)");
+  writer->OpenDepth(depth);
   writer->Accumulate(step.empty() ? "d" : "d * " + step);
+  writer->CloseDepth();
+}
+
+// The same of an image, `depth` texels each.
+void AddTexelRows(TileWriter* writer, const Buffer& in, const std::string& depth) {
+  KernelBuilder& k = writer->kernel();
+  for (int r = 0; r < writer->tile().rows; ++r) {
+    k.Line("const int a" + Number(r) + " = " + in.name + "_first + " + writer->Row(r) + " * " +
+           depth + ";");
+  }
+  k.Open("for (int d = 0; d < " + depth + "; ++d)");
+  writer->AccumulateTexels(in.name, "d", false);
   k.Close();
 }
 
@@ -456,16 +558,21 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();
   const Window& window = kind.window;
-  const Buffer in = k.Input(0);
-  const std::string depth = k.Int(filter[3]);
+  const ValueId source = k.operation().inputs[0];
+  const bool texels = filter[3] % kTexelWidth == 0 && steps->ReadsTexels(source);
+  const Buffer in = texels ? k.Texels(source) : k.Input(0);
+  const std::string depth = k.Int(texels ? filter[3] / kTexelWidth : filter[3]);
   writer.Declare();
   writer.Open();
   if (IsOnePixel(window) && kind.groups == 1) {
-    AddRows(&writer, in.name, depth, "");
+    texels ? AddTexelRows(&writer, in, depth) : AddRows(&writer, in.name, depth, "");
   } else {
     const std::string first = kind.groups == 1 ? "" : " + group * " + depth;
-    Windows windows(&writer, window, image, out, in.name, first);
-    if (!IsPadded(window) && (window.dilation_x == 1 || window.width == 1) && kind.groups == 1) {
+    Windows windows(&writer, window, image, out, in, first);
+    if (texels) {
+      windows.AddPixels(depth, "-1");
+    } else if (!IsPadded(window) && (window.dilation_x == 1 || window.width == 1) &&
+               kind.groups == 1) {
       windows.AddWhole(k.Int(int64_t{filter[2]} * filter[3]));
     } else {
       windows.AddPixels(depth, k.Zeros(filter[3], writer.left()));
@@ -494,12 +601,14 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
                             .column_stride = kind.transpose_b ? depth : 1};
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();
-  const Buffer in = k.Input(0);
-  const std::string depth_text = k.Int(depth);
+  const ValueId left = k.operation().inputs[0];
+  const bool texels = !kind.transpose_a && depth % kTexelWidth == 0 && steps->ReadsTexels(left);
+  const Buffer in = texels ? k.Texels(left) : k.Input(0);
+  const std::string depth_text = k.Int(texels ? depth / kTexelWidth : depth);
   const std::string step = kind.transpose_a ? k.Int(rows) : "";
   writer.Declare();
   writer.Open();
-  AddRows(&writer, in.name, depth_text, step);
+  texels ? AddTexelRows(&writer, in, depth_text) : AddRows(&writer, in.name, depth_text, step);
   writer.Store();
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "compiler/memory_plan.h"
 #include "gpu_cl/adapt.h"
 #include "gpu_cl/make_plan.h"
 
@@ -26,6 +25,15 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
     options.vector_width = static_cast<int>(profile.float_width);
   }
   return options;
+}
+
+Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class) {
+  const auto names = [&](const char* part) {
+    return profile.name.find(part) != std::string::npos ||
+           profile.vendor.find(part) != std::string::npos;
+  };
+  const bool is_adreno = names("Adreno") || names("QUALCOMM") || names("Qualcomm");
+  return device_class == DeviceClass::kMobile && is_adreno ? Storage::kImage2d : Storage::kBuffer;
 }
 
 namespace {
@@ -55,6 +63,8 @@ ClStatus CheckDevice(const SharedContext& context) {
 PlanOptions ChosenOptions(const DeviceProfile& profile, const ExecutorOptions& options) {
   PlanOptions plan_options = PlanOptionsFor(profile, options.device_class);
   plan_options.choices = options.choices;
+  plan_options.storage = options.storage;
+  plan_options.images = profile.image_limits;
   if (options.clblast == nullptr) {
     for (auto& [operation, choice] : plan_options.choices) choice.clblast = false;
   }
@@ -68,7 +78,8 @@ Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
     : context_(std::move(context)),
       graph_(Adapted(std::move(graph), plan_options)),
       lifetimes_(FindLifetimes(graph_)),
-      plan_(MakePlan(graph_, lifetimes_.storage, plan_options)),
+      plan_options_(plan_options),
+      plan_(MakePlan(graph_, lifetimes_.storage, plan_options_)),
       buffers_(graph_.values.size()),
       clblast_(std::move(clblast)) {}
 
@@ -79,6 +90,8 @@ Executor::~Executor() {
 
 // What the plan reads of them, and of which values.
 void Executor::FingerprintConstants() {
+  has_fingerprint_ = true;
+  constants_ = {};
   const auto add = [&](ValueId id) {
     if (id == compiler::kNoValue || !graph_.value(id).constant()) return;
     constants_.Add(static_cast<uint64_t>(id));
@@ -87,6 +100,7 @@ void Executor::FingerprintConstants() {
   for (const Step& step : plan_.steps) {
     for (const Argument& argument : step.arguments) {
       if (const auto* value = std::get_if<ValueBuffer>(&argument)) add(value->value);
+      if (const auto* image = std::get_if<ValueImage>(&argument)) add(image->value);
     }
   }
   for (const Packing& packing : plan_.packings) {
@@ -116,17 +130,17 @@ void Executor::ForgetModel() {
 
 std::unique_ptr<Executor> Executor::Planned(std::shared_ptr<SharedContext> context, Graph graph,
                                             const ExecutorOptions& options) {
-  const PlanOptions plan_options = ChosenOptions(context->device().profile, options);
+  PlanOptions plan_options = ChosenOptions(context->device().profile, options);
+  plan_options.refused = context->RefusedKernels();
   return std::unique_ptr<Executor>(
       new Executor(std::move(context), std::move(graph), plan_options, options.clblast));
 }
 
 ClStatus Executor::Start(const ExecutorOptions& options) {
   ClStatus status = CheckDevice(*context_);
+  options_ = options;
   if (status.ok()) status = OpenQueue(options);
-  if (status.ok()) status = Load(options);
-  if (status.ok()) status = Allocate();
-  if (status.ok()) status = Bind();
+  if (status.ok()) status = Prepare();
   if (IsDeviceLost(status.code)) context_->Poison();
   return status;
 }
@@ -153,135 +167,62 @@ ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
   return ClCall("clCreateCommandQueue", code);
 }
 
-ClStatus Executor::Load(const ExecutorOptions& options) {
+// Compiles the plan and gives it memory; the next one, as long as there is one, where the device
+// refuses it.
+ClStatus Executor::Prepare() {
+  ClStatus status;
+  do {
+    blamed_.clear();
+    kernels_.clear();
+    groups_.clear();
+    status = Load();
+    if (status.ok()) status = Allocate();
+    if (status.ok()) status = Bind();
+  } while (!status.ok() && PlanNextWays(status));
+  return status;
+}
+
+// Plans without the kernels that are to blame. False if there are none, or no other way.
+bool Executor::PlanNextWays(const ClStatus& failure) {
+  constexpr int kFewAttempts = 4;  // then all kernels are to blame: each costs a compilation
+  if (!options_.next_ways || blamed_.empty() || IsDeviceLost(failure.code)) return false;
+  if (++attempts_ > kFewAttempts) blamed_.insert(plan_.kernels.begin(), plan_.kernels.end());
+  // What failed for want of memory may do another time.
+  if (!IsMemoryShort(failure.code)) context_->RefuseKernels(blamed_);
+  plan_options_.refused.merge(blamed_);
+  Plan next = MakePlan(graph_, lifetimes_.storage, plan_options_);
+  if (next == plan_) return false;
+  plan_ = std::move(next);
+  if (has_fingerprint_) FingerprintConstants();
+  return true;
+}
+
+bool Executor::TakesNextWays(ClStatus* status) {
+  if (has_run_ || !PlanNextWays(*status)) return false;
+  const ClStatus prepared = Prepare();
+  if (!prepared.ok()) *status = prepared;
+  if (IsDeviceLost(prepared.code)) context_->Poison();
+  return prepared.ok();
+}
+
+ClStatus Executor::Load() {
   if (plan_.kernels.empty()) return {};
   ClStatus status;
   ProgramRequest request;
   request.source = plan_.Source();
-  request.cache_token = options.cache_token;
-  if (!options.optimize) request.build_options = "-cl-opt-disable";
+  request.cache_token = options_.cache_token;
+  if (!options_.optimize) request.build_options = "-cl-opt-disable";
   for (size_t i = 0; i < plan_.kernels.size(); ++i) {
     request.kernels.push_back(Plan::KernelName(static_cast<int>(i)));
   }
-  program_ = Program::Get(context_, request, options.cache, &status);
-  return status;
-}
-
-// ---- Memory -------------------------------------------------------------------------------------
-
-ClStatus Executor::Allocate() {
-  std::vector<bool> is_read(buffers_.size(), false);
-  size_t zeros = 0;
-  for (const Step& step : plan_.steps) {
-    for (const Argument& argument : step.arguments) {
-      uses_status_ = uses_status_ || std::holds_alternative<StatusBuffer>(argument);
-      if (const auto* zero = std::get_if<ZeroBuffer>(&argument)) {
-        zeros = std::max(zeros, static_cast<size_t>(zero->count));
-      } else if (const auto* value = std::get_if<ValueBuffer>(&argument)) {
-        is_read[static_cast<size_t>(value->value)] = true;
-      }
+  ProgramFailure failure;
+  program_ = Program::Get(context_, request, options_.cache, &status, &failure);
+  for (size_t i = 0; failure.in_build && i < plan_.kernels.size(); ++i) {
+    if (failure.kernel.empty() || failure.kernel == request.kernels[i]) {
+      blamed_.insert(plan_.kernels[i]);
     }
   }
-  for (ValueId id : graph_.outputs) is_read[static_cast<size_t>(id)] = true;
-  ClStatus status = AllocateConstants(is_read, zeros);
-  if (status.ok()) status = AllocateBlocks();
-  if (!status.ok() || !uses_status_) return status;
-  return NewBuffer(CL_MEM_READ_WRITE, sizeof(cl_int), nullptr, "the status", &status_);
-}
-
-// Constants that a kernel reads as they are, and filters in panels.
-ClStatus Executor::AllocateConstants(const std::vector<bool>& is_read, size_t zeros) {
-  constexpr cl_mem_flags kCopied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-  ClStatus status;
-  for (size_t i = 0; i < is_read.size() && status.ok(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    if (is_read[i] && graph_.value(id).constant()) status = AllocateConstant(id);
-  }
-  for (const Packing& packing : plan_.packings) {
-    if (!status.ok()) return status;
-    std::vector<std::byte> contents = Pack(graph_, packing);
-    packed_.emplace_back();
-    status = NewBuffer(kCopied, contents.size(), contents.data(),
-                       "filter '" + graph_.value(packing.filter).name + "'", &packed_.back());
-  }
-  if (!status.ok() || zeros == 0) return status;
-  std::vector<float> contents(zeros, 0.0f);
-  return NewBuffer(kCopied, zeros * sizeof(float), contents.data(), "zeros", &zeros_);
-}
-
-ClStatus Executor::NewBuffer(cl_mem_flags flags, size_t bytes, void* contents,
-                             const std::string& what, ClMemory* out_buffer) {
-  cl_int code = CL_SUCCESS;
-  *out_buffer =
-      ClMemory(&api(), api().CreateBuffer(context_->context(), flags, bytes, contents, &code));
-  ClStatus status = ClCall("clCreateBuffer", code);
-  if (status.ok()) {
-    device_bytes_ += bytes;
-  } else {
-    status.text += ": " + std::to_string(bytes) + " bytes for " + what + ", beside " +
-                   std::to_string(device_bytes_) + " bytes that are held";
-  }
   return status;
-}
-
-ClStatus Executor::AllocateConstant(ValueId id) {
-  const Value& value = graph_.value(id);
-  // A buffer cannot be empty; what it is made of is only read.
-  const bool empty = value.bytes() == 0;
-  return NewBuffer(empty ? CL_MEM_READ_ONLY : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                   empty ? 1 : value.bytes(), empty ? nullptr : const_cast<std::byte*>(value.data),
-                   "constant '" + value.name + "'", &buffers_[static_cast<size_t>(id)]);
-}
-
-// Values whose lifetimes do not overlap share memory: parts of few large blocks.
-ClStatus Executor::AllocateBlocks() {
-  std::vector<compiler::Interval> intervals(buffers_.size());
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    const compiler::Lifetime& lifetime = lifetimes_.of_storage[i];
-    if (lifetime.empty()) {
-      intervals[i] = {0, 0, -1};
-    } else {
-      const size_t bytes = graph_.value(static_cast<ValueId>(i)).bytes();
-      intervals[i] = {std::max<size_t>(bytes, 1), lifetime.first, lifetime.last};
-    }
-  }
-  const DeviceProfile& profile = context_->device().profile;
-  compiler::MemoryPlan memory;
-  if (!PlanMemory(intervals, std::max(profile.base_alignment, 1u), profile.max_allocation,
-                  &memory)) {
-    return {CL_INVALID_BUFFER_SIZE, "a tensor is larger than the device's largest buffer, " +
-                                        std::to_string(profile.max_allocation) + " bytes"};
-  }
-  for (size_t bytes : memory.block_bytes) {
-    blocks_.emplace_back();
-    ClStatus status = NewBuffer(CL_MEM_READ_WRITE, bytes, nullptr, "tensors", &blocks_.back());
-    if (!status.ok()) return status;
-  }
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    if (lifetimes_.of_storage[i].empty()) continue;
-    const cl_buffer_region region = {memory.places[i].offset, intervals[i].bytes};
-    cl_int code = CL_SUCCESS;
-    cl_mem block = blocks_[static_cast<size_t>(memory.places[i].block)].get();
-    buffers_[i] =
-        ClMemory(&api(), api().CreateSubBuffer(block, CL_MEM_READ_WRITE,
-                                               CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-    ClStatus status = ClCall("clCreateSubBuffer", code);
-    if (!status.ok()) return status;
-  }
-  return {};
-}
-
-cl_mem Executor::BufferOf(ValueId id) const {
-  const ValueId owner = lifetimes_.storage[static_cast<size_t>(id)];
-  return buffers_[static_cast<size_t>(owner == compiler::kNoValue ? id : owner)].get();
-}
-
-cl_mem Executor::BufferOf(const Argument& argument) const {
-  if (const auto* value = std::get_if<ValueBuffer>(&argument)) return BufferOf(value->value);
-  if (const auto* packed = std::get_if<PackedBuffer>(&argument)) {
-    return packed_[static_cast<size_t>(packed->packing)].get();
-  }
-  return std::holds_alternative<ZeroBuffer>(argument) ? zeros_.get() : status_.get();
 }
 
 // ---- Kernels ------------------------------------------------------------------------------------
@@ -303,6 +244,22 @@ std::array<size_t, 3> Executor::AllowedGroup(const Step& step) const {
   return limits != nullptr && items > limits->max_group_size ? std::array<size_t, 3>{} : step.local;
 }
 
+ClStatus Executor::SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument) {
+  const auto set = [&](const auto& value) {
+    return ClCall("clSetKernelArg", api().SetKernelArg(kernel, index, sizeof value, &value));
+  };
+  if (const auto* number = std::get_if<int32_t>(&argument)) return set(*number);
+  if (const auto* real = std::get_if<float>(&argument)) return set(*real);
+  const auto* image = std::get_if<ValueImage>(&argument);
+  const auto* texel = std::get_if<ValueTexel>(&argument);
+  if (image == nullptr && texel == nullptr) return set(BufferOf(argument));
+  cl_mem memory = nullptr;
+  cl_int first = 0;
+  ClStatus status = TexelsOf(image != nullptr ? image->value : texel->value, &memory, &first);
+  if (!status.ok()) return status;
+  return image != nullptr ? set(memory) : set(first);
+}
+
 ClStatus Executor::BindStep(const Step& step) {
   ClStatus status;
   groups_.push_back(AllowedGroup(step));
@@ -314,16 +271,7 @@ ClStatus Executor::BindStep(const Step& step) {
   if (!status.ok()) return status;
   cl_uint index = 0;
   for (const Argument& argument : step.arguments) {
-    cl_int code = CL_SUCCESS;
-    if (const auto* number = std::get_if<int32_t>(&argument)) {
-      code = api().SetKernelArg(kernel.get(), index, sizeof *number, number);
-    } else if (const auto* real = std::get_if<float>(&argument)) {
-      code = api().SetKernelArg(kernel.get(), index, sizeof *real, real);
-    } else {
-      cl_mem buffer = BufferOf(argument);
-      code = api().SetKernelArg(kernel.get(), index, sizeof buffer, &buffer);
-    }
-    status = ClCall("clSetKernelArg", code);
+    status = SetArgument(kernel.get(), index, argument);
     if (!status.ok()) {
       status.text += ": argument " + std::to_string(index) + " of " + Plan::KernelName(step.kernel);
       return status;
@@ -374,6 +322,7 @@ ClStatus Executor::RunSteps() {
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     ClStatus status = RunStep(i);
     if (status.ok()) continue;
+    blamed_.insert(plan_.TextOf(plan_.steps[i]));
     const auto operation = static_cast<size_t>(plan_.steps[i].operation);
     status.text += ": step " + std::to_string(i) + ", " +
                    compiler::KindName(graph_.operations[operation].kind);
@@ -471,6 +420,10 @@ std::shared_ptr<const DeviceBuffer> Executor::OutputBuffer(size_t output,
 ClStatus Executor::Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs) {
   ClStatus status = CheckDevice(*context_);
   if (!status.ok()) return status;
+  blamed_.clear();
+  if (kernels_.size() != plan_.steps.size()) {
+    return {CL_INVALID_PROGRAM_EXECUTABLE, "no kernels for a partition could be made"};
+  }
   if (uses_status_) {
     const cl_int zero = 0;
     status = ClCall("clEnqueueWriteBuffer",
@@ -486,6 +439,7 @@ ClStatus Executor::Run(std::span<const InputPlace> inputs, std::span<const Outpu
   if (status.ok()) status = CheckStatus();
   // Only now has the driver compiled everything. A program that cannot be kept is no failure.
   if (status.ok() && program_ != nullptr) (void)program_->Save("");
+  has_run_ = has_run_ || status.ok();
   return Finish(status);
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 
 #include "compiler/graph.h"
 #include "compiler/lifetimes.h"
+#include "compiler/memory_plan.h"
 #include "gpu_cl/buffer_table.h"
 #include "gpu_cl/cl_api.h"
 #include "gpu_cl/clblast.h"
@@ -54,6 +56,11 @@ struct ExecutorOptions {
   bool profiling = false;
   // Whether the driver optimises kernels.
   bool optimize = true;
+  // PlanOptions::storage.
+  Storage storage = Storage::kBuffer;
+  // Whether operations are computed the next way (MakePlan) where the device does not build a
+  // kernel, or does not run it at first.
+  bool next_ways = true;
   // PlanOptions::choices, by operation of the adapted graph; what computes those of CLBlast. Null:
   // the rules decide about them, too.
   std::map<int, KernelChoice> choices = {};
@@ -62,6 +69,10 @@ struct ExecutorOptions {
 
 // What plans for a device and a class depend on, without choices.
 PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_class);
+
+// Where filters lie best on a device of the class: in images on Adreno, whose texture cache serves
+// them, else in buffers.
+Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class);
 
 // One thread at a time may use it; many may run on one context at once.
 class Executor {
@@ -82,6 +93,11 @@ class Executor {
   // Computes the graph's outputs from its inputs, both in their order in the graph. On return the
   // outputs are complete. After the loss of the device the context is poisoned.
   ClStatus Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs);
+
+  // After a Run that failed: whether operations are bound to the next way to compute them, so that
+  // another one may succeed. Only until a Run has succeeded: ways do not fail after that. `status`
+  // is that of the Run, and then that of binding, if that failed.
+  bool TakesNextWays(ClStatus* status);
 
   // Runs the steps once, on whatever is in the buffers, and says how long that took.
   ClStatus TimeSteps(double* out_ns);
@@ -109,22 +125,41 @@ class Executor {
   size_t device_bytes() const { return device_bytes_; }
 
  private:
+  // A filter in panels: a buffer, an image, or an image over a buffer.
+  struct Filter {
+    ClMemory buffer, image;
+  };
+  // An image over the memory of a value, of its own or one over a block.
+  struct Texels {
+    ClMemory own;
+    cl_mem image = nullptr;
+    cl_int first = 0;
+  };
+
   Executor(std::shared_ptr<SharedContext> context, compiler::Graph graph,
            const PlanOptions& plan_options, std::shared_ptr<const ClblastApi> clblast);
 
   ClStatus OpenQueue(const ExecutorOptions& options);
-  ClStatus Load(const ExecutorOptions& options);
+  ClStatus Prepare();
+  ClStatus Load();
+  bool PlanNextWays(const ClStatus& failure);
   ClStatus Allocate();
   ClStatus AllocateConstants(const std::vector<bool>& is_read, size_t zeros);
   ClStatus AllocateConstant(compiler::ValueId id);
+  ClStatus AllocateFilter(const Packing& packing, Filter* out_filter);
   ClStatus AllocateBlocks();
   ClStatus NewBuffer(cl_mem_flags flags, size_t bytes, void* contents, const std::string& what,
                      ClMemory* out_buffer);
+  ClStatus NewImage(cl_mem_flags flags, TfLiteType type, const cl_image_desc& description,
+                    void* contents, const std::string& what, ClMemory* out_image);
+  ClStatus TexelsOf(compiler::ValueId id, cl_mem* out_image, cl_int* out_first);
+  compiler::ValueId OwnerOf(compiler::ValueId id) const;
   cl_mem BufferOf(compiler::ValueId id) const;
   cl_mem BufferOf(const Argument& argument) const;  // other than a number
   ClStatus Bind();
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
+  ClStatus SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument);
   ClStatus Upload(std::span<const InputPlace> inputs);
   ClStatus RunStep(size_t index);
   ClStatus RunSteps();
@@ -140,20 +175,31 @@ class Executor {
   std::shared_ptr<SharedContext> context_;
   compiler::Graph graph_;
   compiler::Lifetimes lifetimes_;
+  PlanOptions plan_options_;
   Plan plan_;
+  ExecutorOptions options_;
   std::shared_ptr<Program> program_;
   ClQueue queue_;
   std::vector<ClMemory> blocks_;
-  std::vector<ClMemory> buffers_;  // by value: constants, and parts of blocks; else empty
-  std::vector<ClMemory> packed_;   // by packing
+  std::vector<size_t> block_bytes_;
+  std::vector<compiler::Place> places_;  // by value, in blocks
+  std::vector<ClMemory> buffers_;        // by value: constants, and parts of blocks; else empty
+  std::vector<Filter> filters_;          // by packing
+  std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;  // by what owns the memory
+  std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;
+  bool refuses_parts_ = false;  // the driver, as the memory of images
   ClMemory zeros_, status_;
   bool uses_status_ = false;
   std::vector<ClKernel> kernels_;              // by step; empty where it is CLBlast's
   std::vector<std::array<size_t, 3>> groups_;  // by step, as Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
-  size_t device_bytes_ = 0;
+  size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;
+  bool has_fingerprint_ = false, has_run_ = false;
+  // Texts of the kernels that the last failure is about.
+  std::set<std::string> blamed_;
+  int attempts_ = 0;  // to plan next ways
 };
 
 }  // namespace deputy::gpu_cl

@@ -33,6 +33,17 @@ Buffer KernelBuilder::Declare(ValueId id, bool read_only) {
   return buffer;
 }
 
+Buffer KernelBuilder::Texels(ValueId id) {
+  for (const auto& [known, buffer] : texels_) {
+    if (known == id) return buffer;
+  }
+  Buffer buffer = {"i" + std::to_string(texels_.size()), value(id).type, true};
+  Parameter("read_only image1d_buffer_t " + buffer.name, ValueImage{id});
+  Parameter("int " + buffer.name + "_first", ValueTexel{id});
+  texels_.emplace_back(id, buffer);
+  return buffer;
+}
+
 std::string KernelBuilder::Int(int64_t number) {
   std::string name = "n" + std::to_string(ints_++);
   Parameter("int " + name, static_cast<int32_t>(number));
@@ -56,7 +67,10 @@ std::string KernelBuilder::Status() {
 
 Buffer KernelBuilder::Packed(const Packing& packing) {
   Buffer buffer = {"packed", packing.type};
-  Parameter(ConstPointer(packing.type) + " restrict " + buffer.name,
+  const bool is_image = packing.storage != Storage::kBuffer;
+  Parameter((is_image ? std::string("read_only ") + ImageType(packing.storage) + " "
+                      : ConstPointer(packing.type) + " restrict ") +
+                buffer.name,
             PackedBuffer{static_cast<int>(packings_.size())});
   packings_.push_back(packing);
   return buffer;
@@ -250,6 +264,10 @@ void KernelBuilder::StoreResult(const std::string& result, const std::string& in
 
 std::string KernelBuilder::Text() const {
   std::string text = "kernel void NAME(" + parameters_ + ") {\n" + before_;
+  if (group_[0] != 0) {
+    text = "__attribute__((reqd_work_group_size(" + std::to_string(group_[0]) + ", " +
+           std::to_string(group_[1]) + ", " + std::to_string(group_[2]) + ")))\n" + text;
+  }
   // What braces were opened before stand around the body.
   for (size_t start = 0; start < body_.size();) {
     const size_t end = body_.find('\n', start) + 1;

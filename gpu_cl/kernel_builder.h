@@ -5,6 +5,8 @@
 #ifndef DEPUTY_GPU_CL_KERNEL_BUILDER_H_
 #define DEPUTY_GPU_CL_KERNEL_BUILDER_H_
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,8 @@ class KernelBuilder {
     return n < operation_.inputs.size() && operation_.inputs[n] != compiler::kNoValue;
   }
   Buffer Read(compiler::ValueId id) { return Declare(id, true); }
+  // The value as texels: of float32 or float16, with a multiple of four elements.
+  Buffer Texels(compiler::ValueId id);
   Buffer Output(size_t n = 0) { return Declare(operation_.outputs[n], false); }
   // A parameter of its own for each call.
   std::string Int(int64_t value);
@@ -38,7 +42,8 @@ class KernelBuilder {
   // An int of that name.
   void Named(const std::string& name, int64_t value);
   std::string Status();
-  // The filter in panels, and `count` zeros, of at most four bytes each: pointers to const.
+  // The filter in panels, an image where it lies in one, and `count` zeros, of at most four bytes
+  // each: pointers to const.
   Buffer Packed(const Packing& packing);
   std::string Zeros(int count, TfLiteType type);
 
@@ -49,6 +54,10 @@ class KernelBuilder {
   // A line that ends in an open brace, and the line that closes it.
   void Open(const std::string& text);
   void Close();
+
+  // Work-items in a group of this function: no others will do.
+  void RequireGroup(const std::array<size_t, 3>& group) { group_ = group; }
+  const std::array<size_t, 3>& group() const { return group_; }
 
   // Lines before all others, and braces around them.
   void Before(const std::string& text);
@@ -98,7 +107,8 @@ class KernelBuilder {
   std::string parameters_, before_, body_;
   std::vector<Argument> arguments_;
   std::vector<Packing> packings_;
-  std::vector<std::pair<compiler::ValueId, Buffer>> buffers_;
+  std::vector<std::pair<compiler::ValueId, Buffer>> buffers_, texels_;
+  std::array<size_t, 3> group_ = {0, 0, 0};
   bool uses_common_ = false;
   Buffer added_ = {"added", kTfLiteFloat32};  // of the common epilogue
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_cl/make_plan.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "gpu_cl/emit.h"
 
 namespace deputy::gpu_cl {
@@ -9,6 +12,46 @@ using compiler::Graph;
 using compiler::Operation;
 using compiler::ValueId;
 
+namespace {
+
+enum Way { kAsChosen, kByRules, kPlain };
+
+PlanOptions OptionsOf(Way way, int operation, PlanOptions options) {
+  if (way == kAsChosen) return options;
+  options.storage = Storage::kBuffer;
+  options.choices.erase(operation);
+  if (way == kPlain) options.vector_width = 0;
+  return options;
+}
+
+// Adds the steps of an operation.
+void AddWay(const Graph& graph, size_t operation, const PlanOptions& options, Plan* plan) {
+  StepWriter steps(graph, static_cast<int>(operation), options, plan);
+  std::visit([&](const auto& kind) { Emit(kind, &steps); }, graph.operations[operation].kind);
+}
+
+// What a plan had before an operation.
+struct Mark {
+  explicit Mark(const Plan& plan)
+      : kernels(plan.kernels.size()), steps(plan.steps.size()), packings(plan.packings.size()) {}
+
+  void GoBack(Plan* plan) const {
+    plan->kernels.resize(kernels);
+    plan->steps.resize(steps);
+    plan->packings.resize(packings);
+  }
+
+  const size_t kernels, steps, packings;
+};
+
+bool IsRefused(const Plan& plan, const Mark& mark, const PlanOptions& options) {
+  return std::any_of(
+      plan.steps.begin() + static_cast<std::ptrdiff_t>(mark.steps), plan.steps.end(),
+      [&](const Step& step) { return options.refused.count(plan.TextOf(step)) != 0; });
+}
+
+}  // namespace
+
 Plan MakePlan(const Graph& graph, const std::vector<ValueId>& storage, const PlanOptions& options) {
   Plan plan;
   plan.prelude = Prelude();
@@ -16,8 +59,13 @@ Plan MakePlan(const Graph& graph, const std::vector<ValueId>& storage, const Pla
     const Operation& operation = graph.operations[i];
     const ValueId output = operation.output();
     if (storage[static_cast<size_t>(output)] != output) continue;
-    StepWriter steps(graph, static_cast<int>(i), options, &plan);
-    std::visit([&](const auto& kind) { Emit(kind, &steps); }, operation.kind);
+    const Mark mark(plan);
+    AddWay(graph, i, options, &plan);
+    for (const Way way : {kByRules, kPlain}) {
+      if (options.refused.empty() || !IsRefused(plan, mark, options)) break;
+      mark.GoBack(&plan);
+      AddWay(graph, i, OptionsOf(way, static_cast<int>(i), options), &plan);
+    }
   }
   return plan;
 }

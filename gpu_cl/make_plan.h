@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a graph to kernels and steps.
+//
+// There are up to three ways to compute an operation, the best one first: as the options say, with
+// what was chosen for it and in images; by the rules, in buffers; with plain kernels. The next one
+// is taken where the one before needs a kernel that the device refused.
 #ifndef DEPUTY_GPU_CL_MAKE_PLAN_H_
 #define DEPUTY_GPU_CL_MAKE_PLAN_H_
 

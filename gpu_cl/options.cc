@@ -18,8 +18,8 @@ namespace {
 
 // The member of Options that a row is about. An enumeration is a text out of the row's choices.
 using Member = std::variant<std::string Options::*, bool Options::*, int64_t Options::*,
-                            double Options::*, Precision Options::*, ClassChoice Options::*,
-                            Preference Options::*, Tuning Options::*>;
+                            double Options::*, Precision Options::*, StorageChoice Options::*,
+                            ClassChoice Options::*, Preference Options::*, Tuning Options::*>;
 
 // The field of the public struct. Flags and enumerations are int32_t there.
 using Field = std::variant<const char * DeputyGpuOptions::*, int32_t DeputyGpuOptions::*,
@@ -52,6 +52,12 @@ constexpr Row kRows[] = {
      "What filters and results within a partition are stored as: fp32, fp16 (half the memory, "
      "three "
      "digits, at most 65504) or auto, which is fp16 on GPUs; computed is always in fp32."},
+    {"storage", &Options::storage, &DeputyGpuOptions::storage, 0, 0,
+     "auto|buffer|image_buffer|image_2d|image_2d_array|image_3d", "auto",
+     "Where filters lie on GPUs: buffer, or image_buffer, image_2d, image_2d_array or image_3d "
+     "where "
+     "the device's images are large enough; inputs of products are then read through images, too. "
+     "auto: image_2d on Adreno, else buffer."},
     {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
      "Whether quantised operators are taken; they are computed in float."},
     {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMany, "",

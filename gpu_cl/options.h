@@ -24,6 +24,9 @@ enum class Precision { kFp32, kFp16, kAutomatic };
 // What kernels are written for; anything but automatic is for tests.
 enum class ClassChoice { kAutomatic, kCpu, kDesktop, kMobile };
 
+// Where filters lie (storage.h); automatic: in images on Adreno.
+enum class StorageChoice { kAutomatic, kBuffer, kImageBuffer, kImage2d, kImage2dArray, kImage3d };
+
 // As TfLiteGpuInferenceUsage.
 enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
@@ -39,6 +42,7 @@ struct Options {
   std::string device;
   ClassChoice device_class;
   Precision precision;
+  StorageChoice storage;
   bool quantized;
   int64_t max_partitions;  // 0: all
   double min_gain_us;

@@ -30,6 +30,11 @@ class Floats {
 std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
   std::vector<float> packed(static_cast<size_t>(packing.elements()), 0.0f);
   const Floats filter(graph.value(packing.filter));
+  // Side by side a row of one panel is followed by that of the next one.
+  const bool beside = packing.storage == Storage::kImage2d;
+  const int64_t row_stride =
+      beside ? packing.groups * packing.panels() * packing.panel : packing.panel;
+  const int64_t panel_stride = beside ? packing.panel : packing.panel_elements();
   float* out = packed.data();
   for (int64_t group = 0; group < packing.groups; ++group) {
     for (int64_t first = 0; first < packing.columns; first += packing.panel) {
@@ -40,11 +45,11 @@ std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
       }
       const int64_t start = group * packing.group_stride + first * packing.column_stride;
       for (int64_t d = 0; d < packing.depth; ++d) {
-        float* row = out + (d + 1) * packing.panel;
+        float* row = out + (d + 1) * row_stride;
         const int64_t from = start + d * packing.depth_stride;
         for (int64_t c = 0; c < width; ++c) row[c] = filter[from + c * packing.column_stride];
       }
-      out += packing.panel_elements();
+      out += panel_stride;
     }
   }
   return packed;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/graph.h"
+#include "gpu_cl/storage.h"
 
 namespace deputy::gpu_cl {
 
@@ -22,6 +23,7 @@ struct Packing {
   int64_t group_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t panel = 1;
   TfLiteType type = kTfLiteFloat32;  // of the panels; or kTfLiteFloat16
+  Storage storage = Storage::kBuffer;
 
   int64_t panels() const { return (columns + panel - 1) / panel; }
   // A panel is a row of the bias and a row for each of the depth.
@@ -31,7 +33,8 @@ struct Packing {
   friend bool operator==(const Packing&, const Packing&) = default;
 };
 
-// The panels of each group one behind the other; zeros where there is no column or no bias.
+// The panels of each group one behind the other, or side by side for an image of two dimensions;
+// zeros where there is no column or no bias.
 std::vector<std::byte> Pack(const compiler::Graph& graph, const Packing& packing);
 
 }  // namespace deputy::gpu_cl

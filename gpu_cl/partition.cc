@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "compiler/dump.h"
 #include "compiler/import.h"
@@ -18,6 +19,23 @@ namespace {
 
 using compiler::Graph;
 using compiler::Refusal;
+
+Storage StorageOf(const GpuDelegate& owner) {
+  switch (owner.options.storage) {
+    case StorageChoice::kImageBuffer:
+      return Storage::kImageBuffer;
+    case StorageChoice::kImage2d:
+      return Storage::kImage2d;
+    case StorageChoice::kImage2dArray:
+      return Storage::kImage2dArray;
+    case StorageChoice::kImage3d:
+      return Storage::kImage3d;
+    case StorageChoice::kAutomatic:
+      return PreferredStorage(owner.context->device().profile, ClassOf(owner));
+    default:
+      return Storage::kBuffer;
+  }
+}
 
 bool StoresHalf(Precision precision, DeviceClass device_class) {
   return precision == Precision::kFp16 ||
@@ -101,6 +119,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.profiling = owner.options.profiling;
   options.optimize = owner.options.optimize;
   options.clblast = owner.clblast;
+  options.storage = StorageOf(owner);
   if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {
     const DeviceProfile& profile = owner.context->device().profile;
     graph = Adapted(std::move(graph), PlanOptionsFor(profile, options.device_class));
@@ -193,6 +212,19 @@ std::string FindPlaces(TfLiteContext* context, const Partition& partition,
   return "";
 }
 
+// Runs it, a second time where memory is short or another way to compute it is left.
+ClStatus Run(Partition* partition, std::span<const InputPlace> inputs,
+             std::span<const OutputPlace> outputs) {
+  GpuDelegate* owner = partition->owner;
+  Executor& executor = *partition->executor;
+  ClStatus status = executor.Run(inputs, outputs);
+  if (IsMemoryShort(status.code) && FreeKept(owner)) status = executor.Run(inputs, outputs);
+  const size_t before = executor.device_bytes();
+  while (!status.ok() && executor.TakesNextWays(&status)) status = executor.Run(inputs, outputs);
+  owner->device_bytes += executor.device_bytes() - before;
+  return status;
+}
+
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return Guarded(context, [&]() -> TfLiteStatus {
     Partition& partition = *static_cast<Partition*>(node->user_data);
@@ -200,10 +232,7 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     std::vector<OutputPlace> outputs;
     const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
-    ClStatus status = partition.executor->Run(inputs, outputs);
-    if (IsMemoryShort(status.code) && FreeKept(partition.owner)) {
-      status = partition.executor->Run(inputs, outputs);
-    }
+    const ClStatus status = Run(&partition, inputs, outputs);
     if (!status.ok()) return Fail(context, kTfLiteError, status.text);
     const Graph& graph = partition.executor->graph();
     for (size_t i = 0; i < outputs.size(); ++i) {

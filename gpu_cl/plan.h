@@ -26,12 +26,27 @@ struct ValueBuffer {
   friend bool operator==(const ValueBuffer&, const ValueBuffer&) = default;
 };
 
-// A constant filter in the order in which tiles of a product read it (packing.h): an index of
-// Plan::packings.
+// A constant filter in the order in which tiles of a product read it (packing.h), in a buffer or an
+// image: an index of Plan::packings.
 struct PackedBuffer {
   int packing = 0;
 
   friend bool operator==(const PackedBuffer&, const PackedBuffer&) = default;
+};
+
+// An image of texels of four over the memory of a value, or over the block in which that lies: the
+// value's first texel in it is a ValueTexel.
+struct ValueImage {
+  compiler::ValueId value = compiler::kNoValue;
+
+  friend bool operator==(const ValueImage&, const ValueImage&) = default;
+};
+
+// Passed as cl_int.
+struct ValueTexel {
+  compiler::ValueId value = compiler::kNoValue;
+
+  friend bool operator==(const ValueTexel&, const ValueTexel&) = default;
 };
 
 // Zeros, as many floats as the largest such argument of the plan says: what lies around an image.
@@ -48,7 +63,8 @@ struct StatusBuffer {
 };
 
 // An int is passed as cl_int, a float as cl_float.
-using Argument = std::variant<ValueBuffer, PackedBuffer, ZeroBuffer, StatusBuffer, int32_t, float>;
+using Argument = std::variant<ValueBuffer, ValueImage, ValueTexel, PackedBuffer, ZeroBuffer,
+                              StatusBuffer, int32_t, float>;
 
 struct Step {
   int kernel = 0;  // of Plan::kernels; -1: CLBlast's
@@ -74,6 +90,8 @@ struct Plan {
   // Names are k0, k1, …
   static std::string KernelName(int kernel);
   friend bool operator==(const Plan&, const Plan&) = default;
+  // Of a step's kernel; that of CLBlast's has no text of ours.
+  const std::string& TextOf(const Step& step) const;
   // The prelude and all functions, with their names: one program.
   std::string Source() const;
 };

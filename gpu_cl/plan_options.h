@@ -5,6 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <string>
+
+#include "gpu_cl/storage.h"
 
 namespace deputy::gpu_cl {
 
@@ -15,6 +19,9 @@ struct KernelChoice {
   // Work-items in a group; zeros: the driver chooses, and so it does for a step whose items this
   // does not divide.
   std::array<size_t, 3> local = {0, 0, 0};
+  // Of a product on a GPU: how many items, one above the other, read the filter through local
+  // memory, which is their group then; 0: each reads it by itself.
+  int sharing = 0;
   // Whether CLBlast computes it.
   bool clblast = false;
 
@@ -32,6 +39,13 @@ struct PlanOptions {
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.
   int vector_width = 0;
+  // Where kernels of vectors of four have their filters, as far as the limits allow; in images
+  // other values are read through images, too.
+  Storage storage = Storage::kBuffer;
+  ImageLimits images = {};
+  // Texts of kernels that the device did not build or run: an operation that needs one of them is
+  // computed the next way (MakePlan).
+  std::set<std::string> refused = {};
   // By operation of the graph; the rules decide for those that are not here.
   std::map<int, KernelChoice> choices = {};
 };

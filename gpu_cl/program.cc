@@ -122,7 +122,7 @@ Program::Program(SharedContext* context, const ProgramRequest& request,
 std::shared_ptr<Program> Program::Get(const std::shared_ptr<SharedContext>& context,
                                       const ProgramRequest& request,
                                       std::shared_ptr<const ProgramCache> cache,
-                                      ClStatus* out_status) {
+                                      ClStatus* out_status, ProgramFailure* out_failure) {
   const Digest key = KeyOf(context->device().profile, request);
   // Held while compiling: a second instance of the same model waits and then has it for nothing,
   // and drivers compile one program at a time anyway.
@@ -139,6 +139,7 @@ std::shared_ptr<Program> Program::Get(const std::shared_ptr<SharedContext>& cont
   *out_status = program->Build();
   if (!out_status->ok()) {
     if (IsDeviceLost(out_status->code)) context->Poison();
+    if (out_failure != nullptr) *out_failure = program->failure_;
     return nullptr;
   }
   entry = program;
@@ -189,8 +190,10 @@ ClStatus Program::BuildFromSource() {
       ClProgram(&api, api.CreateProgramWithSource(context_->context(), 1, &source, nullptr, &code));
   if (code != CL_SUCCESS) return ClCall("clCreateProgramWithSource", code);
   ClStatus status = Compile("clBuildProgram");
+  failure_.in_build = !status.ok();
   if (status.code == CL_BUILD_PROGRAM_FAILURE) {
     const std::string log = BuildLog();
+    failure_.kernel = KernelOfError(request_.source, log);
     status.text = Subject(request_, log) + " does not compile: " + FirstLines(log);
   }
   return status;

@@ -45,6 +45,12 @@ struct KernelLimits {
   uint64_t private_bytes = 0;
 };
 
+// Whether the compiler failed on the source, and on which kernel; "" if it does not tell.
+struct ProgramFailure {
+  bool in_build = false;
+  std::string kernel;
+};
+
 // What an entry of the cache depends on beside its source, its options and its token.
 ProgramIdentity DeviceIdentity(const DeviceProfile& profile);
 
@@ -54,11 +60,12 @@ class Program {
   // from `cache` (which may be null) or from source. One that is shared keeps the cache of its
   // first caller. Its kernels are created once, so that one that is missing shows here. Null on
   // failure; for source that does not compile the text has the kernel's name and the first 20 lines
-  // of the compiler's log. Loss of the device poisons the context.
+  // of the compiler's log. Loss of the device poisons the context. `out_failure`, which may be
+  // null, says more about a failure.
   static std::shared_ptr<Program> Get(const std::shared_ptr<SharedContext>& context,
                                       const ProgramRequest& request,
                                       std::shared_ptr<const ProgramCache> cache,
-                                      ClStatus* out_status);
+                                      ClStatus* out_status, ProgramFailure* out_failure = nullptr);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -100,6 +107,7 @@ class Program {
   std::string tuning_;
   std::string cache_problem_;
   bool from_cache_ = false;
+  ProgramFailure failure_;
   std::atomic<bool> saved_ = false;
 };
 

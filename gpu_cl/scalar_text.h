@@ -16,6 +16,9 @@ namespace deputy::gpu_cl {
 struct Buffer {
   std::string name;
   TfLiteType type = kTfLiteNoType;
+  // Whether it is an image of texels instead, the first one of which is `<name>_first`: only
+  // vectors of four are loaded from it, at multiples of four.
+  bool texels = false;
 };
 
 // The type in which elements lie in buffers ("half" for float16), and in which they are computed

@@ -88,6 +88,9 @@ bool IsProduct(const Operation& operation) {
          std::holds_alternative<compiler::MatMul>(operation.kind);
 }
 
+// Of a group that reads a filter through local memory: two of a GPU's waves, or one.
+constexpr int kSharingItems = 64;
+
 // Sizes of groups for GPUs, within what the device allows.
 std::vector<KernelChoice> GroupChoices(const DeviceProfile& profile) {
   constexpr std::array<size_t, 3> kGroups[] = {{8, 8, 1},  {16, 4, 1},  {64, 1, 1}, {1, 64, 1},
@@ -140,6 +143,13 @@ std::chrono::milliseconds BudgetOf(const TuningOptions& options) {
   return std::chrono::milliseconds(options.level == Tuning::kFull ? 60'000 : 200);
 }
 
+PlanOptions OptionsFor(const DeviceProfile& profile, const ExecutorOptions& executor) {
+  PlanOptions options = PlanOptionsFor(profile, executor.device_class);
+  options.storage = executor.storage;
+  options.images = profile.image_limits;
+  return options;
+}
+
 class Tuner {
  public:
   Tuner(const std::shared_ptr<SharedContext>& context, const ExecutorOptions& executor,
@@ -148,11 +158,12 @@ class Tuner {
         executor_(executor),
         options_(options),
         profile_(context->device().profile),
-        plan_options_(PlanOptionsFor(profile_, executor.device_class)),
+        plan_options_(OptionsFor(profile_, executor)),
         end_(steady_clock::now() + BudgetOf(options)) {
     executor_.cache = nullptr;
     executor_.queue = nullptr;
     executor_.profiling = false;
+    executor_.next_ways = false;  // what fails is not taken
   }
 
   // The default where that is fastest, or nothing was found.
@@ -171,10 +182,11 @@ class Tuner {
  private:
   Digest Key(const std::string& text, Tuning level) const {
     ProgramIdentity identity = DeviceIdentity(profile_);
-    identity.source = "tuning 1, " + std::string(ClassName(executor_.device_class)) + ", " +
+    identity.source = "tuning 2, " + std::string(ClassName(executor_.device_class)) + ", " +
                       std::to_string(static_cast<int>(level)) + ", " +
                       std::to_string(plan_options_.vector_width) + ", " +
                       std::to_string(plan_options_.items) + ", " +
+                      std::to_string(static_cast<int>(executor_.storage)) + ", " +
                       (executor_.optimize ? "" : "not ") + "optimised" +
                       (executor_.clblast == nullptr ? "\n" : ", CLBlast\n") + text;
     return ProgramKey(identity);
@@ -284,8 +296,16 @@ std::vector<KernelChoice> WaysOf(const Graph& graph, int operation, const PlanOp
       options.ranges ? std::vector<KernelChoice>() : GroupChoices(profile);
   ways.insert(ways.end(), groups.begin(), groups.end());
   if (IsProduct(of)) {
+    const bool shares = !options.ranges && options.storage == Storage::kBuffer &&
+                        profile.local_memory_is_dedicated &&
+                        profile.max_group_size >= kSharingItems &&
+                        profile.max_item_sizes[1] >= kSharingItems;
     for (const KernelChoice& tile : TileChoices(options)) {
       ways.push_back(tile);
+      if (shares) {
+        ways.push_back(tile);
+        ways.back().sharing = kSharingItems;
+      }
       for (KernelChoice both : groups) {
         both.rows = tile.rows;
         both.vectors = tile.vectors;
@@ -318,21 +338,21 @@ std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
 
 std::string ChoiceText(const KernelChoice& choice) {
   char text[128];
-  std::snprintf(text, sizeof text, "tile %dx%d group %zux%zux%zu clblast %d", choice.rows,
-                choice.vectors, choice.local[0], choice.local[1], choice.local[2],
-                choice.clblast ? 1 : 0);
+  std::snprintf(text, sizeof text, "tile %dx%d group %zux%zux%zu sharing %d clblast %d",
+                choice.rows, choice.vectors, choice.local[0], choice.local[1], choice.local[2],
+                choice.sharing, choice.clblast ? 1 : 0);
   return text;
 }
 
 bool ParseChoice(const std::string& text, KernelChoice* out_choice) {
   KernelChoice choice;
   int clblast = 0;
-  const int fields =
-      std::sscanf(text.c_str(), "tile %dx%d group %zux%zux%zu clblast %d", &choice.rows,
-                  &choice.vectors, &choice.local[0], &choice.local[1], &choice.local[2], &clblast);
+  const int fields = std::sscanf(text.c_str(), "tile %dx%d group %zux%zux%zu sharing %d clblast %d",
+                                 &choice.rows, &choice.vectors, &choice.local[0], &choice.local[1],
+                                 &choice.local[2], &choice.sharing, &clblast);
   choice.clblast = clblast != 0;
   // Written as it would be: nothing else is behind or between.
-  if (fields != 6 || ChoiceText(choice) != text) return false;
+  if (fields != 7 || ChoiceText(choice) != text) return false;
   *out_choice = choice;
   return true;
 }

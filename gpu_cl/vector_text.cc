@@ -208,6 +208,9 @@ std::string VectorType(TfLiteType type, int width) {
 }
 
 std::string LoadVector(const Buffer& buffer, const std::string& index, int width) {
+  if (buffer.texels) {
+    return "read_imagef(" + buffer.name + ", " + buffer.name + "_first + ((" + index + ") >> 2))";
+  }
   const std::string arguments = "(0, " + buffer.name + " + " + index + ")";
   if (buffer.type == kTfLiteFloat16) return Vector("vload_half", width) + arguments;
   const std::string lanes = Vector("vload", width) + arguments;

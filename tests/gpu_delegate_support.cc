@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_delegate_support.h"
 
+#include <cmath>
+
 #include "gpu_cl/delegate.h"
 #include "gpu_cl/options.h"
 
@@ -14,6 +16,42 @@ void SpiedDeviceTest::SetUp() {
 void SpiedDeviceTest::TearDown() {
   if (spy_ == nullptr) return;
   EXPECT_EQ(spy_->Unbalanced(), "");
+}
+
+std::shared_ptr<SharedContext> SpiedDeviceTest::NewContext() const {
+  std::vector<Device> devices;
+  EXPECT_TRUE(ListDevices(*spy_->api(), &devices).ok());
+  Device device;
+  EXPECT_TRUE(ChooseDevice(devices, "", &device).ok());
+  ClStatus status;
+  auto context = SharedContext::Create(spy_->api(), device, &status);
+  EXPECT_NE(context, nullptr) << status.text;
+  return context;
+}
+
+std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status) {
+  const compiler::Graph& graph = executor->graph();
+  std::vector<std::vector<float>> contents;
+  std::vector<InputPlace> inputs;
+  for (compiler::ValueId id : graph.inputs) {
+    std::vector<float>& numbers = contents.emplace_back(graph.value(id).bytes() / sizeof(float));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<float>(static_cast<int>(i * 7 % 23) - 11) / 4;
+    }
+  }
+  for (const auto& numbers : contents) inputs.push_back({numbers.data(), nullptr});
+  std::vector<float> found(graph.value(graph.outputs[0]).bytes() / sizeof(float), NAN);
+  const OutputPlace output = {found.data(), nullptr};
+  *out_status = executor->Run(inputs, {&output, 1});
+  return found;
+}
+
+std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
+                            const compiler::Graph& graph, const ExecutorOptions& options,
+                            ClStatus* out_status) {
+  const auto executor = Executor::Create(context, graph, options, out_status);
+  if (executor == nullptr) return {};
+  return RunOnNumbers(executor.get(), out_status);
 }
 
 TestDelegate::TestDelegate(std::shared_ptr<const ClApi> api, const OptionTexts& options) {

@@ -14,7 +14,10 @@
 
 #include "c_api/include/common.h"
 #include "c_api/include/deputy.h"
+#include "compiler/graph.h"
 #include "gpu_cl/cl_api.h"
+#include "gpu_cl/device.h"
+#include "gpu_cl/exec.h"
 #include "tests/gpu_models.h"
 #include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"
@@ -29,6 +32,8 @@ class SpiedDeviceTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
+  // A context of its own with the device that delegates take, behind the spy.
+  std::shared_ptr<SharedContext> NewContext() const;
   // Calls of a function so far.
   int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
 
@@ -51,6 +56,12 @@ class TestDelegate {
   std::string error_;
   TfLiteDelegate* delegate_ = nullptr;
 };
+
+// What a graph makes of inputs that are multiples of 1/4, once; NaN where it fails.
+std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status);
+std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
+                            const compiler::Graph& graph, const ExecutorOptions& options,
+                            ClStatus* out_status);
 
 // What an interpreter says of the delegate that was applied first.
 DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);

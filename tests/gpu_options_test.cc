@@ -166,7 +166,7 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
             std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe", "device",
                                    "device_class", "force", "keep_outputs", "kept_plans",
                                    "max_partitions", "min_gain_us", "optimize", "precision",
-                                   "preference", "profiling", "quantized", "tuning"}));
+                                   "preference", "profiling", "quantized", "storage", "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }

@@ -59,6 +59,7 @@ TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
   EXPECT_EQ(defaults.keep_outputs, 0);
   EXPECT_EQ(defaults.optimize, 1);
   EXPECT_EQ(defaults.kept_plans, 4);
+  EXPECT_EQ(defaults.storage, kDeputyGpuStorageAuto);
   EXPECT_EQ(defaults.cl_context, nullptr);
   EXPECT_EQ(defaults.cl_command_queue, nullptr);
 }
@@ -83,6 +84,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   given.keep_outputs = 1;
   given.optimize = 0;
   given.kept_plans = 7;
+  given.storage = kDeputyGpuStorageImage3d;
   given.cl_context = &context;
   given.cl_command_queue = &queue;
   Options options;
@@ -104,6 +106,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   EXPECT_TRUE(options.keep_outputs);
   EXPECT_FALSE(options.optimize);
   EXPECT_EQ(options.kept_plans, 7);
+  EXPECT_EQ(options.storage, StorageChoice::kImage3d);
   EXPECT_EQ(options.context, &context);
   EXPECT_EQ(options.queue, &queue);
 }

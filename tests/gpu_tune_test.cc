@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "gpu_cl/adapt.h"
+#include "gpu_cl/emit.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_fake_cl.h"
@@ -50,15 +51,17 @@ TEST(TuningLevelTest, is_the_greater_of_what_the_options_ask_for) {
 }
 
 TEST(ChoiceTextTest, comes_back_and_nothing_else_does) {
-  const KernelChoice choice = {.rows = 12, .vectors = 2, .local = {8, 4, 1}, .clblast = true};
-  EXPECT_EQ(ChoiceText(choice), "tile 12x2 group 8x4x1 clblast 1");
+  const KernelChoice choice = {
+      .rows = 12, .vectors = 2, .local = {8, 4, 1}, .sharing = 64, .clblast = true};
+  EXPECT_EQ(ChoiceText(choice), "tile 12x2 group 8x4x1 sharing 64 clblast 1");
   KernelChoice found;
   ASSERT_TRUE(ParseChoice(ChoiceText(choice), &found));
   EXPECT_EQ(found, choice);
   for (const char* text :
-       {"", "tile", "tile 12x2 group 8x4x1", "tile 12x2 group 8x4x1 clblast 1 ",
-        "tile 12x2 group 8x4x1 clblast 2", "tile 012x2 group 8x4x1 clblast 1",
-        "tile 99999999999x2 group 8x4x1 clblast 0", "tile 12x2 group -8x4x1 clblast 0"}) {
+       {"", "tile", "tile 12x2 group 8x4x1", "tile 12x2 group 8x4x1 sharing 0 clblast 1 ",
+        "tile 12x2 group 8x4x1 sharing 0 clblast 2", "tile 012x2 group 8x4x1 sharing 0 clblast 1",
+        "tile 12x2 group 8x4x1 clblast 1", "tile 99999999999x2 group 8x4x1 sharing 0 clblast 0",
+        "tile 12x2 group -8x4x1 sharing 0 clblast 0"}) {
     EXPECT_FALSE(ParseChoice(text, &found)) << text;
   }
 }
@@ -156,6 +159,14 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
   // Five groups of at most 64 items, with each of five tiles, or without.
   EXPECT_EQ(WaysOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
+  // And with each tile, where there is local memory of its own.
+  DeviceProfile dedicated = gpu;
+  dedicated.local_memory_is_dedicated = true;
+  EXPECT_EQ(WaysOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
+  dedicated.max_group_size = 32;
+  for (const KernelChoice& way : WaysOf(product, 0, options, dedicated, false)) {
+    EXPECT_EQ(way.sharing, 0);
+  }
   GraphMaker g;
   g.Output(g.Unary(compiler::ScalarOp::kAbs, g.Input({64})));
   EXPECT_EQ(WaysOf(g.graph, 0, options, gpu, false).size(), 5u);
@@ -199,26 +210,6 @@ class GpuTuneTest : public SpiedDeviceTest {
     EXPECT_EQ(problem, "");
     return cache;
   }
-  // What the graph makes of small numbers.
-  static std::vector<float> Run(const std::shared_ptr<SharedContext>& context, const Graph& graph,
-                                const ExecutorOptions& options, ClStatus* out_status) {
-    const auto executor = Executor::Create(context, graph, options, out_status);
-    if (executor == nullptr) return {};
-    std::vector<std::vector<float>> contents;
-    std::vector<InputPlace> inputs;
-    for (ValueId id : graph.inputs) {
-      std::vector<float>& numbers = contents.emplace_back(graph.value(id).bytes() / sizeof(float));
-      for (size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = static_cast<float>(static_cast<int>(i * 7 % 23) - 11) / 4;
-      }
-    }
-    for (const auto& numbers : contents) inputs.push_back({numbers.data(), nullptr});
-    std::vector<float> found(graph.value(graph.outputs[0]).bytes() / sizeof(float), NAN);
-    const OutputPlace output = {found.data(), nullptr};
-    *out_status = executor->Run(inputs, {&output, 1});
-    return found;
-  }
-
   Device device_;
   std::string folder_;
 };
@@ -243,18 +234,81 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
       ExecutorOptions options = For(device_class);
       const PlanOptions plan = PlanOptionsFor(device_.profile, device_class);
       ClStatus status;
-      const std::vector<float> expected = Run(context, graph, options, &status);
+      const std::vector<float> expected = RunGraph(context, graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
       std::vector<KernelChoice> ways = WaysOf(graph, 0, plan, device_.profile, false);
       // Of a GPU's many ways every third.
       for (size_t i = 0; i<ways.size(); i += ways.size()> 8 ? 3 : 1) {
         SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(ways[i]));
         options.choices = {{0, ways[i]}};
-        EXPECT_EQ(Run(context, graph, options, &status), expected);
+        EXPECT_EQ(RunGraph(context, graph, options, &status), expected);
         EXPECT_TRUE(status.ok()) << status.text;
       }
     }
   }
+}
+
+// A filter of more rows than fit into local memory at a time, and of fewer; rows of the output that
+// are no multiple of a group; groups of channels.
+std::vector<Graph> SharingGraphs() {
+  std::vector<Graph> graphs = {ConvGraph()};
+  GraphMaker g;
+  g.Output(g.Add(compiler::Conv2d{},
+                 {g.Input({1, 5, 7, 37}), g.Weights({21, 1, 1, 37}), g.Weights({21})},
+                 {1, 5, 7, 21}));
+  graphs.push_back(g.graph);
+  GraphMaker grouped;
+  grouped.Output(grouped.Add(compiler::Conv2d{{}, 2},
+                             {grouped.Input({1, 4, 5, 8}), grouped.Weights({16, 1, 1, 4})},
+                             {1, 4, 5, 16}));
+  graphs.push_back(grouped.graph);
+  GraphMaker product;
+  product.Output(product.Add(compiler::MatMul{},
+                             {product.Input({3, 40}), product.Weights({40, 20})}, {3, 20}));
+  graphs.push_back(product.graph);
+  return graphs;
+}
+
+TEST_F(GpuTuneTest, filters_in_local_memory_compute_the_same) {
+  const auto context = NewContext();
+  for (const Graph& graph : SharingGraphs()) {
+    ExecutorOptions options = For(DeviceClass::kDesktop);
+    ClStatus status;
+    const std::vector<float> expected = RunGraph(context, graph, options, &status);
+    ASSERT_TRUE(status.ok()) << status.text;
+    int sharing = 64;
+    for (KernelChoice way : TileChoices(PlanOptionsFor(device_.profile, options.device_class))) {
+      way.sharing = sharing;
+      SCOPED_TRACE(ChoiceText(way));
+      options.choices = {{0, way}};
+      const auto executor = Executor::Create(context, graph, options, &status);
+      ASSERT_NE(executor, nullptr) << status.text;
+      const Step& step = executor->plan().steps[0];
+      EXPECT_THAT(executor->plan().TextOf(step), HasSubstr("local float4 shared["));
+      EXPECT_EQ(step.local, (std::array<size_t, 3>{1, static_cast<size_t>(sharing), 1}));
+      EXPECT_EQ(step.global[1] % step.local[1], 0u);
+      EXPECT_EQ(RunOnNumbers(executor.get(), &status), expected);
+      EXPECT_TRUE(status.ok()) << status.text;
+      sharing = sharing == 64 ? 6 : 1;
+    }
+  }
+}
+
+// A group is what the kernel counts on: without it the next way is taken.
+TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
+  ExecutorOptions options = For(DeviceClass::kDesktop);
+  ClStatus status;
+  const std::vector<float> expected = RunGraph(NewContext(), ConvGraph(), options, &status);
+  options.choices = {{0, {.rows = 4, .vectors = 1, .sharing = 64}}};
+  const auto executor = Executor::Create(NewContext(), ConvGraph(), options, &status);
+  ASSERT_NE(executor, nullptr) << status.text;
+  spy_->Fail("EnqueueNDRangeKernel", 0, CL_INVALID_WORK_GROUP_SIZE);
+  std::vector<float> found = RunOnNumbers(executor.get(), &status);
+  if (!status.ok()) {
+    ASSERT_TRUE(executor->TakesNextWays(&status)) << status.text;
+    found = RunOnNumbers(executor.get(), &status);
+  }
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(GpuTuneTest, choice_decides_about_tile_and_group) {
@@ -332,8 +386,8 @@ TEST_F(GpuTuneTest, records_that_make_no_sense_are_misses) {
   for (size_t i = 0; i < key.size(); ++i) {
     key[i] = static_cast<uint8_t>(std::stoul(name.substr(2 * i, 2), nullptr, 16));
   }
-  for (const char* record :
-       {"tile 1000x1000 group 0x0x0 clblast 0", "nonsense", "tile 0x0 group 0x0x0 clblast 1"}) {
+  for (const char* record : {"tile 1000x1000 group 0x0x0 sharing 0 clblast 0", "nonsense",
+                             "tile 0x0 group 0x0x0 sharing 0 clblast 1"}) {
     ASSERT_EQ(cache->Store(key, record, ""), "");
     const int64_t built = Calls("BuildProgram");
     Tune(NewContext(), ConvGraph(), For(DeviceClass::kCpu), full);
@@ -404,15 +458,15 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   options.choices = choices;
   ClStatus status;
   idle_calls = 0;
-  Run(context, graph, options, &status);
+  RunGraph(context, graph, options, &status);
   EXPECT_TRUE(status.ok()) << status.text;
   EXPECT_EQ(idle_calls, 1);
   idle_code = CL_OUT_OF_RESOURCES;
-  Run(context, graph, options, &status);
+  RunGraph(context, graph, options, &status);
   EXPECT_EQ(status.text, "CLBlastSgemm: CL_OUT_OF_RESOURCES (-5): step 0, matmul");
   // Without the library the choice is the rules' again.
   options.clblast = nullptr;
-  Run(context, graph, options, &status);
+  RunGraph(context, graph, options, &status);
   EXPECT_TRUE(status.ok()) << status.text;
 }
 
@@ -438,11 +492,11 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
       g.Output(g.Add(compiler::MatMul{transpose_a, transpose_b}, {a, b}, {kM, kN}));
       ExecutorOptions options;
       options.device_class = DeviceClass::kCpu;
-      const std::vector<float> expected = Run(context, g.graph, options, &status);
+      const std::vector<float> expected = RunGraph(context, g.graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
       options.clblast = clblast;
       options.choices = {{0, {.clblast = true}}};
-      const std::vector<float> found = Run(context, g.graph, options, &status);
+      const std::vector<float> found = RunGraph(context, g.graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
       ASSERT_EQ(found.size(), expected.size());
       for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-2) << i;

@@ -58,6 +58,17 @@ typedef enum DeputyGpuDeviceClass {
   kDeputyGpuDeviceClassMobile = 3,
 } DeputyGpuDeviceClass;
 
+// Where filters lie on GPUs; in images where those of the device are large enough.
+typedef enum DeputyGpuStorage {
+  // In images of two dimensions on Adreno, else in buffers.
+  kDeputyGpuStorageAuto = 0,
+  kDeputyGpuStorageBuffer = 1,
+  kDeputyGpuStorageImageBuffer = 2,
+  kDeputyGpuStorageImage2d = 3,
+  kDeputyGpuStorageImage2dArray = 4,
+  kDeputyGpuStorageImage3d = 5,
+} DeputyGpuStorage;
+
 // What the delegate is used for.
 typedef enum DeputyGpuPreference {
   kDeputyGpuPreferenceSingleAnswer = 0,
@@ -125,6 +136,8 @@ typedef struct DeputyGpuOptions {
   // Between how many shapes inputs can be resized with a partition's plans for them bound still to
   // buffers and kernels, with the memory that takes; 0: a resize binds anew.
   int64_t kept_plans;
+  // A DeputyGpuStorage.
+  int32_t storage;
 } DeputyGpuOptions;
 
 // The defaults, with struct_size. Any thread.

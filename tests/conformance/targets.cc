@@ -37,12 +37,14 @@ TargetRow Optional(TargetRow row) {
 
 // The OpenCL delegate with kernels for other devices than the processor it runs on: not what the
 // driver compiles well.
-TargetRow GpuFor(const char* name, const char* device_class,
+TargetRow GpuFor(const char* name, const char* device_class, const char* storage,
                  const std::map<std::string, std::string>& known_differences) {
-  TargetRow row =
-      OnDevice(Plugin(name, "libdeputy_gpu.so",
-                      {{"device", "cpu"}, {"device_class", device_class}, {"optimize", "false"}},
-                      WhatItTells, 1933, 0, known_differences));
+  TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
+                                  {{"device", "cpu"},
+                                   {"device_class", device_class},
+                                   {"storage", storage},
+                                   {"optimize", "false"}},
+                                  WhatItTells, 1933, 0, known_differences));
   row.rarely = true;
   return row;
 }
@@ -219,8 +221,9 @@ const std::vector<TargetRow>& TargetRows() {
              1978, 16875, OfCompiled()),
       OnDevice(Plugin("gpu", "libdeputy_gpu.so", {{"device", "cpu"}, {"optimize", "false"}},
                       WhatItTells, 1933, 0, OfGpu())),
-      GpuFor("gpu_desktop", "desktop", OfGpu()),
-      GpuFor("gpu_mobile", "mobile", OfGpu()),
+      GpuFor("gpu_desktop", "desktop", "buffer", OfGpu()),
+      GpuFor("gpu_mobile", "mobile", "image_buffer", OfGpu()),
+      GpuFor("gpu_image_2d", "mobile", "image_2d", OfGpu()),
       Plugin("npu_stub", "libdeputy_npu_stub.so", {{"resize", "redelegate"}}, WhatItTells, 440,
              3180, OfNpu()),
       Optional(Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack())),
