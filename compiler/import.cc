@@ -2,6 +2,7 @@
 #include "compiler/import.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/node_import.h"
 #include "compiler/operator_name.h"
@@ -9,11 +10,14 @@
 namespace deputy::compiler {
 namespace {
 
+auto Tables() {
+  return std::array{ConvRows(),     ElementwiseRows(), LookupRows(), MatmulRows(), MovementRows(),
+                    QuantizeRows(), ReduceRows(),      ShapeRows(),  SliceRows()};
+}
+
 // A custom operator is told by its name.
 const ImportRow* FindRow(const TfLiteRegistration& registration) {
-  for (const auto& rows :
-       {ConvRows(), ElementwiseRows(), LookupRows(), MatmulRows(), MovementRows(), QuantizeRows(),
-        ReduceRows(), ShapeRows(), SliceRows()}) {
+  for (const auto& rows : Tables()) {
     for (const ImportRow& row : rows) {
       if (row.code != registration.builtin_code) continue;
       if (row.code != kTfLiteBuiltinCustom) return &row;
@@ -82,6 +86,16 @@ void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
 }
 
 }  // namespace
+
+std::vector<ImportedOperator> ImportedOperators() {
+  std::vector<ImportedOperator> operators;
+  for (const auto& rows : Tables()) {
+    for (const ImportRow& row : rows) {
+      operators.push_back({row.name, row.code, row.max_version});
+    }
+  }
+  return operators;
+}
 
 std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
                                  const TfLiteRegistration& registration, Work* out_work) {

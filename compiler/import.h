@@ -6,10 +6,12 @@
 #define DEPUTY_COMPILER_IMPORT_H_
 
 #include <optional>
+#include <vector>
 
 #include "compiler/graph.h"
 #include "compiler/refusal.h"
 #include "compiler/work.h"
+#include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::compiler {
@@ -19,6 +21,14 @@ namespace deputy::compiler {
 // what the node has to do.
 std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
                                  const TfLiteRegistration& registration, Work* out_work = nullptr);
+
+// An operator that Import() knows, up to a version; what its nodes are like decides the rest.
+struct ImportedOperator {
+  const char* name;
+  TfLiteBuiltinOperator code;
+  int max_version;
+};
+std::vector<ImportedOperator> ImportedOperators();
 
 // The nodes of a partition, for the shapes that its inputs have now. The shapes of all other values
 // are inferred, whatever the tensors say. Constants point into the model's memory. The graph's

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/import.h"
 #include "deputy/deputy_gpu.h"
 #include "deputy/deputy_plugin.h"
 #include "deputy/gpu_delegate.h"
@@ -76,6 +77,16 @@ TfLiteStatus ListDevicesOfPlugin(DeputyDeviceCallback callback, void* user_data,
   });
 }
 
+TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+  for (const compiler::ImportedOperator& op : compiler::ImportedOperators()) {
+    const bool custom = op.code == kTfLiteBuiltinCustom;
+    const DeputyDelegateOperator listed = {sizeof listed, op.code, op.max_version,
+                                           custom ? op.name : nullptr};
+    if (callback != nullptr) callback(user_data, &listed);
+  }
+  return kTfLiteOk;
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin{};
@@ -99,6 +110,9 @@ const DeputyDelegatePlugin* Describe() {
     plugin.take_events = [](TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                             void* user_data) {
       return Quietly([&] { return TakeEvents(delegate, callback, user_data); });
+    };
+    plugin.list_operators = [](DeputyDelegateOperatorCallback callback, void* user_data) {
+      return Quietly([&] { return ListOperators(callback, user_data); });
     };
     return plugin;
   }();

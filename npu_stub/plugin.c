@@ -10,6 +10,7 @@
 #include "npu_stub/loader.h"
 #include "npu_stub/options.h"
 #include "npu_stub/partition.h"
+#include "npu_stub/support.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
 static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
@@ -52,6 +53,17 @@ static TfLiteStatus DescribePartitions(TfLiteDelegate* delegate,
   return kTfLiteOk;
 }
 
+static TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+  DeputyDelegateOperator op = {.struct_size = sizeof op};
+  const char* name = NULL;
+  for (size_t i = 0; callback != NULL; ++i) {
+    op.builtin_code = NpuSupportedOperator(i, &name, &op.max_version);
+    if (op.builtin_code < 0) break;
+    callback(user_data, &op);
+  }
+  return kTfLiteOk;
+}
+
 TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
   static const DeputyDelegatePlugin kPlugin = {
       .struct_size = sizeof kPlugin,
@@ -68,6 +80,7 @@ TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
       .device_bytes = NpuDeviceBytes,
       .list_devices = ListDevices,
       .describe_partitions = DescribePartitions,
+      .list_operators = ListOperators,
   };
   return &kPlugin;
 }

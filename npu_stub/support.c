@@ -97,9 +97,10 @@ static const Row kRows[] = {
 
 enum { kRowCount = sizeof kRows / sizeof kRows[0] };
 
-int32_t NpuSupportedOperator(size_t i, const char** out_name) {
+int32_t NpuSupportedOperator(size_t i, const char** out_name, int32_t* out_max_version) {
   if (i >= kRowCount) return -1;
   *out_name = kRows[i].name;
+  *out_max_version = kRows[i].max_version;
   return kRows[i].code;
 }
 

@@ -26,8 +26,9 @@ bool NpuImportNode(NpuImport* import);
 bool NpuCheckNode(TfLiteContext* context, const TfLiteNode* node,
                   const TfLiteRegistration* registration, int32_t* tensors, NpuRefusal* refusal);
 
-/* The table for people and tests: the builtin code of row `i`, and its name; -1 beyond the end. */
-int32_t NpuSupportedOperator(size_t i, const char** out_name);
+/* The table for people and tests: the builtin code of row `i`, its name and the last version; -1
+ * beyond the end. */
+int32_t NpuSupportedOperator(size_t i, const char** out_name, int32_t* out_max_version);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -360,11 +360,25 @@ class CliTest(unittest.TestCase):
         self.assertEqual(kernels["Convolution2DTransposeBias"]["builtin_code"], 32)
         self.assertEqual(list(kernels), sorted(kernels))
         lines = self.fine("ops").splitlines()
-        self.assertEqual(lines[0].split(), ["operator", "versions", "types"])
+        self.assertEqual(lines[0].split(), ["operator", "versions", "types", "delegates"])
         self.assertEqual(len(lines), len(kernels) + 1)
+        if not all(name in kernels["CONV_2D"]["delegates"] for name in ("gpu", "npu_stub", "xnnpack")):
+            self.skipTest("not all of our delegates are built: the page has them")
         page = (ROOT / "docs" / "operators.md").read_text()
         self.assertIn(self.fine("ops", "--markdown"), page,
                       "run `deputy ops --markdown` for docs/operators.md")
+
+    def test_operators_are_listed_with_the_delegates_that_take_them(self):
+        rows = json.loads(self.fine("ops", "--json", "--delegate", f"{PLUGINS}/libdescribed0.so"))
+        taken = {row["operator"]: row["delegates"] for row in rows if row["delegates"]}
+        self.assertEqual(taken, {"ADD": {"elementwise": 2}})
+        lines = self.fine("ops", "--delegate", f"{PLUGINS}/libdescribed0.so").splitlines()
+        self.assertEqual([line.split()[0] for line in lines if line.endswith(" elementwise to 2")],
+                         ["ADD"])
+        # One that does not say.
+        rows = json.loads(self.fine("ops", "--json", "--delegate", f"{PLUGINS}/libelementwise.so"))
+        self.assertTrue(all(row["delegates"] == {} for row in rows))
+        self.refused(1, "at_all.so", "ops", "--delegate", "/nowhere/at_all.so")
 
     def test_operators_of_a_model_say_who_runs_them(self):
         for delegates, owners in (((), {"CPU"}),

@@ -220,7 +220,8 @@ TEST(NpuTable, every_operator_runs_and_is_refused_somewhere) {
   const Met met = MeetGoldenRows();
   std::set<std::string> names;
   const char* name = nullptr;
-  for (size_t i = 0; NpuSupportedOperator(i, &name) >= 0; ++i) {
+  int32_t version = 0;
+  for (size_t i = 0; NpuSupportedOperator(i, &name, &version) >= 0; ++i) {
     EXPECT_TRUE(names.insert(name).second) << name << " is in the table twice";
     EXPECT_TRUE(met.ran.count(name) != 0) << name << " never ran";
     EXPECT_TRUE(met.left.count(name) != 0) << name << " was never refused";

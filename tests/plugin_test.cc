@@ -261,11 +261,12 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
       EXPECT_EQ(plugin->list_devices, nullptr);
       EXPECT_EQ(plugin->describe_partitions, nullptr);
       EXPECT_EQ(plugin->take_events, nullptr);
+      EXPECT_EQ(plugin->list_operators, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
       EXPECT_NE(plugin->list_devices, nullptr);
-      EXPECT_EQ(plugin->take_events == nullptr, missing != 0) << name;
+      EXPECT_EQ(plugin->list_operators == nullptr, missing != 0) << name;
     }
   }
 }
@@ -324,6 +325,28 @@ DeputyPluginInfo Describe(const DeputyPlugin* plugin) {
   info.struct_size = sizeof info;
   EXPECT_EQ(DeputyPluginDescribe(plugin, &info), kTfLiteOk);
   return info;
+}
+
+TEST_F(PluginRegistry, lists_the_operators_of_a_plug_in_that_says) {
+  DeputyPlugin* described = DeputyPluginLoad(Library("described0").c_str());
+  DeputyPlugin* older = DeputyPluginLoad(Library("described_first_release").c_str());
+  ASSERT_TRUE(described != nullptr && older != nullptr);
+  std::vector<std::string> found;
+  const auto note = [](void* data, const DeputyDelegateOperator* op) {
+    auto* names = static_cast<std::vector<std::string>*>(data);
+    names->push_back(std::to_string(op->builtin_code) + " v" + std::to_string(op->max_version) +
+                     (op->custom_name == nullptr ? "" : op->custom_name));
+  };
+  EXPECT_EQ(DeputyPluginListOperators(described, note, &found), kTfLiteOk);
+  EXPECT_EQ(found, (std::vector<std::string>{"0 v2", "32 v1Bead"}));
+  EXPECT_EQ(DeputyPluginListOperators(older, note, &found), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a plug-in that can list its operators"));
+  EXPECT_EQ(DeputyPluginListOperators(described, nullptr, nullptr), kTfLiteError);
+  EXPECT_THAT(DeputyLastError(), HasSubstr("expected a callback, found NULL"));
+  EXPECT_EQ(DeputyPluginListOperators(nullptr, note, &found), kTfLiteError);
+  EXPECT_EQ(found.size(), 2u);
+  DeputyPluginRelease(described);
+  DeputyPluginRelease(older);
 }
 
 TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in_that_says) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "delegate_option.h"
 #include "deputy/deputy.h"
 #include "json.h"
 #include "model_file.h"
@@ -48,9 +49,49 @@ Json KernelsJson() {
                    {"builtin_code", op.builtin_code},
                    {"min_version", op.min_version},
                    {"max_version", op.max_version},
-                   {"types", TypesJson(op.types)}});
+                   {"types", TypesJson(op.types)},
+                   {"delegates", Json::object()}});
   }
   return all;
+}
+
+// The rows of a table of KernelsJson(), and whose operators are being entered in it.
+struct Entering {
+  Json* rows;
+  std::string delegate;
+};
+
+void EnterOperator(void* data, const DeputyDelegateOperator* op) {
+  const auto& entering = *static_cast<const Entering*>(data);
+  for (Json& row : *entering.rows) {
+    if (row["builtin_code"] != op->builtin_code) continue;
+    if (op->custom_name != nullptr && row["operator"] != op->custom_name) continue;
+    row["delegates"][entering.delegate] = op->max_version;
+  }
+}
+
+// Enters what each library's delegates take. Libraries that do not say leave no trace; those that
+// were named and cannot be loaded are an error.
+void EnterDelegates(const SessionOptions& options, Json* rows) {
+  const QuietReports quiet;
+  std::vector<std::string> libraries = options.used;
+  for (const std::string& delegate : options.delegates) {
+    libraries.push_back(ParseDelegateOption(delegate).library);
+  }
+  const bool are_named = !libraries.empty();
+  if (!are_named) libraries = {"gpu", "npu_stub", "xnnpack"};
+  for (const std::string& library : libraries) {
+    const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
+        DeputyPluginLoad(LibraryPath(library).c_str()), &DeputyPluginRelease);
+    DeputyPluginInfo info = {};
+    info.struct_size = sizeof info;
+    if (plugin == nullptr || DeputyPluginDescribe(plugin.get(), &info) != kTfLiteOk) {
+      if (are_named) FailWork("%s", DeputyLastError());
+      continue;
+    }
+    Entering entering = {rows, info.name};
+    DeputyPluginListOperators(plugin.get(), &EnterOperator, &entering);
+  }
 }
 
 std::string VersionsText(const Json& op) {
@@ -65,17 +106,30 @@ std::string TypesText(const Json& op) {
   return text;
 }
 
+// "gpu, npu_stub to 3": with the last version where that is not the CPU's.
+std::string DelegatesText(const Json& op) {
+  std::string text;
+  for (const auto& [name, version] : op["delegates"].items()) {
+    if (!text.empty()) text += ", ";
+    text += OneLine(name);
+    if (version.get<int>() < op["max_version"].get<int>()) text += " to " + JsonText(version);
+  }
+  return text;
+}
+
 void PrintKernels(const Json& all, bool markdown) {
   if (!markdown) {
-    Table table("<<<", {"operator", "versions", "types"});
-    for (const Json& op : all) table.Add({op["operator"], VersionsText(op), TypesText(op)});
+    Table table("<<<<", {"operator", "versions", "types", "delegates"});
+    for (const Json& op : all) {
+      table.Add({op["operator"], VersionsText(op), TypesText(op), DelegatesText(op)});
+    }
     table.Print();
     return;
   }
-  std::printf("| operator | versions | types |\n|---|---|---|\n");
+  std::printf("| operator | versions | types | delegates |\n|---|---|---|---|\n");
   for (const Json& op : all) {
-    std::printf("| %s | %s | %s |\n", op["operator"].get<std::string>().c_str(),
-                VersionsText(op).c_str(), TypesText(op).c_str());
+    std::printf("| %s | %s | %s | %s |\n", op["operator"].get<std::string>().c_str(),
+                VersionsText(op).c_str(), TypesText(op).c_str(), DelegatesText(op).c_str());
   }
 }
 
@@ -162,7 +216,11 @@ void IgnoreReport(void* /*user_data*/, const char* /*format*/, va_list /*args*/)
 
 void ListOperators(const OpsOptions& options) {
   const std::string& path = options.session.model;
-  if (path.empty()) return Print(KernelsJson(), options);
+  if (path.empty()) {
+    Json kernels = KernelsJson();
+    EnterDelegates(options.session, &kernels);
+    return Print(kernels, options);
+  }
   CheckReadable(path);
   const ModelFile file(path, &IgnoreReport, nullptr);
   if (file.get() == nullptr) FailWork("%s is no usable model: %s", path.c_str(), DeputyLastError());

@@ -105,6 +105,13 @@ bool DefineOperator(Definition* definition, mindspore::kernel::Kernel* kernel,
 
 }  // namespace
 
+void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+  for (const Row& row : kRows) {
+    const DeputyDelegateOperator op = {sizeof op, row.builtin_code, row.version, nullptr};
+    callback(user_data, &op);
+  }
+}
+
 Refusal AddKernel(Definition* definition, mindspore::kernel::Kernel* kernel,
                   const mindspore::schema::Primitive& primitive) {
   if (definition->refusal().reason == 0 && !DefineOperator(definition, kernel, primitive)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bridges/xnnpack/definition.h"
+#include "deputy/deputy_plugin.h"
 #include "mindspore/delegate.h"
 
 namespace deputy::xnnpack {
@@ -50,6 +51,9 @@ struct Operation {
   bool ReadNumbers(const char* name, size_t count, int64_t least,
                    std::vector<uint32_t>* values) const;
 };
+
+// As the member of mindspore::PluginDescription.
+void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data);
 
 // The functions of the table.
 bool DefineUnary(const Operation& operation);

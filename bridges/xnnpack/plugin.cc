@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bridges/xnnpack/delegate.h"
+#include "bridges/xnnpack/operators.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& option
 }
 
 constexpr mindspore::PluginDescription kPlugin = {
-    "xnnpack", DEPUTY_XNNPACK_VERSION, "Deputy", kOptions, 1, Make};
+    "xnnpack", DEPUTY_XNNPACK_VERSION, "Deputy", kOptions, 1, Make, deputy::xnnpack::ListOperators};
 
 }  // namespace
 

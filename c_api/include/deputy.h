@@ -726,6 +726,14 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPluginListDevices(const DeputyPlugin* plugin,
                                                      DeputyDeviceCallback callback,
                                                      void* user_data);
 
+// Calls `callback` for each operator that the plug-in's delegates take in some form; what it gets
+// is the plug-in's and holds during the call. Of a DeputyDelegateOperator, fields beyond its
+// struct_size are not to be read. kTfLiteError for a plug-in that does not say; DeputyLastError()
+// has the text. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginListOperators(const DeputyPlugin* plugin,
+                                                       DeputyDelegateOperatorCallback callback,
+                                                       void* user_data);
+
 // Calls `callback` with texts about the partitions of a delegate of DeputyPluginCreateDelegate,
 // such as the graph that a compiler works on; no texts where the delegate was not made to keep
 // them. kTfLiteError for a delegate whose plug-in has none; DeputyLastError() has the text. Not

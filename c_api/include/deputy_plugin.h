@@ -202,6 +202,22 @@ typedef struct DeputyDeviceEvent {
 // Called for one event after the other.
 typedef void (*DeputyDeviceEventCallback)(void* user_data, const DeputyDeviceEvent* event);
 
+// An operator that a plug-in's delegates take in some form: not every node of it, since types,
+// shapes and options count as well. The plug-in owns it and its text, which hold during the
+// callback.
+typedef struct DeputyDelegateOperator {
+  // sizeof(DeputyDelegateOperator).
+  size_t struct_size;
+  // A TfLiteBuiltinOperator, and the last version that is taken.
+  int32_t builtin_code;
+  int32_t max_version;
+  // The name of a custom operator; NULL for others.
+  const char* custom_name;
+} DeputyDelegateOperator;
+
+// Called for one operator after the other.
+typedef void (*DeputyDelegateOperatorCallback)(void* user_data, const DeputyDelegateOperator* op);
+
 // A delegate's description of itself. It and all it points to lives as long as the process: a
 // plug-in that was loaded is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -245,6 +261,9 @@ typedef struct DeputyDelegatePlugin {
   // delegate may run meanwhile. NULL: it never takes times.
   TfLiteStatus (*take_events)(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data);
+  // Calls `callback` for each operator that the plug-in's delegates take, for tables of support.
+  // NULL: it does not say.
+  TfLiteStatus (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data);
 } DeputyDelegatePlugin;
 
 // The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to

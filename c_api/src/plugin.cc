@@ -193,6 +193,18 @@ TfLiteStatus DeputyPluginListDevices(const DeputyPlugin* plugin, DeputyDeviceCal
   });
 }
 
+TfLiteStatus DeputyPluginListOperators(const DeputyPlugin* plugin,
+                                       DeputyDelegateOperatorCallback callback, void* user_data) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter;
+    if (plugin == nullptr) {
+      reporter.Report("DeputyPluginListOperators: expected a plug-in, found NULL");
+      return kTfLiteError;
+    }
+    return deputy::ListPluginOperators(*plugin->library, callback, user_data, &reporter);
+  });
+}
+
 // ---- Lists --------------------------------------------------------------------------------------
 
 DeputyPluginList* DeputyPluginListCreate(const char* paths) {

@@ -268,6 +268,15 @@ TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallbac
       [&] { return list(callback, user_data, &CollectReport); }, reporter);
 }
 
+TfLiteStatus ListPluginOperators(const PluginLibrary& library,
+                                 DeputyDelegateOperatorCallback callback, void* user_data,
+                                 ErrorReporter* reporter) {
+  const auto list = library.plugin() == nullptr ? nullptr : library.plugin()->list_operators;
+  return Ask(
+      library.path(), "list its operators", list != nullptr, callback != nullptr,
+      [&] { return list(callback, user_data); }, reporter);
+}
+
 TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
                                       DeputyPartitionTextCallback callback, void* user_data,
                                       ErrorReporter* reporter) {

@@ -37,6 +37,11 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
 TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
                                void* user_data, ErrorReporter* reporter);
 
+// The same for the operators that the library's delegates take.
+TfLiteStatus ListPluginOperators(const PluginLibrary& library,
+                                 DeputyDelegateOperatorCallback callback, void* user_data,
+                                 ErrorReporter* reporter);
+
 // The same for the texts about the partitions of a delegate, and for the events of its device; see
 // deputy.h.
 TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,

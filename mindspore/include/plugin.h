@@ -78,6 +78,9 @@ struct PluginDescription {
   size_t option_count;
   // A new delegate. Null where there cannot be one, with the reason in `error`. May throw.
   std::shared_ptr<Delegate> (*create)(const PluginOptions& options, std::string* error);
+  // Calls `callback` for each operator that the delegates take, for tables of support. Null: the
+  // plug-in does not say. May throw.
+  void (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data) = nullptr;
 };
 
 namespace detail {
@@ -133,6 +136,15 @@ struct PluginDoors {
                                                                                      : kTfLiteError;
   }
 
+  static TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+    try {
+      if (callback != nullptr) kDescription.list_operators(callback, user_data);
+    } catch (...) {
+      return kTfLiteError;
+    }
+    return kTfLiteOk;
+  }
+
   static const DeputyDelegatePlugin* Describe() {
     static const DeputyDelegatePlugin plugin = [] {
       DeputyDelegatePlugin p = {};
@@ -147,6 +159,7 @@ struct PluginDoors {
       p.create = Create;
       p.destroy = Destroy;
       p.get_support = GetSupport;
+      if (kDescription.list_operators != nullptr) p.list_operators = ListOperators;
       return p;
     }();
     return &plugin;

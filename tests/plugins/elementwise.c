@@ -478,6 +478,15 @@ static struct {
 
 const DeputyDelegatePlugin* deputy_plugin(void) { return &plugin.known; }
 
+static TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+  const DeputyDelegateOperator ops[] = {
+      {sizeof ops[0], kTfLiteBuiltinAdd, 2, NULL},
+      {sizeof ops[0], kTfLiteBuiltinCustom, 1, "Bead"},
+  };
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) callback(user_data, &ops[i]);
+  return kTfLiteOk;
+}
+
 // When the library is loaded.
 static void __attribute__((constructor)) Describe(void) {
   plugin.known.struct_size = DESCRIBED_SIZE;
@@ -495,6 +504,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.list_devices = ListDevices;
   plugin.known.describe_partitions = DescribePartitions;
   plugin.known.take_events = TakeEvents;
+  plugin.known.list_operators = ListOperators;
   // Behind the end of a smaller struct there is rubbish.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;
