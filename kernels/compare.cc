@@ -28,7 +28,7 @@ constexpr uint32_t kOrderedTypes =
     kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 constexpr uint32_t kEqualTypes = kOrderedTypes | kBoolBit | kStringBit;
 constexpr uint32_t kLessTypes = kOrderedTypes | kBFloat16Bit;
-constexpr uint32_t kSelectTypes = kNumberBits | kBFloat16Bit;
+constexpr uint32_t kSelectTypes = kMovedNumberBits;
 
 // ---- Prepare ----------------------------------------------------------------------------------
 

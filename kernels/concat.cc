@@ -109,7 +109,7 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
 
 // ---- CONCATENATION ----------------------------------------------------------------------------
 
-constexpr uint32_t kConcatenationTypes = kNumberBits | kBFloat16Bit;
+constexpr uint32_t kConcatenationTypes = kNumberBits | kBFloat16Bit | kInt4Bit;
 
 // The parts' quantisation, where the type has one that matters.
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,

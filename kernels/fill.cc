@@ -61,7 +61,7 @@ TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, shape, kInt32Bit | kInt64Bit));
   DEPUTY_TRY(CheckRank(context, shape, 1));
-  DEPUTY_TRY(CheckType(context, value, kAnyBits));
+  DEPUTY_TRY(CheckType(context, value, kMovedBits));
   DEPUTY_TRY(CheckRank(context, value, 0));
   output->type = value->type;
   DEPUTY_TRY(CheckSameQuantization(context, output, value));
@@ -417,7 +417,7 @@ constexpr OpDef kTable[] = {
      .code = kTfLiteBuiltinFill,
      .min_version = 1,
      .max_version = 5,
-     .types = kAnyBits,
+     .types = kMovedBits,
      .options = {},
      .params_size = 0,
      .parse = nullptr,

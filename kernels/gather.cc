@@ -28,6 +28,7 @@ bool FillGather(const OpOptions& options, TfLiteGatherParams* params) {
 
 constexpr uint32_t kGatherTypes = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kInt8Bit | kUInt8Bit |
                                   kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit | kStringBit;
+constexpr uint32_t kLookupTypes = kMovedNumberBits | kPackedBits;
 constexpr uint32_t kIndexTypes = kInt16Bit | kInt32Bit | kInt64Bit;
 
 TfLiteStatus IndexError(TfLiteContext* context, const TfLiteTensor* indices, int64_t index,
@@ -66,7 +67,7 @@ TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kGatherTypes));
+  DEPUTY_TRY(CheckType(context, input, kGatherTypes | kInt4Bit));
   DEPUTY_TRY(CheckType(context, indices, kIndexTypes));
   if (input->type == kTfLiteString) DEPUTY_TRY(CheckRank(context, input, 1));
   output->type = input->type;
@@ -224,10 +225,10 @@ TfLiteStatus CheckTableScales(TfLiteContext* context, const TfLiteTensor* table)
   return kTfLiteOk;
 }
 
-// Whether rows come out in float32 although they are kept as quantised bytes.
+// Whether rows come out in float32 although they are kept as quantised integers.
 bool IsHybrid(const TfLiteTensor* table, const TfLiteTensor* output) {
-  return (table->type == kTfLiteInt8 || table->type == kTfLiteUInt8) &&
-         output->type == kTfLiteFloat32;
+  constexpr uint32_t kScaledTypes = kInt8Bit | kUInt8Bit | kInt4Bit | TypeBit(kTfLiteInt2);
+  return (kScaledTypes & TypeBit(table->type)) != 0 && output->type == kTfLiteFloat32;
 }
 
 TfLiteStatus PrepareLookup(TfLiteContext* context, TfLiteNode* node) {
@@ -237,7 +238,7 @@ TfLiteStatus PrepareLookup(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, lookup, kInt32Bit));
   DEPUTY_TRY(CheckRank(context, lookup, 1));
-  DEPUTY_TRY(CheckType(context, table, kNumberBits));
+  DEPUTY_TRY(CheckType(context, table, kLookupTypes));
   if (Rank(table) < 2) {
     return TensorError(context, table, "expected at least 2 dimensions, found %d", Rank(table));
   }
@@ -252,14 +253,21 @@ TfLiteStatus PrepareLookup(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(table))});
 }
 
-// The bytes count as signed whatever their type: old converters wrote int8 tables as uint8.
+// The bytes count as signed whatever their type: old converters wrote int8 tables as uint8. A row
+// of less than a byte each begins with a byte, the one in which its first element is: TensorFlow
+// Lite has it so, also where that byte is still the row's before.
 void LookupScaled(const TfLiteTensor* lookup, const TfLiteTensor* table, int64_t run, float* out) {
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(table->quantization.params);
+  const int bits = PackedBits(table->type);
   for (int64_t i = 0; i < Dim(lookup, 0); ++i) {
     const int64_t row = Data<int32_t>(lookup)[i];
     const float scale = affine->scale->data[affine->scale->size == 1 ? 0 : row];
-    const int8_t* in = Data<int8_t>(table) + row * run;
-    for (int64_t k = 0; k < run; ++k) *out++ = static_cast<float>(in[k]) * scale;
+    const int64_t first = bits == 0 ? row * run : row * run * bits / 8 * (8 / bits);
+    for (int64_t k = first; k < first + run; ++k) {
+      const int8_t value =
+          bits == 0 ? Data<int8_t>(table)[k] : UnpackedAt(table->type, Data<uint8_t>(table), k);
+      *out++ = static_cast<float>(value) * scale;
+    }
   }
 }
 
@@ -493,11 +501,11 @@ TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     WithOptions<23, TfLiteGatherParams, &FillGather>(
-        KernelRow<void>("GATHER", kTfLiteBuiltinGather, 8, kGatherTypes, &Guarded<&PrepareGather>,
-                        &Guarded<&EvalGather>)),
+        KernelRow<void>("GATHER", kTfLiteBuiltinGather, 8, kGatherTypes | kInt4Bit,
+                        &Guarded<&PrepareGather>, &Guarded<&EvalGather>)),
     KernelRow<void>("GATHER_ND", kTfLiteBuiltinGatherNd, 6, kGatherTypes,
                     &Guarded<&PrepareGatherNd>, &Guarded<&EvalGatherNd>),
-    KernelRow<void>("EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, kNumberBits,
+    KernelRow<void>("EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, kLookupTypes,
                     &Guarded<&PrepareLookup>, &Guarded<&EvalLookup>),
     KernelRow<void>("SCATTER_ND", kTfLiteBuiltinScatterNd, 1, kScatterTypes,
                     &Guarded<&PrepareScatterNd>, &Guarded<&EvalScatterNd>),

@@ -70,8 +70,9 @@ struct LstmData {
 constexpr uint32_t kCellTypes = kFloat32Bit | kInt8Bit;
 
 // The full kernel has 24 inputs, or 20 in files from before layer normalisation.
-TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, 1, 24, 1));
+TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node,
+                             Sparse sparse = Sparse::kRefused) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 24, 1, sparse));
   const int count = node->inputs->size;
   if (count == 20 || count == 24) return kTfLiteOk;
   return KernelError(context, "expected 20 or 24 inputs, found %d", count);
@@ -155,9 +156,30 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
 // ---- LSTM
 // -----------------------------------------------------------------------------------------
 
+// Matrices of bytes may be sparse where the vectors that they meet have no zero point.
+TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node, bool asymmetric) {
+  constexpr int kFirstMatrix = 1, kLastMatrix = 8, kProjection = 16;
+  for (int i = 0; i < node->inputs->size; ++i) {
+    const TfLiteTensor* tensor = Input(context, node, i);
+    if (tensor == nullptr || tensor->sparsity == nullptr) continue;
+    const bool is_matrix = (i >= kFirstMatrix && i <= kLastMatrix) || i == kProjection;
+    if (!is_matrix || !IsReadableConstant(tensor)) {
+      return TensorError(context, tensor, "expected a dense tensor, found a sparse one");
+    }
+    DEPUTY_TRY(CheckType(context, tensor, kInt8Bit | kUInt8Bit));
+    if (asymmetric) {
+      return TensorError(context, tensor,
+                         "sparse weights: expected the option asymmetric_quantize_inputs to be "
+                         "false, found true");
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus PrepareFull(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckInputCount(context, node));
+  DEPUTY_TRY(CheckInputCount(context, node, Sparse::kAllowed));
   const auto& params = ParamsOf<TfLiteLSTMParams>(node);
+  DEPUTY_TRY(CheckSparse(context, node, params.asymmetric_quantize_inputs));
   const TfLiteTensor* input = Input(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kCellTypes));
   DEPUTY_TRY(CheckRank(context, input, 2));

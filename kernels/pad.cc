@@ -176,7 +176,7 @@ TfLiteStatus PrepareMirrorPad(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kNumberBits));
+  DEPUTY_TRY(CheckType(context, input, kMovedNumberBits));
   DEPUTY_TRY(CheckSameType(context, output, input));
   DEPUTY_TRY(CheckMargins(context, node, kInt32Bit | kInt64Bit));
   DEPUTY_TRY(CheckExactQuantization(context, output, input));
@@ -245,7 +245,7 @@ constexpr OpDef kTable[] = {
     KernelRow<void>("PADV2", kTfLiteBuiltinPadv2, 6, kPadTypes, &Guarded<&PreparePad<true>>,
                     &Guarded<&EvalPad<true>>),
     WithOptions<77, TfLiteMirrorPaddingParams, &FillMirrorPad>(
-        KernelRow<void>("MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, kNumberBits,
+        KernelRow<void>("MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, kMovedNumberBits,
                         &Guarded<&PrepareMirrorPad>, &Guarded<&EvalMirrorPad>)),
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE (float32 to 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to float32,
-// DENSIFY (sparse constants to dense ones), CAST, BITCAST and FAKE_QUANT. Scales are one per tensor
-// or, between float32 and integers, one per slice of the quantised dimension. Integers of 2 and 4
-// bits come from float32 (CAST) and become float32 (CAST, DEQUANTIZE).
+// QUANTIZE (float32 to 4, 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to
+// float32, DENSIFY (sparse constants to dense ones), CAST, BITCAST and FAKE_QUANT. Scales are one
+// per tensor or, between float32 and integers, one per slice of the quantised dimension. Integers
+// of 2 and 4 bits come from float32 (CAST, of 4 bits QUANTIZE) and become float32 (CAST,
+// DEQUANTIZE).
 //
 // DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, at the first invoke,
 // and only if some CPU node reads the result: a delegate may have taken all readers. The node stays
@@ -34,15 +35,13 @@ namespace {
 
 constexpr uint32_t kStepTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 constexpr uint32_t kQuantizeTypes = kFloat32Bit | kStepTypes | kInt32Bit;
-constexpr uint32_t kPackedTypes =
-    TypeBit(kTfLiteInt2) | TypeBit(kTfLiteInt4) | TypeBit(kTfLiteUInt4);
-constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit | kPackedTypes;
+constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit | kPackedBits;
 constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 // Real numbers; CAST takes complex ones, too.
 constexpr uint32_t kRealTypes =
     kNumberBits | kBFloat16Bit | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
 constexpr uint32_t kWholeCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
-constexpr uint32_t kCastTypes = kWholeCastTypes | kPackedTypes;
+constexpr uint32_t kCastTypes = kWholeCastTypes | kPackedBits;
 
 // ---- Parameters -------------------------------------------------------------------------------
 
@@ -121,7 +120,12 @@ TfLiteStatus ReadSlices(TfLiteContext* context, const TfLiteTensor* tensor,
 
 TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, const Slices& slices) {
   int32_t low = 0, high = 0;
-  if (!QuantizedLimits(tensor->type, &low, &high)) return UnexpectedType(context, tensor);
+  if (PackedBits(tensor->type) != 0) {
+    const PackedRange range = RangeOf(tensor->type);
+    low = range.low, high = range.high;
+  } else if (!QuantizedLimits(tensor->type, &low, &high)) {
+    return UnexpectedType(context, tensor);
+  }
   for (int64_t s = 0; s < slices.slices; ++s) {
     if (!(slices.Scale(s) > 0.0f) || !std::isfinite(slices.Scale(s)) || slices.ZeroPoint(s) < low ||
         slices.ZeroPoint(s) > high) {
@@ -148,6 +152,8 @@ uint32_t TargetsOf(TfLiteType type) {
       return kInt8Bit | kInt16Bit | kInt32Bit;
     case kTfLiteInt32:
       return kInt8Bit | kInt16Bit;
+    case kTfLiteFloat32:
+      return kStepTypes | kInt4Bit | TypeBit(kTfLiteUInt4);
     default:
       return kStepTypes;
   }
@@ -163,6 +169,10 @@ TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
     Slices& slices = DataOf<QuantizeData>(node).slices;
     DEPUTY_TRY(ReadSlices(context, output, input, &slices));
     DEPUTY_TRY(CheckScales(context, output, slices));
+    if (PackedBits(output->type) != 0 && slices.affine != nullptr) {
+      return TensorError(context, output, "expected one scale for %s, found %d",
+                         TfLiteTypeGetName(output->type), slices.affine->scale->size);
+    }
   } else {
     DEPUTY_TRY(CheckQuantized(context, input));
     DEPUTY_TRY(CheckQuantized(context, output));
@@ -239,16 +249,16 @@ TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- QUANTIZE ---------------------------------------------------------------------------------
 
-// A real number in steps. The exact mode rounds ties away from zero, the default to even.
+// A real number in steps from `low` to `high`. The exact mode rounds ties away from zero, the
+// default to even.
 template <typename T>
-T ToStep(float value, float scale, int32_t zero_point, Arithmetic arithmetic) {
-  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+T ToStep(float value, float scale, int32_t zero_point, T low, T high, Arithmetic arithmetic) {
   const float steps = value / scale;
   const float rounded =
       arithmetic == Arithmetic::kReference ? std::round(steps) : std::nearbyint(steps);
   const float shifted = rounded + static_cast<float>(zero_point);
-  if (!(shifted > kLow)) return std::numeric_limits<T>::min();
-  return static_cast<T>(std::min(shifted, kHigh));
+  if (!(shifted > static_cast<float>(low))) return low;
+  return static_cast<T>(std::min(shifted, static_cast<float>(high)));
 }
 
 // A call costs more than a few elements.
@@ -266,9 +276,27 @@ void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* v
       return loop(values + first, count, {scale, zero_point}, out + first);
     }
     for (int64_t i = first; i < first + count; ++i) {
-      out[i] = ToStep<T>(values[i], scale, zero_point, arithmetic);
+      out[i] = ToStep<T>(values[i], scale, zero_point, std::numeric_limits<T>::min(),
+                         std::numeric_limits<T>::max(), arithmetic);
     }
   });
+}
+
+// Ties are rounded away from zero in both modes, as both of TensorFlow Lite's kernels have it.
+TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, const float* values,
+                              TfLiteTensor* output) {
+  const PackedRange range = RangeOf(output->type);
+  PackedElements access(context);
+  uint8_t* steps = nullptr;
+  DEPUTY_TRY(access.Write(output, &steps));
+  slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i) {
+      steps[i] = static_cast<uint8_t>(ToStep<int8_t>(values[i], slices.Scale(slice),
+                                                     slices.ZeroPoint(slice), range.low, range.high,
+                                                     Arithmetic::kReference));
+    }
+  });
+  return access.Finish();
 }
 
 template <typename Requantizer, typename In, typename Out>
@@ -302,8 +330,12 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteFloat32) {
+    const Slices& slices = DataOf<QuantizeData>(node).slices;
+    if (PackedBits(output->type) != 0) {
+      return QuantizeToPacked(context, slices, Data<float>(input), output);
+    }
     return DispatchType<kStepTypes>(context, output, [&](auto out_tag) {
-      QuantizeFloats(context, DataOf<QuantizeData>(node).slices, Data<float>(input),
+      QuantizeFloats(context, slices, Data<float>(input),
                      Data<typename decltype(out_tag)::type>(output));
       return kTfLiteOk;
     });

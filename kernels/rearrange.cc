@@ -53,6 +53,8 @@ TfLiteStatus ResizeIfDynamic(TfLiteContext* context, TfLiteNode* node) {
   return IsKnown(Input(context, node, 1)) ? kTfLiteOk : resize(context, node);
 }
 
+constexpr uint32_t kTransposeTypes = kMovedNumberBits | kInt4Bit | TypeBit(kTfLiteUInt4);
+
 // ---- TRANSPOSE --------------------------------------------------------------------------------
 
 TfLiteStatus ReadPermutation(TfLiteContext* context, const TfLiteNode* node, int* order) {
@@ -82,7 +84,7 @@ TfLiteStatus PrepareTranspose(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), Rank(input)));
-  return PrepareShaped<&ResizeTransposed>(context, node, kMovedBits & ~kStringBit, kInt32Bit);
+  return PrepareShaped<&ResizeTransposed>(context, node, kTransposeTypes, kInt32Bit);
 }
 
 TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
@@ -162,7 +164,7 @@ TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus PrepareBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
-  return PrepareShaped<&ResizeBroadcast>(context, node, kNumberBits, kInt32Bit | kInt64Bit);
+  return PrepareShaped<&ResizeBroadcast>(context, node, kMovedNumberBits, kInt32Bit | kInt64Bit);
 }
 
 TfLiteStatus EvalBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
@@ -410,17 +412,17 @@ constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
 }
 
 constexpr OpDef kTable[] = {
-    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kMovedBits & ~kStringBit,
-          &Guarded<&PrepareTranspose>, &Guarded<&EvalTranspose>),
+    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kTransposeTypes, &Guarded<&PrepareTranspose>,
+          &Guarded<&EvalTranspose>),
     Blocks<true, 94, TfLiteDepthToSpaceParams>("DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace),
     Blocks<false, 19, TfLiteSpaceToDepthParams>("SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth),
-    Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kNumberBits,
+    Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kMovedNumberBits,
           &Guarded<&PrepareBatchToSpace>, &Guarded<&EvalBatchToSpace>),
-    Plain("SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 1, 4, kNumberBits,
+    Plain("SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 1, 4, kMovedNumberBits,
           &Guarded<&PrepareSpaceToBatch>, &Guarded<&EvalSpaceToBatch>),
     Plain("TILE", kTfLiteBuiltinTile, 1, 3, kMovedBits, &Guarded<&PrepareTile>,
           &Guarded<&EvalTile>),
-    Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kNumberBits,
+    Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kMovedNumberBits,
           &Guarded<&PrepareBroadcastTo>, &Guarded<&EvalBroadcastTo>),
     Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes, &Guarded<&PrepareReverse>,
           &Guarded<&EvalReverse>),

@@ -36,8 +36,9 @@ bool FillNearest(const OpOptions& options, TfLiteResizeNearestNeighborParams* pa
 // ---- Prepare ----------------------------------------------------------------------------------
 
 constexpr uint32_t kBilinearTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit;
-constexpr uint32_t kNearestTypes = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit |
-                                   kInt32Bit | kUInt32Bit | kBoolBit;
+constexpr uint32_t kNearestTypes = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kInt8Bit | kUInt8Bit |
+                                   kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit | kUInt32Bit |
+                                   kBoolBit;
 
 // The output's shape. Bilinear answers are refused an extent of 0, nearest ones are not.
 template <int least>

@@ -36,8 +36,7 @@ bool FillHashtable(const OpOptions& options, TfLiteHashtableParams* params) {
 // A handle is one int32: the number of the resource.
 constexpr uint32_t kHandleTypes = TypeBit(kTfLiteResource) | kInt32Bit;
 
-constexpr uint32_t kValueTypes =
-    kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
+constexpr uint32_t kValueTypes = kMovedNumberBits | kPackedBits | TypeBit(kTfLiteComplex128);
 
 constexpr uint32_t kEntryTypes = kInt64Bit | kStringBit;
 

@@ -40,6 +40,9 @@ bool FillShape(const OpOptions& options, TfLiteShapeParams* params) {
   return true;
 }
 
+// These copy bytes, or do not look at them.
+constexpr uint32_t kCopiedTypes = kMovedBits | kPackedBits | TypeBit(kTfLiteComplex128);
+
 // ---- RESHAPE ----------------------------------------------------------------------------------
 
 // The second input if it counts.
@@ -154,7 +157,7 @@ TfLiteStatus PrepareSqueeze(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kMovedBits));
+  DEPUTY_TRY(CheckType(context, input, kCopiedTypes));
   DEPUTY_TRY(CheckSameType(context, output, input));
   if (input->type == kTfLiteString) MakeDynamic(output);
   return ResizeSqueezed(context, node);
@@ -186,7 +189,7 @@ TfLiteStatus PrepareExpandDims(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* axis = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kMovedBits));
+  DEPUTY_TRY(CheckType(context, input, kCopiedTypes));
   DEPUTY_TRY(CheckType(context, axis, kInt32Bit | kInt64Bit));
   DEPUTY_TRY(CheckElementCount(context, axis, 1));
   DEPUTY_TRY(CheckExactQuantization(context, output, input));
@@ -293,18 +296,18 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     WithOptions<17, TfLiteReshapeParams, &FillReshape>(KernelRow<void>(
-        "RESHAPE", kTfLiteBuiltinReshape, 1, kMovedBits, &Guarded<&PrepareReshape>,
+        "RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes, &Guarded<&PrepareReshape>,
         &Guarded<&EvalReshape>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(KernelRow<void>(
-        "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kMovedBits, &Guarded<&PrepareSqueeze>,
+        "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes, &Guarded<&PrepareSqueeze>,
         &Guarded<&EvalCopy>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
-    KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kMovedBits,
+    KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kCopiedTypes,
                     &Guarded<&PrepareExpandDims>, &Guarded<&EvalExpandDims>,
                     kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified),
     WithOptions<55, TfLiteShapeParams, &FillShape>(
-        KernelRow<void>("SHAPE", kTfLiteBuiltinShape, 1, kAnyBits, &Guarded<&PrepareShape>,
+        KernelRow<void>("SHAPE", kTfLiteBuiltinShape, 1, kCopiedTypes, &Guarded<&PrepareShape>,
                         &Guarded<&EvalNothing>)),
-    KernelRow<void>("RANK", kTfLiteBuiltinRank, 1, kAnyBits, &Guarded<&PrepareRank>,
+    KernelRow<void>("RANK", kTfLiteBuiltinRank, 1, kCopiedTypes, &Guarded<&PrepareRank>,
                     &Guarded<&EvalNothing>),
     KernelRow<void>("BROADCAST_ARGS", kTfLiteBuiltinBroadcastArgs, 1, kInt32Bit | kInt64Bit,
                     &Guarded<&PrepareBroadcastArgs>, &Guarded<&EvalBroadcastArgs>),

@@ -23,6 +23,9 @@ bool FillStridedSlice(const OpOptions& options, TfLiteStridedSliceParams* params
   return true;
 }
 
+constexpr uint32_t kSliceTypes = kMovedBits | kInt4Bit;
+constexpr uint32_t kUpdateTypes = kMovedNumberBits | kInt4Bit;
+
 // ---- SLICE ------------------------------------------------------------------------------------
 
 TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
@@ -59,7 +62,7 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* begin = Input(context, node, 1);
   const TfLiteTensor* size = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kAnyBits));
+  DEPUTY_TRY(CheckType(context, input, kSliceTypes));
   DEPUTY_TRY(CheckSameType(context, output, input));
   for (const TfLiteTensor* tensor : {begin, size}) {
     DEPUTY_TRY(CheckType(context, tensor, kInt32Bit | kInt64Bit));
@@ -235,7 +238,7 @@ TfLiteStatus PrepareUpdate(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* update = Input(context, node, 1);
   const TfLiteTensor* start = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, operand, kNumberBits));
+  DEPUTY_TRY(CheckType(context, operand, kUpdateTypes));
   DEPUTY_TRY(CheckSameType(context, update, operand));
   DEPUTY_TRY(CheckType(context, start, kInt32Bit | kInt64Bit));
   DEPUTY_TRY(CheckRank(context, start, 1));
@@ -273,12 +276,12 @@ TfLiteStatus EvalUpdate(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kAnyBits, &Guarded<&PrepareSlice>,
+    KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kSliceTypes, &Guarded<&PrepareSlice>,
                     &Guarded<&EvalSlice>),
     WithOptions<32, TfLiteStridedSliceParams, &FillStridedSlice>(
         KernelRow<void>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, kMovedBits,
                         &Guarded<&PrepareStridedSlice>, &Guarded<&EvalStridedSlice>)),
-    KernelRow<void>("DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, kNumberBits,
+    KernelRow<void>("DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, kUpdateTypes,
                     &Guarded<&PrepareUpdate>, &Guarded<&EvalUpdate>, kTfLiteInplaceOpInput0Shared),
 };
 

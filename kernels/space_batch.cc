@@ -99,7 +99,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* size = Input(context, node, 1);
   const TfLiteTensor* margins = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kNumberBits));
+  DEPUTY_TRY(CheckType(context, input, kMovedNumberBits));
   DEPUTY_TRY(CheckSameType(context, output, input));
   if (Rank(input) != 3 && Rank(input) != 4) {
     return TensorError(context, input, "expected 3 or 4 dimensions, found %d", Rank(input));

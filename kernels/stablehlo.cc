@@ -101,6 +101,12 @@ T Combine(T a, T b) {
   }
 }
 
+// Of truths the sum and the maximum are "or", the others "and". A client may write any byte.
+template <Combination combination>
+uint8_t CombineTruths(uint8_t a, uint8_t b) {
+  return Combine<combination, bool>(a != 0, b != 0) ? 1 : 0;
+}
+
 // Whether signed and unsigned integers are combined alike.
 constexpr bool IgnoresSign(Combination combination) {
   return combination != Combination::kMaximum && combination != Combination::kMinimum;
@@ -119,6 +125,7 @@ struct LoopType<true, T, true> {
 constexpr uint32_t kNumbers = kFloat32Bit | kFloat16Bit | TypeBit(kTfLiteFloat64) | kInt8Bit |
                               kUInt8Bit | kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit |
                               kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
+constexpr uint32_t kCombinedTypes = kNumbers | kBoolBit;
 constexpr uint32_t kAndTypes = kInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit | kUInt8Bit |
                                TypeBit(kTfLiteUInt16) | kUInt32Bit | TypeBit(kTfLiteUInt64) |
                                kBoolBit;
@@ -162,6 +169,10 @@ TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& 
 
 template <Combination combination>
 TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
+  if (Output(context, node, 0)->type == kTfLiteBool) {
+    MapTyped<uint8_t>(context, node, &CombineTruths<combination>);
+    return kTfLiteOk;
+  }
   return MapPairs<kNumbers, IgnoresSign(combination)>(
       context, node, [](auto a, auto b) { return Combine<combination>(a, b); });
 }
@@ -182,7 +193,7 @@ TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- STABLEHLO_PAD ----------------------------------------------------------------------------
 
-constexpr uint32_t kPadTypes = kNumbers | kBoolBit;
+constexpr uint32_t kMovedTypes = kNumbers | kBoolBit | kBFloat16Bit | TypeBit(kTfLiteComplex64);
 
 TfLiteStatus PlanPad(TfLiteContext* context, TfLiteNode* node, PaddedAxis (&axes)[kMaxRank]) {
   const auto& params = ParamsOf<TfLiteStablehloPadParams>(node);
@@ -204,7 +215,7 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* value = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kPadTypes));
+  DEPUTY_TRY(CheckType(context, input, kMovedTypes));
   DEPUTY_TRY(CheckSameType(context, value, input));
   DEPUTY_TRY(CheckSameType(context, output, input));
   DEPUTY_TRY(CheckElementCount(context, value, 1));
@@ -379,7 +390,7 @@ TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* operand = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, operand, kNumbers));
+  DEPUTY_TRY(CheckType(context, operand, kMovedTypes));
   DEPUTY_TRY(CheckSameType(context, output, operand));
   Windows windows;
   DEPUTY_TRY(PlanGather(context, node, &windows));
@@ -497,7 +508,7 @@ TfLiteStatus PrepareScatter(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* indices = Input(context, node, 1);
   const TfLiteTensor* updates = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, operand, kNumbers));
+  DEPUTY_TRY(CheckType(context, operand, kCombinedTypes));
   DEPUTY_TRY(CheckSameType(context, updates, operand));
   DEPUTY_TRY(CheckSameType(context, output, operand));
   const auto& params = ParamsOf<TfLiteStablehloScatterParams>(node);
@@ -554,11 +565,11 @@ class ScatterTargets {
   int64_t place_[kMaxRank] = {};
 };
 
-template <Combination combination, typename T>
-void Scatter(ScatterTargets targets, const T* update, T* out) {
+template <typename T, typename Function>
+void Scatter(ScatterTargets targets, const T* update, T* out, const Function& combine) {
   do {
     const int64_t to = targets.Target();
-    if (to >= 0) out[to] = Combine<combination>(out[to], *update);
+    if (to >= 0) out[to] = combine(out[to], *update);
     ++update;
   } while (targets.Next());
 }
@@ -569,10 +580,16 @@ TfLiteStatus ScatterAll(TfLiteContext* context, TfLiteNode* node, const Windows&
   const TfLiteTensor* updates = Input(context, node, 2);
   DEPUTY_TRY(CopyTensor(context, Input(context, node, 0), output));
   if (ElementCount(updates) == 0) return kTfLiteOk;
+  const ScatterTargets targets = {Input(context, node, 1), updates, windows, output};
+  if (output->type == kTfLiteBool) {
+    Scatter(targets, Data<const uint8_t>(updates), Data<uint8_t>(output),
+            &CombineTruths<combination>);
+    return kTfLiteOk;
+  }
   return DispatchType<kNumbers>(context, output, [&](auto tag) {
     using T = typename LoopType<IgnoresSign(combination), typename decltype(tag)::type>::type;
-    Scatter<combination>({Input(context, node, 1), updates, windows, output}, Data<T>(updates),
-                         Data<T>(output));
+    Scatter(targets, Data<const T>(updates), Data<T>(output),
+            [](T a, T b) { return Combine<combination>(a, b); });
     return kTfLiteOk;
   });
 }
@@ -611,7 +628,7 @@ constexpr OpDef With(OpDef row) {
 
 template <Combination combination>
 constexpr OpDef Elements(const char* name, TfLiteBuiltinOperator code) {
-  return KernelRow<void>(name, code, 1, kNumbers, &Guarded<&PrepareElements<kNumbers>>,
+  return KernelRow<void>(name, code, 1, kCombinedTypes, &Guarded<&PrepareElements<kCombinedTypes>>,
                          &Guarded<&EvalElements<combination>>);
 }
 
@@ -625,13 +642,13 @@ constexpr OpDef kTable[] = {
     KernelRow<void>("STABLEHLO_SHIFT_LEFT", kTfLiteBuiltinStablehloShiftLeft, 1, kShiftTypes,
                     &Guarded<&PrepareElements<kShiftTypes>>, &Guarded<&EvalShiftLeft>),
     With<7, false, TfLiteStablehloScatterParams, &FillScatter>(
-        KernelRow<void>("STABLEHLO_SCATTER", kTfLiteBuiltinStablehloScatter, 1, kNumbers,
+        KernelRow<void>("STABLEHLO_SCATTER", kTfLiteBuiltinStablehloScatter, 1, kCombinedTypes,
                         &Guarded<&PrepareScatter>, &Guarded<&EvalScatter>)),
     With<16, false, TfLiteStablehloGatherParams, &FillGather>(
-        KernelRow<void>("STABLEHLO_GATHER", kTfLiteBuiltinStablehloGather, 1, kNumbers,
+        KernelRow<void>("STABLEHLO_GATHER", kTfLiteBuiltinStablehloGather, 1, kMovedTypes,
                         &Guarded<&PrepareGather>, &Guarded<&EvalGather>)),
     With<10, true, TfLiteStablehloPadParams, &FillPad>(
-        KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kPadTypes,
+        KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kMovedTypes,
                         &Guarded<&PreparePad>, &Guarded<&EvalPad>)),
     ParserRow("STABLEHLO_LOGISTIC", kTfLiteBuiltinStablehloLogistic),
     ParserRow("STABLEHLO_DIVIDE", kTfLiteBuiltinStablehloDivide),

@@ -227,7 +227,7 @@ TfLiteStatus PrepareTableLookup(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckType(context, integers, kInt32Bit));
     DEPUTY_TRY(CheckRank(context, integers, 1));
   }
-  DEPUTY_TRY(CheckType(context, values, kAnyBits));
+  DEPUTY_TRY(CheckType(context, values, kMovedBits));
   if (values->type == kTfLiteString) DEPUTY_TRY(CheckRank(context, values, 1));
   if (Rank(values) < 1 || Dim(values, 0) < 1) {
     return TensorError(context, values, "expected 1 row or more, found none");
@@ -290,7 +290,7 @@ constexpr OpDef kTable[] = {
     WithOptions<4, TfLiteLSHProjectionParams, &FillLshProjection>(
         KernelRow<void>("LSH_PROJECTION", kTfLiteBuiltinLshProjection, 1, kNumberBits,
                         &Guarded<&PrepareProjection>, &Guarded<&EvalProjection>)),
-    KernelRow<void>("HASHTABLE_LOOKUP", kTfLiteBuiltinHashtableLookup, 1, kAnyBits,
+    KernelRow<void>("HASHTABLE_LOOKUP", kTfLiteBuiltinHashtableLookup, 1, kMovedBits,
                     &Guarded<&PrepareTableLookup>, &Guarded<&EvalTableLookup>),
     ParserRow("CONCAT_EMBEDDINGS", kTfLiteBuiltinConcatEmbeddings),
     ParserRow("CALL", kTfLiteBuiltinCall),

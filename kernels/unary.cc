@@ -230,7 +230,7 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SIGN -------------------------------------------------------------------------------------
 
-constexpr uint32_t kSignBits = kFloat32Bit | kInt32Bit;
+constexpr uint32_t kSignBits = kFloat32Bit | kInt32Bit | TypeBit(kTfLiteFloat64);
 
 // NaN stays NaN.
 template <typename T>

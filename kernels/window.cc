@@ -365,8 +365,7 @@ TfLiteStatus EvalStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node)
 
 // ---- DILATE -----------------------------------------------------------------------------------
 
-constexpr uint32_t kDilateTypes = kNumberBits | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteUInt64) |
-                                  TypeBit(kTfLiteFloat64) | TypeBit(kTfLiteComplex64);
+constexpr uint32_t kDilateTypes = kMovedNumberBits;
 
 TfLiteStatus ResizeDilated(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);

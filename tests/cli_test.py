@@ -355,7 +355,7 @@ class CliTest(unittest.TestCase):
 
     def test_operators_are_listed_with_versions_and_types(self):
         kernels = {op["operator"]: op for op in json.loads(self.fine("ops", "--json"))}
-        self.assertEqual(kernels["SIGN"]["types"], ["FLOAT32", "INT32"])
+        self.assertEqual(kernels["SIGN"]["types"], ["FLOAT32", "INT32", "FLOAT64"])
         self.assertEqual(kernels["CONV_2D"]["builtin_code"], 3)
         self.assertEqual(kernels["Convolution2DTransposeBias"]["builtin_code"], 32)
         self.assertEqual(list(kernels), sorted(kernels))

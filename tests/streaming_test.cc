@@ -161,7 +161,9 @@ INSTANTIATE_TEST_SUITE_P(Of, ConvertedModels,
                                          "keras_lstm_unrolled_i8", "keras_gru_f32",
                                          "keras_gru_dynamic", "keras_gru_unrolled_i8",
                                          "keras_bidirectional_dynamic", "keras_detector_f32",
-                                         "keras_detector_dynamic", "keras_boxes_i8"),
+                                         "keras_detector_dynamic", "keras_boxes_i8",
+                                         "keras_fused_lstm_f32", "keras_fused_lstm_dynamic",
+                                         "keras_fused_lstm_i8", "keras_fused_bidirectional_i8"),
                          [](const auto& one) { return std::string(one.param); });
 
 INSTANTIATE_TEST_SUITE_P(Of, StreamingModels,

@@ -76,6 +76,37 @@ TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
   return kTfLiteOk;
 }
 
+TfLiteStatus PackedElements::UnpackAll(const TfLiteTensor* tensor, int8_t** out) {
+  const int64_t count = ElementCount(tensor);
+  DEPUTY_TRY(CheckRoom(context_, tensor, count, sizeof(int8_t), "unpacked elements"));
+  std::vector<int8_t>& values = unpacked_.emplace_back(static_cast<size_t>(count));
+  Unpack(tensor->type, Data<uint8_t>(tensor), count, values.data());
+  *out = values.data();
+  return kTfLiteOk;
+}
+
+TfLiteStatus PackedElements::Read(const TfLiteTensor* tensor, const uint8_t** out) {
+  int8_t* values = nullptr;
+  DEPUTY_TRY(UnpackAll(tensor, &values));
+  *out = reinterpret_cast<const uint8_t*>(values);
+  return kTfLiteOk;
+}
+
+TfLiteStatus PackedElements::Write(TfLiteTensor* tensor, uint8_t** out) {
+  int8_t* values = nullptr;
+  DEPUTY_TRY(UnpackAll(tensor, &values));
+  written_.push_back({tensor, values});
+  *out = reinterpret_cast<uint8_t*>(values);
+  return kTfLiteOk;
+}
+
+TfLiteStatus PackedElements::Finish() {
+  for (const Written& one : written_) {
+    Pack(one.tensor->type, one.values, ElementCount(one.tensor), Data<uint8_t>(one.tensor));
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                     const TfLiteTensor* like) {
   if (tensor->params.scale == like->params.scale &&

@@ -3,7 +3,8 @@
 // Operators that only move elements do not care what these are. They are written once, as a
 // template on the element, and run on the smallest type of the right size: 1, 2, 4 or 8 bytes, or
 // a view of a string. Around them, ElementAccess hands out the arrays: for strings it reads the
-// tensor (whose bytes anybody may have written) into views and writes views into a tensor.
+// tensor (whose bytes anybody may have written) into views and writes views into a tensor. Elements
+// of 2 and 4 bits are unpacked to a byte each and packed again.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "kernels/common/kernel.h"
+#include "kernels/common/packed_ints.h"
 
 namespace deputy {
 
@@ -25,8 +27,14 @@ inline constexpr uint32_t kStringBit = TypeBit(kTfLiteString);
 inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                         kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
 inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
-// And what more those operators take that do no more than put elements into another order.
-inline constexpr uint32_t kMovedBits = kAnyBits | kBFloat16Bit | TypeBit(kTfLiteComplex64);
+// And what more those operators take that do no more than put elements into another order, without
+// and with strings.
+inline constexpr uint32_t kMovedNumberBits = kNumberBits | kBFloat16Bit |
+                                             TypeBit(kTfLiteComplex64) | TypeBit(kTfLiteFloat64) |
+                                             TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteUInt16);
+inline constexpr uint32_t kMovedBits = kMovedNumberBits | kStringBit;
+inline constexpr uint32_t kInt4Bit = TypeBit(kTfLiteInt4);
+inline constexpr uint32_t kPackedBits = TypeBit(kTfLiteInt2) | kInt4Bit | TypeBit(kTfLiteUInt4);
 
 // Bytes of one element of a type that WithElements runs on: numbers of up to 8 bytes. 0 for others.
 constexpr int ElementBytes(TfLiteType type) {
@@ -118,6 +126,29 @@ class ElementAccess<std::string_view> {
   std::deque<Written> written_;
 };
 
+// The same for elements of less than a byte, which are unpacked to one each.
+class PackedElements {
+ public:
+  using Element = uint8_t;
+  explicit PackedElements(TfLiteContext* context) : context_(context) {}
+  TfLiteStatus Read(const TfLiteTensor* tensor, const uint8_t** out);
+  // The array begins with what the tensor holds.
+  TfLiteStatus Write(TfLiteTensor* tensor, uint8_t** out);
+  // Packs what was written.
+  TfLiteStatus Finish();
+
+ private:
+  struct Written {
+    TfLiteTensor* tensor;
+    const int8_t* values;
+  };
+  TfLiteStatus UnpackAll(const TfLiteTensor* tensor, int8_t** out);
+
+  TfLiteContext* context_;
+  std::deque<std::vector<int8_t>> unpacked_;
+  std::vector<Written> written_;
+};
+
 // function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
 template <typename Function>
 TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Function&& function) {
@@ -126,6 +157,7 @@ TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Func
     return access.Finish();
   };
   if (like->type == kTfLiteString) return run(ElementAccess<std::string_view>(context));
+  if (PackedBits(like->type) != 0) return run(PackedElements(context));
   switch (ElementBytes(like->type)) {
     case 1:
       return run(ElementAccess<uint8_t>(context));

@@ -21,6 +21,9 @@ class HybridRows {
   TfLiteStatus Quantize(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                         int64_t rows, int64_t row_values, bool asymmetric);
 
+  // From now on the scales are those of `other`, of as many rows, which must live as long.
+  void TakeScales(const HybridRows& other) { scales_ = other.scales_; }
+
   const int8_t* values() const { return values_; }
   const float* scales() const { return scales_; }
   const int32_t* zero_points() const { return zero_points_; }

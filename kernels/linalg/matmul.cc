@@ -293,6 +293,7 @@ TfLiteStatus PlainHybrid(TfLiteContext* context, const FullyConnectedData& data,
   return kTfLiteOk;
 }
 
+// TensorFlow Lite's kernel passes over the fused activation, and so does this.
 TfLiteStatus PlainBlocks(TfLiteContext* context, const FullyConnectedData& data,
                          const LayerTensors& tensors) {
   const MatrixShape& shape = data.shape;
@@ -310,10 +311,9 @@ TfLiteStatus PlainBlocks(TfLiteContext* context, const FullyConnectedData& data,
       const float product =
           data.block_scales.Product(unit, weights, input, hybrid.zero_points()[row]);
       const float bias = tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[unit];
-      out[i] = Clamp(product * hybrid.scales()[row] + bias, data.float_range);
+      out[i] = product * hybrid.scales()[row] + bias;
     }
   });
-  ApplyActivation(data.activation, tensors.output);
   return kTfLiteOk;
 }
 

@@ -258,8 +258,13 @@ TfLiteStatus LstmLayer::MakeStep(TfLiteContext* context, const LstmCell& cell,
     DEPUTY_TRY(make(gate.auxiliary, values, more, &quantized->auxiliary, &out->auxiliary));
     out->auxiliary.all_zero = AreZeros(values, int64_t{batches} * more);
   }
-  return make(cell.output_state, Data<float>(cell.output_state), sizes_.outputs, &quantized->state,
-              &out->state);
+  DEPUTY_TRY(make(cell.output_state, Data<float>(cell.output_state), sizes_.outputs,
+                  &quantized->state, &out->state));
+  // Sparse recurrent weights meet the state in steps of the input, as TensorFlow Lite has it.
+  if (gate.recurrent->sparsity != nullptr && out->input.quantized != nullptr) {
+    quantized->state.TakeScales(quantized->input);
+  }
+  return kTfLiteOk;
 }
 
 TfLiteStatus LstmLayer::RunStep(TfLiteContext* context, const LstmCell& cell,

@@ -46,6 +46,7 @@ TfLiteStatus RecurrentMatrix::Prepare(TfLiteContext* context, const TfLiteTensor
   hybrid_ = IsHybridWeight(weights);
   cpu_ = &Cpu();
   layer_.Reset();
+  dense_.Invalidate();
   if (!hybrid_) return kTfLiteOk;
   DEPUTY_TRY(scales_.Prepare(context, weights, 0));
   if (!scales_.per_channel()) return kTfLiteOk;
@@ -54,6 +55,10 @@ TfLiteStatus RecurrentMatrix::Prepare(TfLiteContext* context, const TfLiteTensor
 
 TfLiteStatus RecurrentMatrix::Pack(TfLiteContext* context, const TfLiteTensor* weights) {
   if (IsEmpty(shape_)) return kTfLiteOk;
+  if (weights->sparsity != nullptr) {
+    DEPUTY_TRY(dense_.Ensure(context, weights));
+    weights = dense_.Of(weights);
+  }
   if (hybrid_) {
     return cpu_->gemm_s8.tile == nullptr
                ? kTfLiteOk
@@ -116,6 +121,10 @@ TfLiteStatus RecurrentMatrix::Multiply(TfLiteContext* context, const TfLiteTenso
 TfLiteStatus RecurrentMatrix::AddTo(TfLiteContext* context, const TfLiteTensor* weights,
                                     const StepVectors& vectors, float* product, float* sums) {
   if (IsEmpty(shape_) || vectors.rows == 0 || vectors.all_zero) return kTfLiteOk;
+  if (weights->sparsity != nullptr) {
+    DEPUTY_TRY(dense_.Ensure(context, weights));
+    weights = dense_.Of(weights);
+  }
   DEPUTY_TRY(Multiply(context, weights, vectors, product));
   const int64_t count = int64_t{vectors.rows} * shape_.columns;
   for (int64_t i = 0; i < count; ++i) sums[i] += product[i];

@@ -2,11 +2,12 @@
 //
 // What all recurrent layers are made of: a matrix of the layer times the vectors of one step, added
 // to sums. Matrices hold float32, or 8 bits ("hybrid"): then the vectors are quantised first, once
-// for all the matrices that they meet.
+// for all the matrices that they meet. Sparse matrices are made dense once.
 #ifndef DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 #define DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 
 #include "kernels/common/kernel.h"
+#include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/matrix_layer.h"
 
 namespace deputy {
@@ -36,7 +37,7 @@ inline bool IsHybridWeight(const TfLiteTensor* weights) { return weights->type !
 class RecurrentMatrix {
  public:
   // For prepare. `weights` [units][depth], whose shape the caller has checked; at most `rows`
-  // vectors at a time. Refuses weights of 8 bits without one scale.
+  // vectors at a time. Refuses weights of 8 bits without one scale. Sparse ones must be constant.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int rows);
   // Brings constant weights into the order that AddTo reads.
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
@@ -58,6 +59,7 @@ class RecurrentMatrix {
   bool hybrid_ = false;
   const CpuKernels* cpu_ = nullptr;
   MatrixLayer layer_;
+  DenseWeights dense_;
 };
 
 }  // namespace deputy

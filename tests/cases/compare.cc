@@ -124,7 +124,8 @@ std::vector<OpCase> CompareCases() {
   }
   cases.push_back(MakeNot(kTfLiteInt8, {3}, "expected type BOOL"));
   for (const Selection& row : kSelections) {
-    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt64}) {
+    for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt64,
+                            kTfLiteBFloat16, kTfLiteComplex64}) {
       cases.push_back(MakeSelection(type, row));
     }
   }

@@ -68,8 +68,13 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kConcat, {kTfLiteBFloat16, kTfLiteInt4}},
+    {kUnpack, {kTfLiteBFloat16}},
+};
+
 }  // namespace
 
-std::vector<OpCase> ConcatCases() { return MoveCases(kRows, AddOperator); }
+std::vector<OpCase> ConcatCases() { return MoveCases(kRows, AddOperator, kFurtherTypes); }
 
 }  // namespace deputy

@@ -167,7 +167,8 @@ std::vector<OpCase> FillCases() {
   std::vector<OpCase> cases;
   for (Known known : {Known::kBefore, Known::kAtRunTime}) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16,
-                            kTfLiteInt32, kTfLiteInt64, kTfLiteUInt32, kTfLiteBool}) {
+                            kTfLiteInt32, kTfLiteInt64, kTfLiteUInt32, kTfLiteBool, kTfLiteBFloat16,
+                            kTfLiteComplex64, kTfLiteUInt16}) {
       for (const Shape& shape : {Shape{}, Shape{67}, Shape{2, 3, 5}, Shape{2, 0}}) {
         cases.push_back(MakeFill(type, known, shape));
       }

@@ -116,10 +116,18 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kGather, {kTfLiteBFloat16, kTfLiteInt4}},
+    {kGatherNd, {kTfLiteBFloat16}},
+    {kLookup,
+     {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteUInt64, kTfLiteUInt16, kTfLiteInt4,
+      kTfLiteInt2, kTfLiteUInt4}},
+};
+
 }  // namespace
 
 std::vector<OpCase> GatherCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
   for (OpCase& one : NodeCases(kScatterRows)) cases.push_back(std::move(one));
   for (OpCase& one : NodeCases(kLookupSparseRows, AddLookupSparse)) cases.push_back(std::move(one));
   return cases;

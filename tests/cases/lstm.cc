@@ -37,9 +37,9 @@ const Row kRows[] = {
     {kBoth, 3, 2, 21, 18, 0, false, true, false, true, true, 6},
 };
 
-// float32, int8 with float32 vectors, and the same with zero points.
-enum Form { kFloat, kHybrid, kAsymmetric };
-constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric"};
+// float32, int8 with float32 vectors, the same with zero points, and with sparse matrices.
+enum Form { kFloat, kHybrid, kAsymmetric, kSparse };
+constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "hybrid sparse"};
 
 class LstmMaker {
  public:
@@ -75,7 +75,19 @@ int LstmMaker::Matrix(const Shape& shape) {
     for (float& value : values) value *= 0.3f;
     return m_.AddConstant<float>(kTfLiteFloat32, shape, values);
   }
-  return AddRandomConstant(&m_, kTfLiteInt8, shape, ++seed_, PerTensor(0.004f, 0));
+  TensorExtras extras = PerTensor(0.004f, 0);
+  if (form_ != kSparse || shape.size() != 2) {
+    return AddRandomConstant(&m_, kTfLiteInt8, shape, ++seed_, extras);
+  }
+  // The first block of each row but the last, which is all zeros.
+  constexpr int kBlock = 16;
+  std::vector<int32_t> segments;
+  for (int row = 0; row < shape[0]; ++row) segments.push_back(row);
+  segments.push_back(shape[0] - 1);
+  const auto blocks = static_cast<size_t>(shape[0]) - 1;
+  extras.sparsity = SparseRows(&m_, shape, kBlock, segments, std::vector<int32_t>(blocks));
+  return m_.AddConstant<int8_t>(kTfLiteInt8, shape, RandomInt8(blocks * kBlock, ++seed_), "w",
+                                extras);
 }
 
 int LstmMaker::Vector(int count, float scale) {
@@ -338,6 +350,8 @@ std::vector<OpCase> LstmCases() {
       cases.push_back(LstmMaker(form, row).Make());
     }
   }
+  cases.push_back(LstmMaker(kSparse, {kStep, 2, 1, 32, 16, 16}).Make());
+  cases.push_back(LstmMaker(kSparse, {kStep, 3, 1, 48, 32, 16, true, true, true}).Make());
   for (const IntegerRow& row : kIntegerRows) cases.push_back(MakeInteger(row));
   for (bool bytes : {false, true}) {
     cases.push_back(MakeBasic(bytes, 1, 1, 1));

@@ -37,12 +37,22 @@ OpCase MakeCase(const MoveRow& row, TfLiteType type, Known known, const AddRowOp
           row.late};
 }
 
+std::vector<TfLiteType> TypesOf(const MoveRow& row, std::span<const MoveTypes> further) {
+  std::vector<TfLiteType> types = {kTfLiteFloat32, kTfLiteInt8};
+  for (const MoveTypes& more : further) {
+    if (more.code != row.code || *row.refusal != 0) continue;
+    types.insert(types.end(), more.types.begin(), more.types.end());
+  }
+  return types;
+}
+
 }  // namespace
 
-std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add) {
+std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add,
+                              std::span<const MoveTypes> further) {
   std::vector<OpCase> cases;
   for (const MoveRow& row : rows) {
-    for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
+    for (const TfLiteType type : TypesOf(row, further)) {
       cases.push_back(MakeCase(row, type, Known::kBefore, add));
       if (!row.indices.empty()) cases.push_back(MakeCase(row, type, Known::kAtRunTime, add));
     }

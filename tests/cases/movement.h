@@ -44,8 +44,16 @@ using AddRowOperator =
     std::function<void(ModelBuilder* builder, const MoveRow& row,
                        const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)>;
 
-// Every row as float32 and as int8, with constant indices and with indices that are fed.
-std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add);
+// Further types of an operator's elements.
+struct MoveTypes {
+  TfLiteBuiltinOperator code;
+  std::vector<TfLiteType> types;
+};
+
+// Every row as float32 and as int8, and those that are not refused as the operator's further types;
+// with constant indices and with indices that are fed.
+std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add,
+                              std::span<const MoveTypes> further = {});
 
 }  // namespace deputy
 

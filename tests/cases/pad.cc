@@ -59,10 +59,16 @@ OpCase ValueCase(const Shape& value, const char* refusal) {
   return {"PADV2 FLOAT32 value " + Text(value), Rule::kEqual, builder.Finish(), refusal};
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kPad, {kTfLiteBFloat16}},
+    {kPadV2, {kTfLiteBFloat16}},
+    {kMirror, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteUInt64, kTfLiteUInt16}},
+};
+
 }  // namespace
 
 std::vector<OpCase> PadCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
   cases.push_back(ValueCase({1}, ""));
   cases.push_back(ValueCase({}, ""));
   cases.push_back(ValueCase({2}, "expected 1 elements, found 2"));

@@ -150,10 +150,19 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kTranspose, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteInt4, kTfLiteUInt4}},
+    {kTile, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt64, kTfLiteUInt16}},
+    {kBroadcast, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteUInt16}},
+    {kReverse, {kTfLiteBFloat16}},
+    {kBatchToSpace, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt16}},
+    {kSpaceToBatch, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64}},
+};
+
 }  // namespace
 
 std::vector<OpCase> RearrangeCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
   for (OpCase& one : NodeCases(kSequenceRows, AddSequence)) cases.push_back(std::move(one));
   return cases;
 }

@@ -47,11 +47,15 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kNearest, {kTfLiteBFloat16, kTfLiteUInt16}},
+};
+
 }  // namespace
 
 // Interpolating is arithmetic: the values are not merely moved.
 std::vector<OpCase> ResizeCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator);
+  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
   for (OpCase& op_case : cases) {
     if (op_case.name.starts_with("RESIZE_BILINEAR")) op_case.rule = Rule::kSum;
   }

@@ -81,8 +81,9 @@ OpCase MakeTable(Fill fill, const Shape& keys, TfLiteType key_type = kTfLiteStri
 
 std::vector<OpCase> ResourceCases() {
   std::vector<OpCase> cases;
-  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
-                                kTfLiteInt16, kTfLiteInt32, kTfLiteInt64, kTfLiteBool}) {
+  for (const TfLiteType type :
+       {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32,
+        kTfLiteInt64, kTfLiteBool, kTfLiteBFloat16, kTfLiteComplex128, kTfLiteInt4}) {
     for (const Shape& shape : {Shape{2, 3}, Shape{1}, Shape{0, 2}}) {
       cases.push_back(MakeCase({type, shape, shape}));
       cases.push_back(MakeCase({type, shape, {}}));

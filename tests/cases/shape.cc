@@ -113,10 +113,17 @@ const NodeRow kBroadcastRows[] = {
     Broadcast(kTfLiteInt16, {2}, {2}, "expected type INT32 or INT64"),
 };
 
+const MoveTypes kFurtherTypes[] = {
+    {kTfLiteBuiltinSqueeze, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteComplex128, kTfLiteInt4}},
+    {kTfLiteBuiltinExpandDims, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteInt2}},
+    {kTfLiteBuiltinShape, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteComplex128, kTfLiteInt4}},
+    {kTfLiteBuiltinRank, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteComplex128, kTfLiteUInt4}},
+};
+
 }  // namespace
 
 std::vector<OpCase> ShapeCases() {
-  std::vector<OpCase> cases = MoveCases(kOtherRows, AddOperator);
+  std::vector<OpCase> cases = MoveCases(kOtherRows, AddOperator, kFurtherTypes);
   for (const Row& row : kRows) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
       cases.push_back(MakeCase(type, true, Known::kBefore, row));

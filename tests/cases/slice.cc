@@ -97,8 +97,14 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
+const MoveTypes kFurtherTypes[] = {
+    {kSlice, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt16, kTfLiteInt4}},
+    {kStrided, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64}},
+    {kUpdate, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt64, kTfLiteInt4}},
+};
+
 }  // namespace
 
-std::vector<OpCase> SliceCases() { return MoveCases(kRows, AddOperator); }
+std::vector<OpCase> SliceCases() { return MoveCases(kRows, AddOperator, kFurtherTypes); }
 
 }  // namespace deputy

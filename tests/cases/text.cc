@@ -36,13 +36,13 @@ void AddProject(ModelBuilder* builder, const NodeRow& row, const std::vector<int
 }
 
 NodeRow Lookup(const std::vector<double>& at, const std::vector<double>& keys, const Shape& values,
-               const char* refusal = "") {
+               const char* refusal = "", TfLiteType type = kTfLiteFloat32) {
   return {kTfLiteBuiltinHashtableLookup,
           "HASHTABLE_LOOKUP",
           {{kTfLiteInt32, {static_cast<int32_t>(at.size())}, at},
            {kTfLiteInt32, {static_cast<int32_t>(keys.size())}, keys},
-           {kTfLiteFloat32, values}},
-          {kTfLiteFloat32, kTfLiteUInt8},
+           {type, values}},
+          {type, kTfLiteUInt8},
           refusal};
 }
 
@@ -50,6 +50,8 @@ const NodeRow kOtherRows[] = {
     Lookup({3, 7, -5, 3}, {-5, 3, 4, 9}, {4, 2}),
     Lookup({INT32_MIN, INT32_MAX, 0}, {INT32_MIN, 0, INT32_MAX}, {3}),
     Lookup({1, 2}, {9, 1, 5}, {3, 0}),
+    Lookup({1, 5, 7}, {1, 5, 9}, {3, 2}, "", kTfLiteBFloat16),
+    Lookup({1, 5, 7}, {1, 5, 9}, {3, 2}, "", kTfLiteComplex64),
     Lookup({1}, {1, 2}, {3, 2}, "expected dimension 0 to be 3, found 2"),
     Lookup({1}, {1}, {}, "expected 1 row or more"),
     {kTfLiteBuiltinSkipGram,

@@ -29,7 +29,7 @@ const Function kFunctions[] = {
     {kTfLiteBuiltinSquare, "SQUARE", {kTfLiteFloat32}},
     {kTfLiteBuiltinSin, "SIN", {kTfLiteFloat32, kTfLiteFloat16}},
     {kTfLiteBuiltinCos, "COS", {kTfLiteFloat32, kTfLiteFloat16}},
-    {kTfLiteBuiltinSign, "SIGN", {kTfLiteFloat32, kTfLiteInt32}},
+    {kTfLiteBuiltinSign, "SIGN", {kTfLiteFloat32, kTfLiteInt32, kTfLiteFloat64}},
 };
 
 TensorExtras Scale(TfLiteType type, bool input) {

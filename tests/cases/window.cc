@@ -172,6 +172,7 @@ const NodeRow kDilateRows[] = {
     Dilate(kTfLiteFloat32, {3, 4}, {2, 3}),
     Dilate(kTfLiteInt8, {2, 3, 5}, {1, 4, 1}),
     Dilate(kTfLiteInt64, {1}, {INT32_MAX}),
+    Dilate(kTfLiteBFloat16, {2, 3, 5}, {1, 4, 2}),
     Dilate(kTfLiteFloat32, {0, 4}, {2, 3}),
     Dilate(kTfLiteFloat32, {3, 4}, {0, 3}, "expected dilations of 1 or more, found 0"),
     Dilate(kTfLiteFloat32, {3, 4}, {2, INT32_MIN}, "expected dilations of 1 or more"),

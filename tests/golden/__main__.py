@@ -5,7 +5,7 @@
     python tests/golden list [OPERATOR…]             names the cases and what TFLite says to each
     python tests/golden show OPERATOR NAME [MODEL]   one case in full; MODEL: write its .tflite
     python tests/golden versions OPERATOR…           which versions each resolver knows
-    python tests/golden --check LIBRARY [--draws N] [--graphs N] [--seed S] [OPERATOR…]
+    python tests/golden --check LIBRARY [--draws N] [--graphs N] [--programs N] [--seed S] [OPERATOR…]
                                                      freshly drawn cases against our library
 
 Needs tools/requirements-golden.txt in a virtual environment, and --check a build with the tests;
@@ -23,7 +23,7 @@ sys.path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 try:
     import numpy as np
 
-    from golden import agree, container, graphs, model, ops, ours, streams, tflite
+    from golden import agree, container, graphs, model, ops, ours, programs, streams, tflite
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
@@ -148,8 +148,9 @@ def check(arguments):
         print(f"{done - bad} of {done} drawn runs agree with TFLite (seed {arguments.seed})")
         for kind, count in kinds.most_common():
             print(f"    {count} {kind}")
-    if arguments.graphs:
-        bad += graphs.check(library, arguments.graphs, arguments.seed, _judge, arguments.keep)
+    for what, count in ((graphs, arguments.graphs), (programs, arguments.programs)):
+        if count:
+            bad += what.check(library, count, arguments.seed, _judge, arguments.keep)
     return 1 if bad else 0
 
 
@@ -183,6 +184,8 @@ def main():
         parser.add_argument("--check", metavar="LIBRARY", required=True)
         parser.add_argument("--draws", type=int, default=50, help="cases per operator")
         parser.add_argument("--graphs", type=int, default=0, help="random graphs after them")
+        parser.add_argument("--programs", type=int, default=0,
+                            help="random graphs with loops, calls and variables after them")
         parser.add_argument("--keep", metavar="FOLDER", help="write graphs that disagree there")
         parser.add_argument("--seed", type=int,
                             default=int(np.random.SeedSequence().entropy % 10**6))

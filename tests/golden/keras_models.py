@@ -5,12 +5,17 @@ constants of fewer than 1024 elements as they are, so the layers are no smaller.
 
     python tests/golden/keras_models.py FOLDER      writes keras_*.tflite there
 
-Needs tensorflow-cpu (2.21 made the files in tests/data/streams), and nothing else of tests/golden;
+Needs tensorflow-cpu (2.21 made the files in tests/data/streams) and tf_keras, whose LSTM the
+converter makes one operator of, where that of Keras 3 becomes a loop; nothing else of tests/golden;
 `python tests/golden streams` then records what TFLite answers to them.
 """
+import atexit
 import multiprocessing
+import os
 import pathlib
+import shutil
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -114,6 +119,15 @@ def of_module(module, shape):
     return tf.lite.TFLiteConverter.from_concrete_functions([module.step.get_concrete_function()])
 
 
+def of_saved(model, shape):
+    """By way of a file, in which tf_keras says what is an LSTM."""
+    function = tf.function(model, input_signature=[tf.TensorSpec(shape, tf.float32)])
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)  # convert() reads it
+    model.save(folder, save_format="tf", signatures=function.get_concrete_function())
+    return tf.lite.TFLiteConverter.from_saved_model(folder)
+
+
 SEQUENCE, IMAGE = (1, STEPS, FEATURES), (1, PICTURE, PICTURE, 3)
 MODELS = {"lstm": (of_keras, lstm, SEQUENCE, ("f32", "dynamic")),
           "lstm_unrolled": (of_keras, unrolled, SEQUENCE, ("i8",)),
@@ -121,7 +135,9 @@ MODELS = {"lstm": (of_keras, lstm, SEQUENCE, ("f32", "dynamic")),
           "gru_unrolled": (of_keras, unrolled_gru, SEQUENCE, ("i8",)),
           "bidirectional": (of_keras, bidirectional, SEQUENCE, ("dynamic",)),
           "detector": (of_module, Detector, IMAGE, ("f32", "dynamic")),
-          "boxes": (of_module, lambda: Detector(False), IMAGE, ("i8",))}
+          "boxes": (of_module, lambda: Detector(False), IMAGE, ("i8",)),
+          "fused_lstm": (of_saved, lstm, SEQUENCE, ("f32", "dynamic", "i8")),
+          "fused_bidirectional": (of_saved, bidirectional, SEQUENCE, ("i8",))}
 
 
 def write(path, name, how):
@@ -132,7 +148,8 @@ def write(path, name, how):
 
 def main(folder):
     """Each model in a process of its own: the converter may end it."""
-    for name, (*_, forms) in MODELS.items():
+    for name, (make, _, _, forms) in MODELS.items():
+        os.environ["TF_USE_LEGACY_KERAS"] = "1" if make is of_saved else "0"
         for how in forms:
             path = folder / f"keras_{name}_{how}.tflite"
             child = multiprocessing.get_context("spawn").Process(target=write,

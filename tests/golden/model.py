@@ -140,6 +140,7 @@ class Case:
     rules: list            # one per output
     steps: int = 1         # quantised steps allowed in default mode
     factor: float = 1.0    # widens the float bounds (only as architecture.md says)
+    invokes: int = 1       # whose outputs are compared one after the other; the same inputs each time
     exact: bool = False    # big: store hashes of the reference answer only
     lenient: bool = False  # TFLite answers what nobody needs: ours may refuse, or must agree
     undefined: str = ""    # why TFLite's answer counts for nothing: ours may do all but crash

@@ -5,7 +5,10 @@ import numpy as np
 from .model import ODD, ORDINARY, SMALL, ZERO_POINT, q
 
 ALL = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str")
-MOVED = (*ALL, "bf16", "c64")
+MOVED = (*ALL, "bf16", "c64", "f64", "u64", "u16")
+MOVED_NUMBERS = tuple(t for t in MOVED if t != "str")
+# What operators take that copy bytes, or do not look at them.
+COPIED = (*MOVED, "c128", "i4", "i2", "u4")
 QUANTISED = {"i8": q(0.05, 3), "u8": q(0.05, 131)}
 
 

@@ -76,6 +76,20 @@ def in_child(function, *arguments):
     return True, result
 
 
+def _outputs(native):
+    outputs = []
+    for index in native.OutputIndices():
+        shape = tuple(native.TensorSize(index, 0))
+        type = np.dtype(native.TensorType(index, 0))
+        if type.kind == "S":  # strings of any length, whatever numpy makes of them
+            type = np.dtype(np.object_)
+        if 0 in shape:
+            outputs.append(np.zeros(shape, type))
+        else:
+            outputs.append(np.array(native.GetTensor(index, 0)).astype(type))
+    return outputs
+
+
 def _once(case, resolver):
     step = REFUSED_CREATE
     try:
@@ -93,19 +107,13 @@ def _once(case, resolver):
             values = feed.values()
             if values.size:
                 native.SetTensor(index, values)
-        native.Invoke()
         outputs = []
-        for index in native.OutputIndices():
-            shape = tuple(native.TensorSize(index, 0))
-            type = np.dtype(native.TensorType(index, 0))
-            if type.kind == "S":  # strings of any length, whatever numpy makes of them
-                type = np.dtype(np.object_)
-            if 0 in shape:
-                outputs.append(np.zeros(shape, type))
-            else:
-                outputs.append(np.array(native.GetTensor(index, 0)).astype(type))
-                if type == np.object_ and any(text is None for text in outputs[-1].flat):
-                    return Answer(UNDEFINED, [], "fewer strings than the shape has elements")
+        for _ in range(case.invokes):
+            native.Invoke()
+            outputs += _outputs(native)
+        if any(text is None for output in outputs if output.dtype == np.object_
+               for text in output.flat):
+            return Answer(UNDEFINED, [], "fewer strings than the shape has elements")
         return Answer(ANSWERED, outputs)
     except (RuntimeError, ValueError) as error:
         return Answer(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")

@@ -14,7 +14,7 @@ VERSIONS = {"EQUAL": 5, "NOT_EQUAL": 4, "LESS": 3, "LESS_EQUAL": 2, "GREATER": 2
             "GREATER_EQUAL": 3, "LOGICAL_AND": 1, "LOGICAL_OR": 1, "LOGICAL_NOT": 1, "SELECT": 4,
             "SELECT_V2": 2}
 ORDERED = ["f32", "f16", "i8", "u8", "i16", "i32", "i64"]
-SELECTED = [*ORDERED, "bf16", "u32", "bool"]
+SELECTED = [*ORDERED, "bf16", "u32", "bool", "c64", "f64", "u64", "u16"]
 SILENT = "NOT_EQUAL of unquantised int16 writes nothing"
 
 

@@ -8,7 +8,7 @@ from ..movement import ALL, indices, out_shape, quant_of
 
 OPERATORS = ["CONCATENATION", "PACK", "UNPACK", "SPLIT", "SPLIT_V"]
 VERSIONS = {"CONCATENATION": 7, "PACK": 5, "UNPACK": 6, "SPLIT": 5, "SPLIT_V": 3}
-TYPES = {"CONCATENATION": (*(t for t in ALL if t != "str"), "bf16"),
+TYPES = {"CONCATENATION": (*(t for t in ALL if t != "str"), "bf16", "i4"),
          "PACK": ("f32", "i8", "u8", "i16", "i32", "i64", "u32"),
          "UNPACK": ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "bool"),
          "SPLIT": ("f32", "i8", "u8", "i16", "i32", "i64"),

@@ -118,13 +118,15 @@ def _composite():
     yield composite((2,), inputs=1, name="refused_too_few_inputs")
 
 
-def case_of(number, shape, branches=2, type="i32", inputs=2, **case):
+def case_of(number, shape, branches=2, type="i32", inputs=2, first=1, **case):
     """y = a + b, a * b or a + b again, as a number says."""
     m = Model()
     c = m.input(type, (1,), data=[number])
     args = [m.input("f32", shape) for _ in range(inputs)]
     m.op("STABLEHLO_CASE", [c, *args], [m.output("f32", shape)],
-         StablehloCaseOptions=dict(branchSubgraphIndices=list(range(1, branches + 1))))
+         StablehloCaseOptions=dict(branchSubgraphIndices=list(range(first, first + branches))))
+    for _ in range(1, first):
+        m.next_subgraph()
     for op in ("ADD", "MUL", "ADD")[:branches]:
         m.next_subgraph()
         a, b = (m.input("f32", shape) for _ in range(2))
@@ -140,6 +142,8 @@ def _case():
     yield case_of(0, (2,), branches=1, name="a_single_branch")
     yield case_of(0, (2,), inputs=1, name="refused_too_few_inputs")
     yield case_of(0, (2,), type="i64", name="refused_long_number")
+    yield case_of(1, (2,), first=2, name="later_subgraphs",
+                  undefined="TFLite checks the first subgraphs, whichever the branches are")
 
 
 def _once():

@@ -12,7 +12,8 @@ VERSIONS = {"FILL": 5, "ZEROS_LIKE": 1, "RANGE": 2, "ONE_HOT": 1, "MATRIX_DIAG":
             "MATRIX_SET_DIAG": 1, "SPARSE_TO_DENSE": 3}
 DIAGONAL = ["f32", "i8", "u8", "i16", "i32", "i64", "u32"]
 DENSE = ["f32", "i8", "u8", "i32", "i64"]
-FILLED = ["f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str"]
+FILLED = ["f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "str", "bf16", "c64", "f64",
+          "u64", "u16"]
 ENCODED = ["f32", "i8", "u8", "i32", "i64", "bool"]
 OTHERS = ["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "str"]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import movement
 from ..model import ELEMENT, EQUAL, ODD, ORDINARY, SMALL, SUM, ZERO_POINT, Model, q
-from ..movement import ALL, indices, out_shape, quant_of
+from ..movement import MOVED_NUMBERS, indices, out_shape, quant_of
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["GATHER", "GATHER_ND", "EMBEDDING_LOOKUP", "SCATTER_ND", "EMBEDDING_LOOKUP_SPARSE"]
@@ -12,7 +12,8 @@ VERSIONS = {"GATHER": 8, "GATHER_ND": 6, "EMBEDDING_LOOKUP": 5, "SCATTER_ND": 1,
             "EMBEDDING_LOOKUP_SPARSE": 1}
 SCATTERED = ("f32", "i8", "u8", "i32", "i64", "bool")
 PICKED = ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool")
-LOOKED_UP = tuple(t for t in ALL if t != "str")
+LOOKED_UP = MOVED_NUMBERS
+PACKED = ("i4", "i2", "u4")
 
 
 def pick(op, type="f32", x=(4, 3), at=(2, 0, 3), axis=0, batch=0, index="i32", how="input",
@@ -25,7 +26,7 @@ def pick(op, type="f32", x=(4, 3), at=(2, 0, 3), axis=0, batch=0, index="i32", h
         inputs.reverse()
         if not const_x:
             m.inputs, m.feeds = m.inputs[::-1], m.feeds[::-1]
-    hybrid = out_type == "f32" and type in ("i8", "u8")
+    hybrid = out_type == "f32" and type in ("i8", "u8", "i4", "i2")
     out = (m.output("f32", x, rule=ELEMENT) if hybrid else
            out_shape(m, out_type or type, x, (qo or quant) if out_quant else None))
     table = dict(GatherOptions=dict(axis=axis, batchDims=batch)) if op == "GATHER" and options else {}
@@ -176,6 +177,15 @@ def _gathers(build):
     yield from movement.claims(build, range(1, 9), ("str",), strings,
                                dict(x=(5,), at=((4, 1), (0, 2))),
                                [dict(x=(1,), at=(0,)), dict(x=(3,), at=np.zeros((0,)), dims=(0,))])
+    # Slices of 4 bits are right in TFLite where they are whole bytes.
+    yield from movement.claims(
+        build, range(1, 9), ("i4",), dict(x=(4, 6)), dict(x=(3, 1, 4), at=((2, 0), (1, 1))),
+        [dict(x=(1, 2), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))])
+    yield build("i4", x=(2, 3, 4), at=((2, 0), (1, 1)), axis=1, name="i4_axis_1")
+    yield build("i4", x=(2, 3, 4), at=((2, 0), (1, 1)), axis=1, batch=1, name="i4_batch_1")
+    for number, x in enumerate(((4, 3), (4,))):
+        yield build("i4", x=x, name=f"i4_half_bytes_{number}",
+                    undefined="slices of half bytes are cut to whole ones")
     yield from movement.refused(build, PICKED + ("str",), {})
     yield build("str", name="refused_str_rank_2")
     forms = [((5,), 3, 0, 0), ((5,), (4, 4, 0), 0, 0), ((2, 3), ((0, 1), (2, 0)), 1, 0),
@@ -239,8 +249,18 @@ def _lookups(build):
     odd = dict(x=(5, 1, 3), at=(4, 4, 0))
     small = [dict(x=(1, 1), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))]
     yield from movement.claims(build, range(1, 6), LOOKED_UP, {}, odd, small)
+    # Rows of less than a byte each are right in TFLite where they are whole bytes.
+    yield from movement.claims(build, range(1, 6), PACKED, dict(x=(4, 4)),
+                               dict(x=(5, 1, 8), at=(4, 4, 0)),
+                               [dict(x=(1, 4), at=(0,)),
+                                dict(x=(3, 4), at=np.zeros((0,)), dims=(0,))])
+    for type in PACKED:
+        yield build(type, x=(4, 3), name=f"{type}_parts_of_bytes",
+                    undefined="rows of parts of bytes are cut to whole ones")
+    yield build("u4", quant=q(0.05, 0), out_type="f32", name="u4_hybrid",
+                undefined="the output's type in the file is not the table's")
     for version in range(1, 6):
-        for type in ("i8", "u8"):
+        for type in ("i8", "u8", "i4", "i2"):
             yield build(type, quant=q(0.05, 0), out_type="f32", version=version,
                         name=f"v{version}_{type}_hybrid")
     for name, x, at in (("rank_1", (4,), (0,)), ("index_high", (4, 3), (4,)),
@@ -253,7 +273,7 @@ def _lookups(build):
                 undefined="divides by the number of rows")
     for index in ("i64", "i16", "f32"):
         yield build("f32", index=index, name=f"refused_index_{index}")
-    for type in ("i8", "u8"):
+    for type in ("i8", "u8", "i4", "i2"):
         for number, (scale, zero, axis) in enumerate((
                 (0.5, 0, 0), (0.5, 3, 0), ([0.1, 0.2, 0.3, 0.4], 0, 0), ([0.1, 0.2, 0.3], 0, 0),
                 ([0.1, 0.2, 0.3], 0, 1), ([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 0], 0))):
@@ -293,17 +313,20 @@ def draw(op, random):
         return sparse_lookup(random.integers(0, table[0], count), at, shape,
                              np.float32(random.uniform(0.5, 2, count)), table, number(0, 3),
                              seed=number(1, 2**30), name=f"draw_{table}_{shape}_{count}")
-    types = {"GATHER": PICKED, "GATHER_ND": PICKED + ("str",)}.get(op, LOOKED_UP)
+    types = {"GATHER": PICKED + ("i4",), "GATHER_ND": PICKED + ("str",)}.get(op, LOOKED_UP + PACKED)
     type, rank = str(random.choice(types)), number(1 if op != "EMBEDDING_LOOKUP" else 2, 5)
     x = tuple(number(1, 6) for _ in range(rank))
     more = dict(quant=quant_of(type), seed=number(1, 2**30))
+    if type in PACKED:  # whole bytes, which is all that is right in TFLite
+        x = (*x, 4)
+        rank += 1
     if op == "EMBEDDING_LOOKUP":
         at = random.integers(0, x[0], number(1, 6))
         return pick(op, type, x, at, **more, name=f"draw_{type}_{x}_{len(at)}")
     more.update(index=str(random.choice(["i16", "i32", "i64"])),
                 how=str(random.choice(["const", "input"])))
     if op == "GATHER":
-        axis = number(0, rank)
+        axis = number(0, rank - (type in PACKED))
         batch = number(0, axis + 1)
         dims = x[:batch] + tuple(number(1, 4) for _ in range(number(0, 3)))
         at = random.integers(0, x[axis], dims)

@@ -132,9 +132,9 @@ def _blocks():
     yield full("hybrid_i4", keep=True, x=(2, 3, 64), w=(6, 64), block=32, **reference,
                name="blocks_keep_dims")
     yield full("hybrid_i4", asymmetric=True, **common, **reference, name="blocks_asymmetric")
-    passes = "TFLite's own kernel passes over the activation; XNNPACK's does not"
-    for act in (RELU, RELU6):
-        yield full("hybrid_i4", act=act, **common, undefined=passes, name=f"blocks_act_{act}")
+    # The kernel passes over the activation (XNNPACK's does not).
+    for act in (RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT):
+        yield full("hybrid_i4", act=act, **common, **reference, name=f"blocks_act_{act}")
     small = "TFLite takes the scales of blocks for 0"
     yield full("hybrid_i4", (2, 16), (4, 16), block=8, undefined=small, name="blocks_few_columns")
     yield full("hybrid_i4", (2, 64), (3, 64), block=32, undefined=small, name="blocks_few_units")

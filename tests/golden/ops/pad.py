@@ -4,12 +4,12 @@ import numpy as np
 
 from .. import movement
 from ..model import Model, q
-from ..movement import ALL, indices, out_shape, quant_of
+from ..movement import MOVED_NUMBERS, indices, out_shape, quant_of
 
 OPERATORS = ["PAD", "PADV2", "MIRROR_PAD"]
 VERSIONS = {"PAD": 6, "PADV2": 6, "MIRROR_PAD": 3}
 PADDED = ("f32", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool")
-TYPES = {"PAD": PADDED, "PADV2": PADDED, "MIRROR_PAD": tuple(t for t in ALL if t != "str")}
+TYPES = {"PAD": PADDED, "PADV2": PADDED, "MIRROR_PAD": MOVED_NUMBERS}
 
 
 def pad(op, type="f32", x=(2, 3), margins=((1, 0), (0, 2)), how="const", index="i32", version=1,

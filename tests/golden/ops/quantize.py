@@ -12,7 +12,7 @@ OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST", "BITCAST", "FAKE_QUANT
 VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 1,
             "FAKE_QUANT": 2}
 # What QUANTIZE makes of what, and the middle of each type's range.
-TARGETS = {"f32": ["i8", "u8", "i16"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
+TARGETS = {"f32": ["i8", "u8", "i16", "i4", "u4"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0, "i4": 0, "i2": 0, "u4": 8}
 CASTS = ["f32", "f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool", "f64", "c64",
@@ -135,6 +135,17 @@ def _requantize_others():
         yield convert("QUANTIZE", "i16", "i16", (4,), q(0.02, zx), q(0.03, zo),
                       name=f"refused_i16_zero_{zx}")
     special = np.float32([0, 0.5, -0.5, 1.5, 2.5, -1.5, 127.5, 255.5, 300, -300, 40000, -40000])
+    for target in ("i4", "u4"):
+        for scale, shift in ((1, 0), (0.5, 7), (2, -8)):
+            yield convert("QUANTIZE", "f32", target, (13,), None,
+                          q(scale, MIDDLE[target] + (shift if shift != 7 else 3)),
+                          data=[*special, 7.5], name=f"f32_{target}_special_{scale}")
+        for axis, shape in ((0, (3, 5)), (1, (2, 3, 3))):
+            yield convert("QUANTIZE", "f32", target, shape, None,
+                          q([0.1, 0.2, 0.5], MIDDLE[target], axis),
+                          name=f"refused_f32_{target}_per_channel_{axis}")
+        yield convert("QUANTIZE", "i8", target, (4,), q(0.1), q(0.1),
+                      name=f"refused_i8_to_{target}")
     for target in ("u8", "i16"):
         for scale, shift in ((1, 0), (0.5, 100), (2, -100)):
             yield convert("QUANTIZE", "f32", target, (12,), None, _some(target, scale, shift),
@@ -545,6 +556,8 @@ def draw(op, random):
                     name=f"draw_{source}_{target}_{shape}")
     def fit(type):
         quant = some()
+        if type in PACKED:
+            quant.zero //= 16
         quant.zero = 0 if type == "i16" or type == "i32" else quant.zero + MIDDLE.get(type, 0)
         return None if type in ("f32", "f16") else quant
     if op == "QUANTIZE":

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import movement
 from ..model import EQUAL, Model, q
-from ..movement import ALL, MOVED, indices, out_shape, quant_of
+from ..movement import MOVED, MOVED_NUMBERS, indices, out_shape, quant_of
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["TRANSPOSE", "DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "BATCH_TO_SPACE_ND",
@@ -13,7 +13,6 @@ OPERATORS = ["TRANSPOSE", "DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "BATCH_TO_SPACE_ND
 VERSIONS = {"TRANSPOSE": 9, "DEPTH_TO_SPACE": 2, "SPACE_TO_DEPTH": 2, "BATCH_TO_SPACE_ND": 4,
             "SPACE_TO_BATCH_ND": 4, "TILE": 3, "BROADCAST_TO": 4, "REVERSE_V2": 4,
             "REVERSE_SEQUENCE": 1}
-NUMBERS = tuple(t for t in ALL if t != "str")
 SHAPED = ("TRANSPOSE", "TILE", "BROADCAST_TO")
 DEPTH = ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH")
 
@@ -139,6 +138,8 @@ ODD = {"TRANSPOSE": dict(x=(2, 3, 1, 5), to=(-1, 1, 0, -2)), "TILE": dict(x=(3, 
 SMALL = {"TRANSPOSE": [dict(x=(1,), to=(0,)), dict(x=(0, 3), to=(1, 0))],
          "TILE": [dict(x=(1,), to=(1,)), dict(x=(0, 3), to=(2, 1))],
          "BROADCAST_TO": [dict(x=(1,), to=(1,)), dict(x=(0, 1), to=(0, 3))]}
+SHAPED_TYPES = {"TRANSPOSE": (*MOVED_NUMBERS, "i4", "u4"), "TILE": MOVED,
+                "BROADCAST_TO": MOVED_NUMBERS}
 FORMS = {
     "TRANSPOSE": [((), ()), ((5,), (0,)), ((5,), (-1,)), ((3, 4), (0, 1)), ((7, 9), (1, 0)),
                   ((2, 3, 4), (0, 2, 1)), ((2, 3, 4), (1, 0, 2)), ((2, 3, 4), (2, 1, 0)),
@@ -175,9 +176,7 @@ def _shaped_cases(op):
         return shaped(op, type, **arguments)
 
     versions = range(2 if op == "BROADCAST_TO" else 1, VERSIONS[op] + 1)
-    types = MOVED if op == "TILE" else NUMBERS
-    if op == "TRANSPOSE":
-        types = tuple(t for t in MOVED if t != "str")
+    types = SHAPED_TYPES[op]
     yield from movement.claims(build, versions, types, ORDINARY[op], ODD[op], SMALL[op])
     yield from movement.refused(build, types, ORDINARY[op])
     for how in ("const", "input"):
@@ -273,8 +272,8 @@ def _batch_cases(op):
     plain = dict(x=(1, 4, 2, 3) if to_batch else (4, 2, 1, 3))
     odd = dict(x=(2, 3, 4, 1) if to_batch else (12, 2, 3, 1), block=(3, 2), margins=((1, 2), (2, 0)))
     small = [dict(x=(1, 1, 1, 1), block=(1, 1)), dict(x=(0, 2, 2, 1))]
-    yield from movement.claims(build, range(1, 5), NUMBERS, plain, odd, small)
-    yield from movement.refused(build, NUMBERS, plain)
+    yield from movement.claims(build, range(1, 5), MOVED_NUMBERS, plain, odd, small)
+    yield from movement.refused(build, MOVED_NUMBERS, plain)
     if to_batch:
         forms = [((1, 4, 4, 1), (2, 2), ((0, 0), (0, 0))), ((2, 5, 7, 3), (3, 2), ((1, 0), (0, 1))),
                  ((2, 5, 3), (2,), ((1, 0),)), ((1, 6, 2), (3,), ((2, 1),)),
@@ -325,7 +324,7 @@ def draw(op, random):
 
     seed = number(1, 2**30)
     if op in SHAPED:
-        type = str(random.choice(ALL if op == "TILE" else NUMBERS))
+        type = str(random.choice(SHAPED_TYPES[op]))
         x = tuple(number(1, 6) for _ in range(number(1, 6)))
         if op == "TRANSPOSE":
             to = [int(i) - (len(x) if random.random() < 0.2 else 0)
@@ -345,7 +344,7 @@ def draw(op, random):
              (number(1, 3), h * block, w * block, c))
         return depth(op, type, x, block, quant=quant_of(type), seed=seed,
                      name=f"draw_{type}_{x}_{block}")
-    type, other = str(random.choice(NUMBERS)), number(1, 4)
+    type, other = str(random.choice(MOVED_NUMBERS)), number(1, 4)
     margins = ((number(0, 3), number(0, 3)), (number(0, 3), number(0, 3)))
     x = (number(1, 3) * (1 if op == "SPACE_TO_BATCH_ND" else block * other), number(2, 7),
          number(2, 7), number(1, 4))

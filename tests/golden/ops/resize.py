@@ -9,7 +9,8 @@ from ..movement import indices, quant_of
 OPERATORS = ["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"]
 VERSIONS = {"RESIZE_BILINEAR": 4, "RESIZE_NEAREST_NEIGHBOR": 4}
 TYPES = {"RESIZE_BILINEAR": ("f32", "i8", "u8", "i16"),
-         "RESIZE_NEAREST_NEIGHBOR": ("f32", "f16", "i8", "u8", "i16", "i32", "u32", "bool")}
+         "RESIZE_NEAREST_NEIGHBOR": ("f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32",
+                                     "bool")}
 TABLE = {"RESIZE_BILINEAR": "ResizeBilinearOptions",
          "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions"}
 

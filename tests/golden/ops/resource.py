@@ -3,12 +3,13 @@
 import numpy as np
 
 from ..model import EQUAL, ODD, ORDINARY, SMALL, TYPES, ZERO_POINT, Model, q
+from ..movement import COPIED
 
 VARIABLES = ["VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"]
 TABLES = ["HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"]
 OPERATORS = VARIABLES + TABLES
 VERSIONS = dict.fromkeys(OPERATORS, 1)
-VALUE_TYPES = ("f32", "f16", "i8", "u8", "i16", "i32", "i64", "bool")
+VALUE_TYPES = tuple(t for t in COPIED if t != "str")
 
 
 def handle(m, name="v", container="", type="resource"):

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import generator, movement
 from ..model import EQUAL, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
-from ..movement import ALL, MOVED, indices, out_shape, quant_of
+from ..movement import COPIED, indices, out_shape, quant_of
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["RESHAPE", "SQUEEZE", "EXPAND_DIMS", "SHAPE", "RANK", "BROADCAST_ARGS"]
@@ -48,7 +48,7 @@ def cases(op):
 
 
 def _reshapes():
-    for type in ("f32", "i8", "u8", "i16", "i32", "i64", "u32", "bool", "f16", "str", "bf16", "c64"):
+    for type in COPIED:
         quant = q(0.05, 3) if type == "i8" else None
         name = f"v1_{type}"
         yield reshape(type, name=f"{name}_plain", tags=ORDINARY)
@@ -172,7 +172,7 @@ def _others(op):
 
     small = [dict(x=(1,), axis=0), dict(x=(0, 1), axis=0)]
     yield from movement.claims(build, range(1, VERSIONS[op] + 1),
-                               MOVED if op in ("SQUEEZE", "EXPAND_DIMS") else ALL, {},
+                               COPIED, {},
                                ODD_ONES[op], small)
     for number, x in enumerate(((), (5,), (1, 1, 1), (2, 0, 1), (1, 2) * 3, (1,) * 7, (1, 2) * 4)):
         # EXPAND_DIMS of the last form makes nine dimensions, more than ours take.
@@ -292,7 +292,7 @@ def draw(op, random):
 
 
 def _draw_other(op, random):
-    type = str(random.choice(ALL))
+    type = str(random.choice(COPIED))
     x = tuple(int(n) for n in random.choice([1, 1, 2, 3, 5], random.integers(1, 6)))
     dims = [i if random.random() < 0.5 else i - len(x) for i, n in enumerate(x)
             if n == 1 and random.random() < 0.5]

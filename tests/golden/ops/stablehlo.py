@@ -12,9 +12,10 @@ OPERATORS = ELEMENTS + ["STABLEHLO_PAD", "STABLEHLO_GATHER", "STABLEHLO_SCATTER"
 VERSIONS = dict.fromkeys(OPERATORS, 1)
 INTEGERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 NUMBERS = ("f32", "f16", "f64", *INTEGERS)
-TYPES_OF = {op: NUMBERS for op in OPERATORS} | {
+TYPES_OF = {op: (*NUMBERS, "bool") for op in OPERATORS} | {
     "STABLEHLO_AND": (*INTEGERS, "bool"), "STABLEHLO_SHIFT_LEFT": ("i8", "i16", "i32"),
-    "STABLEHLO_PAD": (*NUMBERS, "bool")}
+    "STABLEHLO_PAD": (*NUMBERS, "bool", "bf16", "c64"),
+    "STABLEHLO_GATHER": (*NUMBERS, "bool", "bf16", "c64")}
 
 
 def values(type, shape, seed, low=None, high=None):
@@ -23,6 +24,10 @@ def values(type, shape, seed, low=None, high=None):
     dtype = TYPES[type][2]
     if type in ("f32", "f16", "f64"):
         return random.uniform(-4, 4, shape).astype(dtype)
+    if type == "bf16":
+        return random.uniform(-4, 4, shape).astype(np.float32)
+    if type == "c64":
+        return (random.uniform(-4, 4, shape) + 1j * random.uniform(-4, 4, shape)).astype(dtype)
     if type == "bool":
         return random.integers(0, 2, shape).astype(dtype)
     info = np.iinfo(dtype)
@@ -183,6 +188,8 @@ def _scatter(op):
         name = (body or "replaced").lower()
         yield scatter(op, "f32", (5,), (7, 2), [[0], [3], [3], [1], [0], [2], [4]], 1, [1], [], [0],
                       body=body, name=f"overlapping_{name}")
+        yield scatter(op, "bool", (5,), (7, 2), [[0], [3], [3], [1], [0], [2], [4]], 1, [1], [],
+                      [0], body=body, name=f"bool_overlapping_{name}")
     yield scatter(op, "f32", (5, 6), (3, 2, 2), [[0, 1], [1, 4], [4, 4]], 1, [1, 2], [], [0, 1],
                   name="partly_beyond")
     yield scatter(op, "f32", (5,), (2,), [[-1], [2]], 1, [], [0], [0], name="negative",

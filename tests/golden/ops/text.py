@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import movement
 from ..model import EQUAL, ODD, ORDINARY, SMALL
-from ..movement import ALL
+from ..movement import ALL, MOVED_NUMBERS
 from ..pieces import In, Out, counts, node
 
 OPERATORS = ["SKIP_GRAM", "LSH_PROJECTION", "HASHTABLE_LOOKUP"]
@@ -111,7 +111,7 @@ def lookup(type="f32", at=(3, 7, -5, 3), keys=(-5, 3, 4, 9), row=(2,), version=1
 
 def _lookups():
     none = dict(at=(), at_dims=(0,))
-    yield from movement.claims(lookup, (1,), HASHED, {}, dict(row=(2, 1, 3)),
+    yield from movement.claims(lookup, (1,), MOVED_NUMBERS, {}, dict(row=(2, 1, 3)),
                                [dict(at=(4,), keys=(4,), row=()), none])
     yield from movement.claims(lookup, (1,), ("str",), dict(row=()), dict(at=(9, 9, 1), row=()),
                                [dict(at=(4,), keys=(4,), row=()), dict(none, row=())])

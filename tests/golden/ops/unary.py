@@ -14,7 +14,7 @@ TYPES = {"ABS": ("f32", "i8", "i16", "i32"), "NEG": ("f32", "f16", "bf16", "i8",
          "CEIL": ("f32",), "FLOOR": ("f32", "f16", "bf16"),
          "ROUND": ("f32", "f16", "bf16"), "EXP": _Q, "LOG": _Q,
          "SQRT": _Q, "RSQRT": _Q, "SQUARE": ("f32",), "SIN": ("f32", "f16"),
-         "COS": ("f32", "f16"), "SIGN": ("f32", "i32")}
+         "COS": ("f32", "f16"), "SIGN": ("f32", "i32", "f64")}
 POSITIVE = ("LOG", "SQRT", "RSQRT")   # where numbers below 0 have no answer
 
 

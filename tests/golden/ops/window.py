@@ -9,7 +9,7 @@ OPERATORS = ["REDUCE_WINDOW", "STABLEHLO_REDUCE_WINDOW", "DILATE"]
 VERSIONS = dict.fromkeys(OPERATORS, 1)
 ADD, MUL, MIN, MAX, ALL, ANY = range(1, 7)
 REDUCED = ["f32", "f64", "i8", "u8", "i16", "i32", "i64", "bool"]
-DILATED = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64"]
+DILATED = ["f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "c64"]
 
 
 def reduce(type="f32", x=(4, 5), window=(2, 2), strides=None, dilations=None, function=ADD,
