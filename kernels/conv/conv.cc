@@ -209,7 +209,7 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kRowsConv,     &kFewColumnsConv, &kGemmFloatConv,
+      &kRowsConv,     &kFewColumnsConv, &kGemmFloatConv, &kRowsInt8Conv,
       &kGemmInt8Conv, &kGemmHybridConv, &kReferenceConv};
   DEPUTY_TRY(ReadConv(context, node));
   Choose(context, node, kImplementations);

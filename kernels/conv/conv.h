@@ -119,8 +119,8 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
 
 // conv_reference.cc: plain loops for every form.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
-// conv_rows.cc: products that read the input where it lies.
-extern const ConvImplementation kRowsConv;
+// conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
+extern const ConvImplementation kRowsConv, kRowsInt8Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
 // depthwise.cc and depthwise_int8.cc: row by row.

@@ -71,6 +71,25 @@ struct GemmTileS8 {
   size_t sums_stride;
 };
 
+// Rows of int8 that are read where they lie, multiplied and requantised at once:
+// out[r][c] = the output step, as RequantizeKernels::in_float has it, of
+//   bias[c] + sum over parts p and d < depth of (a[r][p * part_step + d] + left_offset()) *
+//             b[p * depth + d][c].
+// `b` starts at a panel; of each part's depth, which is a multiple of the run, all is read.
+struct GemmRowsS8 {
+  int rows, columns;
+  int parts, depth;
+  const int8_t* const* a;  // [rows], each with its first part
+  size_t part_step;
+  const int8_t* b;
+  size_t panel_stride;
+  const int32_t* bias;   // padded to whole panels
+  const float* factors;  // [columns]
+  int32_t zero_point, low, high;
+  int8_t* out;
+  size_t out_stride;
+};
+
 // Rows of sums to rows of outputs, every column with a factor of its own.
 struct RequantizeTile {
   int rows, columns;
@@ -140,6 +159,8 @@ struct GemmS8Kernels {
   void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
   void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
   void (*tile)(const GemmTileS8& tile) = nullptr;
+  // Null: in tiles, with sums in between. Any number of rows and columns.
+  void (*requantized)(const GemmRowsS8& job) = nullptr;
 
   // Bytes of a value in that form, and how much more it is there.
   size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }

@@ -25,6 +25,8 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
+// Bytes of a vector.
+constexpr int kChunk = 64;
 
 // The first `count` of 16 lanes; none when it is negative.
 inline __mmask16 FirstLanes(int count) {
@@ -96,6 +98,124 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
+// ---- int8 rows to int8 ------------------------------------------------------------------------
+
+inline __mmask64 FirstBytes(int count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
+
+// What becomes of sums, alike for all rows.
+struct Finish {
+  __m512 high;         // of the steps before the zero point is added
+  __m512i zero_point;  // of 16 bits
+  __m512i least;       // of the steps
+
+  explicit Finish(const GemmRowsS8& job)
+      : high(_mm512_set1_ps(static_cast<float>(job.high - job.zero_point))),
+        zero_point(_mm512_set1_epi16(static_cast<int16_t>(job.zero_point))),
+        least(_mm512_set1_epi8(static_cast<char>(job.low))) {}
+
+  // What is too low, or no number, becomes the least integer here, and so the least step.
+  __m512i Steps(__m512i sums, __m512 factors) const {
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factors);
+    return _mm512_cvtps_epi32(_mm512_min_ps(high, scaled));
+  }
+  // Four vectors of steps, narrowed and put in order.
+  __m512i Narrow(const __m512i steps[4]) const {
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(front, back), least);
+    return _mm512_permutexvar_epi32(order, bytes);
+  }
+};
+
+// Rows [row, row + kRows), as far as they exist, by 16 * kVectors columns from `column` on.
+template <int kRows, int kVectors>
+inline void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
+  const int8_t* a[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) a[r] = job.a[row + r < job.rows ? row + r : job.rows - 1];
+  const int8_t* b = job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512i bias = _mm512_loadu_si512(job.bias + column + 16 * v);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
+  }
+  for (int part = 0; part < job.parts; ++part) {
+    for (int d = 0; d < job.depth; d += kRunS8, b += kRunS8 * kColumnsS8) {
+      __m512i weights[kVectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        weights[v] =
+            _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * job.panel_stride + 64 * (v % 2));
+      }
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        int32_t four;
+        std::memcpy(&four, a[r] + d, sizeof four);
+        const __m512i value = _mm512_xor_si512(_mm512_set1_epi32(four), flips);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
+      }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) a[r] += job.part_step;
+  }
+  const int columns = job.columns - column;
+  __m512 factors[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    factors[v] = _mm512_maskz_loadu_ps(FirstLanes(columns - 16 * v), job.factors + column + 16 * v);
+  }
+  const __mmask64 exist = FirstBytes(columns < 16 * kVectors ? columns : 16 * kVectors);
+  int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, out += job.out_stride) {
+    if (row + r >= job.rows) return;
+    __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                        _mm512_setzero_si512()};
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) steps[v] = finish.Steps(sums[r][v], factors[v]);
+    _mm512_mask_storeu_epi8(out, exist, finish.Narrow(steps));
+  }
+}
+
+// All rows, in blocks of kRows; the last ones in the smallest block that takes them.
+template <int kVectors, int kRows, int... kSmaller>
+void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
+  int row = 0;
+  for (; row + kRows <= job.rows; row += kRows) {
+    RequantizedBlock<kRows, kVectors>(job, finish, row, column);
+  }
+  const int left = job.rows - row;
+  if (left == 0) return;
+  // The sizes fall, so the last one that is enough counts.
+  void (*last)(const GemmRowsS8&, const Finish&, int, int) = &RequantizedBlock<kRows, kVectors>;
+  ((left <= kSmaller ? void(last = &RequantizedBlock<kSmaller, kVectors>) : void()), ...);
+  last(job, finish, row, column);
+}
+
+// As many accumulators as registers hold, whatever the number of columns.
+void RequantizedRows(const GemmRowsS8& job) {
+  const Finish finish(job);
+  for (int column = 0; column < job.columns; column += kChunk) {
+    const int left = job.columns - column;
+    if (left > 48) {
+      RequantizedColumns<4, 6, 4, 3, 2, 1>(job, finish, column);
+    } else if (left > 32) {
+      RequantizedColumns<3, 8, 4, 2, 1>(job, finish, column);
+    } else if (left > 16) {
+      RequantizedColumns<2, 12, 8, 4, 2, 1>(job, finish, column);
+    } else {
+      RequantizedColumns<1, 16, 8, 4, 1>(job, finish, column);
+    }
+  }
+}
+
 void LeftFromS8(const int8_t* values, size_t count, void* out) {
   auto* bytes = static_cast<uint8_t*>(out);
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
@@ -117,8 +237,6 @@ void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(ou
 // (128-bit lane, vector, position); weights are packed in that order. Sums are brought back at the
 // end; what is requantised at once falls into place when it is narrowed to bytes.
 constexpr int kTapsAtOnce = 4;
-
-constexpr int kChunk = 64;
 
 // The channel at place i of a chunk, lane (i % 16) of vector (i / 16).
 inline int ChannelAt(int i) { return 16 * (i % 16 / 4) + 4 * (i / 16) + i % 4; }
@@ -155,10 +273,6 @@ inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8
   for (int i = 0; i < kTapsAtOnce; ++i) {
     out[i] = pixel.inputs[tap + i < pixel.taps ? tap + i : 0] + first;
   }
-}
-
-inline __mmask64 FirstBytes(int count) {
-  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
 }
 
 // Adds the products of four taps of a chunk to its sums.
@@ -291,7 +405,8 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
                                              .left = LeftForm::kBiasedUInt8,
                                              .left_from_s8 = &LeftFromS8,
                                              .left_from_u8 = &LeftFromU8,
-                                             .tile = &GemmS8};
+                                             .tile = &GemmS8,
+                                             .requantized = &RequantizedRows};
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
                                                        .left = LeftForm::kBiasedUInt8,
                                                        .pixel = &DepthwiseS8,

@@ -9,15 +9,18 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// One panel: columns [first, first + panel_columns) of the group, depth in runs of `run` values
-// that stay together. What is outside the matrix becomes zero.
+// One panel: columns [first, first + panel_columns) of the group, each part of the depth in runs of
+// `run` values that stay together. What is outside the matrix becomes zero.
 template <typename T, typename Weight>
 void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int panel_columns,
                int run, T* out) {
-  for (int d = 0; d < layout.depth; d += run) {
-    for (int c = first; c < first + panel_columns; ++c) {
-      for (int i = d; i < d + run; ++i) {
-        *out++ = c < layout.columns && i < layout.depth ? weight(c, i) : T{0};
+  const int part_depth = layout.depth / layout.parts;
+  for (int part = 0; part < layout.depth; part += part_depth) {
+    for (int d = part; d < part + part_depth; d += run) {
+      for (int c = first; c < first + panel_columns; ++c) {
+        for (int i = d; i < d + run; ++i) {
+          *out++ = c < layout.columns && i < part + part_depth ? weight(c, i) : T{0};
+        }
       }
     }
   }
@@ -49,7 +52,7 @@ bool PackedWeights<T>::Measure(const CpuKernels& cpu, const WeightsLayout& layou
   constexpr bool is_float = std::is_same_v<T, float>;
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const int run = is_float ? 1 : cpu.gemm_s8.run;
-  const int64_t padded_depth = CeilDiv(layout.depth, run) * run;
+  const int64_t padded_depth = CeilDiv(layout.depth / layout.parts, run) * run * layout.parts;
   const int64_t padded_columns = CeilDiv(layout.columns, panel_columns) * panel_columns;
   if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
   const auto groups = static_cast<size_t>(layout.groups);
@@ -110,7 +113,7 @@ bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu,
   const PackedKey key = {weights,
                          reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
                          {layout.groups, layout.columns, layout.depth, layout.group_stride,
-                          layout.column_stride, layout.depth_stride, flip}};
+                          layout.column_stride, layout.depth_stride, layout.parts, flip}};
   return constant_.Ensure(context, key, fixed, bytes,
                           [&](char* out) { Fill(cpu, weights, layout, flip, out); });
 }

@@ -20,10 +20,12 @@ namespace deputy {
 
 // ---- Packed weights ---------------------------------------------------------------------------
 
-// Where the weight of (group, column, depth) lies, in values.
+// Where the weight of (group, column, depth) lies, in values. Of int8 the depth may come in parts,
+// which are each padded to whole runs.
 struct WeightsLayout {
   int groups = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
+  int parts = 1;
 
   // As models hold them: [groups][columns][depth].
   static WeightsLayout Rows(int groups, int columns, int depth) {
@@ -76,6 +78,8 @@ class PackedWeights {
   }
   // Columns of a group, padded to whole panels.
   int padded_columns() const { return padded_columns_; }
+  // From a panel to the next, in values.
+  size_t panel_stride() const { return static_cast<size_t>(panel_stride_); }
   // Depth padded to what a panel holds.
   int padded_depth() const { return padded_depth_; }
 

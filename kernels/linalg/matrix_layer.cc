@@ -29,8 +29,10 @@ TfLiteStatus MatrixLayer::EnsureFloat(TfLiteContext* context, const CpuKernels& 
 }
 
 TfLiteStatus MatrixLayer::EnsureInt8(TfLiteContext* context, const CpuKernels& cpu,
-                                     const MatrixShape& shape, const IntWeights& weights) {
-  const auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+                                     const MatrixShape& shape, const IntWeights& weights,
+                                     int parts) {
+  auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+  layout.parts = parts;
   if (int8_weights_.Pack(context, cpu, Data<int8_t>(weights.tensor), IsConstant(weights.tensor),
                          layout, weights.is_unsigned ? 0x80 : 0)) {
     return kTfLiteOk;

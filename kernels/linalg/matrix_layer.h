@@ -54,6 +54,13 @@ class MatrixLayer {
     return EnsureFloat(context, cpu, shape, weights) == kTfLiteOk ? &float_weights_ : nullptr;
   }
 
+  // The same of int8, whose depth comes in parts.
+  const PackedWeights<int8_t>* Int8Weights(TfLiteContext* context, const CpuKernels& cpu,
+                                           const MatrixShape& shape, const IntWeights& weights,
+                                           int parts) {
+    return EnsureInt8(context, cpu, shape, weights, parts) == kTfLiteOk ? &int8_weights_ : nullptr;
+  }
+
   // Bytes of scratch for the functions below; `filled`: rows of floats are not direct.
   static size_t FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
                              int threads);
@@ -144,7 +151,7 @@ class MatrixLayer {
   TfLiteStatus EnsureFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                            const TfLiteTensor* weights);
   TfLiteStatus EnsureInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
-                          const IntWeights& weights);
+                          const IntWeights& weights, int parts = 1);
 
   PackedWeights<float> float_weights_;
   PackedWeights<int8_t> int8_weights_;

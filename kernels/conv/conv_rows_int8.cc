@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 CONV_2D that reads its input where it lies and requantises in registers. Under one row of
+// the filter a patch is a run of the input: a product whose depth comes in a part per row of the
+// filter. Windows that reach beyond the input, and runs that are no whole runs of the table, read
+// from a copy with zero points around the image.
+#include <cstring>
+
+#include "kernels/conv/conv.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kTileColumns = 64;
+// Rows that every tile of the tables divides, nearly.
+constexpr int kTileRows = 12;
+// Patches whose addresses are found at once.
+constexpr int kMostPatches = 192;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), 1, shape.output_channels,
+          shape.y.filter * shape.x.filter * shape.depth};
+}
+
+// The image that windows read: the input, or a copy of what they see with what is around it.
+struct WindowImage {
+  bool copied = false;
+  int height = 0, width = 0;
+  int64_t row_bytes = 0;  // of the image
+  size_t bytes = 0;       // of the copy of all batches
+  int part_depth = 0;     // padded to whole runs
+
+  WindowImage(const ConvShape& shape, int run) {
+    const int depth = shape.x.filter * shape.depth;
+    part_depth = static_cast<int>(CeilDiv(depth, run)) * run;
+    copied = part_depth != depth || ReachesOut(shape.y) || ReachesOut(shape.x);
+    height = copied ? Reach(shape.y) : shape.y.input;
+    width = copied ? Reach(shape.x) : shape.x.input;
+    row_bytes = int64_t{width} * shape.input_channels;
+    // The last part of the last window may be read beyond its end.
+    bytes = copied ? static_cast<size_t>(row_bytes * height * shape.batches + run) : 0;
+  }
+
+ private:
+  static bool ReachesOut(const WindowAxis& axis) {
+    return axis.FirstTap(0) > 0 || axis.LastTap(axis.output - 1) < axis.filter;
+  }
+  static int Reach(const WindowAxis& axis) {
+    return (axis.output - 1) * axis.stride + (axis.filter - 1) * axis.dilation + 1;
+  }
+};
+
+// One row of the copy.
+void CopyRow(const ConvShape& shape, const WindowImage& image, const int8_t* input,
+             int8_t zero_point, int64_t row, int8_t* out) {
+  const int64_t batch = row / image.height;
+  const int64_t y = row % image.height - shape.y.before;
+  const int64_t channels = shape.input_channels;
+  out += row * image.row_bytes;
+  if (y < 0 || y >= shape.y.input) {
+    std::memset(out, zero_point, static_cast<size_t>(image.row_bytes));
+    return;
+  }
+  const int64_t before = std::min<int64_t>(shape.x.before, image.width);
+  const int64_t inside = std::min<int64_t>(shape.x.input, image.width - before);
+  std::memset(out, zero_point, static_cast<size_t>(before * channels));
+  std::memcpy(out + before * channels, shape.Pixel(input, batch, y, 0),
+              static_cast<size_t>(inside * channels));
+  std::memset(out + (before + inside) * channels, zero_point,
+              static_cast<size_t>((image.width - before - inside) * channels));
+}
+
+const int8_t* CopyImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
+                        const int8_t* input, int8_t zero_point, int8_t* out) {
+  constexpr int64_t kBytesPerTask = 32 * 1024;
+  const int64_t rows = int64_t{image.height} * shape.batches;
+  const int64_t portion = std::max<int64_t>(kBytesPerTask / std::max<int64_t>(image.row_bytes, 1),
+                                            std::max<int64_t>(rows >> 20, 1));
+  ParallelFor(context, static_cast<int>(CeilDiv(rows, portion)), [&](int task, int) {
+    const int64_t last = std::min(rows, (task + 1) * portion);
+    for (int64_t row = task * portion; row < last; ++row) {
+      CopyRow(shape, image, input, zero_point, row, out);
+    }
+  });
+  const size_t end = static_cast<size_t>(rows * image.row_bytes);
+  std::memset(out + end, 0, image.bytes - end);
+  return out;
+}
+
+// How the product is cut: into blocks of patches where each worker can well read all weights, else
+// into blocks of columns.
+struct Cut {
+  int64_t block_rows = 0, row_blocks = 1;
+  int block_columns = 0, column_blocks = 1;
+
+  Cut(const MatrixShape& matrix, int64_t row_bytes, int threads) {
+    // Of the second-level cache.
+    constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
+    // Below this a hand-over to other threads costs more than it saves.
+    constexpr double kMinTaskOperations = 200e3;
+    const int64_t most = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMostPatches);
+    const int64_t panels = CeilDiv(matrix.columns, kTileColumns);
+    const double operations =
+        static_cast<double>(matrix.rows) * matrix.columns * matrix.depth / kMinTaskOperations;
+    // Four tasks a thread even out threads that are late.
+    const int64_t wanted =
+        threads <= 1
+            ? 1
+            : std::max<int64_t>(1, static_cast<int64_t>(std::min(4.0 * threads, operations)));
+    row_blocks = CeilDiv(matrix.rows, most);
+    if (row_blocks < wanted && int64_t{matrix.depth} * matrix.columns <= kSharedWeights) {
+      row_blocks = std::min(wanted, CeilDiv(matrix.rows, kTileRows));
+    }
+    block_rows = CeilDiv(CeilDiv(matrix.rows, row_blocks), kTileRows) * kTileRows;
+    row_blocks = CeilDiv(matrix.rows, block_rows);
+    const int64_t parts = std::clamp<int64_t>(CeilDiv(wanted, row_blocks), 1, panels);
+    block_columns = static_cast<int>(CeilDiv(panels, parts)) * kTileColumns;
+    column_blocks = static_cast<int>(CeilDiv(matrix.columns, block_columns));
+  }
+};
+
+// Finds the patches of output pixels [first, first + count).
+void FindPatches(const ConvShape& shape, const WindowImage& image, const int8_t* data,
+                 int64_t first, int count, const int8_t** out) {
+  const int64_t x_step = int64_t{shape.x.stride} * shape.input_channels;
+  int64_t ox = first % shape.x.output, row = first / shape.x.output;
+  for (int done = 0; done < count; ox = 0, ++row) {
+    const int64_t image_row =
+        row / shape.y.output * image.height + row % shape.y.output * shape.y.stride;
+    const int8_t* patch = data + image_row * image.row_bytes + ox * x_step;
+    for (; ox < shape.x.output && done < count; ++ox, ++done, patch += x_step) out[done] = patch;
+  }
+}
+
+// The bias with the inputs' zero point in it. Wraps as sums do.
+void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
+              int32_t zero_point, int32_t* out) {
+  for (int c = 0; c < columns; ++c) {
+    const uint32_t own = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
+    out[c] = static_cast<int32_t>(own - static_cast<uint32_t>(zero_point) *
+                                            static_cast<uint32_t>(weights.ColumnSum(0, c)));
+  }
+  std::fill(out + columns, out + weights.padded_columns() + kTileColumns, 0);
+}
+
+// ---- The implementation -----------------------------------------------------------------------
+
+bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  const ConvShape& shape = data.shape;
+  if (data.form != WeightsForm::kInt8 || cpu.gemm_s8.requantized == nullptr || shape.groups != 1 ||
+      shape.x.dilation != 1 || shape.output_pixels() == 0) {
+    return false;
+  }
+  // Bounds that keep all products of sizes within 32 bits, and copies in proportion.
+  constexpr int kMost = 1 << 20;
+  const auto small = [](const WindowAxis& axis) {
+    return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 && axis.output <= kMost;
+  };
+  if (!small(shape.y) || !small(shape.x) || MatrixOf(shape).depth > kMost ||
+      shape.output_channels > kMost || shape.input_channels > kMost) {
+    return false;
+  }
+  const double copy = (static_cast<double>(shape.y.output) * shape.y.stride + shape.y.filter) *
+                      (static_cast<double>(shape.x.output) * shape.x.stride + shape.x.filter) *
+                      shape.batches * shape.input_channels;
+  return copy <= 4.0 * static_cast<double>(tensors.input->bytes) + (1 << 16) &&
+         copy < static_cast<double>(1 << 30);
+}
+
+int Parts(const ConvShape& shape, const CpuKernels& cpu) {
+  // Parts that fill their runs lie one behind the other anyway.
+  return shape.x.filter * shape.depth % cpu.gemm_s8.run == 0 ? 1 : shape.y.filter;
+}
+
+size_t BiasBytes(const ConvShape& shape) {
+  return AlignedBytes((static_cast<size_t>(shape.output_channels) + 2 * kTileColumns) *
+                      sizeof(int32_t));
+}
+
+size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int) {
+  return BiasBytes(data.shape) + WindowImage(data.shape, cpu.gemm_s8.run).bytes;
+}
+
+TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                  const CpuKernels& cpu) {
+  if (!IsReadableConstant(tensors.filter)) return kTfLiteOk;
+  const auto* packed = data->matrix.Int8Weights(
+      context, cpu, MatrixOf(data->shape), {tensors.filter, false, 0}, Parts(data->shape, cpu));
+  return packed == nullptr ? kTfLiteError : kTfLiteOk;
+}
+
+TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                 const CpuKernels& cpu) {
+  if (ArithmeticOf(context) != Arithmetic::kDefault) {
+    return kGemmInt8Conv.run(context, data, tensors, cpu);
+  }
+  const ConvShape& shape = data->shape;
+  const MatrixShape matrix = MatrixOf(shape);
+  const PackedWeights<int8_t>* weights =
+      data->matrix.Int8Weights(context, cpu, matrix, {tensors.filter, false, 0}, Parts(shape, cpu));
+  if (weights == nullptr) return kTfLiteError;
+  const WindowImage image(shape, cpu.gemm_s8.run);
+  Scratch scratch;
+  if (!scratch.Acquire(context, BiasBytes(shape) + image.bytes)) {
+    return TensorError(context, tensors.input, "out of memory for a copy");
+  }
+  auto* const bias = scratch.as<int32_t>();
+  const int32_t zero_point = data->scaling.input_zero_point();
+  FoldBias(*weights, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
+           matrix.columns, zero_point + cpu.gemm_s8.left_offset(), bias);
+  const int8_t* input = Data<int8_t>(tensors.input);
+  if (image.copied) {
+    input = CopyImage(context, shape, image, input, static_cast<int8_t>(zero_point),
+                      reinterpret_cast<int8_t*>(scratch.data() + BiasBytes(shape)));
+  }
+  const StepTail tail(context);
+  const Cut cut(matrix, int64_t{shape.x.stride} * shape.input_channels * shape.y.filter,
+                ThreadCount(context));
+  const auto run_block = [&](int64_t first, int64_t last, int first_column, int columns) {
+    const int8_t* patches[kMostPatches];
+    const RequantizeTile scaling = data->scaling.Tile(first_column);
+    for (int64_t row = first; row < last; row += kMostPatches) {
+      const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
+      FindPatches(shape, image, input, row, count, patches);
+      cpu.gemm_s8.requantized(
+          {.rows = count,
+           .columns = columns,
+           .parts = shape.y.filter,
+           .depth = image.part_depth,
+           .a = patches,
+           .part_step = static_cast<size_t>(shape.y.dilation * image.row_bytes),
+           .b = weights->Panel(0, first_column / cpu.gemm_s8.columns),
+           .panel_stride = weights->panel_stride(),
+           .bias = bias + first_column,
+           .factors = scaling.factors,
+           .zero_point = scaling.zero_point,
+           .low = scaling.low,
+           .high = scaling.high,
+           .out = Data<int8_t>(tensors.output) + row * matrix.columns + first_column,
+           .out_stride = static_cast<size_t>(matrix.columns)});
+    }
+  };
+  ParallelFor(context, static_cast<int>(cut.row_blocks * cut.column_blocks), [&](int task, int) {
+    const int64_t first = task / cut.column_blocks * cut.block_rows;
+    const int64_t last = std::min(matrix.rows, first + cut.block_rows);
+    const int first_column = task % cut.column_blocks * cut.block_columns;
+    const int columns = std::min(cut.block_columns, matrix.columns - first_column);
+    run_block(first, last, first_column, columns);
+    tail.FinishTile(first, last, matrix.columns, first_column, first_column + columns);
+  });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+constexpr ConvImplementation kRowsInt8Conv = {.name = "rows_int8",
+                                              .accepts = &IsRowsInt8,
+                                              .pack = &Pack,
+                                              .scratch = &ScratchBytes,
+                                              .run = &Run,
+                                              .finishes = true};
+
+}  // namespace deputy
