@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pool is one 64-bit word: the job's number in the upper half, the tiles not claimed yet
-// in the lower. One store publishes a job, one compare-and-swap claims a tile, and a successful
-// claim proves that the job's fields are valid: its caller cannot return before the tile is done.
-// Idle workers sleep on a futex that is the upper half of that very word, so "a job came" and "the
-// word changed" are one event and no wake-up is lost.
+// The pool is one 64-bit word: the job's number in the upper half, the range of shares of tiles not
+// claimed yet in the lower. One store publishes a job, one compare-and-swap claims a share, and a
+// successful claim proves that the job's fields are valid: its caller cannot return before the
+// share is done. The caller claims from the front and workers from the back, so that each finds in
+// its cache what it wrote itself, when one operator reads the output of another. Idle workers sleep
+// on a futex that is the upper half of that very word, so "a job came" and "the word changed" are
+// one event and no wake-up is lost.
 //
 // What would surprise a reader: the caller never waits for a worker to show up. Workers are pure
 // help; with all of them asleep, resting, missing or starved the caller does every tile itself.
@@ -42,10 +44,15 @@ constexpr int kMaxThreads = 1024;
 // Pauses before a waiting caller starts to give its processor away: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
-constexpr uint32_t UnclaimedTiles(uint64_t word) { return static_cast<uint32_t>(word); }
+// Shares [first, last), 16 bits each.
+constexpr uint32_t kMaxShares = 0xffff;
+constexpr uint64_t kOneFromFront = uint64_t{1} << 16, kOneFromBack = 1;
+constexpr uint32_t FirstShare(uint64_t word) { return static_cast<uint32_t>(word) >> 16; }
+constexpr uint32_t LastShare(uint64_t word) { return static_cast<uint32_t>(word) & 0xffff; }
+constexpr bool AnyShare(uint64_t word) { return FirstShare(word) != LastShare(word); }
 constexpr uint32_t JobNumber(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
-constexpr uint64_t NextJob(uint64_t word, uint32_t tiles) {
-  return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | tiles;
+constexpr uint64_t NextJob(uint64_t word, uint32_t shares) {
+  return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | shares;
 }
 
 inline void Pause() {
@@ -87,14 +94,14 @@ struct ThreadPool::State {
   bool EnterProcess();
   void Start();
   void Stop();
-  bool Claim(int worker, int* out_tile);
+  bool Claim(int worker, uint32_t* out_share);
   int WorkThrough(int worker);
   bool SpinForWork() const;
   void Sleep(int number);
   void WorkerLoop(int number);
   bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
   bool AnyHelp();
-  void RunShared(uint32_t job_tiles, Task job_task, void* job_argument);
+  void RunShared(int job_tiles, Task job_task, void* job_argument);
   void WaitForWorkers(uint32_t theirs);
   long Futex(int operation, uint32_t value, uint32_t bits);
 
@@ -114,12 +121,12 @@ struct ThreadPool::State {
   // The job. Workers read these after a successful claim only.
   Task task = nullptr;
   void* argument = nullptr;
-  uint32_t tiles = 0;
+  int tiles = 0, tiles_per_share = 1;
   FloatMode float_mode = 0;
   BackOff back_off;
 
   alignas(kApart) std::atomic<uint64_t> word{0};
-  // Tiles of the current job that workers have finished.
+  // Shares of the current job that workers have finished.
   alignas(kApart) std::atomic<uint32_t> finished{0};
   alignas(kApart) std::atomic<int> sleepers{0};
   // Workers of greater numbers rest. Set before the word changes.
@@ -190,25 +197,30 @@ void ThreadPool::State::Stop() {
 }
 
 // Who has seen the job's word has seen who may help with it.
-bool ThreadPool::State::Claim(int worker, int* out_tile) {
+bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   uint64_t now = word.load(std::memory_order_acquire);
-  while (UnclaimedTiles(now) != 0 && MayHelp(worker)) {
-    if (word.compare_exchange_weak(now, now - 1, std::memory_order_acquire,
+  while (AnyShare(now) && MayHelp(worker)) {
+    const uint64_t then = worker == 0 ? now + kOneFromFront : now - kOneFromBack;
+    if (word.compare_exchange_weak(now, then, std::memory_order_acquire,
                                    std::memory_order_acquire)) {
-      *out_tile = static_cast<int>(tiles - UnclaimedTiles(now));
+      *out_share = worker == 0 ? FirstShare(now) : LastShare(then);
       return true;
     }
   }
   return false;
 }
 
-// Runs tiles until none is left to claim; returns how many. All are of one job: it cannot end
-// while a tile claimed here is not yet counted as finished.
+// Runs shares until none is left to claim; returns how many. All are of one job: it cannot end
+// while a share claimed here is not yet counted as finished.
 int ThreadPool::State::WorkThrough(int worker) {
   int done = 0;
-  for (int tile; Claim(worker, &tile); ++done) {
+  for (uint32_t share; Claim(worker, &share); ++done) {
     if (worker != 0 && done == 0) SetFloatMode(float_mode);
-    task(argument, tile, worker);
+    const int64_t first = int64_t{share} * tiles_per_share;
+    const int64_t last = std::min<int64_t>(tiles, first + tiles_per_share);
+    for (int64_t tile = first; tile < last; ++tile) {
+      task(argument, static_cast<int>(tile), worker);
+    }
   }
   return done;
 }
@@ -217,7 +229,7 @@ bool ThreadPool::State::SpinForWork() const {
   const auto end = std::chrono::steady_clock::now() + spin;
   do {
     for (int i = 0; i < 64; ++i) {
-      if (UnclaimedTiles(word.load(std::memory_order_relaxed)) != 0) return true;
+      if (AnyShare(word.load(std::memory_order_relaxed))) return true;
       Pause();
     }
   } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
@@ -231,7 +243,7 @@ bool ThreadPool::State::SpinForWork() const {
 void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const uint64_t now = word.load(std::memory_order_seq_cst);
-  const bool idle = UnclaimedTiles(now) == 0 || !MayHelp(number);
+  const bool idle = !AnyShare(now) || !MayHelp(number);
   if (idle && !stopping.load(std::memory_order_seq_cst)) {
     Futex(FUTEX_WAIT_BITSET, JobNumber(now), BitOf(number));
   }
@@ -256,30 +268,32 @@ bool ThreadPool::State::AnyHelp() {
 }
 
 // The caller's side; `busy` is held.
-void ThreadPool::State::RunShared(uint32_t job_tiles, Task job_task, void* job_argument) {
+void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argument) {
   task = job_task;
   argument = job_argument;
   tiles = job_tiles;
+  tiles_per_share = (job_tiles - 1) / static_cast<int>(kMaxShares) + 1;
+  const auto shares = static_cast<uint32_t>((job_tiles - 1) / tiles_per_share + 1);
   float_mode = GetFloatMode();
   finished.store(0, std::memory_order_relaxed);
   const std::chrono::nanoseconds began = clock();
   const uint64_t before = word.load(std::memory_order_relaxed);
-  word.store(NextJob(before, job_tiles), std::memory_order_seq_cst);
+  word.store(NextJob(before, shares), std::memory_order_seq_cst);
   if (const int asleep = sleepers.load(std::memory_order_seq_cst); asleep > 0) {
-    Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), job_tiles - 1),
+    Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), shares - 1),
           BitsUpTo(back_off.allowed()));
   }
   const int own = WorkThrough(0);
-  const uint32_t theirs = job_tiles - static_cast<uint32_t>(own);
-  const std::chrono::nanoseconds out_of_tiles = clock();
-  std::chrono::nanoseconds ended = out_of_tiles;
+  const uint32_t theirs = shares - static_cast<uint32_t>(own);
+  const std::chrono::nanoseconds out_of_shares = clock();
+  std::chrono::nanoseconds ended = out_of_shares;
   if (finished.load(std::memory_order_acquire) != theirs) {
     WaitForWorkers(theirs);
     ended = clock();
   }
-  // A caller without a tile of its own cannot tell how long one takes.
+  // A caller without a share of its own cannot tell how long one takes.
   if (own == 0) return;
-  back_off.JobEnded(ended, (out_of_tiles - began) / own * theirs - (ended - out_of_tiles));
+  back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
 }
 
 void ThreadPool::State::WaitForWorkers(uint32_t theirs) {
@@ -310,7 +324,7 @@ void ThreadPool::Run(int tiles, Task task, void* argument) noexcept {
       !state.busy.exchange(true, std::memory_order_acquire)) {
     if (!state.started) state.Start();
     const bool shared = state.AnyHelp();
-    if (shared) state.RunShared(static_cast<uint32_t>(tiles), task, argument);
+    if (shared) state.RunShared(tiles, task, argument);
     state.busy.store(false, std::memory_order_release);
     if (shared) return;
   }

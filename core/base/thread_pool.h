@@ -34,8 +34,9 @@ class ThreadPool {
 
   int threads() const;
 
-  // Calls task(argument, tile, worker) once for every tile in [0, tiles), in any order, and returns
-  // when all have returned. What the tiles wrote is visible to the caller afterwards. Several
+  // Calls task(argument, tile, worker) once for every tile in [0, tiles), in any order (the caller
+  // from the first on, workers from the last on, as far as they meet), and returns when all have
+  // returned. What the tiles wrote is visible to the caller afterwards. Several
   // threads may call Run on one pool: while one job runs, another caller works through its own
   // tiles alone (worker 0). After fork() a child's pool runs on the caller alone or starts its own
   // workers again, never waits for threads it does not have.
