@@ -103,29 +103,78 @@ T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
   return static_cast<T>(output->params.zero_point);
 }
 
-// The number of axes up to the last one that has a margin.
-int PaddedAxes(const TfLiteTensor* margins, int rank) {
-  while (rank > 0 && Before(margins, rank - 1) == 0 && After(margins, rank - 1) == 0) --rank;
-  return rank;
-}
-
-// Writes the margins of the axes from `axis` to `axes`, around the place of the input.
+// Writes an output from front to back: margins, and the input's elements between them.
 template <typename T>
-T* FillMargins(const TfLiteTensor* output, const TfLiteTensor* margins, int axis, int axes,
-               int64_t inner, T value, T* out) {
-  const int64_t extent = Dim(output, axis);
-  inner /= extent;
-  const int64_t before = Before(margins, axis), after = After(margins, axis);
-  out = std::fill_n(out, before * inner, value);
-  if (axis + 1 == axes) {
-    out += (extent - before - after) * inner;
-  } else {
-    for (int64_t i = before; i < extent - after; ++i) {
-      out = FillMargins(output, margins, axis + 1, axes, inner, value, out);
+class PadWriter {
+ public:
+  PadWriter(const TfLiteTensor* input, const TfLiteTensor* margins, const TfLiteTensor* output,
+            T value)
+      : value_(value) {
+    const DenseSteps in(Dims(input)), out(Dims(output));
+    std::fill_n(values_, kChunk, value);
+    const int rank = Rank(input);
+    for (int axis = 0; axis < rank; ++axis) {
+      const Level level = {Before(margins, axis), Dim(input, axis), Dim(output, axis), in[axis],
+                           out[axis]};
+      // What is whole and lies side by side needs no loop of its own.
+      if (level.extent_out == 1 && level.before == 0) continue;
+      levels_[level_count_++] = level;
+      if (level.extent_out != level.extent_in) padded_levels_ = level_count_;
     }
   }
-  return std::fill_n(out, after * inner, value);
-}
+
+  // Slices of the first level, as the interpreter's threads share them.
+  void Run(TfLiteContext* context, const T* in, T* out) const {
+    if (padded_levels_ == 0) {
+      std::copy_n(in, level_count_ == 0 ? 1 : levels_[0].extent_in * levels_[0].step_in, out);
+      return;
+    }
+    ParallelRanges(context, levels_[0].extent_out, kElementsPerTask / levels_[0].step_out + 1,
+                   [&](int64_t first, int64_t last) { Slices(0, first, last, in, out); });
+  }
+
+ private:
+  struct Level {
+    int64_t before, extent_in, extent_out, step_in, step_out;
+  };
+  // Elements of 16 bytes: runs are short where channels are padded, and calls would cost more.
+  static constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T));
+
+  void Slices(int number, int64_t first, int64_t last, const T* in, T* out) const {
+    const Level& level = levels_[number];
+    const int64_t from = std::clamp(level.before, first, last);
+    const int64_t to = std::clamp(level.before + level.extent_in, first, last);
+    Fill(out + first * level.step_out, (from - first) * level.step_out);
+    const T* source = in + (from - level.before) * level.step_in;
+    if (number + 1 == padded_levels_) {
+      Copy(source, (to - from) * level.step_in, out + from * level.step_out);
+    } else {
+      const int64_t inner = levels_[number + 1].extent_out;
+      for (int64_t i = from; i < to; ++i, source += level.step_in) {
+        Slices(number + 1, 0, inner, source, out + i * level.step_out);
+      }
+    }
+    Fill(out + to * level.step_out, (last - to) * level.step_out);
+  }
+
+  void Fill(T* out, int64_t count) const {
+    for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
+    for (; count > 0; --count) *out++ = value_;
+  }
+  static void Copy(const T* in, int64_t count, T* out) {
+    if (count > 64 * kChunk) {
+      std::copy_n(in, count, out);
+      return;
+    }
+    for (; count >= kChunk; count -= kChunk, in += kChunk, out += kChunk) std::memcpy(out, in, 16);
+    for (; count > 0; --count) *out++ = *in++;
+  }
+
+  T value_;
+  T values_[kChunk];
+  Level levels_[kMaxPadRank] = {};
+  int level_count_ = 0, padded_levels_ = 0;
+};
 
 template <bool with_value>
 TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
@@ -133,28 +182,17 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* margins = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
   if (!IsKnown(margins)) DEPUTY_TRY(ResizeFilled(context, node));
-  const auto in = DenseSteps(Dims(input));
-  const auto out = DenseSteps(Dims(output));
-  int64_t offset = 0;
-  StridedCopy copy;
-  for (int axis = 0; axis < Rank(input); ++axis) {
-    offset += Before(margins, axis) * out[axis];
-    copy.Add(Dim(input, axis), in[axis], out[axis]);
-  }
   return WithElements(context, output, [&](auto& access) -> TfLiteStatus {
     using T = typename std::remove_reference_t<decltype(access)>::Element;
     const int64_t count = ElementCount(output);
     if constexpr (std::is_integral_v<T>) {
       if (count == 0) return kTfLiteOk;
-      T* to = Data<T>(output);
       const T value = MarginValue<with_value, T>(context, node);
       if (ElementCount(input) == 0) {
-        std::fill_n(to, count, value);
+        std::fill_n(Data<T>(output), count, value);
         return kTfLiteOk;
       }
-      const int axes = PaddedAxes(margins, Rank(output));
-      if (axes > 0) FillMargins(output, margins, 0, axes, count, value, to);
-      copy.Run(Data<T>(input), to + offset);
+      PadWriter<T>(input, margins, output, value).Run(context, Data<T>(input), Data<T>(output));
     }
     return kTfLiteOk;
   });

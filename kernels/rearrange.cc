@@ -29,7 +29,7 @@ bool FillBlockSize(const OpOptions& options, Params* params) {
 TfLiteStatus RunCopy(TfLiteContext* context, TfLiteNode* node, StridedCopy* copy) {
   copy->Finish();
   return MoveElements(context, Input(context, node, 0), Output(context, node, 0),
-                      [copy](const auto* in, auto* out) { copy->Run(in, out); });
+                      [context, copy](const auto* in, auto* out) { copy->Run(context, in, out); });
 }
 
 // Prepare of an operator whose second input decides the output's shape.
@@ -307,7 +307,7 @@ TfLiteStatus EvalReverse(TfLiteContext* context, TfLiteNode* node) {
   copy.Add(inner, 1, 1);
   copy.Finish();
   return MoveElements(context, input, Output(context, node, 0),
-                      [&](const auto* in, auto* out) { copy.Run(in + (middle - 1) * inner, out); });
+                      [&](const auto* in, auto* out) { copy.Run(context, in + (middle - 1) * inner, out); });
 }
 
 // ---- REVERSE_SEQUENCE -------------------------------------------------------------------------

@@ -88,7 +88,7 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
     copy.Add(Dim(output, axis), in[axis], out[axis]);
   }
   return MoveElements(context, input, output,
-                      [&](const auto* from, auto* to) { copy.Run(from + offset, to); });
+                      [&](const auto* from, auto* to) { copy.Run(context, from + offset, to); });
 }
 
 // ---- STRIDED_SLICE ----------------------------------------------------------------------------
@@ -227,7 +227,7 @@ TfLiteStatus EvalStridedSlice(TfLiteContext* context, TfLiteNode* node) {
     copy.Add(range.count, in[axis] * range.stride, written);
   }
   return MoveElements(context, input, Output(context, node, 0),
-                      [&](const auto* from, auto* to) { copy.Run(from + offset, to); });
+                      [&](const auto* from, auto* to) { copy.Run(context, from + offset, to); });
 }
 
 // ---- DYNAMIC_UPDATE_SLICE ---------------------------------------------------------------------
@@ -270,7 +270,7 @@ TfLiteStatus EvalUpdate(TfLiteContext* context, TfLiteNode* node) {
     copy.Add(Dim(update, axis), in[axis], out[axis]);
   }
   return MoveElements(context, update, output,
-                      [&](const auto* from, auto* to) { copy.Run(from, to + offset); });
+                      [&](const auto* from, auto* to) { copy.Run(context, from, to + offset); });
 }
 
 // ---- Table ------------------------------------------------------------------------------------

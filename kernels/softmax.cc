@@ -313,7 +313,7 @@ TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLit
   const int depth = LastDim(input);
   if (ElementCount(input) == 0) return kTfLiteOk;
   // An exponential costs more than the little that kElementsPerTask is made for.
-  const int64_t rows_per_task = kElementsPerTask / 8 / depth + 1;
+  const int64_t rows_per_task = kElementsPerTask / 2 / depth + 1;
   ParallelRanges(context, ElementCount(input) / depth, rows_per_task,
                  [&](int64_t first, int64_t last) {
                    for (int64_t i = first * depth; i < last * depth; i += depth) {

@@ -180,7 +180,7 @@ inline bool IsDynamic(const TfLiteTensor* tensor) {
 }
 
 // Elements of a task of an operator that does little with each: see ParallelRanges.
-inline constexpr int64_t kElementsPerTask = 16384;
+inline constexpr int64_t kElementsPerTask = 4096;
 
 // ---- Options ----------------------------------------------------------------------------------
 

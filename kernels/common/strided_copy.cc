@@ -19,6 +19,20 @@ void StridedCopy::Run(const T* in, T* out) const {
 }
 
 template <typename T>
+void StridedCopy::Run(TfLiteContext* context, const T* in, T* out) const {
+  if (empty_ || rank_ < 2) return Run(in, out);
+  const Axis& outer = axes_[0];
+  int64_t inner = 1;
+  for (int i = 1; i < rank_; ++i) inner *= axes_[static_cast<size_t>(i)].extent;
+  ParallelRanges(context, outer.extent, kElementsPerTask / inner + 1,
+                 [&](int64_t first, int64_t last) {
+                   StridedCopy part = *this;
+                   part.axes_[0].extent = last - first;
+                   part.Level(0, in + first * outer.step_in, out + first * outer.step_out);
+                 });
+}
+
+template <typename T>
 void StridedCopy::Level(int level, const T* in, T* out) const {
   const Axis& axis = axes_[static_cast<size_t>(level)];
   if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
@@ -63,5 +77,11 @@ template void StridedCopy::Run(const uint16_t*, uint16_t*) const;
 template void StridedCopy::Run(const uint32_t*, uint32_t*) const;
 template void StridedCopy::Run(const uint64_t*, uint64_t*) const;
 template void StridedCopy::Run(const std::string_view*, std::string_view*) const;
+
+template void StridedCopy::Run(TfLiteContext*, const uint8_t*, uint8_t*) const;
+template void StridedCopy::Run(TfLiteContext*, const uint16_t*, uint16_t*) const;
+template void StridedCopy::Run(TfLiteContext*, const uint32_t*, uint32_t*) const;
+template void StridedCopy::Run(TfLiteContext*, const uint64_t*, uint64_t*) const;
+template void StridedCopy::Run(TfLiteContext*, const std::string_view*, std::string_view*) const;
 
 }  // namespace deputy

@@ -51,6 +51,9 @@ class StridedCopy {
   // T is what WithElements runs on: of 1, 2, 4 or 8 bytes, or a view of a string.
   template <typename T>
   void Run(const T* in, T* out) const;
+  // The same on the interpreter's threads.
+  template <typename T>
+  void Run(TfLiteContext* context, const T* in, T* out) const;
 
  private:
   struct Axis {
