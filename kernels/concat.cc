@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -54,10 +55,18 @@ struct Part {
 };
 
 template <typename T>
-void Join(const std::vector<Part<T>>& parts, int64_t outer, T* out) {
-  for (int64_t i = 0; i < outer; ++i) {
-    for (const Part<T>& part : parts) out = std::copy_n(part.data + i * part.run, part.run, out);
-  }
+void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t outer, T* out) {
+  int64_t each = 0;
+  for (const Part<T>& part : parts) each += part.run;
+  if (each == 0) return;
+  ParallelRanges(context, outer, kElementsPerTask / each + 1, [&](int64_t first, int64_t last) {
+    T* to = out + first * each;
+    for (const Part<T>& part : parts) {
+      if (part.run == 0) continue;
+      CopyRuns(last - first, part.run, part.data + first * part.run, part.run, to, each);
+      to += part.run;
+    }
+  });
 }
 
 // Elements of a tensor from `axis` on.
@@ -79,7 +88,7 @@ TfLiteStatus JoinInputs(TfLiteContext* context, TfLiteNode* node, int64_t outer,
     }
     T* out = nullptr;
     DEPUTY_TRY(access.Write(output, &out));
-    Join(parts, outer, out);
+    Join(context, parts, outer, out);
     return kTfLiteOk;
   });
 }
@@ -98,9 +107,11 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
       DEPUTY_TRY(access.Write(output, &out));
       const int64_t run = split.outer == 0 ? 0 : ElementCount(output) / split.outer;
       if (run == 0) continue;
-      for (int64_t i = 0; i < split.outer; ++i) {
-        out = std::copy_n(in + i * split.extent * split.inner, run, out);
-      }
+      const int64_t whole = split.extent * split.inner;
+      ParallelRanges(
+          context, split.outer, kElementsPerTask / run + 1, [&](int64_t first, int64_t last) {
+            CopyRuns(last - first, run, in + first * whole, whole, out + first * run, run);
+          });
       in += run;
     }
     return kTfLiteOk;

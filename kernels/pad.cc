@@ -2,6 +2,7 @@
 //
 // PAD, PADV2 and MIRROR_PAD: a tensor with a margin, of one value or of its own elements mirrored.
 // PAD's value is the zero point, or 0. The margins may be known at run time only.
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -137,7 +138,7 @@ class PadWriter {
   struct Level {
     int64_t before, extent_in, extent_out, step_in, step_out;
   };
-  // Elements of 16 bytes: runs are short where channels are padded, and calls would cost more.
+  // Elements of 16 bytes.
   static constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T));
 
   void Slices(int number, int64_t first, int64_t last, const T* in, T* out) const {
@@ -146,30 +147,36 @@ class PadWriter {
     const int64_t to = std::clamp(level.before + level.extent_in, first, last);
     Fill(out + first * level.step_out, (from - first) * level.step_out);
     const T* source = in + (from - level.before) * level.step_in;
+    T* place = out + from * level.step_out;
     if (number + 1 == padded_levels_) {
-      Copy(source, (to - from) * level.step_in, out + from * level.step_out);
+      CopyRun(source, (to - from) * level.step_in, place);
+    } else if (number + 2 == padded_levels_) {
+      Runs(levels_[number + 1], to - from, source, place);
     } else {
       const int64_t inner = levels_[number + 1].extent_out;
-      for (int64_t i = from; i < to; ++i, source += level.step_in) {
-        Slices(number + 1, 0, inner, source, out + i * level.step_out);
+      for (int64_t i = from; i < to; ++i, source += level.step_in, place += level.step_out) {
+        Slices(number + 1, 0, inner, source, place);
       }
     }
     Fill(out + to * level.step_out, (last - to) * level.step_out);
+  }
+
+  // `count` slices of the last level that has margins.
+  void Runs(const Level& level, int64_t count, const T* in, T* out) const {
+    const int64_t before = level.before * level.step_out, run = level.extent_in * level.step_in;
+    const int64_t after = level.extent_out * level.step_out - before - run;
+    for (; count > 0; --count, in += run, out += after) {
+      Fill(out, before);
+      CopyRun(in, run, out + before);
+      out += before + run;
+      Fill(out, after);
+    }
   }
 
   void Fill(T* out, int64_t count) const {
     for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
     for (; count > 0; --count) *out++ = value_;
   }
-  static void Copy(const T* in, int64_t count, T* out) {
-    if (count > 64 * kChunk) {
-      std::copy_n(in, count, out);
-      return;
-    }
-    for (; count >= kChunk; count -= kChunk, in += kChunk, out += kChunk) std::memcpy(out, in, 16);
-    for (; count > 0; --count) *out++ = *in++;
-  }
-
   T value_;
   T values_[kChunk];
   Level levels_[kMaxPadRank] = {};

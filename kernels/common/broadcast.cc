@@ -59,10 +59,16 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   if (rank_ == 0) axes_[rank_++] = Axis{1, 0, 0, 1};
   std::reverse(axes_.begin(), axes_.begin() + rank_);
   count_ = pitch_out;
-  const Axis &outer = axes_[0], &inner = axes_[1];
-  const bool by_channel = rank_ == 2 && inner.step_a == 1 && inner.step_b == 1 &&
-                          outer.step_b == 0 && outer.step_a == inner.extent;
-  channels_ = by_channel && inner.extent <= kRepeated / 2 ? inner.extent : 0;
+  channels_ = 0;
+  if (rank_ < 2) return;
+  const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
+             &inner = axes_[static_cast<size_t>(rank_) - 1];
+  // Blocks worth the trouble, of channels that are few enough to be repeated.
+  constexpr int64_t kSmallestBlock = 32;
+  if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
+      inner.extent <= kRepeated / 2 && again.extent >= kSmallestBlock / inner.extent) {
+    channels_ = inner.extent;
+  }
 }
 
 }  // namespace deputy

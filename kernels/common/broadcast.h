@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/portion.h"
 
@@ -78,24 +79,51 @@ class BroadcastPlan {
   // Values of b, one for each of a few channels, that are repeated for longer runs.
   static constexpr int64_t kRepeated = 256;
 
-  // Elements [first, last) of the output. A second input of few values (biases, slopes) would make
-  // for many short runs.
+  // Elements [first, last) of the output. A second input that gives few values again and again
+  // (biases, slopes) would make for many short runs.
   template <typename A, typename B, typename Out, typename RunFunction>
   void Range(int64_t first, int64_t last, const A* a, const B* b, Out* out,
              const RunFunction& run) const {
-    const int64_t channels = channels_;
-    if (channels == 0 || last - first < 2 * kRepeated) {
+    if (channels_ == 0 || last - first < 2 * kRepeated) {
       return RangeByRuns(first, last, a, b, out, run);
     }
-    const int64_t start = std::min(last, (first + channels - 1) / channels * channels);
-    RangeByRuns(first, start, a, b, out, run);
-    B repeated[kRepeated];
-    const int64_t length = kRepeated / channels * channels;
-    for (int64_t i = 0; i < length; i += channels) std::copy_n(b, channels, repeated + i);
-    for (first = start; first < last; first += length) {
-      run(a + first, static_cast<const B*>(repeated), out + first, std::min(length, last - first),
-          true, true);
+    // The two innermost axes are blocks in which b's channels come again and again.
+    const int64_t block = axes_[static_cast<size_t>(rank_) - 2].extent * channels_;
+    while (first < last) {
+      const int64_t number = first / block, end = std::min(last, (number + 1) * block);
+      const A* of_a = a;
+      const B* of_b = b;
+      int64_t rest = number;
+      for (int level = rank_ - 3; level >= 0; --level) {
+        const Axis& axis = axes_[static_cast<size_t>(level)];
+        of_a += rest % axis.extent * axis.step_a;
+        of_b += rest % axis.extent * axis.step_b;
+        rest /= axis.extent;
+      }
+      RunBlock(first - number * block, end - number * block, of_a, of_b, out + number * block, run);
+      first = end;
     }
+  }
+
+  // Elements [first, last) of a block.
+  template <typename A, typename B, typename Out, typename RunFunction>
+  void RunBlock(int64_t first, int64_t last, const A* a, const B* b, Out* out,
+                const RunFunction& run) const {
+    const int64_t channels = channels_;
+    const auto run_some = [&](const B* values, int64_t count) {
+      run(a + first, values, out + first, count, true, true);
+      first += count;
+    };
+    // Up to the next first channel.
+    if (const int64_t within = first % channels; within != 0) {
+      run_some(b + within, std::min(last - first, channels - within));
+    }
+    if (first == last) return;
+    B repeated[kRepeated];
+    const int64_t length =
+        std::min(kRepeated / channels, (last - first - 1) / channels + 1) * channels;
+    CopyRuns(length / channels, channels, b, 0, static_cast<B*>(repeated), channels);
+    while (first < last) run_some(repeated, std::min(length, last - first));
   }
 
   template <typename A, typename B, typename Out, typename RunFunction>
@@ -135,7 +163,7 @@ class BroadcastPlan {
   std::array<Axis, kMaxRank> axes_;
   int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
   int64_t count_ = 0;  // elements of the output
-  // Of a plan that gives each of a few channels of a value of b: how many; else 0.
+  // Of a plan that gives each of a few channels a value of b, again and again: how many; else 0.
   int64_t channels_ = 0;
 };
 

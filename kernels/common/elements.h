@@ -187,12 +187,6 @@ TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLi
   });
 }
 
-// `count` elements from one place to another; memcpy, but for strings.
-template <typename T>
-void CopyRun(const T* from, int64_t count, T* to) {
-  std::copy_n(from, count, to);
-}
-
 // Exactly one scale and one zero point for both: what some operators insist on (others ignore it).
 TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                     const TfLiteTensor* like);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/common/copy_runs.h"
+
 namespace deputy {
 
 template <typename T>
@@ -38,6 +40,12 @@ void StridedCopy::Level(int level, const T* in, T* out) const {
   if (level + 1 == rank_) return Row(axis, axis.extent, in, out);
   if (blocked_ && level + 2 == rank_) {
     return Block(axis, axes_[static_cast<size_t>(level) + 1], in, out);
+  }
+  if (level + 2 == rank_) {
+    const Axis& run = axes_[static_cast<size_t>(level) + 1];
+    if (run.step_in == 1 && run.step_out == 1) {
+      return CopyRuns(axis.extent, run.extent, in, axis.step_in, out, axis.step_out);
+    }
   }
   for (int64_t i = 0; i < axis.extent; ++i) {
     Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);

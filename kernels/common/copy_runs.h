@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies of many short runs, for which calls of memcpy would cost more than the copying.
+#ifndef DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
+#define DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace deputy {
+
+// `count` elements that lie side by side. The sides may not overlap.
+template <typename T>
+inline void CopyRun(const T* in, int64_t count, T* out) {
+  if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 8) {
+    constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T));
+    if (count <= 16 * kChunk) {
+      for (; count >= kChunk; count -= kChunk, in += kChunk, out += kChunk) {
+        std::memcpy(out, in, 16);
+      }
+      for (; count > 0; --count) *out++ = *in++;
+      return;
+    }
+  }
+  std::copy_n(in, count, out);
+}
+
+namespace copy_runs {
+
+template <int64_t count, typename T>
+void OfLength(int64_t runs, const T* in, int64_t step_in, T* out, int64_t step_out) {
+  for (int64_t i = 0; i < runs; ++i) std::copy_n(in + i * step_in, count, out + i * step_out);
+}
+
+}  // namespace copy_runs
+
+// `runs` runs of `count` elements, which begin so many elements apart on either side.
+template <typename T>
+void CopyRuns(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out, int64_t step_out) {
+  switch (count) {
+    case 1:
+      return copy_runs::OfLength<1>(runs, in, step_in, out, step_out);
+    case 2:
+      return copy_runs::OfLength<2>(runs, in, step_in, out, step_out);
+    case 4:
+      return copy_runs::OfLength<4>(runs, in, step_in, out, step_out);
+    default:
+      break;
+  }
+  for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
