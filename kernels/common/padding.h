@@ -25,15 +25,15 @@ struct WindowAxis {
   // The taps [first, last) of window `i` that lie inside the input.
   int FirstTap(int i) const {
     const int64_t start = Start(i);
-    return start >= 0
-               ? 0
-               : static_cast<int>(std::min<int64_t>(filter, (-start + dilation - 1) / dilation));
+    return start >= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(-start)));
   }
   int LastTap(int i) const {
     const int64_t room = input - Start(i);
-    return room <= 0
-               ? 0
-               : static_cast<int>(std::min<int64_t>(filter, (room + dilation - 1) / dilation));
+    return room <= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(room)));
+  }
+  // Taps at less than `distance` from the first. Divisions count where it is asked for each window.
+  int64_t TapsWithin(int64_t distance) const {
+    return dilation == 1 ? distance : (distance + dilation - 1) / dilation;
   }
   int64_t Start(int i) const { return int64_t{i} * stride - before; }
 };
