@@ -83,6 +83,47 @@ inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
   }
 }
 
+inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
+  __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+}
+
+// The same for up to 8 columns behind kWide (0 or 1) vectors of the panel: half a vector is enough
+// for them, which some processors multiply in half the time.
+template <int kRows, int kWide>
+inline void GemmF32Narrow(const GemmTileF32& tile, int first, int columns) {
+  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
+                                static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
+                                kColumnsF32;
+  __m512 wide[kRows];
+  __m256 narrow[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    wide[r] = _mm512_loadu_ps(tile.bias + first);
+    narrow[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
+  }
+  for (int part = 0; part < tile.parts; ++part) {
+    const float* a = tile.a[part];
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
+      const __m512 wide_weights = _mm512_loadu_ps(b);
+      const __m256 narrow_weights = _mm256_loadu_ps(b + 16 * kWide);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * tile.a_stride + d]);
+        if constexpr (kWide > 0) MultiplyAdd(&wide[r], value, wide_weights);
+        MultiplyAdd(&narrow[r], _mm512_castps512_ps256(value), narrow_weights);
+      }
+    }
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
+    if constexpr (kWide > 0) StoreClamped(wide[r], low, high, out, 16);
+    StoreClamped(_mm512_castps256_ps512(narrow[r]), low, high, out + 16 * kWide,
+                 columns - 16 * kWide);
+  }
+}
+
 template <int kRows>
 void GemmF32Rows(const GemmTileF32& tile) {
   int first = 0;
@@ -92,10 +133,17 @@ void GemmF32Rows(const GemmTileF32& tile) {
       GemmF32Block<kRows, 4>(tile, first, tile.columns - first);
     }
   }
-  for (; tile.columns - first > 16; first += kColumnsF32) {
+  for (; tile.columns - first > 24; first += kColumnsF32) {
     GemmF32Block<kRows, 2>(tile, first, tile.columns - first);
   }
-  if (first < tile.columns) GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
+  const int left = tile.columns - first;
+  if (left > 16) {
+    GemmF32Narrow<kRows, 1>(tile, first, left);
+  } else if (left > 8) {
+    GemmF32Block<kRows, 1>(tile, first, left);
+  } else if (left > 0) {
+    GemmF32Narrow<kRows, 0>(tile, first, left);
+  }
 }
 
 void GemmF32(const GemmTileF32& tile) {
@@ -271,12 +319,72 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   }
 }
 
+// kColumns neighbouring columns that are kStride taps apart: what several of them see is loaded
+// once. Taps come in the same order as above.
+template <int kColumns, int kTaps, int kStride>
+inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first,
+                               __mmask16 lanes) {
+  __m512 sums[kColumns];
+  const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first);
+#pragma GCC unroll 8
+  for (int i = 0; i < kColumns; ++i) sums[i] = bias;
+  for (int row = 0; row < in.rows; ++row) {
+    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
+    __m512 weights[kTaps];
+#pragma GCC unroll 8
+    for (int tap = 0; tap < kTaps; ++tap) {
+      weights[tap] = _mm512_maskz_loadu_ps(lanes, in.weights[row] + first + tap * in.weight_step);
+    }
+#pragma GCC unroll 32
+    for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen, input += in.tap_step) {
+      const __m512 value = _mm512_maskz_loadu_ps(lanes, input);
+#pragma GCC unroll 8
+      for (int i = 0; i < kColumns; ++i) {
+        const int tap = seen - i * kStride;
+        if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i], value, weights[tap]);
+      }
+    }
+  }
+  const __m512 low = _mm512_set1_ps(in.low), high = _mm512_set1_ps(in.high);
+  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
+#pragma GCC unroll 8
+  for (int i = 0; i < kColumns; ++i) {
+    const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[i]));
+    _mm512_mask_storeu_ps(out + i * in.channels, lanes, value);
+  }
+}
+
+// Columns by eights, as many as there are; returns how many were done.
+template <int kTaps, int kStride>
+int DepthwiseF32Eights(const DepthwiseColumnsF32& in) {
+  int column = 0;
+  for (; column + 8 <= in.columns; column += 8) {
+    int first = 0;
+    for (; first + 16 <= in.channels; first += 16) {
+      DepthwiseF32Shared<8, kTaps, kStride>(in, column, first, kAllLanes);
+    }
+    if (first < in.channels) {
+      DepthwiseF32Shared<8, kTaps, kStride>(in, column, first, FirstLanes(in.channels - first));
+    }
+  }
+  return column;
+}
+
+int DepthwiseF32WithSharing(const DepthwiseColumnsF32& in) {
+  const bool one = in.column_step == in.tap_step, two = in.column_step == 2 * in.tap_step;
+  if (in.taps == 3 && one) return DepthwiseF32Eights<3, 1>(in);
+  if (in.taps == 3 && two) return DepthwiseF32Eights<3, 2>(in);
+  if (in.taps == 5 && one) return DepthwiseF32Eights<5, 1>(in);
+  if (in.taps == 5 && two) return DepthwiseF32Eights<5, 2>(in);
+  return 0;
+}
+
 void DepthwiseF32(const DepthwiseColumnsF32& in) {
   constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
       &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
       &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
       &DepthwiseF32Columns<7>};
-  int column = 0;
+  int column = DepthwiseF32WithSharing(in);
   for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
