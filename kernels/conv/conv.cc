@@ -103,6 +103,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.matrix.Reset();
   data.packed_filter.Invalidate();
   data.flat_filter.Invalidate();
+  data.columns.Invalidate();
   data.dense_filter.Invalidate();
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);

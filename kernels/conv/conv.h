@@ -75,6 +75,7 @@ struct ConvData {
   MatrixLayer matrix;
   PackedConstant packed_filter;  // depthwise int8: in the table's order
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
+  PackedConstant columns;        // depthwise int8: bias and factors in that order
   Choice<ConvData, ConvTensors> choice;
 
   // Hybrid: quantises the input, with a scale and a zero point for every batch.

@@ -138,17 +138,18 @@ TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors
 
 // ---- Several columns at once ------------------------------------------------------------------
 
-// What the rows have in common, in scratch: bias and factors in the table's order, for the channels
-// and repeated for vectors that span pixels, and a row of zero points as long as the input's.
-struct ColumnsScratch {
+// What the rows have in common: bias and factors in the table's order, for the channels and
+// repeated for vectors that span pixels, a row of zero points as long as the input's, and room to
+// make it.
+struct ColumnsLayout {
   size_t channels, period, zeros_bytes, bytes;
 
-  ColumnsScratch(const ConvShape& shape, const CpuKernels& cpu)
+  ColumnsLayout(const ConvShape& shape, const CpuKernels& cpu)
       : channels(Ordered(shape.output_channels, cpu)),
         period(Ordered(FlatPeriod(shape, cpu), cpu)),
         zeros_bytes(AlignedBytes(static_cast<size_t>(shape.x.input) *
                                  static_cast<size_t>(shape.input_channels))),
-        bytes(2 * (channels + period) * sizeof(int32_t) + zeros_bytes) {}
+        bytes(2 * (channels + period) * sizeof(int32_t) + zeros_bytes + SumBytes(shape)) {}
 
  private:
   static size_t Ordered(int count, const CpuKernels& cpu) {
@@ -165,24 +166,47 @@ struct OrderedChannels {
   const int32_t* factors;  // floats
 };
 
+// Fills a block of that layout.
+void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
+                    char* out) {
+  const ConvShape& shape = data.shape;
+  const ColumnsLayout layout(shape, cpu);
+  auto* const bias = reinterpret_cast<int32_t*>(out + layout.bytes - SumBytes(shape));
+  FoldZeroPoint(data, cpu, tensors, bias);
+  // Factors are moved as they are.
+  const auto* const factors = reinterpret_cast<const int32_t*>(data.scaling.Tile(0).factors);
+  auto* next = reinterpret_cast<int32_t*>(out);
+  const auto order = [&](int count, size_t room) {
+    if (count > 0) {
+      cpu.depthwise_s8.order(bias, shape.output_channels, count, next);
+      cpu.depthwise_s8.order(factors, shape.output_channels, count, next + room);
+    }
+    next += 2 * room;
+  };
+  order(shape.output_channels, layout.channels);
+  order(FlatPeriod(shape, cpu), layout.period);
+  std::memset(next, data.scaling.input_zero_point(), layout.zeros_bytes);
+}
+
 class ColumnsJob {
  public:
+  // `prepared` is what PrepareColumns made.
   ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
-             const int32_t* bias, char* scratch)
+             const char* prepared)
       : shape_(data.shape),
         cpu_(cpu),
         interior_(data.shape.x),
         tile_(data.scaling.Tile(0)),
         input_(Data<int8_t>(tensors.input)),
         out_(Data<int8_t>(tensors.output)) {
-    const ColumnsScratch places(shape_, cpu);
-    int32_t* next = reinterpret_cast<int32_t*>(scratch);
-    const int channels = shape_.output_channels, period = FlatPeriod(shape_, cpu);
-    plain_ = Order(Packed(data.packed_filter), bias, channels, places.channels, &next);
-    flat_ =
-        Order(period == 0 ? nullptr : Packed(data.flat_filter), bias, period, places.period, &next);
-    zeros_ = reinterpret_cast<int8_t*>(next);
-    std::memset(next, data.scaling.input_zero_point(), places.zeros_bytes);
+    const ColumnsLayout layout(shape_, cpu);
+    const auto* next = reinterpret_cast<const int32_t*>(prepared);
+    const int period = FlatPeriod(shape_, cpu);
+    plain_ = {shape_.output_channels, Packed(data.packed_filter), next, next + layout.channels};
+    next += 2 * layout.channels;
+    flat_ = {period, period == 0 ? nullptr : Packed(data.flat_filter), next, next + layout.period};
+    next += 2 * layout.period;
+    zeros_ = reinterpret_cast<const int8_t*>(next);
   }
 
   void Row(int64_t row, const int8_t** taps) const {
@@ -199,21 +223,6 @@ class ColumnsJob {
   }
 
  private:
-  OrderedChannels Order(const int8_t* weights, const int32_t* bias, int count, size_t room,
-                        int32_t** next) const {
-    const int channels = shape_.output_channels;
-    int32_t* const ordered_bias = *next;
-    int32_t* const factors = ordered_bias + room;
-    *next = factors + room;
-    if (count > 0) {
-      cpu_.depthwise_s8.order(bias, channels, count, ordered_bias);
-      // Moved as they are.
-      cpu_.depthwise_s8.order(reinterpret_cast<const int32_t*>(tile_.factors), channels, count,
-                              factors);
-    }
-    return {count, weights, ordered_bias, factors};
-  }
-
   // Where the taps of output column `ox` are read.
   void PointAt(int64_t row, int ox, const int8_t** taps) const {
     const WindowAxis &y = shape_.y, &x = shape_.x;
@@ -280,15 +289,19 @@ class ColumnsJob {
 };
 
 TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
-                        const CpuKernels& cpu, const int32_t* bias) {
+                        const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
-  Scratch shared, scratch;
-  if (!shared.Acquire(context, ColumnsScratch(shape, cpu).bytes)) {
+  Scratch scratch;
+  // The node's own: scales are part of it.
+  const PackedKey key = {data, nullptr, {}};
+  const bool fixed = IsConstant(tensors.filter) && IsConstant(tensors.bias);
+  if (!data->columns.Ensure(context, key, fixed, ColumnsLayout(shape, cpu).bytes,
+                            [&](char* out) { PrepareColumns(*data, cpu, tensors, out); })) {
     return TensorError(context, tensors.filter, "out of memory for its scales");
   }
   DEPUTY_TRY(
       AcquireDepthwiseScratch(context, DepthwiseTaps(shape) * sizeof(void*), tensors, &scratch));
-  const ColumnsJob job(*data, cpu, tensors, bias, shared.data());
+  const ColumnsJob job(*data, cpu, tensors, data->columns.data());
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
     job.Row(row, reinterpret_cast<const int8_t**>(scratch.worker(worker)));
   });
@@ -297,24 +310,23 @@ TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensor
 
 // ---- The implementation -----------------------------------------------------------------------
 
-size_t Int8Scratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+size_t Int8Scratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
   const ConvShape& shape = data.shape;
-  const size_t columns = cpu.depthwise_s8.columns == nullptr ? 0 : ColumnsScratch(shape, cpu).bytes;
-  return WorkerScratch(PixelScratch(shape).bytes, workers) + columns + SumBytes(shape) +
-         2 * kTensorAlignment;
+  return WorkerScratch(PixelScratch(shape).bytes, workers) + SumBytes(shape) + kTensorAlignment;
 }
 
 TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                      const CpuKernels& cpu) {
   DEPUTY_TRY(PackFilters(context, cpu, data, tensors.filter));
+  if (cpu.depthwise_s8.columns != nullptr && ArithmeticOf(context) == Arithmetic::kDefault) {
+    return RunColumns(context, data, tensors, cpu);
+  }
   Scratch bias;
   if (!bias.Acquire(context, SumBytes(data->shape))) {
     return TensorError(context, tensors.bias, "out of memory for a copy");
   }
   FoldZeroPoint(*data, cpu, tensors, bias.as<int32_t>());
-  const bool columns =
-      cpu.depthwise_s8.columns != nullptr && ArithmeticOf(context) == Arithmetic::kDefault;
-  return (columns ? RunColumns : RunPixels)(context, data, tensors, cpu, bias.as<int32_t>());
+  return RunPixels(context, data, tensors, cpu, bias.as<int32_t>());
 }
 
 }  // namespace
