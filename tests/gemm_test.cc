@@ -198,6 +198,122 @@ TEST(Gemm, int8_extremes_do_not_saturate) {
   }
 }
 
+// Rows of bytes that begin anywhere, in parts that lie apart, to steps.
+struct RequantizedRows {
+  static constexpr int kZeroPoint = -7, kLow = -100, kHigh = 90, kGuard = 64;
+  static constexpr int8_t kUntouched = 77;
+  int rows, columns, parts, depth, part_step, row_step;
+  std::vector<int8_t> a, weights, out;
+  std::vector<int32_t> bias;
+  std::vector<float> factors;
+  PackedWeights<int8_t> packed;
+
+  RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth)
+      : rows(of_rows),
+        columns(of_columns),
+        parts(of_parts),
+        depth(of_depth),
+        part_step(of_depth + 3),
+        row_step(5) {
+    a = RandomSteps<int8_t>(static_cast<size_t>(rows * row_step + parts * part_step), 7);
+    weights = RandomSteps<int8_t>(static_cast<size_t>(columns * parts * depth), 8);
+    bias = RandomSteps<int32_t>(static_cast<size_t>(columns), 9);
+    // Up to where both ends are clamped, and a step is beyond all integers.
+    for (int c = 0; c < columns; ++c) factors.push_back(c % 7 == 3 ? 3e9f : 0.0007f * (c % 5));
+    out.assign(static_cast<size_t>(rows * columns + kGuard), kUntouched);
+    const auto layout = WeightsLayout::Rows(1, columns, parts * depth);
+    EXPECT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false, layout));
+  }
+
+  void Run(const CpuKernels& cpu) {
+    std::vector<const int8_t*> starts;
+    for (int r = 0; r < rows; ++r) starts.push_back(a.data() + r * row_step);
+    std::vector<int32_t> folded(static_cast<size_t>(packed.padded_columns() + kMaxTileColumns));
+    for (int c = 0; c < columns; ++c) {
+      folded[static_cast<size_t>(c)] =
+          bias[static_cast<size_t>(c)] - cpu.gemm_s8.left_offset() * packed.ColumnSum(0, c);
+    }
+    cpu.gemm_s8.requantized({.rows = rows,
+                             .columns = columns,
+                             .parts = parts,
+                             .depth = depth,
+                             .a = starts.data(),
+                             .part_step = static_cast<size_t>(part_step),
+                             .b = packed.Panel(0, 0),
+                             .panel_stride = packed.panel_stride(),
+                             .bias = folded.data(),
+                             .factors = factors.data(),
+                             .zero_point = kZeroPoint,
+                             .low = kLow,
+                             .high = kHigh,
+                             .out = out.data(),
+                             .out_stride = static_cast<size_t>(columns)});
+  }
+
+  int Expected(int r, int c) const {
+    int32_t sum = bias[static_cast<size_t>(c)];
+    for (int p = 0; p < parts; ++p) {
+      for (int d = 0; d < depth; ++d) {
+        sum += a[static_cast<size_t>(r * row_step + p * part_step + d)] *
+               weights[static_cast<size_t>((c * parts + p) * depth + d)];
+      }
+    }
+    const float steps = static_cast<float>(sum) * factors[static_cast<size_t>(c)];
+    return static_cast<int>(std::clamp(std::nearbyint(static_cast<double>(steps)) + kZeroPoint,
+                                       static_cast<double>(kLow), static_cast<double>(kHigh)));
+  }
+};
+
+TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
+  int tables = 0;
+  for (const CpuKernels* cpu : Tables()) {
+    if (cpu->gemm_s8.requantized == nullptr) continue;
+    ++tables;
+    for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
+      for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40}) {
+        for (const auto& [parts, depth] : {std::pair{1, 4}, {1, 64}, {3, 12}, {5, 8}}) {
+          RequantizedRows product(*cpu, rows, columns, parts, depth);
+          product.Run(*cpu);
+          for (int r = 0; r < rows; ++r) {
+            for (int c = 0; c < columns; ++c) {
+              ASSERT_EQ(product.out[static_cast<size_t>(r * columns + c)], product.Expected(r, c))
+                  << cpu->name << " " << rows << "x" << columns << " " << parts << "x" << depth
+                  << " at " << r << ", " << c;
+            }
+          }
+          for (int i = 0; i < RequantizedRows::kGuard; ++i) {
+            ASSERT_EQ(product.out[static_cast<size_t>(rows * columns + i)],
+                      RequantizedRows::kUntouched);
+          }
+        }
+      }
+    }
+  }
+  if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
+}
+
+// Parts of a depth that are no whole runs are padded one by one.
+TEST(Gemm, parts_of_packed_weights_are_padded) {
+  for (const CpuKernels* cpu : Tables()) {
+    const int run = cpu->gemm_s8.run;
+    const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};  // one column, two parts of three
+    auto layout = WeightsLayout::Rows(1, 1, 6);
+    layout.parts = 2;
+    PackedWeights<int8_t> packed;
+    ASSERT_TRUE(packed.Pack(nullptr, *cpu, weights.data(), false, layout));
+    EXPECT_EQ(packed.ColumnSum(0, 0), 21);
+    const int padded = (3 + run - 1) / run * run;
+    EXPECT_EQ(packed.padded_depth(), 2 * padded);
+    for (int d = 0; d < packed.padded_depth(); ++d) {
+      const int part = d / padded, within = d % padded;
+      const int8_t expected =
+          within < 3 ? weights[static_cast<size_t>(3 * part + within)] : int8_t{0};
+      const size_t place = static_cast<size_t>(d / run * run * cpu->gemm_s8.columns + d % run);
+      EXPECT_EQ(packed.Panel(0, 0)[place], expected) << cpu->name << " " << d;
+    }
+  }
+}
+
 TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
   for (const CpuKernels* cpu : Tables()) {
     Float product(*cpu, {7, 33, 5});
