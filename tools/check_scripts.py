@@ -23,8 +23,8 @@ import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # From tools/requirements-*.txt, as Python names them, and peers of tools/bench/gpu_table.py.
-PACKAGES = {'PIL', 'ai_edge_litert', 'flatbuffers', 'mlxtend', 'numpy', 'onnxruntime', 'tensorflow',
-            'torch', 'torchvision'}
+PACKAGES = {'PIL', 'ai_edge_litert', 'flatbuffers', 'mlxtend', 'numpy', 'onnxruntime', 'openvino',
+            'tensorflow', 'torch', 'torchvision'}
 COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms', '1', '--models',
            'hand', '--worst', '1', '--no-operators', '--no-nets']
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Deputy against TFLite's built-in kernels, TFLite with XNNPACK and TFLite with Deputy's own OpenCL
-delegate, in one run.
+"""Deputy against TFLite's built-in kernels, TFLite with XNNPACK, OpenVINO, ONNX Runtime, and TFLite
+with Deputy's own OpenCL delegate, in one run.
 
     python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
                                   [--json FILE] [--no-operators] [--no-nets] [--device NAME]
+                                  [--onnx FOLDER]
 
 Times every model of ../shared/models (where that folder is) and the networks of make_models.py,
 then each operator of the shared models alone. The engines take turns within the run, so the
@@ -18,6 +19,7 @@ status is 0. See docs/benchmarks.md.
 import argparse
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import platform
@@ -35,7 +37,7 @@ import make_models  # noqa: E402  (imports nothing heavy by itself)
 # (model, at most this many times TFLite+XNNPACK)
 BARS = [("mobilenet_v2_fp32", 3.0), ("resnet50_fp32", 3.0), ("mobilenet_v2_int8", 3.0)]
 OPERATOR_BAR = 10.0
-ENGINES = ("ours", "builtin", "xnnpack", "opencl")
+ENGINES = ("ours", "builtin", "xnnpack", "openvino", "onnxruntime", "opencl")
 
 
 def find_python():
@@ -68,6 +70,8 @@ def parse():
     parser.add_argument("--no-nets", action="store_true", help="do not make the networks")
     parser.add_argument("--device", default="", metavar="NAME",
                         help="the OpenCL delegate's device (default: the best; none: leave it out)")
+    parser.add_argument("--onnx", type=pathlib.Path, metavar="FOLDER",
+                        help="where MODEL.onnx lie, or MODEL/model.onnx, for ONNX Runtime")
     parser.add_argument("--worst", type=int, default=15, help="how many operators to list")
     arguments = parser.parse_args()
     arguments.threads = [int(n) for n in arguments.threads.split(",")]
@@ -77,6 +81,14 @@ def parse():
     gpu = arguments.build / "libdeputy_gpu.so"
     arguments.gpu = gpu if gpu.exists() and arguments.device != "none" else None
     return arguments
+
+
+def onnx_file(arguments, model):
+    """The model as ONNX Runtime reads it, or None."""
+    if not arguments.onnx or not importlib.util.find_spec("onnxruntime"):
+        return None
+    files = (arguments.onnx / f"{model}.onnx", arguments.onnx / model / "model.onnx")
+    return next((file for file in files if file.exists()), None)
 
 
 def chosen_models(arguments):
@@ -114,6 +126,10 @@ def compare_model(library, path, threads, arguments):
     makers = {"ours": lambda: engines.Ours(library, content, threads),
               "builtin": lambda: engines.Peer(plain, threads),
               "xnnpack": lambda: engines.Peer(plain, threads, xnnpack=True)}
+    if importlib.util.find_spec("openvino"):
+        makers["openvino"] = lambda: engines.OpenVino(path, threads)
+    if onnx_file(arguments, path.stem):
+        makers["onnxruntime"] = lambda: engines.OnnxRuntime(onnx_file(arguments, path.stem), threads)
     if arguments.gpu:
         options = {"device": arguments.device} if arguments.device else {}
         makers["opencl"] = lambda: engines.Peer(plain, threads, delegate=(arguments.gpu, options))
@@ -145,26 +161,55 @@ def show(value, form):
     return "-" if value is None else form.format(value)
 
 
-def print_row(row):
+def print_row(row, names):
     cells = []
-    for name in ENGINES:
+    for name in names:
         pair = row[name] or (None, None)
         cells.append(f"{show(pair[0], '{:.3f}'):>9} {show(pair[1], '{:.3f}'):>9}")
-    for peer in ENGINES[1:]:
+    for peer in names[1:]:
         cells += [f"{show(ratio(row, peer, which), '{:.2f}'):>6}" for which in (0, 1)]
     notes = f"  ({'; '.join(row['notes'])})" if row["notes"] else ""
     print(f"{row['model']:<36} {row['threads']:>2}  " + "  ".join(cells) + notes, flush=True)
 
 
+def available_engines(arguments):
+    """The columns of the table."""
+    absent = set()
+    if not importlib.util.find_spec("openvino"):
+        absent.add("openvino")
+    if not arguments.onnx or not importlib.util.find_spec("onnxruntime"):
+        absent.add("onnxruntime")
+    if not arguments.gpu:
+        absent.add("opencl")
+    return [name for name in ENGINES if name not in absent]
+
+
+def print_best(rows, names):
+    """How far we are from whoever is the fastest of the others, by number of threads."""
+    for threads in sorted({row["threads"] for row in rows}):
+        ratios = []
+        for row in rows:
+            peers = [row[name][0] for name in names[1:] if name != "opencl" and row[name]]
+            if row["threads"] == threads and row["ours"] and peers:
+                ratios.append(row["ours"][0] / min(peers))
+        if ratios:
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            print(f"{threads} thread{'s' * (threads > 1)}: {mean:.3f} of the fastest other's time, "
+                  f"geometric mean of {len(ratios)} models ({min(ratios):.2f} to "
+                  f"{max(ratios):.2f})")
+
+
 def compare_models(library, paths, arguments):
+    names = available_engines(arguments)
     print(f"\n{'milliseconds: median, best':<40} " +
-          "  ".join(f"{name:^19}" for name in ("ours", "builtin", "xnnpack")) +
-          "".join(f"  {'ours/' + peer:^14}" for peer in ENGINES[1:]))
+          "  ".join(f"{name:^19}" for name in names) +
+          "".join(f"  {'ours/' + peer:^14}" for peer in names[1:]))
     rows = []
     for path in paths:
         for threads in arguments.threads:
             rows.append(compare_model(library, path, threads, arguments))
-            print_row(rows[-1])
+            print_row(rows[-1], names)
+    print_best(rows, names)
     return rows
 
 

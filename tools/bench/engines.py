@@ -2,8 +2,8 @@
 """The engines that are timed, all behind the same few members, and how they take turns.
 
 An engine has a prepared model in it: `feed` sets the inputs, `invoke` runs once, `outputs` reads
-the answers. Ours is driven through ctypes over the C API, TFLite through its Python package; both
-ways of calling cost about a microsecond.
+the answers. Ours is driven through ctypes over the C API, the others through their Python packages,
+which are imported where they are asked for; a call costs about a microsecond, in OpenVINO seven.
 
 What would surprise: engines take turns in blocks of many inferences, not one by one. TFLite's
 thread pool goes on spinning for a while after its work, and with few cores it would do so in the
@@ -136,6 +136,82 @@ class Peer:
 
     def tensor(self, index):
         return np.array(self._interpreter.get_tensor(index))
+
+
+def _shaped(value, shape):
+    """The value in the shape that an engine declares, which may leave extents open."""
+    return value.reshape([extent if isinstance(extent, int) and extent > 0 else had
+                          for extent, had in zip(shape, value.shape)]
+                         if len(shape) == value.ndim else value.shape)
+
+
+class OpenVino:
+    """A model in OpenVINO, which reads .tflite itself, computing in float32."""
+
+    def __init__(self, path, threads):
+        import openvino
+
+        settings = {"PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1,
+                    "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
+        core = openvino.Core()
+        try:
+            self._model = core.compile_model(core.read_model(path), "CPU", settings)
+        except RuntimeError as error:
+            raise Refused(_first_line(error)) from error
+        self._request = self._model.create_infer_request()
+        self._tensor = functools.partial(openvino.Tensor, shared_memory=True)
+        self._kept = []
+        self.invoke = functools.partial(self._request.infer, share_outputs=True)
+
+    def feed(self, values):
+        if len(values) != len(self._model.inputs):
+            raise Refused(f"{len(self._model.inputs)} inputs")
+        for number, (value, port) in enumerate(zip(values, self._model.inputs)):
+            if value.dtype != port.element_type.to_dtype():
+                raise Refused(f"input {number} is {port.element_type}")
+            tensor = self._tensor(np.ascontiguousarray(value))
+            self._kept.append((value, tensor))
+            self._request.set_input_tensor(number, tensor)
+        self.invoke()
+
+    def outputs(self):
+        return [self._request.get_output_tensor(number).data.copy()
+                for number in range(len(self._model.outputs))]
+
+
+class OnnxRuntime:
+    """A model in ONNX Runtime, from a file that was converted before."""
+
+    def __init__(self, path, threads):
+        import onnxruntime
+
+        self._runtime = onnxruntime
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options,
+                                                         providers=["CPUExecutionProvider"])
+        except RuntimeError as error:
+            raise Refused(_first_line(error)) from error
+        self._binding = self._session.io_binding()
+        self.invoke = functools.partial(self._session.run_with_iobinding, self._binding)
+
+    def feed(self, values):
+        inputs = self._session.get_inputs()
+        if len(values) != len(inputs):
+            raise Refused(f"{len(inputs)} inputs")
+        for value, declared in zip(values, inputs):
+            bound = self._runtime.OrtValue.ortvalue_from_numpy(_shaped(value, declared.shape))
+            self._binding.bind_ortvalue_input(declared.name, bound)
+        for output in self._session.get_outputs():
+            self._binding.bind_output(output.name, "cpu")
+        try:
+            self.invoke()
+        except RuntimeError as error:
+            raise Refused(_first_line(error)) from error
+
+    def outputs(self):
+        return [value.numpy() for value in self._binding.get_outputs()]
 
 
 def random_inputs(details, seed=1):
