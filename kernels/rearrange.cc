@@ -306,8 +306,9 @@ TfLiteStatus EvalReverse(TfLiteContext* context, TfLiteNode* node) {
   copy.Add(middle, -inner, inner);
   copy.Add(inner, 1, 1);
   copy.Finish();
-  return MoveElements(context, input, Output(context, node, 0),
-                      [&](const auto* in, auto* out) { copy.Run(context, in + (middle - 1) * inner, out); });
+  return MoveElements(context, input, Output(context, node, 0), [&](const auto* in, auto* out) {
+    copy.Run(context, in + (middle - 1) * inner, out);
+  });
 }
 
 // ---- REVERSE_SEQUENCE -------------------------------------------------------------------------
