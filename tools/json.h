@@ -92,6 +92,9 @@ class Json {
   bool empty() const { return size() == 0; }
 
   bool operator==(const Json& other) const;
+  template <typename T>
+  requires std::integral<T> || std::floating_point<T>
+  bool operator==(T value) const { return *this == Json(value); }
 
   // On one line, or with each level indented by so many blanks. Names come out of models, drivers
   // and files and may be no UTF-8: what is none is replaced.
