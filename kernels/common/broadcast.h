@@ -110,20 +110,22 @@ class BroadcastPlan {
   void RunBlock(int64_t first, int64_t last, const A* a, const B* b, Out* out,
                 const RunFunction& run) const {
     const int64_t channels = channels_;
-    const auto run_some = [&](const B* values, int64_t count) {
-      run(a + first, values, out + first, count, true, true);
-      first += count;
-    };
     // Up to the next first channel.
     if (const int64_t within = first % channels; within != 0) {
-      run_some(b + within, std::min(last - first, channels - within));
+      const int64_t count = std::min(last - first, channels - within);
+      run(a + first, b + within, out + first, count, true, true);
+      first += count;
     }
     if (first == last) return;
     B repeated[kRepeated];
     const int64_t length =
         std::min(kRepeated / channels, (last - first - 1) / channels + 1) * channels;
     CopyRuns(length / channels, channels, b, 0, static_cast<B*>(repeated), channels);
-    while (first < last) run_some(repeated, std::min(length, last - first));
+    while (first < last) {
+      const int64_t count = std::min(length, last - first);
+      run(a + first, static_cast<const B*>(repeated), out + first, count, true, true);
+      first += count;
+    }
   }
 
   template <typename A, typename B, typename Out, typename RunFunction>
