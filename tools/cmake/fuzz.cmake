@@ -23,6 +23,7 @@ add_custom_target(fuzz_objects_header DEPENDS ${generated_dir}/objects/objects_g
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cc)
 add_executable(model_fuzz ${fuzz_sources})
 add_dependencies(model_fuzz fuzz_objects_header)
+target_compile_options(model_fuzz PRIVATE ${test_flags})
 target_include_directories(model_fuzz SYSTEM PRIVATE ${generated_dir}/objects)
 target_link_libraries(model_fuzz PRIVATE deputy_test_support deputy_conformance deputy_test_settings)
 set_target_properties(model_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
