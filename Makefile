@@ -112,9 +112,10 @@ check-tidy:
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/($(TIDY_FOLDERS))/.*\.cc$$'
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) $(ANALYZER)=shallow \
 	  '^$(CURDIR)/($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$'
+# Unoptimised: what clang says is said before it optimises.
 check-clang:
 	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-	  -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON
+	  -DCMAKE_BUILD_TYPE=Debug -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON
 	cmake --build build/clang -j $(JOBS)
 
 ## asan     the tests under the address and undefined-behaviour sanitizers
