@@ -4,6 +4,8 @@
 # Proves the README's promise: on a bare Debian 12 (debootstrap, minbase) with only `make` added,
 # `make run` and then `make test` do everything. The system is built once and kept as an archive,
 # packages downloaded inside are kept too; both lie in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE).
+# What the machine's compiler cache has of this folder is not compiled again: ccache takes a result
+# only if the compiler, the flags and every header that is read are there and the same.
 #
 #   fresh.sh             tests what is committed (HEAD)
 #   fresh.sh --worktree  tests the files as they lie here, uncommitted changes included
@@ -36,7 +38,7 @@ root=$work/root
 mounts=(proc sys dev/pts dev/shm)
 cleanup() {
   local at
-  for at in dev/shm dev/pts sys proc; do
+  for at in var/cache/ccache dev/shm dev/pts sys proc; do
     if mountpoint -q "$root/$at"; then umount "$root/$at" || umount -l "$root/$at"; fi
   done
   # Whatever might still be mounted below stays untouched.
@@ -113,21 +115,30 @@ echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
 find "$cache/archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
 
 # ---- the sources, as a clone would give them ---------------------------------------------------
-mkdir "$root/deputy"
+# In the folder that they have here: paths are among the flags.
+mkdir -p "$root$here"
 if [ "${1:-}" = --worktree ]; then
   (cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
-    tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$root/deputy" --no-same-owner -xf -
+    tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$root$here" --no-same-owner -xf -
 else
   git -c safe.directory='*' -C "$here" rev-parse -q --verify HEAD >/dev/null ||
     skip "no commit to test here"
-  git -c safe.directory='*' -C "$here" archive HEAD | tar -C "$root/deputy" -xf -
+  git -c safe.directory='*' -C "$here" archive HEAD | tar -C "$root$here" -xf -
+fi
+
+compiler_cache=
+if command -v ccache >/dev/null; then
+  compiler_cache=$(ccache --get-config cache_dir)
+  mkdir -p "$compiler_cache" "$root/var/cache/ccache"
+  mount --bind "$compiler_cache" "$root/var/cache/ccache" || compiler_cache=
 fi
 
 # ---- the README's two commands -----------------------------------------------------------------
 inside() {
   env -i HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    ${CI:+CI="$CI"} ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    chroot "$root" /bin/sh -c "cd /deputy && $1" </dev/null
+    ${CI:+CI="$CI"} ${compiler_cache:+CCACHE_DIR=/var/cache/ccache} \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    chroot "$root" /bin/sh -c "cd '$here' && $1" </dev/null
 }
 status=0
 for command in 'make run' 'make test'; do
