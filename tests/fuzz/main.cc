@@ -10,6 +10,9 @@
 //   --from TEXT  of models with TEXT in their names only: "MIRROR_PAD", ".tflite"
 //   --jobs N     processes (one per processor)
 //   --failures N after which nothing new is begun (20)
+//   --sweep N    instead of mutants: every hostile variant of N cases of each operator; with
+//   --only:
+//                of case number N, a line in front of each variant
 #include <unistd.h>
 
 #include <charconv>
@@ -24,13 +27,14 @@
 
 #include "tests/fuzz/life.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/fuzz/sweep.h"
 #include "tests/fuzz/workers.h"
 
 namespace deputy::fuzz {
 namespace {
 
 struct Arguments {
-  uint64_t runs = 3000, seed = 1;
+  uint64_t runs = 3000, seed = 1, sweep = 0;
   std::optional<uint64_t> only;
   std::string write, from;
   int jobs = 0, failures = 20;
@@ -45,6 +49,7 @@ bool ParseNumber(std::string_view text, Number* out) {
 bool ParseOne(std::string_view name, const char* value, Arguments* out) {
   if (name == "--runs") return ParseNumber(value, &out->runs);
   if (name == "--seed") return ParseNumber(value, &out->seed);
+  if (name == "--sweep") return ParseNumber(value, &out->sweep);
   if (name == "--only") return ParseNumber(value, &out->only.emplace());
   if (name == "--jobs") return ParseNumber(value, &out->jobs);
   if (name == "--failures") return ParseNumber(value, &out->failures);
@@ -77,12 +82,15 @@ int RunOnly(const Seeds& seeds, const Arguments& arguments) {
   return 0;
 }
 
+int Processes(const Arguments& arguments) {
+  if (arguments.jobs > 0) return arguments.jobs;
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 int RunMany(const Seeds& seeds, const Arguments& arguments) {
   Jobs jobs;
   jobs.last = arguments.runs;
-  jobs.processes = arguments.jobs > 0
-                       ? arguments.jobs
-                       : static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  jobs.processes = Processes(arguments);
   jobs.max_failures = arguments.failures;
   jobs.outcomes = kStages;
   jobs.run = [&](uint64_t number) {
@@ -106,15 +114,46 @@ int RunMany(const Seeds& seeds, const Arguments& arguments) {
   return report.failures.empty() ? 0 : 1;
 }
 
+// Exit code 1 when a variant was not survived, or refused with too few words.
+int RunSweep(const Arguments& arguments) {
+  const Sweep sweep(arguments.from, arguments.sweep);
+  for (const std::string& name : sweep.missing()) {
+    printf("FAILED: %s has no case small enough for hostile variants\n", name.c_str());
+  }
+  if (!sweep.missing().empty() || sweep.size() == 0) return 1;
+  if (arguments.only)
+    return *arguments.only < sweep.size() && sweep.Run(*arguments.only, true) ? 0 : 1;
+  Jobs jobs;
+  jobs.last = sweep.size();
+  jobs.batch = 4;
+  jobs.processes = Processes(arguments);
+  jobs.cpu_seconds = 120;
+  jobs.wall_seconds = 600;
+  jobs.max_failures = arguments.failures;
+  jobs.outcomes = 2;
+  jobs.run = [&](uint64_t number) { return sweep.Run(number, false) ? 1 : 0; };
+  const Report report = RunJobs(jobs);
+  printf("%zu cases: of %" PRIu64 " every hostile variant is computed or refused in words\n",
+         sweep.size(), report.outcomes[1]);
+  printf("slowest: case %" PRIu64 ", %.2f s of processor time\n", report.slowest_job,
+         report.slowest_seconds);
+  for (const Failure& failure : report.failures) {
+    printf("FAILED: '%s': %s; again with --sweep %" PRIu64 " --only %" PRIu64 "\n",
+           sweep.name(failure.first).c_str(), failure.what.c_str(), arguments.sweep, failure.first);
+  }
+  return report.outcomes[1] == sweep.size() ? 0 : 1;
+}
+
 int Main(int argc, char** argv) {
   Arguments arguments;
   if (!Parse(argc, argv, &arguments)) {
     fprintf(stderr,
             "usage: %s [--runs N] [--seed S] [--only N [--write FILE]] [--from TEXT] [--jobs N] "
-            "[--failures N]\n",
+            "[--failures N] [--sweep N]\n",
             argv[0]);
     return 2;
   }
+  if (arguments.sweep > 0) return RunSweep(arguments);
   const Seeds seeds(arguments.from);
   if (seeds.size() == 0) {
     fprintf(stderr, "no model has '%s' in its name\n", arguments.from.c_str());

@@ -55,6 +55,11 @@ void MutateVariable(ModelT* model, Random* random);  // tensors become variables
 // PackModel made the file.
 void MutateOptionsField(std::vector<uint8_t>* file, Random* random);
 
+// The numbers in the options of all operators of subgraph 0 of such a model, in their order. A
+// number that is a float becomes the nearest one to `number`, 1e30 for those beyond 2^31 - 2.
+size_t CountOptionsFields(std::vector<uint8_t> file);
+void SetOptionsField(std::vector<uint8_t>* file, size_t field, int64_t number);
+
 }  // namespace deputy::fuzz
 
 #endif  // DEPUTY_TESTS_FUZZ_MUTATE_H_

@@ -72,7 +72,30 @@ void Change(const Field& field, Random* random) {
   }
 }
 
+// Those of all nodes of subgraph 0.
+std::vector<Field> FieldsOfGraph(std::vector<uint8_t>* file) {
+  std::vector<Field> fields;
+  const objects::Model* model = objects::GetModel(file->data());
+  for (const objects::Operator* node : *model->subgraphs()->Get(0)->operators()) {
+    const std::vector<Field> more = FieldsOf(*node);
+    fields.insert(fields.end(), more.begin(), more.end());
+  }
+  return fields;
+}
+
 }  // namespace
+
+size_t CountOptionsFields(std::vector<uint8_t> file) { return FieldsOfGraph(&file).size(); }
+
+void SetOptionsField(std::vector<uint8_t>* file, size_t field, int64_t number) {
+  const Field at = FieldsOfGraph(file)[field];
+  if (at.type == flatbuffers::ET_FLOAT) {
+    const float value = number >= INT32_MAX - 1 ? 1e30f : static_cast<float>(number);
+    std::memcpy(at.at, &value, sizeof value);
+  } else {
+    std::memcpy(at.at, &number, flatbuffers::InlineSize(at.type, nullptr));  // little-endian
+  }
+}
 
 void MutateOptionsField(std::vector<uint8_t>* file, Random* random) {
   const objects::Model* model = objects::GetModel(file->data());
