@@ -68,8 +68,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   InterpreterState* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
-  // Upstream's mark of subgraphs that no delegate is offered.
+  // Subgraphs that no delegate is offered: upstream's by their name, and bodies that nobody runs.
   bool is_for_validation() const;
+  bool is_only_looked_at() const { return desc_->only_looked_at; }
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
 

@@ -29,18 +29,19 @@ struct CallingOperator {
   int first_field;
   int second_field;  // -1: none
   bool is_list;      // first_field is a vector of indices
+  bool runs;         // false: it only looks at what is in them
 };
 constexpr CallingOperator kCallingOperators[] = {
-    {kTfLiteBuiltinIf, {1, 92}, 0, 1, false},
-    {kTfLiteBuiltinWhile, {1, 93}, 0, 1, false},
-    {kTfLiteBuiltinCallOnce, {1, 103}, 0, -1, false},
-    {kTfLiteBuiltinStablehloReduce, {2, 6}, 1, -1, false},
-    {kTfLiteBuiltinStablehloScatter, {2, 7}, 6, -1, false},
-    {kTfLiteBuiltinStablehloReduceWindow, {2, 13}, 5, -1, false},
-    {kTfLiteBuiltinStablehloSort, {2, 14}, 2, -1, false},
-    {kTfLiteBuiltinStablehloWhile, {2, 15}, 0, 1, false},
-    {kTfLiteBuiltinStablehloComposite, {2, 21}, 1, -1, false},
-    {kTfLiteBuiltinStablehloCase, {2, 23}, 0, -1, true},
+    {kTfLiteBuiltinIf, {1, 92}, 0, 1, false, true},
+    {kTfLiteBuiltinWhile, {1, 93}, 0, 1, false, true},
+    {kTfLiteBuiltinCallOnce, {1, 103}, 0, -1, false, true},
+    {kTfLiteBuiltinStablehloReduce, {2, 6}, 1, -1, false, false},
+    {kTfLiteBuiltinStablehloScatter, {2, 7}, 6, -1, false, false},
+    {kTfLiteBuiltinStablehloReduceWindow, {2, 13}, 5, -1, false, false},
+    {kTfLiteBuiltinStablehloSort, {2, 14}, 2, -1, false, false},
+    {kTfLiteBuiltinStablehloWhile, {2, 15}, 0, 1, false, true},
+    {kTfLiteBuiltinStablehloComposite, {2, 21}, 1, -1, false, true},
+    {kTfLiteBuiltinStablehloCase, {2, 23}, 0, -1, true, true},
 };
 
 std::vector<int32_t> CalledSubgraphs(const CallingOperator& row, const OpOptions& options) {
@@ -88,6 +89,7 @@ class Validator {
   bool CheckOverlap(const OperatorDesc& op);
   bool CheckCalls(const OperatorDesc& op, int caller);
   void CheckCallDepth();
+  void MarkBodies();
 
   TfLiteStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
   // Notes the first inconsistency of the subgraph at hand; false, so that it ends a check.
@@ -98,6 +100,7 @@ class Validator {
   ErrorReporter* const reporter_;
   SubgraphDesc* subgraph_ = nullptr;        // the one at hand
   std::vector<std::pair<int, int>> calls_;  // caller, callee
+  std::vector<int> run_, looked_at_;        // by operators
   std::vector<int32_t> scratch_;
   // Where we are, for messages: "subgraph 0 " and "tensor 3 'weights': ".
   char subgraph_text_[32] = "";
@@ -144,6 +147,7 @@ TfLiteStatus Validator::Run() {
                   desc_->signatures[i].key);
     TF_LITE_ENSURE_STATUS(CheckSignature(desc_->signatures[i]));
   }
+  MarkBodies();
   return kTfLiteOk;
 }
 
@@ -482,6 +486,7 @@ bool Validator::CheckCalls(const OperatorDesc& op, int caller) {
         return Note("expected a subgraph index 0..%d, found %d", count - 1, callee);
       }
       calls_.emplace_back(caller, callee);
+      (row.runs ? run_ : looked_at_).push_back(callee);
     }
   }
   return true;
@@ -514,6 +519,18 @@ void Validator::CheckCallDepth() {
     Note("subgraph %zu: expected calls of subgraphs at most %d deep, found more or a circle", s,
          most);
   }
+}
+
+// Whoever runs one of them, an operator or a client by way of a signature, makes it no mere body.
+void Validator::MarkBodies() {
+  for (const int body : looked_at_)
+    desc_->subgraphs[static_cast<size_t>(body)].only_looked_at = true;
+  for (const int called : run_)
+    desc_->subgraphs[static_cast<size_t>(called)].only_looked_at = false;
+  for (const SignatureDesc& signature : desc_->signatures) {
+    desc_->subgraphs[signature.subgraph_index].only_looked_at = false;
+  }
+  if (!desc_->subgraphs.empty()) desc_->subgraphs[0].only_looked_at = false;
 }
 
 }  // namespace

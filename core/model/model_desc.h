@@ -80,6 +80,9 @@ struct SubgraphDesc {
   // builtin whose input is its output, a tensor with two makers): the subgraph is created but never
   // allocates or runs.
   std::string inconsistency;
+  // Nobody runs it: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and their like only look at its
+  // nodes.
+  bool only_looked_at = false;
 };
 
 struct SignatureTensorDesc {
