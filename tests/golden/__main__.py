@@ -5,6 +5,7 @@
     python tests/golden list [OPERATOR…]             names the cases and what TFLite says to each
     python tests/golden show OPERATOR NAME [MODEL]   one case in full; MODEL: write its .tflite
     python tests/golden versions OPERATOR…           which versions each resolver knows
+    python tests/golden files LIBRARY FILE…          whole .tflite files on both, random inputs
     python tests/golden --check LIBRARY [--draws N] [--graphs N] [--programs N] [--seed S] [OPERATOR…]
                                                      freshly drawn cases against our library
 
@@ -23,7 +24,7 @@ sys.path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != HERE]
 try:
     import numpy as np
 
-    from golden import agree, container, graphs, model, ops, ours, programs, streams, tflite
+    from golden import agree, container, files, graphs, model, ops, ours, programs, streams, tflite
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
@@ -201,9 +202,14 @@ def main():
     command.add_argument("name")
     command.add_argument("model", nargs="?")
     command.set_defaults(function=show)
+    command = commands.add_parser("files")
+    command.add_argument("library")
+    command.add_argument("files", nargs="+")
+    command.set_defaults(
+        function=lambda given: files.check(ours.Library(given.library), given.files))
     commands.add_parser("streams").set_defaults(function=streams.make)
     arguments = parser.parse_args()
-    arguments.function(arguments)
+    sys.exit(1 if arguments.function(arguments) else 0)
 
 
 if __name__ == "__main__":
