@@ -72,8 +72,10 @@ void CopyRow(const ConvShape& shape, const WindowImage& image, const int8_t* inp
               static_cast<size_t>((image.width - before - inside) * channels));
 }
 
-const int8_t* CopyImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
-                        const int8_t* input, int8_t zero_point, int8_t* out) {
+// The image that windows are read from: the input where it lies, or a padded copy of it in `out`.
+const int8_t* PaddedImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
+                          const int8_t* input, int8_t zero_point, int8_t* out) {
+  if (!image.copied) return input;
   constexpr int64_t kBytesPerTask = 32 * 1024;
   const int64_t rows = int64_t{image.height} * shape.batches;
   const int64_t portion = std::max<int64_t>(kBytesPerTask / std::max<int64_t>(image.row_bytes, 1),
@@ -210,11 +212,9 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   const int32_t zero_point = data->scaling.input_zero_point();
   FoldBias(*weights, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
            matrix.columns, zero_point + cpu.gemm_s8.left_offset(), bias);
-  const int8_t* input = Data<int8_t>(tensors.input);
-  if (image.copied) {
-    input = CopyImage(context, shape, image, input, static_cast<int8_t>(zero_point),
-                      reinterpret_cast<int8_t*>(scratch.data() + BiasBytes(shape)));
-  }
+  const int8_t* const input = PaddedImage(
+      context, shape, image, Data<int8_t>(tensors.input), static_cast<int8_t>(zero_point),
+      reinterpret_cast<int8_t*>(scratch.data() + BiasBytes(shape)));
   const StepTail tail(context);
   const Cut cut(matrix, int64_t{shape.x.stride} * shape.input_channels * shape.y.filter,
                 ThreadCount(context));
