@@ -249,7 +249,7 @@ def symbols_of(objects):
 def check_objects(folder):
     """The same of the object files that CMake puts into `folder`."""
     symbols = {}
-    for target in ('deputy_objects', 'deputy_kernels'):
+    for target in ('deputy_objects', 'deputy_setup', 'deputy_kernels'):
         found = symbols_of(folder / f'{target}.dir')
         if not found:
             return [f'{folder}: no object files of {target}']
