@@ -154,11 +154,17 @@ fuzz: setup
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  build/asan/tests/model_fuzz --runs $(FUZZ_RUNS) --seed $(FUZZ_SEED) --jobs $(JOBS) $(FUZZ_ARGS)
 
-## install  into DESTDIR= with PREFIX= (default /usr/local)
+## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:
 	@$(MAKE) all CMAKE_ARGS="$(CMAKE_ARGS) -DCMAKE_INSTALL_PREFIX=$(PREFIX)"
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed_files.txt
+
+## uninstall  what `make install` with the same DESTDIR= and PREFIX= has put down
+.PHONY: uninstall
+uninstall:
+	tools/uninstall.sh $(BUILD)/installed_files.txt "$(PREFIX)" "$(DESTDIR)"
 
 ## format   rewrite our sources with clang-format
 .PHONY: format

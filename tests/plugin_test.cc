@@ -529,6 +529,26 @@ TEST_F(PluginRegistry, folders_and_files_and_the_environment_are_searched) {
   DeputyPluginListDelete(none);
 }
 
+TEST_F(PluginRegistry, a_name_is_looked_for_in_the_search_path) {
+  const std::string folder = Scratch("names");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(Library("described0"), folder + "/libmine.so");
+  std::filesystem::copy_file(Library("elementwise"), folder + "/libdeputy_ours.so");
+  setenv("DEPUTY_PLUGIN_PATH", (folder + ":" + Library("handles")).c_str(), 1);
+  const std::string file = std::filesystem::path(Library("handles")).filename();
+  for (const std::string& name :
+       {std::string("mine"), std::string("libmine.so"), std::string("ours"), file}) {
+    DeputyPlugin* plugin = DeputyPluginLoad(name.c_str());
+    ASSERT_NE(plugin, nullptr) << name << ": " << DeputyLastError();
+    EXPECT_EQ(Describe(plugin).path[0], '/') << Describe(plugin).path;
+    DeputyPluginRelease(plugin);
+  }
+  EXPECT_EQ(DeputyPluginLoad("nobodys"), nullptr);
+  unsetenv("DEPUTY_PLUGIN_PATH");
+  EXPECT_EQ(DeputyPluginLoad("mine"), nullptr);
+}
+
 // ---- Lives --------------------------------------------------------------------------------------
 
 // Makes a delegate on a thread of its own, destroys it, ends the thread, and waits until the

@@ -17,13 +17,16 @@ bool IsOwn(const std::string& name) {
   return name == "gpu" || name == "npu_stub" || name == "xnnpack";
 }
 
-// Our own delegates lie where our library is.
+// Our own delegates lie where our library is built, or in the folder for plug-ins beside it.
 std::string OwnDelegate(const std::string& name) {
   if (!IsOwn(name)) return "";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();
-  return (folder / ("libdeputy_" + name + ".so")).string();
+  const std::string file = "libdeputy_" + name + ".so";
+  std::error_code error;
+  const bool is_built = std::filesystem::exists(folder / file, error);
+  return (is_built ? folder / file : folder / "deputy/plugins" / file).string();
 }
 
 TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& option) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // --delegate LIB.so[,KEY=VALUE...]: a delegate from a library, with its options. Deputy's own go by
-// their names: "gpu" is the libdeputy_gpu.so beside libdeputy.
+// their names: "gpu" is the libdeputy_gpu.so beside libdeputy, or in deputy/plugins there.
 #ifndef DEPUTY_TOOLS_DELEGATE_OPTION_H_
 #define DEPUTY_TOOLS_DELEGATE_OPTION_H_
 

@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/src/deliver.h"
 #include "core/plugin/plugin_delegate.h"
+#include "core/plugin/plugin_folders.h"
 
 using deputy::ErrorReporter;
 using deputy::Guard;
@@ -56,13 +55,6 @@ DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
 // Collects what is searched for without reporting it: errors of a list belong to its entries.
 void KeepQuiet(void*, const char*, va_list) {}
 
-// "libname.so" and "libname.so.1.2".
-bool IsLibraryName(const std::string& name) {
-  const size_t at = name.find(".so");
-  return at != std::string::npos && at > 0 && name[0] != '.' &&
-         (at + 3 == name.size() || name[at + 3] == '.');
-}
-
 class Search {
  public:
   explicit Search(DeputyPluginList* list) : list_(list) {}
@@ -83,7 +75,8 @@ class Search {
     std::error_code error;
     for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
          at.increment(error)) {
-      if (IsLibraryName(at->path().filename().string())) paths.push_back(at->path().string());
+      if (deputy::IsLibraryName(at->path().filename().string()))
+        paths.push_back(at->path().string());
     }
     if (error) list_->entries.push_back({folder, "cannot be read: " + error.message()});
     std::sort(paths.begin(), paths.end());
@@ -211,12 +204,9 @@ DeputyPluginList* DeputyPluginListCreate(const char* paths) {
   return Guard(nullptr, [&] {
     auto list = std::make_unique<DeputyPluginList>();
     Search search(list.get());
-    const std::string_view all = OrEmpty(paths == nullptr ? getenv("DEPUTY_PLUGIN_PATH") : paths);
-    for (size_t at = 0; at < all.size();) {
-      const size_t end = std::min(all.find(':', at), all.size());
-      if (end > at) search.Add(std::string(all.substr(at, end - at)));
-      at = end + 1;
-    }
+    const std::vector<std::string> all =
+        paths == nullptr ? deputy::PluginPaths() : deputy::SplitPluginPaths(paths);
+    for (const std::string& path : all) search.Add(path);
     return list.release();
   });
 }

@@ -15,6 +15,7 @@
 
 #include "core/base/foreign_call.h"
 #include "core/plugin/plugin_file.h"
+#include "core/plugin/plugin_folders.h"
 #include "core/plugin/plugin_probe.h"
 
 namespace deputy {
@@ -86,7 +87,9 @@ std::string CheckOptions(const DeputyDelegatePlugin& plugin) {
 
 std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool stable_too,
                                                          ErrorReporter* reporter) {
-  const std::shared_ptr<PluginLibrary> library(new PluginLibrary(path == nullptr ? "" : path));
+  const std::string name = path == nullptr ? "" : path;
+  const std::string found = FindPlugin(name);
+  const std::shared_ptr<PluginLibrary> library(new PluginLibrary(found.empty() ? name : found));
   const std::string problem = library->Open(stable_too);
   if (problem.empty()) return library;
   reporter->Report("Unable to load external delegate from : %s (%s)", library->path_.c_str(),

@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "c_api/include/common.h"
 #include "c_api/include/deputy_plugin.h"
@@ -34,8 +35,9 @@ class PluginLibrary {
                                              size_t count, void (*report_error)(const char* text));
   using DestroyFunction = void (*)(TfLiteDelegate* delegate);
 
-  // Loads the library at `path`. A stable delegate needs settings, which not every caller can give;
-  // without `stable_too` it is refused. Null on failure, with the reason reported.
+  // Loads the library at `path`; a name without a slash may be that of a plug-in
+  // (plugin_folders.h). A stable delegate needs settings, which not every caller can give; without
+  // `stable_too` it is refused. Null on failure, with the reason reported.
   static std::shared_ptr<const PluginLibrary> Load(const char* path, bool stable_too,
                                                    ErrorReporter* reporter);
   PluginLibrary(const PluginLibrary&) = delete;
@@ -56,7 +58,7 @@ class PluginLibrary {
   DestroyFunction destroy() const { return destroy_; }
 
  private:
-  explicit PluginLibrary(const char* path) : path_(path) {}
+  explicit PluginLibrary(std::string path) : path_(std::move(path)) {}
 
   // Each returns "" or what is wrong, as the end of a sentence about the library.
   std::string Open(bool stable_too);

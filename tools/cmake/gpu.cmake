@@ -21,7 +21,6 @@ if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
   deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects
                       EXPORTS TfLiteGpuDelegateV2Create TfLiteGpuDelegateV2Delete
                               TfLiteGpuDelegateOptionsV2Default DeputyGpu*)
-  install(TARGETS deputy_gpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   add_dependencies(delegates deputy_gpu)
 else()
   message(STATUS "CL/cl.h is not here: the OpenCL delegate is left out")

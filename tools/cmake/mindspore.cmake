@@ -40,7 +40,4 @@ if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
 endif()
 set_property(TARGET deputy_mindspore APPEND PROPERTY
              LINK_DEPENDS ${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
-if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  set_target_properties(deputy_mindspore PROPERTIES INSTALL_RPATH "$ORIGIN")
-endif()
-install(TARGETS deputy_mindspore LIBRARY)
+deputy_find_libraries_from(deputy_mindspore ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -187,7 +187,6 @@ if(bench_sources)
 endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-add_subdirectory(examples)
 add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate mindspore_plugin
                  softmax_delegate)
 

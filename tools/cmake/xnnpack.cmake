@@ -24,10 +24,7 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
 
   deputy_add_delegate(deputy_xnnpack SOURCES bridges/xnnpack/plugin.cc LINKS deputy_xnnpack_objects)
   target_compile_definitions(deputy_xnnpack PRIVATE DEPUTY_XNNPACK_VERSION="${PROJECT_VERSION}")
-  if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-    set_target_properties(deputy_xnnpack PROPERTIES INSTALL_RPATH "$ORIGIN")
-  endif()
-  install(TARGETS deputy_xnnpack LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  deputy_find_libraries_from(deputy_xnnpack ${CMAKE_INSTALL_FULL_LIBDIR}/deputy/plugins)
   add_dependencies(delegates deputy_xnnpack)
 else()
   message(STATUS "XNNPACK is not here (libxnnpack-dev, libpthreadpool-dev): "

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is installed, and where:
+#   <libdir>                  libdeputy, libdeputy_mindspore
+#   <libdir>/deputy/drop-in   libtensorflowlite_c.so, out of the linker's way: a program asks for it by path
+#   <libdir>/deputy/plugins   delegates; libdeputy looks there by itself (core/plugin/plugin_folders.h)
+#   <libdir>/cmake/Deputy     the package for find_package(Deputy)
+#   and headers, pkg-config files, the command with its manual pages and completion.
+# Programs and libraries are stripped; what is stripped off lies beside each in .debug/, where gdb
+# and valgrind look. `-DDEPUTY_SPLIT_DEBUG=OFF` leaves them whole, for packagers who strip themselves.
+option(DEPUTY_SPLIT_DEBUG "Strip what is installed, debug information into .debug/" ON)
+
+set(plugin_install_dir ${CMAKE_INSTALL_LIBDIR}/deputy/plugins)
+set(package_install_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Deputy)
+
+# ---- libraries, the command, headers -----------------------------------------------------------
+install(TARGETS deputy deputy_mindspore EXPORT DeputyTargets
+        LIBRARY INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS tensorflowlite_c EXPORT DeputyTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Programs of MindSpore include "include/api/model.h".
+target_include_directories(deputy_mindspore INTERFACE
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mindspore>)
+if(TARGET deputy_tool)
+  install(TARGETS deputy_tool RUNTIME)
+endif()
+set(installed_plugins "")
+foreach(plugin deputy_gpu deputy_npu_stub deputy_xnnpack softmax_delegate)
+  if(TARGET ${plugin})
+    list(APPEND installed_plugins ${plugin})
+  endif()
+endforeach()
+install(TARGETS ${installed_plugins} LIBRARY DESTINATION ${plugin_install_dir})
+install(DIRECTORY ${client_include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+# ---- pkg-config and CMake packages -------------------------------------------------------------
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(package deputy deputy_mindspore tensorflowlite_c)
+  configure_file(pkgconfig/${package}.pc.in pkgconfig/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${package}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+include(CMakePackageConfigHelpers)
+configure_file(tools/cmake/DeputyConfig.cmake.in generated/DeputyConfig.cmake @ONLY)
+write_basic_package_version_file(${generated_dir}/DeputyConfigVersion.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${generated_dir}/DeputyConfig.cmake ${generated_dir}/DeputyConfigVersion.cmake
+        DESTINATION ${package_install_dir})
+install(EXPORT DeputyTargets NAMESPACE Deputy:: DESTINATION ${package_install_dir})
+
+# ---- manual pages and completion ---------------------------------------------------------------
+# help2man asks the command itself, so that the pages say what it says. Not part of `command`.
+find_program(DEPUTY_HELP2MAN help2man)
+mark_as_advanced(DEPUTY_HELP2MAN)
+if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
+  set(manual_pages "")
+  foreach(word "" run bench inspect explain plugins devices ops)
+    set(page deputy)
+    if(word)
+      set(page deputy-${word})
+    endif()
+    add_custom_command(
+      OUTPUT ${PROJECT_BINARY_DIR}/man/${page}.1
+      COMMAND ${PROJECT_SOURCE_DIR}/tools/man/make_page.sh ${DEPUTY_HELP2MAN}
+              $<TARGET_FILE:deputy_tool> ${PROJECT_BINARY_DIR}/man/${page}.1 ${word}
+      DEPENDS deputy_tool tools/man/make_page.sh tools/man/deputy.h2m tools/man/subcommand.h2m
+      COMMENT "Writing ${page}.1"
+      VERBATIM)
+    list(APPEND manual_pages ${PROJECT_BINARY_DIR}/man/${page}.1)
+  endforeach()
+  add_custom_target(manual ALL DEPENDS ${manual_pages})
+  install(FILES ${manual_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+else()
+  message(STATUS "help2man is not here, or this is no build to install: no manual pages")
+endif()
+if(TARGET deputy_tool)
+  install(FILES tools/completion/deputy DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+
+# ---- the last steps of an installation ---------------------------------------------------------
+# Scripts of their own, which see the installation's prefix and list of files.
+install(CODE "set(deputy_libdir \"${CMAKE_INSTALL_LIBDIR}\")
+set(deputy_split_debug ${DEPUTY_SPLIT_DEBUG})
+set(deputy_objcopy \"${CMAKE_OBJCOPY}\")")
+install(SCRIPT tools/cmake/installed_debug.cmake)
+install(SCRIPT tools/cmake/installed_hint.cmake)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs when files have been installed (install.cmake): takes the debug information out of programs
+# and libraries, into .debug/<file>.debug beside each, and leaves a link to it there.
+if(deputy_split_debug)
+  set(whole_files ${CMAKE_INSTALL_MANIFEST_FILES})
+  list(FILTER whole_files INCLUDE REGEX "(/bin/deputy|\\.so[.0-9]*)$")
+  foreach(name IN LISTS whole_files)
+    set(file "$ENV{DESTDIR}${name}")
+    if(IS_SYMLINK "${file}" OR NOT EXISTS "${file}")
+      continue()
+    endif()
+    get_filename_component(folder "${name}" DIRECTORY)
+    get_filename_component(base "${name}" NAME)
+    set(debug "${folder}/.debug/${base}.debug")
+    file(MAKE_DIRECTORY "$ENV{DESTDIR}${folder}/.debug")
+    file(REMOVE "$ENV{DESTDIR}${debug}")
+    execute_process(
+      COMMAND "${deputy_objcopy}" --only-keep-debug --compress-debug-sections
+              "${file}" "$ENV{DESTDIR}${debug}"
+      COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(
+      COMMAND "${deputy_objcopy}" --strip-unneeded "--add-gnu-debuglink=$ENV{DESTDIR}${debug}"
+              "${file}"
+      COMMAND_ERROR_IS_FATAL ANY)
+    file(CHMOD "$ENV{DESTDIR}${debug}" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${debug}")
+  endforeach()
+endif()

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes a manual page from what the command says of itself: make_page.sh HELP2MAN DEPUTY PAGE [WORD],
+# WORD being a subcommand. The rest of each page is in deputy.h2m and subcommand.h2m beside this.
+set -eu
+
+help2man=$1
+deputy=$2
+page=$3
+word=${4:-}
+here=$(dirname "$0")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# help2man runs a program with --help and --version; to it `deputy run` is one. CLI11 breaks its
+# lines at 80 columns, help2man wants the explanation of an option in one piece.
+cat >"$work/program" <<END
+#!/bin/sh
+if [ "\$1" = --version ]; then
+  exec "$deputy" --version
+fi
+"$deputy" $word --help | sed 's/^Positionals:/Operands:/'
+END
+chmod +x "$work/program"
+
+include=$here/deputy.h2m
+about=$("$deputy" ${word:+"$word"} --help | sed -n 1p)
+[ -z "$word" ] || include=$here/subcommand.h2m
+mkdir -p "$(dirname "$page")"
+"$help2man" --no-info --section 1 --name "$about" --include "$include" \
+  --version-string "$("$deputy" --version)" --output "$work/page" "$work/program"
+# Its name is the file's, not that of the program that answers.
+name=deputy${word:+-$word}
+sed -e "s/^\.TH [^ ]* /.TH $(echo "$name" | tr '[:lower:]' '[:upper:]') /" \
+  -e "s/^deputy \\\\- /$(echo "$name" | sed 's/-/\\\\-/') \\\\- /" "$work/page" >"$page"
