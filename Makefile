@@ -166,6 +166,11 @@ install:
 uninstall:
 	tools/uninstall.sh $(BUILD)/installed_files.txt "$(PREFIX)" "$(DESTDIR)"
 
+## wheel    the Python package with the library inside, into build/wheel (docs/python.md)
+.PHONY: wheel
+wheel: command
+	@tools/make_wheel.py $(BUILD) build/wheel
+
 ## format   rewrite our sources with clang-format
 .PHONY: format
 format:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who runs which node, and why; what the validation layer found: see deputy/deputy.h."""
+import ctypes
+
+from . import _native
+
+POLICIES = {'tflite': 0, 'hot': 1}
+SEVERITIES = ('error', 'suspicion', 'portability')
+
+
+def _filled(function, struct, *where):
+    """`struct` filled by the function, or None where there is nothing of that number."""
+    return struct if function(*where, ctypes.byref(struct)) == _native.OK else None
+
+
+def _text(data):
+    return (data or b'').decode(errors='replace')
+
+
+def _delegates(lib, interpreter):
+    found = []
+    for i in range(lib.DeputyInterpreterGetDelegateCount(interpreter)):
+        info = _filled(lib.DeputyInterpreterGetDelegateInfo, _native.DelegateInfo(), interpreter, i)
+        found.append({'name': _text(info.name), 'applied': bool(info.applied),
+                      'partitions': info.partition_count, 'nodes': info.node_count,
+                      'failure': _text(info.failure)})
+    return found
+
+
+def _node(lib, interpreter, subgraph, index, names):
+    info = _filled(lib.DeputyInterpreterGetNodeInfo, _native.NodeInfo(), interpreter, subgraph,
+                   index)
+    run = _filled(lib.DeputyInterpreterGetNodeRun, _native.NodeRun(), interpreter, subgraph, index)
+    if info is None or info.builtin_code == 51:  # a delegate's own node
+        return None
+    reasons = []
+    for i, name in enumerate(names):
+        answer = _filled(lib.DeputyInterpreterGetNodeAnswer, _native.NodeAnswer(), interpreter,
+                         subgraph, index, i)
+        if answer is not None and not answer.taken:
+            reasons.append({'delegate': name, 'reason': _text(answer.reason_name),
+                            'text': _text(answer.text)})
+    delegated = run is not None and run.delegate_index >= 0
+    return {'subgraph': subgraph, 'node': index, 'operator': _text(info.operator_name),
+            'version': info.version,
+            'inputs': info.inputs[:info.input_count], 'outputs': info.outputs[:info.output_count],
+            'run_by': names[run.delegate_index] if delegated else 'CPU', 'reasons': reasons}
+
+
+def explain(lib, interpreter):
+    delegates = _delegates(lib, interpreter)
+    names = [delegate['name'] for delegate in delegates]
+    nodes = []
+    for subgraph in range(lib.DeputyInterpreterGetSubgraphCount(interpreter)):
+        for index in range(lib.DeputyInterpreterGetNodeCount(interpreter, subgraph)):
+            node = _node(lib, interpreter, subgraph, index, names)
+            if node is not None:
+                nodes.append(node)
+    return {'delegates': delegates, 'nodes': nodes}
+
+
+def delegation_status(lib, interpreter):
+    status = _filled(lib.DeputyInterpreterGetDelegationStatus, _native.DelegationStatus(),
+                     interpreter)
+    policy = {number: name for name, number in POLICIES.items()}[status.policy]
+    return {'policy': policy, 'degraded': bool(status.degraded),
+            'delegates_left_out': status.delegates_left_out,
+            'recomputed_nodes': status.recomputed_nodes, 'restarts': status.restarts}
+
+
+def findings(lib, interpreter):
+    found = []
+    for i in range(lib.DeputyInterpreterGetFindingCount(interpreter)):
+        finding = _filled(lib.DeputyInterpreterGetFinding, _native.Finding(), interpreter, i)
+        found.append({'rule': _text(finding.rule), 'text': _text(finding.text),
+                      'severity': SEVERITIES[finding.severity],
+                      'subgraph': finding.subgraph_index, 'node': finding.node_index,
+                      'tensor': finding.tensor_index, 'count': finding.count,
+                      'delegate': _text(finding.delegate_name)})
+    return found

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library, its functions and structs, for ctypes.
+
+Every call releases the interpreter lock while it runs. An object of the library is an `Owned`: it
+is deleted when nothing in Python refers to it any more, and never before what it needs.
+"""
+import ctypes
+import functools
+import os
+import pathlib
+
+OK, ERROR, DELEGATE_ERROR = 0, 1, 2  # TfLiteStatus
+POINTER, INT, SIZE, TEXT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.c_char_p
+
+
+class IntArray(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_int), ('data', ctypes.c_int * 0)]
+
+
+class FloatArray(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_int), ('data', ctypes.c_float * 0)]
+
+
+IntArrayPointer = ctypes.POINTER(IntArray)
+
+
+class QuantizationParams(ctypes.Structure):
+    _fields_ = [('scale', ctypes.c_float), ('zero_point', INT)]
+
+
+class AffineQuantization(ctypes.Structure):
+    _fields_ = [('scale', ctypes.POINTER(FloatArray)), ('zero_point', IntArrayPointer),
+                ('quantized_dimension', INT)]
+
+
+class Quantization(ctypes.Structure):
+    _fields_ = [('type', ctypes.c_int), ('params', POINTER)]
+
+
+class DimensionMetadata(ctypes.Structure):
+    _fields_ = [('format', ctypes.c_int), ('dense_size', ctypes.c_int),
+                ('array_segments', IntArrayPointer), ('array_indices', IntArrayPointer)]
+
+
+class Sparsity(ctypes.Structure):
+    _fields_ = [('traversal_order', IntArrayPointer), ('block_map', IntArrayPointer),
+                ('dim_metadata', ctypes.POINTER(DimensionMetadata)),
+                ('dim_metadata_size', ctypes.c_int)]
+
+
+class Tensor(ctypes.Structure):
+    """TfLiteTensor of common.h."""
+    _fields_ = [('type', ctypes.c_int), ('data', POINTER), ('dims', IntArrayPointer),
+                ('params', QuantizationParams), ('allocation_type', ctypes.c_int), ('bytes', SIZE),
+                ('allocation', POINTER), ('name', TEXT), ('delegate', POINTER),
+                ('buffer_handle', ctypes.c_int), ('data_is_stale', ctypes.c_bool),
+                ('is_variable', ctypes.c_bool), ('quantization', Quantization),
+                ('sparsity', ctypes.POINTER(Sparsity)), ('dims_signature', IntArrayPointer)]
+
+
+TensorPointer = ctypes.POINTER(Tensor)
+
+
+class CustomAllocation(ctypes.Structure):
+    _fields_ = [('data', POINTER), ('bytes', SIZE)]
+
+
+class Sized(ctypes.Structure):
+    """A struct of deputy.h, which starts with its size."""
+
+    def __init__(self, **values):
+        super().__init__(struct_size=ctypes.sizeof(self), **values)
+
+
+class NodeInfo(Sized):
+    _fields_ = [('struct_size', SIZE), ('subgraph_index', INT), ('node_index', INT),
+                ('plan_position', INT), ('builtin_code', INT), ('version', INT),
+                ('operator_name', TEXT), ('owner', TEXT), ('inputs', ctypes.POINTER(INT)),
+                ('input_count', INT), ('output_count', INT), ('outputs', ctypes.POINTER(INT))]
+
+
+class DelegateInfo(Sized):
+    _fields_ = [('struct_size', SIZE), ('delegate', POINTER), ('name', TEXT), ('applied', INT),
+                ('partition_count', INT), ('node_count', INT), ('reserved', INT), ('failure', TEXT)]
+
+
+class NodeAnswer(Sized):
+    _fields_ = [('struct_size', SIZE), ('taken', INT), ('reason', INT), ('reason_name', TEXT),
+                ('text', TEXT), ('group', INT), ('reserved', INT), ('cost_ns', ctypes.c_double)]
+
+
+class NodeRun(Sized):
+    _fields_ = [('struct_size', SIZE), ('runner', INT), ('delegate_index', INT),
+                ('runs', ctypes.c_int64), ('total_ns', ctypes.c_int64),
+                ('recomputed', ctypes.c_int64), ('step_head', INT), ('step_nodes', INT)]
+
+
+class DelegationStatus(Sized):
+    _fields_ = [('struct_size', SIZE), ('policy', INT), ('degraded', INT),
+                ('delegates_left_out', ctypes.c_int64), ('recomputed_nodes', ctypes.c_int64),
+                ('restarts', ctypes.c_int64), ('reserved_bytes', SIZE),
+                ('saving_ns', ctypes.c_int64)]
+
+
+class ValidationOptions(Sized):
+    _fields_ = [('struct_size', SIZE), ('enabled', INT), ('reserved', INT),
+                ('invoke_budget_ns', ctypes.c_int64), ('on_finding', POINTER),
+                ('user_data', POINTER)]
+
+
+class Finding(Sized):
+    _fields_ = [('struct_size', SIZE), ('rule', TEXT), ('text', TEXT), ('severity', INT),
+                ('subgraph_index', INT), ('node_index', INT), ('tensor_index', INT),
+                ('count', ctypes.c_int64), ('delegate', POINTER), ('delegate_name', TEXT)]
+
+
+# Reports go into exceptions, not to stderr: the library keeps the newest text for DeputyLastError.
+Reporter = ctypes.CFUNCTYPE(None, POINTER, TEXT, POINTER)
+quiet_reporter = Reporter(lambda user_data, text, arguments: None)
+
+# (name, result, arguments) of everything that is called here.
+_FUNCTIONS = (
+    ('TfLiteModelCreateWithErrorReporter', POINTER, [TEXT, SIZE, Reporter, POINTER]),
+    ('TfLiteModelCreateFromFileWithErrorReporter', POINTER, [TEXT, Reporter, POINTER]),
+    ('TfLiteModelDelete', None, [POINTER]),
+    ('TfLiteInterpreterOptionsCreate', POINTER, []),
+    ('TfLiteInterpreterOptionsDelete', None, [POINTER]),
+    ('TfLiteInterpreterOptionsSetNumThreads', None, [POINTER, INT]),
+    ('TfLiteInterpreterOptionsSetErrorReporter', None, [POINTER, Reporter, POINTER]),
+    ('TfLiteInterpreterCreate', POINTER, [POINTER, POINTER]),
+    ('TfLiteInterpreterDelete', None, [POINTER]),
+    ('TfLiteInterpreterAllocateTensors', INT, [POINTER]),
+    ('TfLiteInterpreterInvoke', INT, [POINTER]),
+    ('TfLiteInterpreterModifyGraphWithDelegate', INT, [POINTER, POINTER]),
+    ('TfLiteInterpreterGetInputTensorCount', INT, [POINTER]),
+    ('TfLiteInterpreterGetOutputTensorCount', INT, [POINTER]),
+    ('TfLiteInterpreterGetInputTensorIndex', INT, [POINTER, INT]),
+    ('TfLiteInterpreterGetOutputTensorIndex', INT, [POINTER, INT]),
+    ('TfLiteInterpreterResizeInputTensor', INT, [POINTER, INT, ctypes.POINTER(ctypes.c_int), INT]),
+    ('TfLiteInterpreterResetVariableTensors', INT, [POINTER]),
+    ('TfLiteInterpreterSetCustomAllocationForTensor', INT,
+     [POINTER, ctypes.c_int, ctypes.POINTER(CustomAllocation), ctypes.c_int64]),
+    ('TfLiteInterpreterEnsureTensorDataIsReadable', INT, [POINTER, ctypes.c_int]),
+    ('TfLiteInterpreterGetSignatureCount', INT, [POINTER]),
+    ('TfLiteInterpreterGetSignatureKey', TEXT, [POINTER, INT]),
+    ('TfLiteInterpreterGetSignatureRunner', POINTER, [POINTER, TEXT]),
+    ('TfLiteSignatureRunnerGetInputCount', SIZE, [POINTER]),
+    ('TfLiteSignatureRunnerGetOutputCount', SIZE, [POINTER]),
+    ('TfLiteSignatureRunnerGetInputName', TEXT, [POINTER, INT]),
+    ('TfLiteSignatureRunnerGetOutputName', TEXT, [POINTER, INT]),
+    ('TfLiteSignatureRunnerGetInputTensor', TensorPointer, [POINTER, TEXT]),
+    ('TfLiteSignatureRunnerGetOutputTensor', TensorPointer, [POINTER, TEXT]),
+    ('TfLiteSignatureRunnerResizeInputTensor', INT,
+     [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
+    ('TfLiteSignatureRunnerAllocateTensors', INT, [POINTER]),
+    ('TfLiteSignatureRunnerInvoke', INT, [POINTER]),
+    ('TfLiteSignatureRunnerDelete', None, [POINTER]),
+    ('TfLiteTensorRealloc', INT, [SIZE, TensorPointer]),
+    ('DeputyVersion', TEXT, []),
+    ('DeputyLastError', TEXT, []),
+    ('DeputyInterpreterOptionsSetArithmetic', INT, [POINTER, ctypes.c_int]),
+    ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
+    ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
+    ('DeputyInterpreterGetSubgraphCount', INT, [POINTER]),
+    ('DeputyInterpreterGetTensorCount', INT, [POINTER, INT]),
+    ('DeputyInterpreterGetTensor', TensorPointer, [POINTER, INT, INT]),
+    ('DeputyInterpreterGetNodeCount', INT, [POINTER, INT]),
+    ('DeputyInterpreterGetNodeInfo', INT, [POINTER, INT, INT, ctypes.POINTER(NodeInfo)]),
+    ('DeputyInterpreterGetDelegateCount', INT, [POINTER]),
+    ('DeputyInterpreterGetDelegateInfo', INT, [POINTER, INT, ctypes.POINTER(DelegateInfo)]),
+    ('DeputyInterpreterGetNodeAnswer', INT, [POINTER, INT, INT, INT, ctypes.POINTER(NodeAnswer)]),
+    ('DeputyInterpreterGetNodeRun', INT, [POINTER, INT, INT, ctypes.POINTER(NodeRun)]),
+    ('DeputyInterpreterGetDelegationStatus', INT, [POINTER, ctypes.POINTER(DelegationStatus)]),
+    ('DeputyInterpreterGetFindingCount', SIZE, [POINTER]),
+    ('DeputyInterpreterGetFinding', INT, [POINTER, SIZE, ctypes.POINTER(Finding)]),
+    ('DeputyPluginLoadWithErrorReporter', POINTER, [TEXT, Reporter, POINTER]),
+    ('DeputyPluginRelease', None, [POINTER]),
+    ('DeputyPluginCreateDelegateWithErrorReporter', POINTER,
+     [POINTER, ctypes.POINTER(TEXT), ctypes.POINTER(TEXT), SIZE, Reporter, POINTER]),
+    ('DeputyPluginDeleteDelegate', None, [POINTER]),
+    ('DeputyPluginListCreate', POINTER, [TEXT]),
+    ('DeputyPluginListDelete', None, [POINTER]),
+    ('DeputyPluginListGetCount', SIZE, [POINTER]),
+    ('DeputyPluginListGetPath', TEXT, [POINTER, SIZE]),
+    ('DeputyPluginListGetError', TEXT, [POINTER, SIZE]),
+)
+
+
+@functools.lru_cache(maxsize=None)
+def library():
+    """The shared library: that of the environment variable DEPUTY_LIBRARY, the one in this package
+    (a wheel has it), or the system's."""
+    own = pathlib.Path(__file__).resolve().parent / 'lib' / 'libdeputy.so.1'
+    path = os.environ.get('DEPUTY_LIBRARY') or (str(own) if own.exists() else 'libdeputy.so.1')
+    opened = ctypes.CDLL(path)
+    for name, result, arguments in _FUNCTIONS:
+        function = getattr(opened, name)
+        function.restype, function.argtypes = result, arguments
+    return opened
+
+
+def last_error():
+    """The newest failure of this thread, in words."""
+    return library().DeputyLastError().decode(errors='replace')
+
+
+class Owned:
+    """A pointer, what deletes it, and what has to live as long: others of this kind, which are
+    deleted after it, and whatever else it is to keep alive.
+
+    Users are counted here: Python's own counts do not keep an order when it collects a cycle, or
+    ends, since it calls all finalizers of what it collects as they come."""
+
+    def __init__(self, pointer, delete, *keeps):
+        self.pointer, self._delete, self._keeps = pointer, delete, keeps
+        self._users = 1
+        for kept in keeps:
+            if isinstance(kept, Owned):
+                kept._users += 1
+
+    def __del__(self):
+        self._drop()
+
+    def _drop(self):
+        self._users -= 1
+        if self._users == 0:
+            if self.pointer:
+                self._delete(self.pointer)
+                self.pointer = None
+            for kept in self._keeps:
+                if isinstance(kept, Owned):
+                    kept._drop()
+
+
+def numbers(array):
+    """The elements of a TfLiteIntArray or TfLiteFloatArray, which may be NULL, as a list."""
+    if not array:
+        return []
+    kind = ctypes.c_float if isinstance(array.contents, FloatArray) else ctypes.c_int
+    start = ctypes.addressof(array.contents) + type(array.contents).data.offset
+    return list((kind * array.contents.size).from_address(start))
+
+
+def list_plugins():
+    """See deputy.plugins."""
+    lib = library()
+    found = Owned(lib.DeputyPluginListCreate(None), lib.DeputyPluginListDelete)
+    entries = []
+    for i in range(lib.DeputyPluginListGetCount(found.pointer)):
+        path = os.fsdecode(lib.DeputyPluginListGetPath(found.pointer, i))
+        name = pathlib.Path(path).name
+        for affix in ('libdeputy_', 'lib'):
+            if name.startswith(affix):
+                name = name[len(affix):]
+        entries.append({'path': path, 'name': name.partition('.so')[0],
+                        'error': lib.DeputyPluginListGetError(found.pointer, i).decode()})
+    return entries

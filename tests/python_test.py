@@ -1,0 +1,532 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package, out of the wheel that `make wheel` makes: what TensorFlow Lite's own tests ask
+of its interpreter, in our words, and what Deputy adds. Needs numpy; where this Python has none, the
+system's is tried.
+
+    python_test.py BUILD_FOLDER
+"""
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
+DIGITS = ROOT / 'examples/digits'
+FLOAT, INT8 = str(DIGITS / 'digits_float.tflite'), str(DIGITS / 'digits_int8.tflite')
+TINY = str(ROOT / 'examples/conv_mean.tflite')
+STREAMS = ROOT / 'tests/data/streams'
+SIGNED = str(STREAMS / 'keras_fused_lstm_f32.tflite')
+STATEFUL = str(STREAMS / 'svdf_i8.tflite')
+
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    SYSTEM = '/usr/bin/python3'
+    if sys.executable != SYSTEM and not subprocess.run([SYSTEM, '-c', 'import numpy'], check=False,
+                                                       capture_output=True).returncode:
+        os.execv(SYSTEM, [SYSTEM, *sys.argv])
+    print('numpy is not installed')
+    sys.exit(77)
+if 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8'):
+    print('a sanitized library needs a sanitized Python')
+    sys.exit(77)
+
+FOLDER = tempfile.TemporaryDirectory()
+WHEEL = pathlib.Path(subprocess.run(
+    [sys.executable, ROOT / 'tools/make_wheel.py', BUILD, FOLDER.name],
+    capture_output=True, text=True, check=True).stdout.strip())
+with zipfile.ZipFile(WHEEL) as archive:
+    archive.extractall(f'{FOLDER.name}/site')
+sys.path.insert(0, f'{FOLDER.name}/site')
+for variable in ('DEPUTY_LIBRARY', 'DEPUTY_PLUGIN_PATH'):
+    os.environ.pop(variable, None)
+
+import deputy  # noqa: E402, the package of the wheel above
+from deputy.interpreter import Delegate, Interpreter, OpResolverType, load_delegate  # noqa: E402
+
+
+def allocated(model, **options):
+    interpreter = Interpreter(model, **options)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def ends(interpreter):
+    """The indices of the first input and output."""
+    return (interpreter.get_input_details()[0]['index'],
+            interpreter.get_output_details()[0]['index'])
+
+
+def random_input(interpreter, seed=3):
+    detail = interpreter.get_input_details()[0]
+    values = np.random.default_rng(seed).uniform(0, 1, detail['shape'])
+    return (values * 100).astype(np.int8) if detail['dtype'] == np.int8 else values.astype(np.float32)
+
+
+def answer(interpreter, value):
+    first, last = ends(interpreter)
+    interpreter.set_tensor(first, value)
+    interpreter.invoke()
+    return interpreter.get_tensor(last)
+
+
+def unpacked(data):
+    """The rows of a golden file, which are packed as tests/golden/container.py says."""
+    at, rows = 16, bytearray()
+
+    def number():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            value |= (data[at] & 0x7F) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 0x80:
+                return value
+
+    while at < len(data):
+        count, is_copy = divmod(number(), 2)
+        if is_copy:
+            distance = number()
+            for _ in range(count):
+                rows.append(rows[-distance])
+        else:
+            rows += data[at:at + count]
+            at += count
+    return bytes(rows)
+
+
+def golden_models(family):
+    """The models in a file of golden rows, each behind its size; random constants are left out."""
+    rows = unpacked((ROOT / f'tests/data/golden/{family}.golden').read_bytes())
+    at = rows.find(b'TFL3')
+    while at >= 0:
+        size = int.from_bytes(rows[at - 8:at - 4], 'little')
+        yield rows[at - 4:at - 4 + size]
+        at = rows.find(b'TFL3', at + 4)
+
+
+class WheelTest(unittest.TestCase):
+
+    def test_it_is_for_every_python_3_and_complete(self):
+        self.assertRegex(WHEEL.name, r'^deputy-[0-9.]+-py3-none-manylinux_2_\d+_\w+\.whl$')
+        with zipfile.ZipFile(WHEEL) as archive:
+            names = set(archive.namelist())
+            record = archive.read(next(name for name in names if name.endswith('RECORD'))).decode()
+        self.assertEqual({line.split(',')[0] for line in record.splitlines()}, names)
+        self.assertIn('deputy/lib/libdeputy.so.1', names)
+
+    def test_its_version_is_the_librarys_and_its_plugins_load(self):
+        self.assertIn(f'deputy-{deputy.__version__}-', WHEEL.name)
+        plugins = {plugin['name']: plugin['error'] for plugin in deputy.plugins()}
+        self.assertEqual(plugins['npu_stub'], '')
+
+
+class CreationTest(unittest.TestCase):
+
+    def test_a_file_and_its_bytes_are_the_same_model(self):
+        content = pathlib.Path(INT8).read_bytes()
+        value = random_input(allocated(INT8))
+        self.assertTrue(np.array_equal(answer(allocated(INT8), value),
+                                       answer(allocated(None, model_content=content), value)))
+        self.assertTrue(allocated(pathlib.Path(INT8)))
+
+    def test_what_is_no_model_is_a_value_error_with_the_reason(self):
+        with self.assertRaisesRegex(ValueError, "Could not open 'absent'.*No such file"):
+            Interpreter('absent')
+        with self.assertRaisesRegex(ValueError, 'TFL3'):
+            Interpreter(model_content=b'this is no model, in 28 bytes')
+        with self.assertRaisesRegex(ValueError, 'must be specified'):
+            Interpreter()
+        with self.assertRaisesRegex(ValueError, "Can't both provide"):
+            Interpreter(TINY, b'x')
+
+    def test_threads_and_kernels_are_checked(self):
+        for wrong, text in ((0, '>= 1'), (-1, '>= 1'), ('two', 'type of num_threads')):
+            with self.assertRaisesRegex(ValueError, text):
+                Interpreter(TINY, num_threads=wrong)
+        with self.assertRaisesRegex(ValueError, 'Unrecognized passed in op resolver type'):
+            Interpreter(TINY, experimental_op_resolver_type='BUILTIN')
+        value = random_input(allocated(INT8))
+        for resolver in OpResolverType:
+            interpreter = allocated(INT8, num_threads=2, experimental_op_resolver_type=resolver)
+            self.assertEqual(answer(interpreter, value).shape, (1, 10))
+
+    def test_arguments_of_other_packages_are_taken(self):
+        interpreter = Interpreter(
+            model_path=TINY, experimental_delegates=None, num_threads=None,
+            experimental_preserve_all_tensors=False, experimental_disable_delegate_clustering=True,
+            experimental_default_delegate_latest_features=True)
+        interpreter.allocate_tensors()
+
+
+class DetailsTest(unittest.TestCase):
+
+    def test_a_float_input(self):
+        detail = allocated(FLOAT).get_input_details()[0]
+        self.assertEqual((detail['name'], detail['dtype'], detail['quantization']),
+                         ('picture', np.float32, (0.0, 0)))
+        self.assertEqual(detail['shape'].tolist(), [1, 28, 28, 1])
+        self.assertEqual(detail['shape'].dtype, np.int32)
+        self.assertEqual(len(detail['quantization_parameters']['scales']), 0)
+        self.assertEqual(detail['sparsity_parameters'], {})
+
+    def test_a_quantised_output(self):
+        detail = allocated(INT8).get_output_details()[0]
+        scale, zero_point = detail['quantization']
+        self.assertEqual((detail['dtype'], scale, zero_point), (np.int8, 1 / 256, -128))
+        parameters = detail['quantization_parameters']
+        self.assertEqual(parameters['scales'].tolist(), [scale])
+        self.assertEqual(parameters['zero_points'].tolist(), [zero_point])
+
+    def test_scales_of_channels(self):
+        details = allocated(INT8).get_tensor_details()
+        filters = [detail for detail in details
+                   if len(detail['quantization_parameters']['scales']) > 1]
+        self.assertTrue(filters)
+        for detail in filters:
+            parameters = detail['quantization_parameters']
+            dimension = parameters['quantized_dimension']
+            self.assertEqual(len(parameters['scales']), detail['shape'][dimension])
+            self.assertEqual(detail['quantization'], (0.0, 0))
+
+    def test_sparse_weights(self):
+        found = []
+        for model in golden_models('densify'):
+            interpreter = Interpreter(model_content=model)
+            found += [detail['sparsity_parameters'] for detail in interpreter.get_tensor_details()
+                      if detail['sparsity_parameters']]
+        self.assertTrue(found)
+        for sparsity in found:
+            self.assertEqual(set(sparsity), {'traversal_order', 'block_map', 'dim_metadata'})
+            kinds = [set(dim) for dim in sparsity['dim_metadata']]
+            self.assertTrue(all(kind in ({'format', 'dense_size'},
+                                         {'format', 'array_segments', 'array_indices'})
+                                for kind in kinds))
+
+    def test_nodes_are_listed(self):
+        operators = [node['op_name'] for node in allocated(FLOAT)._get_ops_details()]
+        self.assertEqual((len(operators), operators[0], operators[-1]), (16, 'CONV_2D', 'SOFTMAX'))
+
+
+class TensorTest(unittest.TestCase):
+
+    def test_wrong_values_are_refused(self):
+        interpreter = allocated(FLOAT)
+        first = ends(interpreter)[0]
+        for value, text in ((np.zeros((1, 28, 28, 1), np.int8), 'Got value of type int8'),
+                            (np.zeros((28, 28), np.float32), 'Got 2 but expected 4'),
+                            (np.zeros((1, 28, 27, 1), np.float32), 'Got 27 but expected 28')):
+            with self.assertRaisesRegex(ValueError, text):
+                interpreter.set_tensor(first, value)
+        for wrong in (-1, 1000):
+            for call in (interpreter.get_tensor, interpreter.tensor,
+                         lambda index: interpreter.set_tensor(index, 0)):
+                with self.assertRaisesRegex(ValueError, 'Invalid tensor index'):
+                    call(wrong)
+
+    def test_nothing_works_before_allocation(self):
+        interpreter = Interpreter(FLOAT)
+        with self.assertRaisesRegex(RuntimeError, 'Invoke called on model that is not ready'):
+            interpreter.invoke()
+        with self.assertRaisesRegex(ValueError, 'Run allocate_tensors'):
+            interpreter.get_tensor(ends(interpreter)[1])
+        with self.assertRaisesRegex(ValueError, 'allocate_tensors'):
+            interpreter.set_tensor(ends(interpreter)[0], random_input(interpreter))
+
+    def test_views_are_the_tensors_own_memory(self):
+        interpreter = allocated(FLOAT)
+        first, last = ends(interpreter)
+        value = random_input(interpreter)
+        expected = answer(interpreter, value)
+        interpreter.set_tensor(first, np.zeros_like(value))
+        interpreter.tensor(first)()[:] = value
+        interpreter.invoke()
+        self.assertTrue(np.array_equal(interpreter.tensor(last)(), expected))
+        copy = interpreter.get_tensor(last)
+        copy[:] = 7
+        self.assertTrue(np.array_equal(interpreter.get_tensor(last), expected))
+
+    def test_a_view_that_is_kept_stops_the_interpreter(self):
+        interpreter = allocated(FLOAT)
+        function = interpreter.tensor(ends(interpreter)[0])
+        part = function()[0, 3:5]  # an array of an array counts as well
+        for call in (interpreter.invoke, interpreter.allocate_tensors,
+                     lambda: interpreter.resize_tensor_input(ends(interpreter)[0], [2, 28, 28, 1])):
+            with self.assertRaisesRegex(RuntimeError, 'at least 1 reference to internal data'):
+                call()
+        del part
+        interpreter.invoke()
+
+    def test_a_view_keeps_the_memory(self):
+        interpreter = allocated(FLOAT)
+        first = ends(interpreter)[0]
+        value = random_input(interpreter)
+        interpreter.set_tensor(first, value)
+        view = interpreter.tensor(first)()
+        del interpreter
+        gc.collect()
+        self.assertTrue(np.array_equal(view, value))
+
+    def test_constants_cannot_be_written(self):
+        interpreter = allocated(FLOAT)
+        names = {detail['name']: detail for detail in interpreter.get_tensor_details()}
+        operands = interpreter._get_ops_details()[0]['inputs']
+        constant = interpreter.tensor(int(operands[1]))()
+        self.assertTrue(names)
+        with self.assertRaisesRegex(ValueError, 'read-only'):
+            constant[:] = 0
+
+    def test_strings_go_in_and_come_out(self):
+        done = 0
+        for model in golden_models('skip_gram'):
+            interpreter = Interpreter(model_content=model)
+            detail = interpreter.get_input_details()[0]
+            if detail['dtype'] != np.bytes_ or 0 in detail['shape']:
+                continue
+            try:
+                interpreter.allocate_tensors()
+            except RuntimeError:
+                continue  # a row that shows a refusal
+            text = np.full(detail['shape'], b'The quick\xc3\xa9 brown fox', dtype=object)
+            interpreter.set_tensor(detail['index'], text)
+            self.assertEqual(interpreter.get_tensor(detail['index']).tolist(), text.tolist())
+            interpreter.invoke()
+            words = interpreter.get_tensor(ends(interpreter)[1]).ravel().tolist()
+            self.assertTrue(all(isinstance(word, bytes) for word in words))
+            done += bool(words)
+            with self.assertRaisesRegex(ValueError, 'expected type STRING'):
+                interpreter.set_tensor(detail['index'], np.zeros(detail['shape'], np.float32))
+        self.assertGreater(done, 0)
+
+    def test_intermediate_tensors_can_be_kept(self):
+        value = random_input(allocated(FLOAT))
+        kept = allocated(FLOAT, experimental_preserve_all_tensors=True)
+        plain = answer(allocated(FLOAT), value)
+        self.assertTrue(np.array_equal(answer(kept, value), plain))
+        self.assertTrue(np.array_equal(kept.get_tensor(ends(kept)[0]), value))
+        convolved = kept.get_tensor(int(kept._get_ops_details()[0]['outputs'][0]))
+        kept.resize_tensor_input(ends(kept)[0], [2, 28, 28, 1])
+        kept.allocate_tensors()
+        answer(kept, np.concatenate([value, value]))
+        again = kept.get_tensor(int(kept._get_ops_details()[0]['outputs'][0]))
+        self.assertEqual(again.shape[0], 2)
+        self.assertTrue(np.array_equal(again[1], convolved[0]))
+
+    def test_variables_are_reset(self):
+        interpreter = allocated(STATEFUL)
+        value = random_input(interpreter)
+        first = answer(interpreter, value)
+        later = [answer(interpreter, value) for _ in range(4)]
+        self.assertFalse(all(np.array_equal(first, other) for other in later))
+        interpreter.reset_all_variables()
+        self.assertTrue(np.array_equal(answer(interpreter, value), first))
+
+
+class ResizeTest(unittest.TestCase):
+
+    def test_an_input_takes_another_shape(self):
+        interpreter = Interpreter(FLOAT)
+        first, last = ends(interpreter)
+        interpreter.resize_tensor_input(first, (3, 28, 28, 1))
+        interpreter.allocate_tensors()
+        self.assertEqual(interpreter.get_input_details()[0]['shape'].tolist(), [3, 28, 28, 1])
+        interpreter.invoke()
+        self.assertEqual(interpreter.get_tensor(last).shape, (3, 10))
+        interpreter.resize_tensor_input(first, np.array([1, 28, 28, 1], np.int32))
+        interpreter.allocate_tensors()
+
+    def test_strict_leaves_known_dimensions_alone(self):
+        interpreter = Interpreter(FLOAT)
+        first, _ = ends(interpreter)
+        interpreter.resize_tensor_input(first, [1, 28, 28, 1], strict=True)
+        with self.assertRaisesRegex(RuntimeError, 'only allows mutating unknown dimensions'):
+            interpreter.resize_tensor_input(first, [2, 28, 28, 1], strict=True)
+
+    def test_what_is_no_shape_is_refused(self):
+        interpreter = Interpreter(FLOAT)
+        first, last = ends(interpreter)
+        for shape, text in (([[1, 2]], 'Shape should be 1D instead of 2'), ([1.5], 'must be type')):
+            with self.assertRaisesRegex(ValueError, text):
+                interpreter.resize_tensor_input(first, shape)
+        with self.assertRaisesRegex(ValueError, 'is no input'):
+            interpreter.resize_tensor_input(last, [1, 10])
+
+
+class SignatureTest(unittest.TestCase):
+
+    def test_a_model_lists_its_signatures(self):
+        self.assertEqual(Interpreter(SIGNED).get_signature_list(),
+                         {'serving_default': {'inputs': ['args_0'], 'outputs': ['output_0']}})
+        self.assertEqual(Interpreter(TINY).get_signature_list(), {})
+
+    def test_a_runner_computes_by_name(self):
+        interpreter = allocated(SIGNED)
+        value = random_input(interpreter)
+        expected = answer(interpreter, value)
+        for key in (None, 'serving_default'):
+            runner = Interpreter(SIGNED).get_signature_runner(key)
+            self.assertTrue(np.array_equal(runner(args_0=value)['output_0'], expected))
+        detail = runner.get_input_details()['args_0']
+        self.assertEqual((detail['shape'].tolist(), detail['dtype']), ([1, 5, 32], np.float32))
+        self.assertEqual(list(runner.get_output_details()), ['output_0'])
+
+    def test_a_runner_outlives_its_interpreter_and_says_what_is_wrong(self):
+        runner = Interpreter(SIGNED).get_signature_runner()
+        gc.collect()
+        value = np.zeros((1, 5, 32), np.float32)
+        self.assertEqual(list(runner(args_0=value)), ['output_0'])
+        with self.assertRaisesRegex(ValueError, 'expected 1 vs provided 0'):
+            runner()
+        with self.assertRaisesRegex(ValueError, r'Invalid Input name \(other\)'):
+            runner(other=value)
+        with self.assertRaisesRegex(ValueError, 'Invalid signature_key'):
+            Interpreter(SIGNED).get_signature_runner('absent')
+        with self.assertRaisesRegex(ValueError, 'model has 0 Signatures'):
+            Interpreter(TINY).get_signature_runner()
+
+
+class DelegateTest(unittest.TestCase):
+
+    def test_a_plugin_by_name_and_by_path_runs_nodes(self):
+        value = random_input(allocated(FLOAT))
+        plain = answer(allocated(FLOAT), value)
+        for library in ('npu_stub', f'{FOLDER.name}/site/deputy/lib/deputy/plugins/libdeputy_npu_stub.so'):
+            delegate = load_delegate(library, {'min_nodes': 1})
+            self.assertIsInstance(delegate, Delegate)
+            interpreter = allocated(FLOAT, experimental_delegates=[delegate])
+            del delegate
+            self.assertTrue(np.allclose(answer(interpreter, value), plain, atol=1e-4))
+            report = interpreter.explain()
+            self.assertEqual([entry['nodes'] for entry in report['delegates']], [16])
+            self.assertEqual({node['run_by'] for node in report['nodes']}, {'npu_stub'})
+
+    def test_why_a_node_is_left_is_said(self):
+        interpreter = allocated(INT8, experimental_delegates=[load_delegate('npu_stub')])
+        node = interpreter.explain()['nodes'][0]
+        self.assertEqual((node['run_by'], node['reasons'][0]['reason']), ('CPU', 'QUANTIZATION'))
+
+    def test_what_cannot_be_loaded_is_a_value_error(self):
+        with self.assertRaisesRegex(ValueError, 'Failed to load delegate from absent'):
+            load_delegate('absent')
+        with self.assertRaisesRegex(ValueError, "unknown option 'nonsense'"):
+            load_delegate('npu_stub', {'nonsense': 'x'})
+
+    def test_a_delegate_that_fails_is_an_exception_or_replaced_by_policy(self):
+        value = random_input(allocated(FLOAT))
+        plugin = str(BUILD / 'tests/plugins/libfailing.so')
+        if not pathlib.Path(plugin).exists():
+            self.skipTest('the delegates for tests are not built')
+        self.assertIn(Interpreter(FLOAT).delegation_status()['policy'], ('tflite', 'hot'))
+        hot = allocated(FLOAT, experimental_delegates=[load_delegate('npu_stub')],
+                        delegate_policy='hot', validation=True)
+        answer(hot, value)
+        status = hot.delegation_status()
+        self.assertEqual((status['policy'], status['degraded']), ('hot', False))
+        self.assertEqual(hot.findings(), [])
+        with self.assertRaisesRegex(ValueError, 'delegate_policy'):
+            Interpreter(FLOAT, delegate_policy='cold')
+
+    def test_in_a_cycle_the_delegate_is_deleted_last(self):
+        for i in range(40):
+            delegate = load_delegate('npu_stub')
+            interpreter = allocated(FLOAT, experimental_delegates=[delegate])
+            cycle = [delegate, interpreter] if i % 2 else [interpreter, delegate]
+            cycle.append(cycle)
+            del delegate, interpreter, cycle
+            gc.collect()
+
+
+class RunningTest(unittest.TestCase):
+
+    def test_a_hundred_thousand_inferences_take_no_memory(self):
+        interpreter = allocated(TINY)
+        first, last = ends(interpreter)
+        value = random_input(interpreter)
+
+        def pages():
+            return int(pathlib.Path('/proc/self/statm').read_text(encoding='ascii').split()[1])
+
+        for i in range(100_000):
+            interpreter.invoke()
+            if i % 10 == 0:
+                interpreter.set_tensor(first, value)
+                interpreter.get_tensor(last)
+            if i == 10_000:
+                before = pages()
+        self.assertLess(pages() - before, 256)
+
+    def test_other_threads_run_while_it_works(self):
+        interpreter = allocated(FLOAT)
+        interval, seen, stop = sys.getswitchinterval(), [0], threading.Event()
+
+        def count():
+            while not stop.wait(0.0001):
+                seen[0] += 1
+
+        # No thread is made to hand over the lock: the other one gets it only where it is released.
+        sys.setswitchinterval(1000)
+        thread = threading.Thread(target=count)
+        try:
+            thread.start()
+            for _ in range(20_000):
+                interpreter.invoke()
+                if seen[0] >= 5:
+                    break
+        finally:
+            stop.set()
+            sys.setswitchinterval(interval)
+            thread.join()
+        self.assertGreaterEqual(seen[0], 5)
+
+    def test_threads_with_interpreters_of_their_own_agree(self):
+        value = random_input(allocated(FLOAT))
+        results = [None] * 4
+
+        def work(i):
+            interpreter = allocated(FLOAT)
+            for _ in range(50):
+                results[i] = answer(interpreter, value)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results[1:]:
+            self.assertTrue(np.array_equal(result, results[0]))
+
+    def test_a_program_for_tflite_runtime_runs_with_another_import(self):
+        program = '''
+import sys
+import numpy as np
+import tflite_runtime.interpreter as tflite
+
+interpreter = tflite.Interpreter(model_path=sys.argv[1], experimental_delegates=None, num_threads=1)
+interpreter.allocate_tensors()
+input_details, output_details = interpreter.get_input_details(), interpreter.get_output_details()
+floating_model = input_details[0]['dtype'] == np.float32
+height, width = input_details[0]['shape'][1], input_details[0]['shape'][2]
+input_data = np.zeros((1, height, width, 1), np.float32 if floating_model else np.int8)
+interpreter.set_tensor(input_details[0]['index'], input_data)
+interpreter.invoke()
+results = np.squeeze(interpreter.get_tensor(output_details[0]['index']))
+print(results.argsort()[-5:][::-1], floating_model)
+'''
+        program = program.replace('tflite_runtime.interpreter', 'deputy.interpreter')
+        for model, kind in ((FLOAT, 'True'), (INT8, 'False')):
+            done = subprocess.run([sys.executable, '-c', program, model], capture_output=True,
+                                  text=True, check=False,
+                                  env=dict(os.environ, PYTHONPATH=f'{FOLDER.name}/site'))
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            self.assertRegex(done.stdout, rf'^\[\d( \d){{4}}\] {kind}$')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)

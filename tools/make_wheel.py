@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the Python wheel: bindings/python with the library and its plug-ins inside.
+
+The package is Python alone, so that one wheel serves every Python 3; what binds it to a system is the
+library, and the tag names the C library that it needs at least. Prints the wheel's path. The same
+inputs give the same bytes.
+"""
+import argparse
+import base64
+import hashlib
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / 'bindings/python/deputy'
+# In the wheel, and where the library looks for plug-ins. XNNPACK's needs libXNNPACK.so.
+LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
+             'libdeputy_gpu.so': 'lib/deputy/plugins/libdeputy_gpu.so',
+             'libdeputy_npu_stub.so': 'lib/deputy/plugins/libdeputy_npu_stub.so'}
+
+
+def project_version():
+    text = (ROOT / 'CMakeLists.txt').read_text(encoding='utf-8')
+    return re.search(r'project\(deputy VERSION ([0-9.]+)', text)[1]
+
+
+def needed_glibc(path):
+    """The newest version of the C library that a library names, as (2, 36)."""
+    words = subprocess.run(['objdump', '-T', path], capture_output=True, text=True, check=True).stdout
+    return max((tuple(int(part) for part in found.split('.'))
+                for found in re.findall(r'GLIBC_(2\.\d+)', words)), default=(2, 17))
+
+
+def stripped(path):
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / path.name
+        subprocess.run(['objcopy', '--strip-unneeded', path, copy], check=True)
+        return copy.read_bytes()
+
+
+def platform_tag(paths):
+    machine = subprocess.run(['uname', '-m'], capture_output=True, text=True, check=True).stdout
+    major, minor = max(needed_glibc(path) for path in paths)
+    return f'manylinux_{major}_{minor}_{machine.strip()}'
+
+
+def metadata(version):
+    readme = (ROOT / 'bindings/python/README.md').read_text(encoding='utf-8')
+    return (f'Metadata-Version: 2.1\nName: deputy\nVersion: {version}\n'
+            'Summary: A drop-in interpreter for TensorFlow Lite models\n'
+            'License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n'
+            f'Description-Content-Type: text/markdown\n\n{readme}')
+
+
+def record_line(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
+    return f'{name},sha256={digest},{len(data)}\n'
+
+
+def make_wheel(build, output):
+    libraries = {build / name: place for name, place in LIBRARIES.items() if (build / name).exists()}
+    if build / 'libdeputy.so.1' not in libraries:
+        sys.exit(f'make_wheel: there is no {build}/libdeputy.so.1: `make` builds it')
+    version = project_version()
+    tag = f'py3-none-{platform_tag(libraries)}'
+    info = f'deputy-{version}.dist-info'
+    files = {f'deputy/{path.name}': path.read_bytes() for path in sorted(PACKAGE.glob('*.py'))}
+    files.update({f'deputy/{place}': stripped(path) for path, place in libraries.items()})
+    files[f'{info}/METADATA'] = metadata(version).encode()
+    files[f'{info}/LICENSE'] = (ROOT / 'LICENSE').read_bytes()
+    files[f'{info}/WHEEL'] = (f'Wheel-Version: 1.0\nGenerator: deputy\nRoot-Is-Purelib: false\n'
+                              f'Tag: {tag}\n').encode()
+    record = ''.join(record_line(name, data) for name, data in files.items())
+    files[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
+
+    output.mkdir(parents=True, exist_ok=True)
+    wheel = output / f'deputy-{version}-{tag}.whl'
+    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o755 if '.so' in name else 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return wheel
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('build', type=pathlib.Path, help='folder with libdeputy.so.1')
+    parser.add_argument('output', type=pathlib.Path, help='where the wheel goes')
+    arguments = parser.parse_args()
+    print(make_wheel(arguments.build.resolve(), arguments.output))
+
+
+if __name__ == '__main__':
+    main()
