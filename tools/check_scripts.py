@@ -22,9 +22,10 @@ import types
 import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# From tools/requirements-*.txt, as Python names them, and peers of tools/bench/gpu_table.py.
-PACKAGES = {'PIL', 'ai_edge_litert', 'flatbuffers', 'mlxtend', 'numpy', 'onnxruntime', 'openvino',
-            'tensorflow', 'torch', 'torchvision'}
+# From tools/requirements-*.txt, as Python names them, peers of tools/bench/gpu_table.py, and the
+# wheel of bindings/python.
+PACKAGES = {'PIL', 'ai_edge_litert', 'deputy', 'flatbuffers', 'mlxtend', 'numpy', 'onnxruntime',
+            'openvino', 'tensorflow', 'torch', 'torchvision'}
 COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms', '1', '--models',
            'hand', '--worst', '1', '--no-operators', '--no-nets']
 
