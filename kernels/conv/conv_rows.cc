@@ -48,6 +48,9 @@ struct RowsPlan {
   }
 };
 
+// Windows of a row that are multiplied in one call.
+constexpr int kMostWindows = 96;
+
 MatrixShape MatrixOf(const ConvShape& shape) {
   return {shape.output_pixels(), 1, shape.output_channels,
           shape.y.filter * shape.x.filter * shape.depth};
@@ -63,14 +66,14 @@ struct RowsScratch {
     const auto rows = static_cast<size_t>(tile_rows);
     zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
                          sizeof(float));
-    workers = zeros + AlignedBytes(ZeroValues(shape, tile_rows) * sizeof(float));
+    workers = zeros + AlignedBytes(ZeroValues(shape) * sizeof(float));
     patches = AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
     worker_bytes = patches + AlignedBytes(rows * depth * sizeof(float));
     total = workers + static_cast<size_t>(threads) * worker_bytes;
   }
-  // What a tile of patches reads of a row of the input.
-  static size_t ZeroValues(const ConvShape& shape, int tile_rows) {
-    const int64_t columns = std::min(tile_rows, Interior(shape.x).columns());
+  // What the windows of a call read of a row of the input.
+  static size_t ZeroValues(const ConvShape& shape) {
+    const int64_t columns = std::min(kMostWindows, Interior(shape.x).columns());
     const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
     return static_cast<size_t>(pixels * shape.input_channels);
   }
@@ -117,14 +120,13 @@ class RowsTask {
 
   void InteriorRow(int oy) {
     const WindowAxis &y = shape_.y, &x = shape_.x;
-    const int rows = job_.cpu.gemm_f32.rows;
-    for (int ox = job_.interior.first; ox < job_.interior.last; ox += rows) {
+    for (int ox = job_.interior.first; ox < job_.interior.last; ox += kMostWindows) {
       for (int ky = 0; ky < y.filter; ++ky) {
         const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
         parts_[ky] = iy < 0 || iy >= y.input ? job_.zeros
                                              : shape_.Pixel(job_.input, batch_, iy, x.Start(ox));
       }
-      Multiply(std::min(rows, job_.interior.last - ox), y.filter, x.filter * shape_.depth,
+      Multiply(std::min(kMostWindows, job_.interior.last - ox), y.filter, x.filter * shape_.depth,
                static_cast<size_t>(x.stride) * static_cast<size_t>(shape_.input_channels),
                Position(oy, ox), 1);
     }
@@ -217,7 +219,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, bias), kMaxTileColumns,
               0.0f);
   float* const zeros = reinterpret_cast<float*>(scratch.data() + places.zeros);
-  std::fill_n(zeros, RowsScratch::ZeroValues(shape, tile_rows), 0.0f);
+  std::fill_n(zeros, RowsScratch::ZeroValues(shape), 0.0f);
   const RowsJob job = {shape,
                        cpu,
                        Interior(shape.x),

@@ -24,7 +24,7 @@ inline constexpr int kMaxTileRows = 8;
 // `b` starts at a panel: panels of the group's `columns` follow each other, each [parts * depth]
 // [columns].
 struct GemmTileF32 {
-  int rows, columns;  // rows <= the group's, columns <= kMaxTileColumns
+  int rows, columns;  // any number of rows, columns <= kMaxTileColumns
   int parts, depth;
   const float* const* a;
   size_t a_stride;
@@ -146,7 +146,7 @@ struct DepthwiseColumnsS8 {
 
 struct GemmF32Kernels {
   const char* name = nullptr;
-  int rows = 0, columns = 0;
+  int rows = 0, columns = 0;  // rows: how many are worked on at once
   void (*tile)(const GemmTileF32& tile) = nullptr;
   void (*dots)(const DotTileF32& tile) = nullptr;
 };

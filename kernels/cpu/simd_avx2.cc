@@ -46,7 +46,7 @@ inline void StoreClamped(__m256 value, __m256 low, __m256 high, float* out, int 
 
 // kRows rows against kPanels panels of 16 columns at once, `columns` of which are stored.
 template <int kRows, int kPanels>
-inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
+inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
   constexpr int kVectors = 2 * kPanels;
   const size_t panel_stride =
       static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
@@ -58,7 +58,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
     for (int r = 0; r < kRows; ++r) sums[r][v] = _mm256_loadu_ps(tile.bias + first + 8 * v);
   }
   for (int part = 0; part < tile.parts; ++part) {
-    const float* a = tile.a[part];
+    const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
     for (int d = 0; d < tile.depth; ++d) {
       __m256 weights[kVectors];
 #pragma GCC unroll 8
@@ -82,31 +82,32 @@ inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       StoreClamped(sums[r][v], low, high,
-                   tile.out + static_cast<size_t>(r) * tile.out_stride + first + 8 * v,
+                   tile.out + static_cast<size_t>(row + r) * tile.out_stride + first + 8 * v,
                    columns - 8 * v);
     }
   }
 }
 
 template <int kRows>
-void GemmF32Rows(const GemmTileF32& tile) {
+void GemmF32Rows(const GemmTileF32& tile, int row) {
   int first = 0;
   if constexpr (kRows == 1) {
     // A single row would wait for its own sums: four panels keep eight of them in flight.
     for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
-      GemmF32Block<1, 4>(tile, first, tile.columns - first);
+      GemmF32Block<1, 4>(tile, row, first, tile.columns - first);
     }
   }
   for (; first < tile.columns; first += kColumnsF32) {
-    GemmF32Block<kRows, 1>(tile, first, tile.columns - first);
+    GemmF32Block<kRows, 1>(tile, row, first, tile.columns - first);
   }
 }
 
 void GemmF32(const GemmTileF32& tile) {
-  constexpr void (*kBySize[])(const GemmTileF32&) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
-                                                     &GemmF32Rows<3>, &GemmF32Rows<4>,
-                                                     &GemmF32Rows<5>, &GemmF32Rows<6>};
-  kBySize[tile.rows - 1](tile);
+  constexpr void (*kRest[])(const GemmTileF32&, int) = {
+      &GemmF32Rows<1>, &GemmF32Rows<2>, &GemmF32Rows<3>, &GemmF32Rows<4>, &GemmF32Rows<5>};
+  int row = 0;
+  for (; row + kRowsF32 <= tile.rows; row += kRowsF32) GemmF32Rows<kRowsF32>(tile, row);
+  if (row < tile.rows) kRest[tile.rows - row - 1](tile, row);
 }
 
 // ---- Dot products -----------------------------------------------------------------------------

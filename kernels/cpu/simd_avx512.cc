@@ -20,7 +20,7 @@
 namespace deputy {
 namespace {
 
-constexpr int kRowsF32 = 8, kColumnsF32 = 32;
+constexpr int kRowsF32 = 12, kColumnsF32 = 32;
 
 // The first `count` of 16 lanes; none when it is negative.
 inline __mmask16 FirstLanes(int count) {
@@ -42,115 +42,180 @@ inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int 
   _mm512_mask_storeu_ps(out, FirstLanes(count), value);
 }
 
-// kRows rows against kVectors vectors, two of which make a panel; `columns` of them are stored.
-template <int kRows, int kVectors>
-inline void GemmF32Block(const GemmTileF32& tile, int first, int columns) {
-  const size_t panel_stride =
-      static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
-  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
-  __m512 sums[kRows][kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
-  }
-  for (int part = 0; part < tile.parts; ++part) {
-    const float* a = tile.a[part];
-    for (int d = 0; d < tile.depth; ++d) {
-      __m512 weights[kVectors];
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        weights[v] = _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
-      }
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * tile.a_stride + d]);
-#pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
-      }
-      b += kColumnsF32;
-    }
-  }
-  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      StoreClamped(sums[r][v], low, high,
-                   tile.out + static_cast<size_t>(r) * tile.out_stride + first + 16 * v,
-                   columns - 16 * v);
-    }
-  }
-}
-
 inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
 
-// The same for up to 8 columns behind kWide (0 or 1) vectors of the panel: half a vector is enough
-// for them, which some processors multiply in half the time.
-template <int kRows, int kWide>
-inline void GemmF32Narrow(const GemmTileF32& tile, int first, int columns) {
+// The same with one number in memory as the left factor, where it is used once: a load of its own
+// would cost as much as the product.
+inline void MultiplyAddAt(__m512* sum, const float* a, __m512 b) {
+  __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
+}
+inline void MultiplyAddAt(__m256* sum, const float* a, __m256 b) {
+  __asm__("vfmadd231ps %2%{1to8%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
+}
+
+// Neighbouring rows of a left side. A pointer for every four of them: general registers are few.
+template <int kRows>
+struct LeftRows {
+  const float* fours[(kRows + 3) / 4];
+  size_t stride, three;
+
+  LeftRows(const float* first, size_t row_stride) : stride(row_stride), three(3 * row_stride) {
+#pragma GCC unroll 4
+    for (int i = 0; i < (kRows + 3) / 4; ++i)
+      fours[i] = first + static_cast<size_t>(i) * 4 * stride;
+  }
+  const float* At(int row) const {
+    const int place = row % 4;
+    return fours[row / 4] + (place == 3 ? three : static_cast<size_t>(place) * stride);
+  }
+  void Advance() {
+#pragma GCC unroll 4
+    for (const float*& four : fours) ++four;
+  }
+};
+
+// Rows [row, row + kRows) against kWide vectors of a panel and, with kHalf, half a vector behind
+// them, which some processors multiply in half the time; `columns` of it all are stored.
+template <int kRows, int kWide, bool kHalf>
+inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
+  constexpr int kVectors = kWide > 0 ? kWide : 1;  // arrays have elements
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
                                 kColumnsF32;
-  __m512 wide[kRows];
-  __m256 narrow[kRows];
-#pragma GCC unroll 8
+  __m512 sums[kRows][kVectors];
+  __m256 halves[kRows];
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    wide[r] = _mm512_loadu_ps(tile.bias + first);
-    narrow[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
+#pragma GCC unroll 2
+    for (int v = 0; v < kWide; ++v) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
+    if constexpr (kHalf) halves[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
   }
+  const size_t offset = static_cast<size_t>(row) * tile.a_stride;
   for (int part = 0; part < tile.parts; ++part) {
-    const float* a = tile.a[part];
-    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
-      const __m512 wide_weights = _mm512_loadu_ps(b);
-      const __m256 narrow_weights = _mm256_loadu_ps(b + 16 * kWide);
-#pragma GCC unroll 8
+    LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32, a.Advance()) {
+      __m512 weights[kVectors];
+      __m256 half_weights;
+#pragma GCC unroll 2
+      for (int v = 0; v < kWide; ++v) weights[v] = _mm512_loadu_ps(b + 16 * v);
+      if constexpr (kHalf) half_weights = _mm256_loadu_ps(b + 16 * kWide);
+#pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * tile.a_stride + d]);
-        if constexpr (kWide > 0) MultiplyAdd(&wide[r], value, wide_weights);
-        MultiplyAdd(&narrow[r], _mm512_castps512_ps256(value), narrow_weights);
+        if constexpr (kWide == 1 && !kHalf) {
+          MultiplyAddAt(&sums[r][0], a.At(r), weights[0]);
+        } else if constexpr (kWide == 0) {
+          MultiplyAddAt(&halves[r], a.At(r), half_weights);
+        } else {
+          const __m512 value = _mm512_set1_ps(*a.At(r));
+#pragma GCC unroll 2
+          for (int v = 0; v < kWide; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
+          if constexpr (kHalf) MultiplyAdd(&halves[r], _mm512_castps512_ps256(value), half_weights);
+        }
       }
     }
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
-    if constexpr (kWide > 0) StoreClamped(wide[r], low, high, out, 16);
-    StoreClamped(_mm512_castps256_ps512(narrow[r]), low, high, out + 16 * kWide,
-                 columns - 16 * kWide);
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kWide; ++v) {
+      StoreClamped(sums[r][v], low, high, out + 16 * v, columns - 16 * v);
+    }
+    if constexpr (kHalf) {
+      StoreClamped(_mm512_castps256_ps512(halves[r]), low, high, out + 16 * kWide,
+                   columns - 16 * kWide);
+    }
   }
 }
 
-template <int kRows>
-void GemmF32Rows(const GemmTileF32& tile) {
-  int first = 0;
-  if constexpr (kRows <= 2) {
-    // Few rows would wait for their own sums: two panels keep more of them in flight.
-    for (; tile.columns - first > kColumnsF32; first += 2 * kColumnsF32) {
-      GemmF32Block<kRows, 4>(tile, first, tile.columns - first);
+// How many of `left` rows to take at once: at most kMost or 8, and never so few at the end that
+// they would wait for their own sums.
+template <int kMost>
+int RowsAtOnce(int left) {
+  if (left == kMost || left >= kMost + 4) return kMost;
+  if (left <= 8) return left;
+  return left < 16 ? (left + 1) / 2 : 8;
+}
+
+template <int kMost, int kWide, bool kHalf>
+void GemmF32Panel(const GemmTileF32& tile, int first) {
+  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int) = {
+      &GemmF32Block<1, kWide, kHalf>, &GemmF32Block<2, kWide, kHalf>,
+      &GemmF32Block<3, kWide, kHalf>, &GemmF32Block<4, kWide, kHalf>,
+      &GemmF32Block<5, kWide, kHalf>, &GemmF32Block<6, kWide, kHalf>,
+      &GemmF32Block<7, kWide, kHalf>, &GemmF32Block<8, kWide, kHalf>};
+  const int columns = tile.columns - first;
+  for (int row = 0, rows; row < tile.rows; row += rows) {
+    rows = RowsAtOnce<kMost>(tile.rows - row);
+    if (rows == kMost) {
+      GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns);
+    } else {
+      kBySize[rows - 1](tile, row, first, columns);
     }
   }
-  for (; tile.columns - first > 24; first += kColumnsF32) {
-    GemmF32Block<kRows, 2>(tile, first, tile.columns - first);
+}
+
+// One or two rows against two panels: a single one would wait for its own sums.
+template <int kRows>
+void GemmF32Few(const GemmTileF32& tile, int first) {
+  const size_t panel_stride =
+      static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
+  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
+  constexpr int kVectors = 4;
+  __m512 sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 2
+    for (int r = 0; r < kRows; ++r) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
   }
-  const int left = tile.columns - first;
-  if (left > 16) {
-    GemmF32Narrow<kRows, 1>(tile, first, left);
-  } else if (left > 8) {
-    GemmF32Block<kRows, 1>(tile, first, left);
-  } else if (left > 0) {
-    GemmF32Narrow<kRows, 0>(tile, first, left);
+  for (int part = 0; part < tile.parts; ++part) {
+    const float* a = tile.a[part];
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const __m512 weights =
+            _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
+#pragma GCC unroll 2
+        for (int r = 0; r < kRows; ++r) {
+          const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * tile.a_stride + d]);
+          MultiplyAdd(&sums[r][v], value, weights);
+        }
+      }
+    }
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+#pragma GCC unroll 2
+  for (int r = 0; r < kRows; ++r) {
+    float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      StoreClamped(sums[r][v], low, high, out + 16 * v, tile.columns - first - 16 * v);
+    }
   }
 }
 
 void GemmF32(const GemmTileF32& tile) {
-  constexpr void (*kBySize[])(const GemmTileF32&) = {
-      &GemmF32Rows<1>, &GemmF32Rows<2>, &GemmF32Rows<3>, &GemmF32Rows<4>,
-      &GemmF32Rows<5>, &GemmF32Rows<6>, &GemmF32Rows<7>, &GemmF32Rows<8>};
-  kBySize[tile.rows - 1](tile);
+  int first = 0;
+  if (tile.rows <= 2) {
+    for (; tile.columns - first > kColumnsF32; first += 2 * kColumnsF32) {
+      tile.rows == 1 ? GemmF32Few<1>(tile, first) : GemmF32Few<2>(tile, first);
+    }
+  }
+  for (; first < tile.columns; first += kColumnsF32) {
+    const int left = tile.columns - first;
+    if (left > 24) {
+      GemmF32Panel<12, 2, false>(tile, first);
+    } else if (left > 16) {
+      GemmF32Panel<12, 1, true>(tile, first);
+    } else if (left > 8) {
+      GemmF32Panel<16, 1, false>(tile, first);
+    } else {
+      GemmF32Panel<16, 0, true>(tile, first);
+    }
+  }
 }
 
 // ---- Dot products -----------------------------------------------------------------------------

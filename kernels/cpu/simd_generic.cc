@@ -15,13 +15,13 @@ constexpr int kRowsF32 = 4, kColumnsF32 = 8;
 constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 
 template <int kRows>
-void GemmF32Rows(const GemmTileF32& tile) {
+void GemmF32Rows(const GemmTileF32& tile, int row) {
   for (int first = 0; first < tile.columns; first += kColumnsF32) {
     const float* b = tile.b + int64_t{first} * tile.parts * tile.depth;
     float sums[kRows][kColumnsF32];
     for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], tile.bias + first, sizeof sums[r]);
     for (int part = 0; part < tile.parts; ++part) {
-      const float* a = tile.a[part];
+      const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
       for (int d = 0; d < tile.depth; ++d, b += kColumnsF32) {
 #pragma GCC unroll 4
         for (int r = 0; r < kRows; ++r) {
@@ -33,16 +33,18 @@ void GemmF32Rows(const GemmTileF32& tile) {
     }
     const int count = std::min(kColumnsF32, tile.columns - first);
     for (int r = 0; r < kRows; ++r) {
-      float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
+      float* out = tile.out + static_cast<size_t>(row + r) * tile.out_stride + first;
       for (int c = 0; c < count; ++c) out[c] = Clamp(sums[r][c], FloatRange{tile.low, tile.high});
     }
   }
 }
 
 void GemmF32(const GemmTileF32& tile) {
-  constexpr void (*kBySize[])(const GemmTileF32&) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
-                                                     &GemmF32Rows<3>, &GemmF32Rows<4>};
-  kBySize[tile.rows - 1](tile);
+  constexpr void (*kRest[])(const GemmTileF32&, int) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
+                                                        &GemmF32Rows<3>};
+  int row = 0;
+  for (; row + kRowsF32 <= tile.rows; row += kRowsF32) GemmF32Rows<kRowsF32>(tile, row);
+  if (row < tile.rows) kRest[tile.rows - row - 1](tile, row);
 }
 
 void Dots(const DotTileF32& tile) {

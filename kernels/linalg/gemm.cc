@@ -162,9 +162,11 @@ int64_t TasksInRow(const GemmPlan& plan, int64_t elements, int threads) {
 
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads) {
-  // A block of rows is read once per panel of weights, so it should stay in the first-level cache.
-  constexpr size_t kBlockBytes = 24 * 1024;
-  constexpr int64_t kMaxBlockRows = 192;
+  // A block of rows is read once per panel of weights, so it should stay in the first-level cache;
+  // but weights that do not stay in the second level should meet many rows each time they are read.
+  constexpr size_t kBlockBytes = 24 * 1024, kLargeBlockBytes = 384 * 1024;
+  constexpr double kLargeWeights = 128 * 1024;
+  constexpr int64_t kMaxBlockRows = 192, kMaxLargeBlockRows = 96;
   constexpr int64_t kMaxRowTasks = 1 << 20;
   // Below this a hand-over to other threads costs more than it saves.
   constexpr double kMinTaskOperations = 200e3;
@@ -173,16 +175,23 @@ GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_
   plan.columns = columns;
   if (rows == 0 || columns == 0) return plan;
 
-  const int64_t fitting = static_cast<int64_t>(kBlockBytes / std::max<size_t>(row_bytes, 1));
-  int64_t block_rows = std::clamp<int64_t>(fitting / tile_rows * tile_rows, tile_rows,
-                                           kMaxBlockRows / tile_rows * tile_rows);
+  const auto fitting = [&](size_t bytes, int64_t most) {
+    const auto tiles = static_cast<int64_t>(bytes / std::max<size_t>(row_bytes, 1)) / tile_rows;
+    return std::clamp<int64_t>(tiles, 1, most / tile_rows) * tile_rows;
+  };
+  int64_t block_rows = fitting(kBlockBytes, kMaxBlockRows);
   const int64_t row_tiles = CeilDiv(rows, tile_rows);
   const int64_t panels = CeilDiv(columns, tile_columns);
   const double operations = static_cast<double>(rows) * columns * std::max(depth, 1);
   const int64_t useful = static_cast<int64_t>(operations / kMinTaskOperations);
   // Four tasks a thread even out threads that are late.
   const int64_t wanted = threads <= 1 ? 1 : std::min<int64_t>(int64_t{threads} * 4, useful);
-  if (CeilDiv(rows, block_rows) < wanted) {
+  if (static_cast<double>(depth) * columns > kLargeWeights && panels >= wanted) {
+    block_rows = std::max(block_rows, fitting(kLargeBlockBytes, kMaxLargeBlockRows));
+    // Blocks of one size: a small last one would read all weights for little.
+    const int64_t blocks = CeilDiv(rows, block_rows);
+    block_rows = std::min(block_rows, CeilDiv(CeilDiv(rows, blocks), tile_rows) * tile_rows);
+  } else if (CeilDiv(rows, block_rows) < wanted) {
     block_rows =
         std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) * tile_rows;
   }

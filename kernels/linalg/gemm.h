@@ -150,7 +150,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
   const int tile_rows = job.cpu->gemm_f32.rows, panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
-  // A panel stays in the cache while all row tiles pass it; a single row tile takes many at once.
+  // A panel stays in the cache while all rows pass it; few of them take many panels at once.
   const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
   for (int column = cut.first_column; column < cut.last_column; column += step) {
     GemmTileF32 tile;
@@ -163,13 +163,10 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     tile.low = job.low;
     tile.high = job.high;
     tile.out_stride = job.out_stride;
-    for (int64_t row = 0; row < rows; row += tile_rows) {
-      tile.rows = static_cast<int>(std::min<int64_t>(tile_rows, rows - row));
-      const float* const a = block.data + row * static_cast<int64_t>(block.stride);
-      tile.a = &a;
-      tile.out = job.out + (cut.first_row + row) * static_cast<int64_t>(job.out_stride) + column;
-      job.cpu->gemm_f32.tile(tile);
-    }
+    tile.rows = static_cast<int>(rows);
+    tile.a = &block.data;
+    tile.out = job.out + cut.first_row * static_cast<int64_t>(job.out_stride) + column;
+    job.cpu->gemm_f32.tile(tile);
   }
 }
 
