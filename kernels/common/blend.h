@@ -62,19 +62,36 @@ template <typename Sum, typename T>
   *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }
 
+// kChannels channels of a pixel, which become a vector.
+template <int kChannels, typename T, typename Weight>
+[[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
+                                                 const Between<Weight>& y, const Between<Weight>& x,
+                                                 int64_t first, T* out) {
+  T values[4][kChannels], blended[kChannels];
+  for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
+  for (int c = 0; c < kChannels; ++c) {
+    const Corners<T> in = {values[0][c], values[1][c], values[2][c], values[3][c]};
+    RoundBlend(Blend(in, y, x), &blended[c]);
+  }
+  __builtin_memcpy(out + first, blended, sizeof blended);
+}
+
 template <typename T, typename Weight>
 [[gnu::always_inline]] inline void BlendRow(const BlendedRow<T, Weight>& row) {
   const T* const low = row.in + row.y.low;
   const T* const high = row.in + row.y.high;
   const Between<Weight> y = row.y;
-  T* __restrict out = row.out;
+  T* out = row.out;
   for (int64_t i = 0; i < row.count; ++i, out += row.depth) {
     const Between<Weight> x = row.x[i];
-    for (int64_t c = 0; c < row.depth; ++c) {
-      const Corners<T> corners = {low[x.low + c], high[x.low + c], low[x.high + c],
-                                  high[x.high + c]};
-      RoundBlend(Blend(corners, y, x), &out[c]);
+    const T* const corners[4] = {low + x.low, high + x.low, low + x.high, high + x.high};
+    int64_t c = 0;
+    for (; c + 16 <= row.depth; c += 16) BlendChannels<16>(corners, y, x, c, out);
+    if (c + 8 <= row.depth) {
+      BlendChannels<8>(corners, y, x, c, out);
+      c += 8;
     }
+    for (; c < row.depth; ++c) BlendChannels<1>(corners, y, x, c, out);
   }
 }
 

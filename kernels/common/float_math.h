@@ -49,6 +49,14 @@ struct PartsOfExponent {
   return x != x ? x : value;
 }
 
+// e^x where x is at most 0; what would be denormal is 0.
+[[gnu::always_inline]] inline float FastExpOfNegative(float x) {
+  constexpr float kLeast = -87.0f;
+  const PartsOfExponent parts = SplitExponent(x < kLeast ? kLeast : x);  // NaN stays
+  const float power = std::bit_cast<float>((static_cast<int32_t>(parts.whole) + 127) << 23);
+  return x < kLeast ? 0.0f : (ExpSeries(parts.rest) + 1.0f) * power;
+}
+
 // x, or e^x - 1 where that is negative.
 [[gnu::always_inline]] inline float FastElu(float x) {
   const float below = x < 0.0f ? x : 0.0f;

@@ -26,6 +26,16 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
+// The same for numbers whose columns lie side by side and stay single.
+void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
+               float* out) {
+  const int count = std::min(panel_columns, layout.columns - first);
+  const float* from = weights + first;
+  for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
+    std::fill(std::copy_n(from, count, out), out + panel_columns, 0.0f);
+  }
+}
+
 // The sum over depth of every column.
 template <typename Weight>
 void SumColumns(const Weight& weight, const WeightsLayout& layout, int32_t* sums) {
@@ -91,6 +101,13 @@ void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const Weigh
     };
     T* panels = reinterpret_cast<T*>(out) + group * group_stride_;
     for (int first = 0; first < layout.columns; first += panel_columns) {
+      if constexpr (is_float) {
+        if (layout.column_stride == 1) {
+          CopyPanel(source, layout, first, panel_columns,
+                    panels + first / panel_columns * panel_stride_);
+          continue;
+        }
+      }
       PackPanel(weight, layout, first, panel_columns, run,
                 panels + first / panel_columns * panel_stride_);
     }
