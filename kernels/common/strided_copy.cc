@@ -4,11 +4,33 @@
 #include "kernels/common/strided_copy.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "kernels/common/copy_runs.h"
 
 namespace deputy {
+
+namespace {
+
+// Four by four elements whose rows and columns change places.
+using Four = uint32_t __attribute__((vector_size(16)));
+
+void TransposeFours(const uint32_t* in, int64_t step_in, uint32_t* out, int64_t step_out) {
+  Four rows[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&rows[i], in + i * step_in, sizeof rows[i]);
+  const Four a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  const Four b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  const Four c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  const Four d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  const Four columns[4] = {
+      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+      __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+  for (int i = 0; i < 4; ++i) std::memcpy(out + i * step_out, &columns[i], sizeof columns[i]);
+}
+
+}  // namespace
 
 template <typename T>
 void StridedCopy::Run(const T* in, T* out) const {
@@ -73,8 +95,25 @@ void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
       const int64_t count = std::min(kBlock, b.extent - j);
       const T* from = in + i * a.step_in + j * b.step_in;
       T* to = out + i * a.step_out + j * b.step_out;
+      // Of four by four elements, what is contiguous along `a` on one side and along `b` on the
+      // other.
+      int64_t row_fours = 0, column_fours = 0;
+      if constexpr (std::is_same_v<T, uint32_t>) {
+        if (a.step_in == 1 && b.step_out == 1) {
+          row_fours = rows / 4 * 4;
+          column_fours = count / 4 * 4;
+        }
+        for (int64_t r = 0; r < row_fours; r += 4) {
+          for (int64_t c = 0; c < column_fours; c += 4) {
+            TransposeFours(from + r + c * b.step_in, b.step_in, to + r * a.step_out + c,
+                           a.step_out);
+          }
+        }
+      }
       for (int64_t r = 0; r < rows; ++r) {
-        Row(b, count, from + r * a.step_in, to + r * a.step_out);
+        const int64_t done = r < row_fours ? column_fours : 0;
+        Row(b, count - done, from + r * a.step_in + done * b.step_in,
+            to + r * a.step_out + done * b.step_out);
       }
     }
   }

@@ -21,8 +21,17 @@ size_t SumBytes(const ConvShape& shape) {
 
 // ---- Weights ----------------------------------------------------------------------------------
 
+// Under three by three taps neighbouring columns share what they load, if vectors do not span
+// pixels: better where the last vector of a pixel is not too empty.
+bool SharesColumns(const ConvShape& shape, int lanes) {
+  const int padded = (shape.output_channels + lanes - 1) / lanes * lanes;
+  return shape.y.filter == 3 && shape.x.filter == 3 && shape.x.dilation == 1 &&
+         int64_t{padded} * 3 <= int64_t{shape.output_channels} * 4;
+}
+
 int FlatPeriod(const ConvShape& shape, const CpuKernels& cpu) {
   const int lanes = cpu.depthwise_s8.lanes;
+  if (lanes > 0 && SharesColumns(shape, lanes)) return 0;
   return cpu.depthwise_s8.columns == nullptr ? 0 : FlatPeriod(shape, lanes, 4 * lanes);
 }
 

@@ -384,29 +384,39 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   }
 }
 
-// kColumns neighbouring columns that are kStride taps apart: what several of them see is loaded
-// once. Taps come in the same order as above.
-template <int kColumns, int kTaps, int kStride>
+// kColumns neighbouring columns that are kStride taps apart, of kVectors vectors of channels: what
+// several columns see is loaded once. Taps come in the same order as above.
+template <int kColumns, int kTaps, int kStride, int kVectors>
 inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first,
                                __mmask16 lanes) {
-  __m512 sums[kColumns];
-  const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first);
+  __m512 sums[kVectors][kColumns];
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first + 16 * v);
 #pragma GCC unroll 8
-  for (int i = 0; i < kColumns; ++i) sums[i] = bias;
+    for (int i = 0; i < kColumns; ++i) sums[v][i] = bias;
+  }
   for (int row = 0; row < in.rows; ++row) {
     const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
-    __m512 weights[kTaps];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      __m512 weights[kTaps];
 #pragma GCC unroll 8
-    for (int tap = 0; tap < kTaps; ++tap) {
-      weights[tap] = _mm512_maskz_loadu_ps(lanes, in.weights[row] + first + tap * in.weight_step);
-    }
+      for (int tap = 0; tap < kTaps; ++tap) {
+        const float* from = in.weights[row] + first + 16 * v;
+        weights[tap] =
+            _mm512_maskz_loadu_ps(lanes, from + static_cast<size_t>(tap) * in.weight_step);
+      }
+      const float* value_at = input + 16 * v;
 #pragma GCC unroll 32
-    for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen, input += in.tap_step) {
-      const __m512 value = _mm512_maskz_loadu_ps(lanes, input);
+      for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen) {
+        const __m512 value = _mm512_maskz_loadu_ps(lanes, value_at);
+        value_at += in.tap_step;
 #pragma GCC unroll 8
-      for (int i = 0; i < kColumns; ++i) {
-        const int tap = seen - i * kStride;
-        if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i], value, weights[tap]);
+        for (int i = 0; i < kColumns; ++i) {
+          const int tap = seen - i * kStride;
+          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[v][i], value, weights[tap]);
+        }
       }
     }
   }
@@ -414,33 +424,56 @@ inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int fi
   float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
 #pragma GCC unroll 8
   for (int i = 0; i < kColumns; ++i) {
-    const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[i]));
-    _mm512_mask_storeu_ps(out + i * in.channels, lanes, value);
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[v][i]));
+      _mm512_mask_storeu_ps(out + i * in.channels + 16 * v, lanes, value);
+    }
   }
 }
 
-// Columns by eights, as many as there are; returns how many were done.
-template <int kTaps, int kStride>
-int DepthwiseF32Eights(const DepthwiseColumnsF32& in) {
-  int column = 0;
-  for (; column + 8 <= in.columns; column += 8) {
-    int first = 0;
-    for (; first + 16 <= in.channels; first += 16) {
-      DepthwiseF32Shared<8, kTaps, kStride>(in, column, first, kAllLanes);
-    }
-    if (first < in.channels) {
-      DepthwiseF32Shared<8, kTaps, kStride>(in, column, first, FirstLanes(in.channels - first));
+// All channels of kColumns columns from `column` on; of few columns two vectors at once.
+template <int kColumns, int kTaps, int kStride>
+void DepthwiseF32SharedColumns(const DepthwiseColumnsF32& in, int column) {
+  int first = 0;
+  if constexpr (kColumns < 8) {
+    for (; first + 32 <= in.channels; first += 32) {
+      DepthwiseF32Shared<kColumns, kTaps, kStride, 2>(in, column, first, kAllLanes);
     }
   }
-  return column;
+  for (; first + 16 <= in.channels; first += 16) {
+    DepthwiseF32Shared<kColumns, kTaps, kStride, 1>(in, column, first, kAllLanes);
+  }
+  if (first < in.channels) {
+    DepthwiseF32Shared<kColumns, kTaps, kStride, 1>(in, column, first,
+                                                    FirstLanes(in.channels - first));
+  }
+}
+
+// Columns by eights and fours, as many as there are; returns how many were done. What eight
+// columns cost is less than what five to seven do: some are then computed twice.
+template <int kTaps, int kStride>
+int DepthwiseF32BySize(const DepthwiseColumnsF32& in) {
+  int column = 0;
+  for (; column + 8 <= in.columns; column += 8) {
+    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, column);
+  }
+  const int left = in.columns - column;
+  if (left > 4 && column > 0) {
+    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, in.columns - 8);
+    return in.columns;
+  }
+  if (left < 4) return column;
+  DepthwiseF32SharedColumns<4, kTaps, kStride>(in, column);
+  return column + 4;
 }
 
 int DepthwiseF32WithSharing(const DepthwiseColumnsF32& in) {
   const bool one = in.column_step == in.tap_step, two = in.column_step == 2 * in.tap_step;
-  if (in.taps == 3 && one) return DepthwiseF32Eights<3, 1>(in);
-  if (in.taps == 3 && two) return DepthwiseF32Eights<3, 2>(in);
-  if (in.taps == 5 && one) return DepthwiseF32Eights<5, 1>(in);
-  if (in.taps == 5 && two) return DepthwiseF32Eights<5, 2>(in);
+  if (in.taps == 3 && one) return DepthwiseF32BySize<3, 1>(in);
+  if (in.taps == 3 && two) return DepthwiseF32BySize<3, 2>(in);
+  if (in.taps == 5 && one) return DepthwiseF32BySize<5, 1>(in);
+  if (in.taps == 5 && two) return DepthwiseF32BySize<5, 2>(in);
   return 0;
 }
 

@@ -130,6 +130,24 @@ struct Finish {
   }
 };
 
+// Part `part` of kParts of a vector, as far as its bytes exist.
+template <int kParts>
+inline void StorePart(__m512i bytes, int part, __mmask64 exist, int8_t* out) {
+  if constexpr (kParts == 1) {
+    _mm512_mask_storeu_epi8(out, exist, bytes);
+  } else if constexpr (kParts == 2) {
+    const __m256i half =
+        part == 0 ? _mm512_castsi512_si256(bytes) : _mm512_extracti64x4_epi64(bytes, 1);
+    _mm256_mask_storeu_epi8(out, static_cast<__mmask32>(exist), half);
+  } else {
+    const __m128i quarter = part == 0   ? _mm512_castsi512_si128(bytes)
+                            : part == 1 ? _mm512_extracti32x4_epi32(bytes, 1)
+                            : part == 2 ? _mm512_extracti32x4_epi32(bytes, 2)
+                                        : _mm512_extracti32x4_epi32(bytes, 3);
+    _mm_mask_storeu_epi8(out, static_cast<__mmask16>(exist), quarter);
+  }
+}
+
 // Rows [row, row + kRows), as far as they exist, by 16 * kVectors columns from `column` on.
 template <int kRows, int kVectors>
 inline void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
@@ -173,14 +191,26 @@ inline void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int ro
   }
   const __mmask64 exist = FirstBytes(columns < 16 * kVectors ? columns : 16 * kVectors);
   int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
+  // Four vectors are narrowed together: of one, two or four rows.
+  constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, out += job.out_stride) {
-    if (row + r >= job.rows) return;
+  for (int r = 0; r < kRows; r += kTogether) {
     __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
                         _mm512_setzero_si512()};
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) steps[v] = finish.Steps(sums[r][v], factors[v]);
-    _mm512_mask_storeu_epi8(out, exist, finish.Narrow(steps));
+    for (int i = 0; i < kTogether; ++i) {
+      if (r + i >= kRows) continue;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        steps[i * kVectors + v] = finish.Steps(sums[r + i][v], factors[v]);
+      }
+    }
+    const __m512i bytes = finish.Narrow(steps);
+#pragma GCC unroll 4
+    for (int i = 0; i < kTogether; ++i, out += job.out_stride) {
+      if (r + i >= kRows || row + r + i >= job.rows) return;
+      StorePart<kTogether>(bytes, i, exist, out);
+    }
   }
 }
 
@@ -334,6 +364,32 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
   }
 }
 
+// Requantises the sums of a chunk in kColumns columns and stores them.
+template <int kColumns>
+inline void StoreDepthwise(const DepthwiseColumnsS8& in, int column, int first,
+                           const __m512i (&sums)[kColumns][4]) {
+  const __mmask64 exist = FirstBytes(in.channels - first);
+  const __m512 high = _mm512_set1_ps(static_cast<float>(in.high - in.zero_point));
+  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(in.zero_point));
+  const __m512i least = _mm512_set1_epi8(static_cast<char>(in.low));
+  int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i, out += in.channels) {
+    __m512i steps[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      // What is too low, or no number, becomes the least integer here, and so the least step.
+      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][v]),
+                                          _mm512_loadu_ps(in.factors + first + 16 * v));
+      steps[v] = _mm512_cvtps_epi32(_mm512_min_ps(high, scaled));
+    }
+    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(front, back), least);
+    _mm512_mask_storeu_epi8(out, exist, bytes);
+  }
+}
+
 // The chunk of channels from `first` on in kColumns columns.
 template <int kColumns>
 inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, int column, int first,
@@ -364,31 +420,115 @@ inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, int column, int fir
       AddFourTaps(sums[i], values, fours);
     }
   }
-  const __m512 low = _mm512_set1_ps(static_cast<float>(in.low - in.zero_point));
-  const __m512 high = _mm512_set1_ps(static_cast<float>(in.high - in.zero_point));
-  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(in.zero_point));
-  int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
-#pragma GCC unroll 4
-  for (int i = 0; i < kColumns; ++i, out += in.channels) {
-    __m512i steps[4];
+  StoreDepthwise(in, column, first, sums);
+}
+
+// ---- Three by three taps that neighbouring columns share ----
+
+constexpr int kSharedRows = 3, kSharedTaps = 3;
+
+// Whether the taps of each filter row are as far apart as the columns, or all in the row of zero
+// points: four columns that were interleaved once then serve two outputs.
+bool SharesTaps(const DepthwiseColumnsS8& in) {
+  if (in.taps != kSharedRows * kSharedTaps) return false;
+  for (int row = 0; row < kSharedRows; ++row) {
+    const int8_t* const* taps = in.inputs + row * kSharedTaps;
+    const bool apart = taps[1] == taps[0] + in.column_step && taps[2] == taps[1] + in.column_step;
+    const bool outside = taps[1] == taps[0] && taps[2] == taps[0];
+    if (!apart && !outside) return false;
+  }
+  return true;
+}
+
+// A chunk's weights: three taps of a filter row in each lane, before a zero and behind one.
+struct SharedWeights {
+  __m512i left[kSharedRows][4], right[kSharedRows][4];
+
+  // From what PackDepthwiseS8 made of nine taps: four, four and one in a lane.
+  explicit SharedWeights(const int8_t* packed) {
+    const __m512i three = _mm512_set1_epi32(0xffffff);
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
-      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][v]),
-                                          _mm512_loadu_ps(in.factors + first + 16 * v));
-      steps[v] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(scaled, low), high));
+      const __m512i a = _mm512_loadu_si512(packed + 64 * v);
+      const __m512i b = _mm512_loadu_si512(packed + 64 * (4 + v));
+      const __m512i c = _mm512_loadu_si512(packed + 64 * (8 + v));
+      const __m512i second = _mm512_or_si512(_mm512_srli_epi32(a, 24), _mm512_slli_epi32(b, 8));
+      const __m512i third = _mm512_or_si512(_mm512_srli_epi32(b, 16), _mm512_slli_epi32(c, 16));
+      left[0][v] = _mm512_and_si512(a, three);
+      left[1][v] = _mm512_and_si512(second, three);
+      left[2][v] = _mm512_and_si512(third, three);
+#pragma GCC unroll 3
+      for (int row = 0; row < kSharedRows; ++row)
+        right[row][v] = _mm512_slli_epi32(left[row][v], 8);
     }
-    const __m512i front = _mm512_add_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
-    const __m512i back = _mm512_add_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-    _mm512_mask_storeu_epi8(out, exist, _mm512_packs_epi16(front, back));
   }
+};
+
+// Bytes of two columns side by side: the even and the odd groups of eight channels.
+struct PairedColumns {
+  __m512i low, high;
+  PairedColumns(__m512i a, __m512i b)
+      : low(_mm512_unpacklo_epi8(a, b)), high(_mm512_unpackhi_epi8(a, b)) {}
+};
+
+// The chunk of channels from `first` on in 2 * kPairs columns.
+template <int kPairs>
+inline void DepthwiseS8Shared(const DepthwiseColumnsS8& in, int column, int first,
+                              const SharedWeights& weights) {
+  const __mmask64 exist = FirstBytes(in.channels - first);
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sums[2 * kPairs][4];
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) {
+    const __m512i bias = _mm512_loadu_si512(in.bias + first + 16 * v);
+#pragma GCC unroll 4
+    for (int i = 0; i < 2 * kPairs; ++i) sums[i][v] = bias;
+  }
+  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
+#pragma GCC unroll 3
+  for (int row = 0; row < kSharedRows; ++row) {
+    const int8_t* from = in.inputs[row * kSharedTaps] + offset;
+    const auto load = [&](int i) {
+      const int8_t* at = from + static_cast<size_t>(i) * in.column_step;
+      return _mm512_xor_si512(_mm512_maskz_loadu_epi8(exist, at), flips);
+    };
+    PairedColumns near(load(0), load(1));
+#pragma GCC unroll 2
+    for (int pair = 0; pair < kPairs; ++pair) {
+      const PairedColumns far(load(2 * pair + 2), load(2 * pair + 3));
+      const __m512i fours[4] = {
+          _mm512_unpacklo_epi16(near.low, far.low), _mm512_unpackhi_epi16(near.low, far.low),
+          _mm512_unpacklo_epi16(near.high, far.high), _mm512_unpackhi_epi16(near.high, far.high)};
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) {
+        MultiplyAddFours(&sums[2 * pair][v], fours[v], weights.left[row][v]);
+        MultiplyAddFours(&sums[2 * pair + 1][v], fours[v], weights.right[row][v]);
+      }
+      near = far;
+    }
+  }
+  StoreDepthwise(in, column, first, sums);
+}
+
+// As many columns as are done four and two at a time; returns the next one.
+int DepthwiseSharedColumns(const DepthwiseColumnsS8& in, int first, const int8_t* packed) {
+  const SharedWeights weights(packed);
+  int column = 0;
+  for (; column + 4 <= in.columns; column += 4) DepthwiseS8Shared<2>(in, column, first, weights);
+  if (column + 2 <= in.columns) {
+    DepthwiseS8Shared<1>(in, column, first, weights);
+    column += 2;
+  }
+  return column;
 }
 
 void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   const size_t chunk_bytes =
       static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
   const int8_t* weights = in.weights;
+  const bool shares = in.columns >= 2 && SharesTaps(in);
   for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
-    int column = 0;
+    int column = shares ? DepthwiseSharedColumns(in, first, weights) : 0;
     for (; column + 2 <= in.columns; column += 2) {
       DepthwiseS8Columns<2>(in, column, first, weights);
     }

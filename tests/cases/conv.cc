@@ -86,6 +86,13 @@ const Row kDepthwiseRows[] = {
     {{1, 3, 12, 96}, {1, 3, 3, 96}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
     {{1, 4, 9, 130}, {1, 3, 3, 130}, kValid},
     {{1, 2, 3, 16}, {1, 5, 5, 16}},
+    // Columns that share what they load: four, two and one, and eights that overlap.
+    {{1, 5, 11, 144}, {1, 3, 3, 144}},
+    {{2, 4, 8, 64}, {1, 3, 3, 64}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU6},
+    {{1, 3, 6, 200}, {1, 3, 3, 200}, kValid},
+    {{1, 3, 17, 40}, {1, 3, 3, 40}},
+    {{1, 4, 7, 70}, {1, 3, 3, 70}, kSame, 2, 1},
+    {{1, 3, 25, 35}, {1, 5, 5, 35}, kSame, 1, 2},
     {{1, 4, 4, 2}, {1, 3, 3, 3}, kSame, 1, 1, 1, 1, {}, "multiple of the input's 2 channels"},
     {{1, 4, 4, 2}, {2, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected dimension 0 to be 1"},
     {{1, 4, 4, 2}, {1, 3, 3, 2}, kSame, 0, 1, 1, 1, {}, "height: expected filter, stride"},
