@@ -220,7 +220,18 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// kRows dot products with one row of weights.
+// The sums of four vectors, each in the same order whatever the others are.
+inline __m128 SumLanes(__m512 a, __m512 b, __m512 c, __m512 d) {
+  const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+  const __m512 quarters = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0)),
+                                        _mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2)));
+  const __m256 halves =
+      _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
+  return _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
+}
+
+// kRows (1 or 4) dot products with one row of weights.
 template <int kRows>
 inline void DotRows(const DotTileF32& tile, int row, int column) {
   __m512 sums[kRows];
@@ -229,24 +240,37 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
   const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
   for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
     const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
-    for (int d = 0; d < tile.depth; d += 16) {
-      const __mmask16 lanes = FirstLanes(tile.depth - d);
-      const __m512 weights = _mm512_maskz_loadu_ps(lanes, b + d);
+    int d = 0;
+    for (; d + 16 <= tile.depth; d += 16) {
+      const __m512 weights = _mm512_loadu_ps(b + d);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
         const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
-        MultiplyAdd(&sums[r], _mm512_maskz_loadu_ps(lanes, values), weights);
+        MultiplyAdd(&sums[r], _mm512_loadu_ps(values), weights);
       }
     }
-  }
-  const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+    if (d == tile.depth) continue;
+    const __mmask16 lanes = FirstLanes(tile.depth - d);
+    const __m512 weights = _mm512_maskz_loadu_ps(lanes, b + d);
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
-    const float sum = bias + _mm512_reduce_add_ps(sums[r]);
-    const float raised = sum < tile.low ? tile.low : sum;
-    tile.out[static_cast<size_t>(row + r) * tile.out_stride + static_cast<size_t>(column)] =
-        raised > tile.high ? tile.high : raised;
+    for (int r = 0; r < kRows; ++r) {
+      const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
+      MultiplyAdd(&sums[r], _mm512_maskz_loadu_ps(lanes, values), weights);
+    }
   }
+  constexpr int kLast = kRows - 1;
+  const __m128 totals =
+      SumLanes(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
+  const __m128 biased =
+      _mm_add_ps(_mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]), totals);
+  // As in StoreClamped, NaN passes.
+  const __m128 clamped =
+      _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
+  float results[4];
+  _mm_storeu_ps(results, clamped);
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
 }
 
 void Dots(const DotTileF32& tile) {
