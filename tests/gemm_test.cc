@@ -209,7 +209,9 @@ struct RequantizedRows {
   std::vector<float> factors;
   PackedWeights<int8_t> packed;
 
-  RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth)
+  // `largest` is the factor of some columns.
+  RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth,
+                  float largest)
       : rows(of_rows),
         columns(of_columns),
         parts(of_parts),
@@ -219,8 +221,7 @@ struct RequantizedRows {
     a = RandomSteps<int8_t>(static_cast<size_t>(rows * row_step + parts * part_step), 7);
     weights = RandomSteps<int8_t>(static_cast<size_t>(columns * parts * depth), 8);
     bias = RandomSteps<int32_t>(static_cast<size_t>(columns), 9);
-    // Up to where both ends are clamped, and a step is beyond all integers.
-    for (int c = 0; c < columns; ++c) factors.push_back(c % 7 == 3 ? 3e9f : 0.0007f * (c % 5));
+    for (int c = 0; c < columns; ++c) factors.push_back(c % 7 == 3 ? largest : 0.0007f * (c % 5));
     out.assign(static_cast<size_t>(rows * columns + kGuard), kUntouched);
     const auto layout = WeightsLayout::Rows(1, columns, parts * depth);
     EXPECT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false, layout));
@@ -273,18 +274,21 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
       for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40}) {
         for (const auto& [parts, depth] : {std::pair{1, 4}, {1, 64}, {3, 12}, {5, 8}}) {
-          RequantizedRows product(*cpu, rows, columns, parts, depth);
-          product.Run(*cpu);
-          for (int r = 0; r < rows; ++r) {
-            for (int c = 0; c < columns; ++c) {
-              ASSERT_EQ(product.out[static_cast<size_t>(r * columns + c)], product.Expected(r, c))
-                  << cpu->name << " " << rows << "x" << columns << " " << parts << "x" << depth
-                  << " at " << r << ", " << c;
+          // Where both ends are clamped; and where a step is beyond all integers.
+          for (const float largest : {0.4f, 3e9f}) {
+            RequantizedRows product(*cpu, rows, columns, parts, depth, largest);
+            product.Run(*cpu);
+            for (int r = 0; r < rows; ++r) {
+              for (int c = 0; c < columns; ++c) {
+                ASSERT_EQ(product.out[static_cast<size_t>(r * columns + c)], product.Expected(r, c))
+                    << cpu->name << " " << rows << "x" << columns << " " << parts << "x" << depth
+                    << " at " << r << ", " << c << " with " << largest;
+              }
             }
-          }
-          for (int i = 0; i < RequantizedRows::kGuard; ++i) {
-            ASSERT_EQ(product.out[static_cast<size_t>(rows * columns + i)],
-                      RequantizedRows::kUntouched);
+            for (int i = 0; i < RequantizedRows::kGuard; ++i) {
+              ASSERT_EQ(product.out[static_cast<size_t>(rows * columns + i)],
+                        RequantizedRows::kUntouched);
+            }
           }
         }
       }

@@ -104,21 +104,36 @@ inline __mmask64 FirstBytes(int count) {
   return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
 }
 
+// Whether sums of 32 bits times the factors stay within 32 bits, so that only steps are bounded.
+inline bool AreSmall(const float* factors, int count) {
+  const __m512 limit = _mm512_set1_ps(0.5f);
+  for (int c = 0; c < count; c += 16) {
+    const __mmask16 lanes = FirstLanes(count - c);
+    const __m512 values = _mm512_maskz_loadu_ps(lanes, factors + c);
+    if (_mm512_cmp_ps_mask(_mm512_abs_ps(values), limit, _CMP_NLT_UQ) != 0) return false;
+  }
+  return true;
+}
+
 // What becomes of sums, alike for all rows.
 struct Finish {
-  __m512 high;         // of the steps before the zero point is added
-  __m512i zero_point;  // of 16 bits
-  __m512i least;       // of the steps
+  __m512 high;          // of the steps before the zero point is added
+  __m512i zero_point;   // of 16 bits
+  __m512i least, most;  // of the steps
+  bool small;           // no need of `high`
 
   explicit Finish(const GemmRowsS8& job)
       : high(_mm512_set1_ps(static_cast<float>(job.high - job.zero_point))),
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(job.zero_point))),
-        least(_mm512_set1_epi8(static_cast<char>(job.low))) {}
+        least(_mm512_set1_epi8(static_cast<char>(job.low))),
+        most(_mm512_set1_epi8(static_cast<char>(job.high))),
+        small(AreSmall(job.factors, job.columns)) {}
 
   // What is too low, or no number, becomes the least integer here, and so the least step.
   __m512i Steps(__m512i sums, __m512 factors) const {
-    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factors);
-    return _mm512_cvtps_epi32(_mm512_min_ps(high, scaled));
+    __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factors);
+    if (__builtin_expect(!small, 0)) scaled = _mm512_min_ps(high, scaled);
+    return _mm512_cvtps_epi32(scaled);
   }
   // Four vectors of steps, narrowed and put in order.
   __m512i Narrow(const __m512i steps[4]) const {
@@ -126,7 +141,7 @@ struct Finish {
     const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
     const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
     const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(front, back), least);
-    return _mm512_permutexvar_epi32(order, bytes);
+    return _mm512_permutexvar_epi32(order, _mm512_min_epi8(bytes, most));
   }
 };
 
