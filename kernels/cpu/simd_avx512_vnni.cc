@@ -122,12 +122,14 @@ struct Finish {
   __m512i least, most;  // of the steps
   bool small;           // no need of `high`
 
-  explicit Finish(const GemmRowsS8& job)
+  // Job is a GemmRowsS8 or a DepthwiseColumnsS8, with `count` factors.
+  template <typename Job>
+  Finish(const Job& job, int count)
       : high(_mm512_set1_ps(static_cast<float>(job.high - job.zero_point))),
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(job.zero_point))),
         least(_mm512_set1_epi8(static_cast<char>(job.low))),
         most(_mm512_set1_epi8(static_cast<char>(job.high))),
-        small(AreSmall(job.factors, job.columns)) {}
+        small(AreSmall(job.factors, count)) {}
 
   // What is too low, or no number, becomes the least integer here, and so the least step.
   __m512i Steps(__m512i sums, __m512 factors) const {
@@ -135,13 +137,16 @@ struct Finish {
     if (__builtin_expect(!small, 0)) scaled = _mm512_min_ps(high, scaled);
     return _mm512_cvtps_epi32(scaled);
   }
-  // Four vectors of steps, narrowed and put in order.
-  __m512i Narrow(const __m512i steps[4]) const {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  // Four vectors of steps, narrowed: in each 128-bit lane stand those of every vector's lane.
+  __m512i Bytes(const __m512i steps[4]) const {
     const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
     const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(front, back), least);
-    return _mm512_permutexvar_epi32(order, _mm512_min_epi8(bytes, most));
+    return _mm512_min_epi8(most, _mm512_max_epi8(_mm512_packs_epi16(front, back), least));
+  }
+  // The same in order.
+  __m512i Narrow(const __m512i steps[4]) const {
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return _mm512_permutexvar_epi32(order, Bytes(steps));
   }
 };
 
@@ -246,7 +251,7 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
 
 // As many accumulators as registers hold, whatever the number of columns.
 void RequantizedRows(const GemmRowsS8& job) {
-  const Finish finish(job);
+  const Finish finish(job, job.columns);
   for (int column = 0; column < job.columns; column += kChunk) {
     const int left = job.columns - column;
     if (left > 48) {
@@ -381,34 +386,25 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
 
 // Requantises the sums of a chunk in kColumns columns and stores them.
 template <int kColumns>
-inline void StoreDepthwise(const DepthwiseColumnsS8& in, int column, int first,
-                           const __m512i (&sums)[kColumns][4]) {
+inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Finish& finish, int column,
+                           int first, const __m512i (&sums)[kColumns][4]) {
   const __mmask64 exist = FirstBytes(in.channels - first);
-  const __m512 high = _mm512_set1_ps(static_cast<float>(in.high - in.zero_point));
-  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(in.zero_point));
-  const __m512i least = _mm512_set1_epi8(static_cast<char>(in.low));
   int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
 #pragma GCC unroll 4
   for (int i = 0; i < kColumns; ++i, out += in.channels) {
     __m512i steps[4];
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
-      // What is too low, or no number, becomes the least integer here, and so the least step.
-      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][v]),
-                                          _mm512_loadu_ps(in.factors + first + 16 * v));
-      steps[v] = _mm512_cvtps_epi32(_mm512_min_ps(high, scaled));
+      steps[v] = finish.Steps(sums[i][v], _mm512_loadu_ps(in.factors + first + 16 * v));
     }
-    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
-    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(front, back), least);
-    _mm512_mask_storeu_epi8(out, exist, bytes);
+    _mm512_mask_storeu_epi8(out, exist, finish.Bytes(steps));
   }
 }
 
 // The chunk of channels from `first` on in kColumns columns.
 template <int kColumns>
-inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, int column, int first,
-                               const int8_t* weights) {
+inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Finish& finish, int column,
+                               int first, const int8_t* weights) {
   const __mmask64 exist = FirstBytes(in.channels - first);
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[kColumns][4];
@@ -435,7 +431,7 @@ inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, int column, int fir
       AddFourTaps(sums[i], values, fours);
     }
   }
-  StoreDepthwise(in, column, first, sums);
+  StoreDepthwise(in, finish, column, first, sums);
 }
 
 // ---- Three by three taps that neighbouring columns share ----
@@ -488,8 +484,8 @@ struct PairedColumns {
 
 // The chunk of channels from `first` on in 2 * kPairs columns.
 template <int kPairs>
-inline void DepthwiseS8Shared(const DepthwiseColumnsS8& in, int column, int first,
-                              const SharedWeights& weights) {
+inline void DepthwiseS8Shared(const DepthwiseColumnsS8& in, const Finish& finish, int column,
+                              int first, const SharedWeights& weights) {
   const __mmask64 exist = FirstBytes(in.channels - first);
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[2 * kPairs][4];
@@ -522,16 +518,18 @@ inline void DepthwiseS8Shared(const DepthwiseColumnsS8& in, int column, int firs
       near = far;
     }
   }
-  StoreDepthwise(in, column, first, sums);
+  StoreDepthwise(in, finish, column, first, sums);
 }
 
 // As many columns as are done four and two at a time; returns the next one.
-int DepthwiseSharedColumns(const DepthwiseColumnsS8& in, int first, const int8_t* packed) {
+int DepthwiseSharedColumns(const DepthwiseColumnsS8& in, const Finish& finish, int first,
+                           const int8_t* packed) {
   const SharedWeights weights(packed);
   int column = 0;
-  for (; column + 4 <= in.columns; column += 4) DepthwiseS8Shared<2>(in, column, first, weights);
+  for (; column + 4 <= in.columns; column += 4)
+    DepthwiseS8Shared<2>(in, finish, column, first, weights);
   if (column + 2 <= in.columns) {
-    DepthwiseS8Shared<1>(in, column, first, weights);
+    DepthwiseS8Shared<1>(in, finish, column, first, weights);
     column += 2;
   }
   return column;
@@ -541,13 +539,15 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   const size_t chunk_bytes =
       static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
   const int8_t* weights = in.weights;
+  // Ordered factors fill whole chunks.
+  const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   const bool shares = in.columns >= 2 && SharesTaps(in);
   for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
-    int column = shares ? DepthwiseSharedColumns(in, first, weights) : 0;
+    int column = shares ? DepthwiseSharedColumns(in, finish, first, weights) : 0;
     for (; column + 2 <= in.columns; column += 2) {
-      DepthwiseS8Columns<2>(in, column, first, weights);
+      DepthwiseS8Columns<2>(in, finish, column, first, weights);
     }
-    if (column < in.columns) DepthwiseS8Columns<1>(in, column, first, weights);
+    if (column < in.columns) DepthwiseS8Columns<1>(in, finish, column, first, weights);
   }
 }
 
