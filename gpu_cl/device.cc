@@ -253,6 +253,10 @@ const char* ClassName(DeviceClass device_class) {
 
 ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices) {
   out_devices->clear();
+  // Drivers set themselves up in these calls, and not all of them for several threads at a time:
+  // PoCL 3.1 hands out devices whose name another thread has not written yet.
+  static std::mutex listing;
+  const std::lock_guard lock(listing);
   cl_uint count = 0;
   cl_int code = api.GetPlatformIDs(0, nullptr, &count);
   std::vector<cl_platform_id> platforms(code == CL_SUCCESS ? count : 0);
