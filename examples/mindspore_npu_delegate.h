@@ -51,7 +51,7 @@ class NPUOp {
   }
   int Execute() {
     auto* out = static_cast<float*>(outputs_[0].MutableData());
-    if (out == nullptr) return RET_ERROR;
+    if (out == nullptr) return outputs_[0].ElementNum() == 0 ? RET_OK : RET_ERROR;
     Compute(out);
     return RET_OK;
   }
@@ -240,6 +240,23 @@ class NPUDelegate : public mindspore::Delegate {
     return std::make_unique<Op>(kernel, primitive);
   }
 
+  // Whether steps and distances of a window are at least 1, which a model need not keep to.
+  static bool IsPlain(const schema::Primitive& primitive) {
+    for (const char* name : {"stride", "dilation"}) {
+      for (const int64_t value : primitive.GetInts(name)) {
+        if (value < 1) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether the image and the result have pixels.
+  static bool FitsImage(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive) {
+    const std::vector<int64_t> shape = ConvOp(kernel, primitive).OutputShape();
+    const std::vector<int64_t> image = kernel->inputs()[0].Shape();
+    return image[1] > 0 && image[2] > 0 && shape[1] > 0 && shape[2] > 0;
+  }
+
   // The operator, or null where the NPU does not take the kernel.
   std::unique_ptr<NPUOp> GetOp(mindspore::kernel::Kernel* kernel,
                                const schema::Primitive* primitive) const {
@@ -257,7 +274,8 @@ class NPUDelegate : public mindspore::Delegate {
       return nullptr;
     }
     if (primitive->value_type() == schema::PrimitiveType_Conv2DFusion &&
-        (primitive->GetInt("group") != 1 || inputs[1].Data() == nullptr)) {
+        (primitive->GetInt("group") != 1 || inputs[1].Data() == nullptr || !IsPlain(*primitive) ||
+         inputs[1].Shape()[3] != inputs[0].Shape()[3] || !FitsImage(kernel, *primitive))) {
       return nullptr;
     }
     return maker->second(kernel, *primitive);

@@ -66,6 +66,16 @@ void MakeDynamic(TfLiteContext* context, const TfLiteIntArray* outputs) {
   }
 }
 
+// Whether memory is planned for all of them, so that their shapes are known; dynamic tensors have
+// theirs when they are computed.
+bool AreAllocated(const TfLiteContext* context, const TfLiteIntArray* tensors) {
+  for (int i = 0; i < tensors->size; ++i) {
+    const TfLiteTensor& tensor = context->tensors[tensors->data[i]];
+    if (tensor.allocation_type == kTfLiteArenaRw && tensor.data.raw == nullptr) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // ---- Node ---------------------------------------------------------------------------------------
@@ -80,6 +90,8 @@ class Adapter::Node {
   // What it was built for, so that a change of it is seen.
   void SetBuiltFor(const TfLiteContext* context, const TfLiteDelegateParams& params) {
     inputs_ = ShapesOf(context, params.input_tensors);
+    const bool is_dynamic = (params.delegate->flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
+    knows_shapes_ = !is_dynamic || AreAllocated(context, params.output_tensors);
   }
 
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node) {
@@ -88,6 +100,7 @@ class Adapter::Node {
       const int code = kernel_->Prepare();
       if (code != 0) return Failed(context, "Prepare", code);
       prepared_ = true;
+      if (!knows_shapes_) InferOutputs(context, node);
       outputs_ = ShapesOf(context, node->outputs);
     }
     Shapes inputs = ShapesOf(context, node->inputs);
@@ -102,6 +115,14 @@ class Adapter::Node {
   }
 
  private:
+  // Applied to a graph that was not allocated, a delegate that takes dynamic tensors has seen the
+  // shapes of the file, which need not be those of the inputs by now. A kernel that cannot say
+  // better keeps them.
+  void InferOutputs(TfLiteContext* context, const TfLiteNode* node) {
+    const int code = kernel_->Resize();
+    if (code == CodeOf(kMSStatusLiteInferInvalid)) MakeDynamic(context, node->outputs);
+  }
+
   TfLiteStatus Resize(TfLiteContext* context, const TfLiteNode* node, Shapes inputs) {
     const int code = kernel_->Resize();
     if (code == CodeOf(kMSStatusLiteInferInvalid)) {
@@ -136,6 +157,7 @@ class Adapter::Node {
   const std::shared_ptr<GraphTensors> tensors_;
   const std::unique_ptr<DelegateKernel> kernel_;  // goes before the tensors that it holds
   bool prepared_ = false;
+  bool knows_shapes_ = true;
   bool resize_failed_ = false;
   Shapes inputs_, outputs_;  // that it can do
 };

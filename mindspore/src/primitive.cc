@@ -95,9 +95,10 @@ struct Pads {
   int64_t before = 0;
   int64_t after = 0;
 };
-Pads PadsOf(TfLitePadding padding, int64_t in, int64_t out, int64_t kernel, int64_t stride,
-            int64_t dilation) {
-  if (padding != kTfLitePaddingSame) return {};
+Pads PadsOf(TfLitePadding padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation) {
+  if (padding != kTfLitePaddingSame || stride < 1) return {};
+  // Not the output's extent, which may be the file's while an input is resized already.
+  const int64_t out = (in + stride - 1) / stride;
   const int64_t total = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
   return {total / 2, total - total / 2};
 }
@@ -111,8 +112,8 @@ void AddWindow(const Source& source, const Window& window, TfLitePadding padding
                const char* stride_name, const char* pad_name, DeputyMSPrimitive* out) {
   std::vector<int64_t> pads;
   for (int i = 0; i < 2; ++i) {
-    const Pads pad = PadsOf(padding, DimOf(source.input(0), 1 + i), DimOf(source.output(0), 1 + i),
-                            window.kernel[i], window.stride[i], window.dilation[i]);
+    const Pads pad = PadsOf(padding, DimOf(source.input(0), 1 + i), window.kernel[i],
+                            window.stride[i], window.dilation[i]);
     pads.insert(pads.end(), {pad.before, pad.after});
   }
   out->Add("kernel_size", {window.kernel[0], window.kernel[1]});
