@@ -291,6 +291,48 @@ void AddOpsCommand(CLI::App* app) {
   command->callback([options] { ListOperators(*options); });
 }
 
+void AddCertifyCommand(CLI::App* app) {
+  auto options = std::make_shared<CertifyOptions>();
+  CLI::App* command =
+      app->add_subcommand("certify", "Try a delegate library in some 200 cases, and judge it");
+  command->add_option("LIB", options->library, "The library, with options KEY=VALUE")
+      ->type_name("LIB[,K=V..]")
+      ->required();
+  command
+      ->add_option("--model", options->models,
+                   "Try its life on this model, not on small ones of\noperators that it takes")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--only", options->only, "Only cases that have TEXT in their names")
+      ->type_name("TEXT");
+  command->add_option("--jobs", options->jobs, "Cases at a time (speed is measured alone)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Seconds (else 60) for each step of a case, as an\ninference")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber.description(""));
+  command
+      ->add_option("--max-slowdown", options->max_slowdown,
+                   "Not certified if it takes more than X times the\nCPU's time (else a remark)")
+      ->type_name("X")
+      ->check(CLI::PositiveNumber.description(""));
+  command->add_flag("--all", options->all, "Print what is right, too");
+  command->add_flag("--list", options->list, "Print the cases and what must hold, run none");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("--html", options->html, "Write a page, too")->type_name("FILE");
+  command->add_option("--junit", options->junit, "Write JUnit's XML, too")->type_name("FILE");
+  command->add_option("--badge", options->badge, "Write the summary as an SVG, too")
+      ->type_name("FILE");
+  command->footer(
+      "Each case runs in a process of its own, so that a crash is a line of the\n"
+      "report. The exit code is 1 when the library is not certified. See\n"
+      "docs/certify.md.");
+  command->callback([options] { CertifyLibrary(*options); });
+}
+
 }  // namespace
 
 void RunCommandLine(int argc, char** argv) {
@@ -315,6 +357,7 @@ void RunCommandLine(int argc, char** argv) {
   AddPluginsCommand(&app);
   AddDevicesCommand(&app);
   AddOpsCommand(&app);
+  AddCertifyCommand(&app);
   // CLI11 would only say that one is required.
   const std::string word = argc > 1 ? argv[1] : "-";
   const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };

@@ -67,6 +67,16 @@ struct DevicesOptions {
 };
 void ListDevices(const DevicesOptions& options);
 
+struct CertifyOptions {
+  std::string library;              // "LIB.so,KEY=VALUE"
+  std::vector<std::string> models;  // in place of those made for it
+  std::string only, html, junit, badge;
+  int jobs = 1, timeout = 60;
+  double max_slowdown = 0;  // 0: any
+  bool json = false, all = false, list = false;
+};
+void CertifyLibrary(const CertifyOptions& options);
+
 struct OpsOptions {
   SessionOptions session;
   bool json = false, markdown = false;

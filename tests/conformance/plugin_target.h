@@ -5,14 +5,12 @@
 #define DEPUTY_TESTS_CONFORMANCE_PLUGIN_TARGET_H_
 
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "tests/conformance/plugin_library.h"
 #include "tests/conformance/target.h"
 
 namespace deputy::conformance {
 
-using PluginOptions = std::vector<std::pair<std::string, std::string>>;
 using MayRefuse = std::string (*)(const NodeLeft& node);
 
 // The delegate of the library at `path`, made anew for every interpreter. Quantised results may lie

@@ -76,3 +76,9 @@ set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir}/elsewhere)
 deputy_add_plugin(needs_absent broken.c NEEDS=absent_function LINKS plugin_absent)
 set_target_properties(plugin_needs_absent PROPERTIES SKIP_BUILD_RPATH ON)
+
+# Each breaks one rule, for `deputy certify` to find.
+foreach(wrong Nothing Nan Infinity Overwrite Leak LeakKernel Hang CrashResize Slow Exit EmptyHanded)
+  string(TOLOWER ${wrong} name)
+  deputy_add_plugin(wrong_${name} misbehaving.c WRONG=k${wrong} _DEFAULT_SOURCE)
+endforeach()

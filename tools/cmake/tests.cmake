@@ -171,6 +171,8 @@ add_test(NAME conformance_client
 set_tests_properties(conformance_client PROPERTIES TIMEOUT 900)
 add_dependencies(all_tests conformance_client)
 
+include(tools/cmake/certify.cmake)
+
 # The kit's comparison for scripts: tests/golden holds fresh answers against TensorFlow Lite's.
 deputy_add_delegate(agreement SOURCES tests/conformance/agreement.cc tests/conformance/agreement_c.cc
                     EXPORTS ConformanceAgree LINKS deputy_static)

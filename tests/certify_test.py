@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`deputy certify` from outside: delegates that each break one rule, with the verdict that they
+must get, and delegates of ours, which must be certified. Reports are read back by parsers of
+Python's own.
+
+    tests/certify_test.py BUILD_FOLDER
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = None  # set from the command line
+BAD = ("fail", "crash", "timeout")
+
+
+def run(library, *options):
+    """Exit code and standard output."""
+    result = subprocess.run([BUILD / "deputy", "certify", str(library), "--jobs", "2", *options],
+                            capture_output=True, text=True, timeout=600, check=False)
+    return result.returncode, result.stdout + result.stderr
+
+
+def certify(library, *options):
+    """Exit code, and the report with its rows by name."""
+    code, text = run(library, "--json", *options)
+    report = json.loads(text)
+    return code, report, {row["name"]: row for row in report["rows"]}
+
+
+def wrong(name):
+    return BUILD / "tests" / "plugins" / f"libwrong_{name}.so"
+
+
+class Misbehaving(unittest.TestCase):
+    def bad_rows(self, name, *options):
+        code, report, rows = certify(wrong(name), "--only", "ADD float32", *options)
+        bad = {row: found for row, found in rows.items() if found["status"] in BAD}
+        self.assertEqual((code, report["verdict"]), (1, "not certified") if bad else
+                         (0, report["verdict"]), report["summary"])
+        return bad
+
+    def test_nan_and_infinity_are_found(self):
+        for name, text in (("nan", "is nan"), ("infinity", "is inf")):
+            _, report, rows = certify(wrong(name), "--only", "ADD")
+            self.assertEqual(report["verdict"], "not certified")
+            for row in ("life/ADD float32/agrees", "life/ADD float32/loop", "operators/ADD"):
+                self.assertEqual(rows[row]["status"], "fail")
+                self.assertIn(text, rows[row]["text"])
+
+    def test_writing_behind_an_output_is_found(self):
+        bad = self.bad_rows("overwrite")
+        self.assertIn("V31 writes-outside-output", bad["life/ADD float32/agrees"]["text"])
+        self.assertEqual(bad["life/ADD float32/client-memory"]["status"], "crash")
+
+    def test_leaks_are_found(self):
+        found = self.bad_rows("leak")
+        self.assertIn("an inference leaves", found["life/ADD float32/growth-inferences"]["text"])
+        self.assertEqual({name.split("/")[2].split("-")[0] for name in found}, {"growth"})
+        found = self.bad_rows("leakkernel")
+        self.assertEqual(set(found), {"life/ADD float32/growth-interpreters",
+                                      "life/ADD float32/growth-resizes"})
+
+    def test_one_that_hangs_is_ended(self):
+        code, _, rows = certify(wrong("hang"), "--only", "/agrees", "--timeout", "1")
+        self.assertEqual((code, rows["life/ADD float32/agrees"]["status"]), (1, "timeout"))
+        self.assertIn("inference 3", rows["life/ADD float32/agrees"]["text"])
+
+    def test_a_crash_is_a_row_that_says_where(self):
+        code, _, rows = certify(wrong("crashresize"), "--only", "resize")
+        self.assertEqual((code, rows["life/ADD float32/resize"]["status"]), (1, "crash"))
+        self.assertIn("resize 7 of 12", rows["life/ADD float32/resize"]["text"])
+        self.assertEqual(rows["life/ADD float32/resize-first"]["status"], "pass")
+
+    def test_ending_the_process_is_a_crash(self):
+        found = self.bad_rows("exit")
+        self.assertEqual(found["life/ADD float32/agrees"]["status"], "crash")
+        self.assertIn("ended the process", found["life/ADD float32/agrees"]["text"])
+
+    def test_one_that_is_right_but_slow_is_certified_with_a_remark(self):
+        code, report, rows = certify(wrong("slow"), "--only", "ADD float32")
+        self.assertEqual((code, report["verdict"]), (0, "certified, but slow"))
+        self.assertEqual(rows["speed/ADD float32/speed"]["status"], "remark")
+        code, report, _ = certify(wrong("slow"), "--only", "speed", "--max-slowdown", "5")
+        self.assertEqual((code, report["verdict"]), (1, "not certified"))
+
+    def test_a_library_without_a_delegate_is_not_certified(self):
+        for library in (wrong("emptyhanded"), BUILD / "no_such_library.so"):
+            code, report, rows = certify(library)
+            self.assertEqual((code, report["verdict"]), (1, "not certified"))
+            self.assertEqual(rows["library/takes"]["status"], "fail")
+            self.assertLess(len(rows), 20)
+
+
+class Right(unittest.TestCase):
+    def test_one_that_does_the_same_rightly_is_certified(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: pathlib.Path(folder) / name for name in ("html", "junit", "badge")}
+            options = [f"--{name}={path}" for name, path in files.items()]
+            code, report, rows = certify(wrong("nothing"), *options)
+            self.assertEqual((code, report["verdict"]), (0, "certified"), report["summary"])
+            self.assertGreater(len(rows), 190)
+            self.assertIn("ADD", report["operators"])
+            suite = xml.etree.ElementTree.parse(files["junit"]).getroot()
+            self.assertEqual(len(suite.findall("testcase")), len(rows))
+            self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "0"))
+            badge = xml.etree.ElementTree.parse(files["badge"]).getroot()
+            self.assertIn(report["summary"], "".join(badge.itertext()))
+            self.assertIn("operators/ADD", files["html"].read_text(encoding="utf-8"))
+
+    def test_ours_are_certified(self):
+        ours = [str(BUILD / "examples" / "libsoftmax_delegate.so"),
+                str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate"]
+        if (BUILD / "libdeputy_xnnpack.so").exists():
+            ours.append("xnnpack")
+        for library in ours:
+            code, text = run(library)
+            self.assertEqual(code, 0, text)
+
+    def test_the_gpu_lives(self):
+        if not (BUILD / "libdeputy_gpu.so").exists():
+            self.skipTest("built without OpenCL")
+        if subprocess.run([BUILD / "deputy", "devices"], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("no OpenCL device")
+        # Its operators take minutes to compile; conformance_test has them.
+        code, text = run("gpu,device=cpu,optimize=false", "--only", "life/ADD float32")
+        self.assertEqual(code, 0, text)
+
+    def test_a_model_of_the_vendors_own(self):
+        model = ROOT / "examples" / "digits" / "digits_float.tflite"
+        code, report, rows = certify(BUILD / "examples" / "libsoftmax_delegate.so", "--model",
+                                     str(model), "--only", "life")
+        self.assertEqual((code, report["verdict"]), (0, "certified"), report)
+        self.assertEqual(rows["life/digits_float.tflite/agrees"]["status"], "pass")
+        self.assertEqual(rows["life/digits_float.tflite/resize"]["status"], "skipped")
+
+
+class Usage(unittest.TestCase):
+    def test_wrong_words(self):
+        self.assertEqual(run(wrong("nothing"), "--only", "no such case")[0], 2)
+        self.assertEqual(run(wrong("nothing"), "--model", "no_such_file")[0], 2)
+        self.assertEqual(run(wrong("nothing"), "--no-such-option")[0], 2)
+
+    def test_cases_are_listed(self):
+        code, text = run(wrong("nothing"), "--list")
+        self.assertEqual(code, 0)
+        self.assertIn("life/ADD float32/growth-inferences", text)
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop()).resolve()
+    if "DEPUTY_SANITIZE:STRING=\n" not in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
+        print("what a process holds is not to be measured under a sanitizer")
+        sys.exit(77)
+    if not (BUILD / "deputy-certify").exists():
+        sys.exit(77)
+    unittest.main()

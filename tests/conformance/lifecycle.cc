@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/lifecycle.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy_plugin.h"
+
+namespace deputy::conformance {
+namespace {
+
+using Kind = Judgement::Kind;
+
+constexpr Judgement kFine = {};
+
+Judgement Skipped(const std::string& why) { return {Kind::kSkipped, why}; }
+
+const std::vector<uint8_t>& ModelOf(Scene* scene) { return scene->subject().model; }
+
+// A pair with the delegate applied and allocated, of which something is delegated.
+std::unique_ptr<Pair> MakeReady(Scene* scene, How how = How::kObserved) {
+  auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), how);
+  if (how != How::kInTheOptions) pair->Apply();
+  pair->Allocate();
+  Demand(pair->DelegatedNodes() > 0, "it takes nothing, although it did before");
+  return pair;
+}
+
+// ---- Inferences ---------------------------------------------------------------------------------
+
+Judgement AgreesWithTheCpu(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  for (uint32_t seed = 0; seed < 10; ++seed) pair->Infer(seed);
+  return {Kind::kPasses, std::to_string(pair->DelegatedNodes()) + " nodes"};
+}
+
+Judgement RepeatsItself(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  pair->Infer(1);
+  const std::vector<TensorValue> first = pair->Outputs();
+  pair->Infer(2);
+  pair->Infer(1);
+  const std::vector<TensorValue> again = pair->Outputs();
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (first[i].data != again[i].data) {
+      return {Kind::kRemark, "equal inputs give results that differ by roundings"};
+    }
+  }
+  return kFine;
+}
+
+Judgement IsInTheOptions(Scene* scene) {
+  const auto pair = MakeReady(scene, How::kInTheOptions);
+  for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
+  return kFine;
+}
+
+Judgement RunsUnderHot(Scene* scene) {
+  const auto pair = MakeReady(scene, How::kHot);
+  for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
+  DeputyDelegationStatus status = {};
+  status.struct_size = sizeof status;
+  DeputyInterpreterGetDelegationStatus(pair->interpreter(), &status);
+  Demand(status.degraded == 0, "its nodes were computed on the CPU: " + pair->log());
+  return kFine;
+}
+
+Judgement IsListenedTo(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  int events = 0;
+  DeputyInterpreterSetProfileCallback(
+      pair->interpreter(), [](void* count, const DeputyOpEvent*) { ++*static_cast<int*>(count); },
+      &events);
+  pair->Infer(1);
+  Demand(events > 0, "no node was reported");
+  DeputyInterpreterSetProfileCallback(pair->interpreter(), nullptr, nullptr);
+  pair->Infer(2);
+  return kFine;
+}
+
+// ---- Applying and allocating --------------------------------------------------------------------
+
+Judgement IsAppliedLate(Scene* scene) {
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Allocate();
+  pair.Infer(1);
+  pair.Apply();
+  pair.Infer(2);
+  pair.Infer(3);
+  return kFine;
+}
+
+Judgement IsAppliedTwice(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  pair->Infer(1);
+  const bool is_refused = pair->TryApply() != kTfLiteOk;
+  const std::string why = pair->log();
+  pair->Allocate();
+  for (uint32_t seed = 2; seed < 5; ++seed) pair->Infer(seed);
+  return {Kind::kPasses, is_refused ? "the second time is refused: " + why : ""};
+}
+
+Judgement IsAllocatedTwice(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    pair->Allocate();
+    pair->Infer(seed);
+  }
+  return kFine;
+}
+
+Judgement LeavesWhatIsNobodys(Scene* scene) {
+  const std::vector<uint8_t> model = NobodysModel();
+  Pair pair(scene, model, scene->CreateDelegate());
+  if (pair.TryApply() == kTfLiteDelegateError) {
+    Demand(!pair.log().empty(), "it refuses a graph without a reason");
+    return {Kind::kRemark, "it refuses a graph of which it takes nothing: " + pair.log()};
+  }
+  pair.Allocate();
+  Demand(pair.DelegatedNodes() == 0, "it takes a custom operator that it cannot know");
+  pair.Infer(1);
+  return kFine;
+}
+
+Judgement SaysWhy(Scene* scene) {
+  const std::vector<uint8_t> model = NobodysModel();
+  Pair pair(scene, model, scene->CreateDelegate());
+  pair.Ready();
+  DeputyNodeAnswer answer = {};
+  answer.struct_size = sizeof answer;
+  if (DeputyInterpreterGetNodeAnswer(pair.interpreter(), 0, 0, 0, &answer) != kTfLiteOk ||
+      answer.reason >= kDeputyReasonNotClaimed) {
+    return Skipped("it does not say why it leaves nodes (get_support of deputy_plugin)");
+  }
+  return {Kind::kPasses, answer.text[0] == '\0' ? answer.reason_name : answer.text};
+}
+
+// ---- Shapes -------------------------------------------------------------------------------------
+
+// Allocates behind a resize; false if the delegate refuses with a reason.
+bool AllocateResized(Pair* pair, const std::string& dims, Judgement* judgement) {
+  const std::string problem = pair->TryAllocate();
+  if (problem.empty()) return true;
+  Demand(problem != "without a reason", "it refuses " + dims + " without a reason");
+  *judgement = {Kind::kRemark, "it refuses " + dims + ": " + problem};
+  return false;
+}
+
+Judgement IsResized(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  const auto pair = MakeReady(scene);
+  const std::vector<std::vector<int>> shapes = {
+      {1, 8, 8, 4},   {2, 8, 8, 4}, {1, 17, 3, 4}, {3, 5, 7, 4}, {1, 1, 1, 4}, {1, 8, 8, 4},
+      {1, 32, 32, 4}, {1, 2, 9, 4}, {4, 4, 4, 4},  {1, 8, 8, 4}, {2, 3, 1, 4}, {1, 8, 8, 4}};
+  Judgement judgement;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const std::string dims = Describe(kTfLiteNoType, shapes[i]);
+    scene->Note("resize " + std::to_string(i + 1) + " of " + std::to_string(shapes.size()) +
+                ", to " + dims.substr(dims.find('[')));
+    pair->Resize(shapes[i]);
+    if (!AllocateResized(pair.get(), dims, &judgement)) return judgement;
+    for (uint32_t seed = 0; seed < 2; ++seed) pair->Infer(seed);
+  }
+  return judgement;
+}
+
+// The shapes of a graph are known to every delegate that is applied behind an allocation; before
+// one, to those that take no dynamic tensors.
+Judgement IsResizedBeforehand(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Resize({2, 5, 6, kSubjectChannels});
+  pair.Allocate();
+  pair.Ready();
+  for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
+  return kFine;
+}
+
+Judgement IsResizedUnallocated(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Resize({2, 5, 6, kSubjectChannels});
+  pair.Apply();
+  Judgement judgement;
+  if (!AllocateResized(&pair, "a resize before the first allocation", &judgement)) return judgement;
+  for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
+  return judgement;
+}
+
+Judgement HasNoElements(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  const auto pair = MakeReady(scene);
+  Judgement judgement;
+  pair->Resize({0, 8, 8, kSubjectChannels});
+  if (AllocateResized(pair.get(), "no elements", &judgement)) {
+    TfLiteInterpreterInvoke(pair->cpu());
+    if (TfLiteInterpreterInvoke(pair->interpreter()) != kTfLiteOk) {
+      judgement = {Kind::kRemark, "an inference of no elements fails: " + pair->log()};
+    }
+  }
+  pair->Resize({1, 8, 8, kSubjectChannels});
+  pair->Allocate();
+  pair->Infer(1);
+  return judgement;
+}
+
+Judgement IsLarge(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Resize({1, 256, 255, kSubjectChannels});
+  pair.Allocate();
+  pair.Ready();
+  pair.Infer(1);
+  return kFine;
+}
+
+// ---- Lifetimes ----------------------------------------------------------------------------------
+
+Judgement OutlivesTheModel(Scene* scene) {
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Apply();
+  pair.DeleteModel();
+  pair.Allocate();
+  pair.Infer(1);
+  return kFine;
+}
+
+Judgement IsDeletedUnused(Scene* scene) {
+  { const Pair never_applied(scene, ModelOf(scene), scene->CreateDelegate()); }
+  {
+    Pair never_allocated(scene, ModelOf(scene), scene->CreateDelegate());
+    never_allocated.Apply();
+  }
+  const auto never_run = MakeReady(scene);
+  return kFine;
+}
+
+Judgement ServesTwoInterpreters(Scene* scene) {
+  const auto delegate = scene->CreateDelegate();
+  auto first = std::make_unique<Pair>(scene, ModelOf(scene), delegate);
+  auto second = std::make_unique<Pair>(scene, ModelOf(scene), delegate);
+  first->Ready();
+  if (second->TryApply() != kTfLiteOk) {
+    Demand(!second->log().empty(), "it refuses a second interpreter without a reason");
+    first->Infer(1);
+    return {Kind::kRemark, "one interpreter per delegate: " + second->log()};
+  }
+  second->Allocate();
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    first->Infer(seed);
+    second->Infer(seed + 100);
+  }
+  first.reset();
+  second->Infer(7);
+  return kFine;
+}
+
+Judgement LivesTwice(Scene* scene) {
+  auto first = MakeReady(scene);
+  auto second = MakeReady(scene);
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    first->Infer(seed);
+    second->Infer(seed + 100);
+  }
+  first.reset();
+  second->Infer(7);
+  const auto third = MakeReady(scene);
+  second.reset();
+  third->Infer(8);
+  return kFine;
+}
+
+// ---- Threads ------------------------------------------------------------------------------------
+
+// Runs `work` on so many threads at a time, and ends the case as the first of them that ends one.
+void OnThreads(int count, const std::function<void(int)>& work) {
+  std::mutex mutex;
+  std::string failure;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) {
+    threads.emplace_back([&, t] {
+      try {
+        work(t);
+      } catch (const std::exception& problem) {
+        const std::lock_guard lock(mutex);
+        if (failure.empty()) failure = problem.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Demand(failure.empty(), failure);
+}
+
+Judgement WorksOnThreads(Scene* scene) {
+  std::string ignored;
+  scene->library().Load(&ignored);
+  OnThreads(4, [scene](int number) {
+    const auto pair = MakeReady(scene);
+    for (uint32_t seed = 0; seed < 8; ++seed) {
+      pair->Infer(seed + 50 * static_cast<uint32_t>(number));
+    }
+  });
+  return kFine;
+}
+
+Judgement ChangesThreads(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    OnThreads(1, [&](int) { pair->Infer(seed); });
+    pair->Infer(seed + 10);
+  }
+  OnThreads(1, [&](int) {
+    auto made_elsewhere = MakeReady(scene);
+    made_elsewhere->Infer(1);
+  });
+  return kFine;
+}
+
+// ---- Loops and branches -------------------------------------------------------------------------
+
+Judgement IsInBranches(Scene* scene) {
+  if (scene->subject().branches.empty()) return Skipped("the model is taken as it is");
+  Pair pair(scene, scene->subject().branches, scene->CreateDelegate());
+  pair.Ready();
+  for (uint32_t seed = 0; seed < 6; ++seed) pair.Infer(seed);
+  const int nodes = pair.DelegatedNodes();
+  if (nodes == 0) return {Kind::kRemark, "it takes no node of a branch"};
+  return {Kind::kPasses, std::to_string(nodes) + " nodes"};
+}
+
+Judgement IsInALoop(Scene* scene) {
+  if (scene->subject().loop.empty()) return Skipped("the model is taken as it is");
+  Pair pair(scene, scene->subject().loop, scene->CreateDelegate());
+  pair.Ready();
+  for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
+  const int nodes = pair.DelegatedNodes();
+  if (nodes == 0) return {Kind::kRemark, "it takes no node of a loop's body"};
+  return {Kind::kPasses, std::to_string(nodes) + " nodes"};
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+// Memory whose end is the end of what the process may touch.
+class Fenced {
+ public:
+  explicit Fenced(size_t size) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
+    inside_ = (size + page_ - 1) / page_ * page_;
+    base_ = static_cast<uint8_t*>(
+        mmap(nullptr, inside_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    Demand(base_ != MAP_FAILED, "no memory");
+    Demand(mprotect(base_ + page_, inside_, PROT_READ | PROT_WRITE) == 0, "no memory");
+    // The end of a tensor is the fence where its size is a multiple of the alignment.
+    const size_t rounded =
+        (size + kDefaultTensorAlignment - 1) / kDefaultTensorAlignment * kDefaultTensorAlignment;
+    data_ = base_ + page_ + inside_ - std::min(rounded, inside_);
+  }
+  ~Fenced() { munmap(base_, inside_ + 2 * page_); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  uint8_t* data() const { return data_; }
+
+ private:
+  static constexpr size_t kDefaultTensorAlignment = 64;
+  const size_t page_;
+  size_t inside_ = 0;
+  uint8_t* base_ = nullptr;
+  uint8_t* data_ = nullptr;
+};
+
+std::unique_ptr<Fenced> FenceIn(TfLiteInterpreter* interpreter, int tensor, size_t bytes) {
+  auto memory = std::make_unique<Fenced>(bytes);
+  const TfLiteCustomAllocation allocation = {memory->data(), bytes};
+  Demand(TfLiteInterpreterSetCustomAllocationForTensor(interpreter, tensor, &allocation, 0) ==
+             kTfLiteOk,
+         "the client's memory is refused");
+  return memory;
+}
+
+Judgement UsesClientsMemory(Scene* scene) {
+  std::vector<std::unique_ptr<Fenced>> memory;
+  {
+    Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+    pair.Ready();
+    TfLiteInterpreter* const interpreter = pair.interpreter();
+    for (int32_t i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
+      const TfLiteTensor* tensor = TfLiteInterpreterGetOutputTensor(interpreter, i);
+      if (tensor->allocation_type != kTfLiteArenaRw) continue;
+      memory.push_back(FenceIn(interpreter, TfLiteInterpreterOutputTensorIndices(interpreter)[i],
+                               TfLiteTensorByteSize(tensor)));
+    }
+    if (memory.empty()) return Skipped("its outputs have memory of their own");
+    pair.Allocate();
+    scene->Note("inferences with outputs that end where the process's memory ends");
+    for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
+  }
+  return kFine;
+}
+
+Judgement KeepsOutputsOnTheDevice(Scene* scene) {
+  const auto pair = MakeReady(scene);
+  if (pair->delegate()->CopyFromBufferHandle == nullptr &&
+      pair->delegate()->opaque_delegate_builder == nullptr) {
+    return Skipped("it has no buffers of its own");
+  }
+  TfLiteInterpreter* const interpreter = pair->interpreter();
+  TfLiteSetAllowBufferHandleOutput(interpreter, true);
+  for (uint32_t seed = 0; seed < 3; ++seed) {
+    FeedInputs(pair->cpu(), seed);
+    FeedInputs(interpreter, seed);
+    TfLiteInterpreterInvoke(pair->cpu());
+    Demand(TfLiteInterpreterInvoke(interpreter) == kTfLiteOk, "an inference fails: " + pair->log());
+    for (int32_t i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
+      const int index = TfLiteInterpreterOutputTensorIndices(interpreter)[i];
+      Demand(TfLiteInterpreterEnsureTensorDataIsReadable(interpreter, index) == kTfLiteOk,
+             "an output cannot be read back: " + pair->log());
+    }
+    const auto expected = CopyOutputs(pair->cpu()), found = pair->Outputs();
+    for (size_t i = 0; i < found.size(); ++i) {
+      const auto difference = Compare({&expected[i], 1}, found[i], SubjectAgreement(found[i].type));
+      Demand(!difference,
+             difference ? "read back, output " + std::to_string(i) + " " + difference->text : "");
+    }
+  }
+  TfLiteSetAllowBufferHandleOutput(interpreter, false);
+  pair->Infer(9);
+  return kFine;
+}
+
+// ---- What it leaves behind ----------------------------------------------------------------------
+
+Judgement InfersWithoutGrowth(Scene* scene) {
+  const auto pair = MakeReady(scene, How::kPlain);
+  uint32_t seed = 0;
+  DemandNoGrowth(scene, 40, "an inference", [&] { pair->Infer(seed++ % 4); });
+  return kFine;
+}
+
+Judgement LivesWithoutGrowth(Scene* scene) {
+  const auto kept = MakeReady(scene, How::kPlain);
+  DemandNoGrowth(scene, 16, "an interpreter", [&] { MakeReady(scene, How::kPlain)->Infer(1); });
+  return kFine;
+}
+
+Judgement ResizesWithoutGrowth(Scene* scene) {
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  const auto pair = MakeReady(scene, How::kPlain);
+  Judgement judgement;
+  int number = 0;
+  try {
+    DemandNoGrowth(scene, 12, "a resize", [&] {
+      pair->Resize({1, ++number % 2 == 0 ? 8 : 6, 8, kSubjectChannels});
+      if (!AllocateResized(pair.get(), "other shapes", &judgement)) throw judgement;
+      pair->Infer(1);
+    });
+  } catch (const Judgement& refused) {
+    return refused;
+  }
+  return judgement;
+}
+
+Judgement IsFast(Scene* scene) {
+  constexpr double kRemarkable = 20;  // times the CPU's time
+  using Clock = std::chrono::steady_clock;
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), How::kPlain);
+  if (scene->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});
+  pair.Allocate();
+  pair.Ready();
+  pair.Infer(1);
+  const auto time = [](TfLiteInterpreter* interpreter) {
+    const auto start = Clock::now();
+    Demand(TfLiteInterpreterInvoke(interpreter) == kTfLiteOk, "an inference fails");
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+  // By turns, until one of both has had enough; the least counts.
+  double cpu = 1e300, delegated = 1e300;
+  const auto end = Clock::now() + std::chrono::seconds(1);
+  for (int i = 0; i < 5 || (i < 100 && Clock::now() < end); ++i) {
+    cpu = std::min(cpu, time(pair.cpu()));
+    delegated = std::min(delegated, time(pair.interpreter()));
+  }
+  char text[120];
+  snprintf(text, sizeof text, "%.2f times the CPU's time (%.3f ms, CPU %.3f ms)", delegated / cpu,
+           delegated, cpu);
+  return {delegated > kRemarkable * cpu ? Kind::kRemark : Kind::kPasses,
+          (delegated > kRemarkable * cpu ? "slow: " : "") + std::string(text)};
+}
+
+}  // namespace
+
+const std::vector<LifecycleCase>& SubjectCases() {
+  static const std::vector<LifecycleCase> kCases = {
+      {"agrees", "Ten inferences agree with the CPU.", AgreesWithTheCpu},
+      {"repeats", "Equal inputs give equal results.", RepeatsItself},
+      {"in-options", "It works as one of an interpreter's options.", IsInTheOptions},
+      {"hot", "Under the policy Hot nothing falls back to the CPU.", RunsUnderHot},
+      {"profiled", "It works while nodes are measured.", IsListenedTo},
+      {"applied-late", "It is applied to a graph that has run already.", IsAppliedLate},
+      {"applied-twice", "Applied a second time, it is refused or right.", IsAppliedTwice},
+      {"allocated-again", "Tensors are allocated again between inferences.", IsAllocatedTwice},
+      {"resize", "Twelve shapes in turn, on one interpreter.", IsResized},
+      {"resize-first", "The input is resized before it is applied.", IsResizedBeforehand},
+      {"resize-unallocated", "The same, and nothing is allocated before: computed or refused.",
+       IsResizedUnallocated},
+      {"no-elements", "A batch of 0 is computed or refused, and the next one is right.",
+       HasNoElements},
+      {"large", "An input of a megabyte.", IsLarge},
+      {"model-deleted", "The model's handle is deleted before the first inference.",
+       OutlivesTheModel},
+      {"unused", "Interpreters are deleted unallocated, unapplied and unused.", IsDeletedUnused},
+      {"shared", "One delegate in two interpreters by turns.", ServesTwoInterpreters},
+      {"two-delegates", "Two delegates live at a time, and end in another order.", LivesTwice},
+      {"threads", "Four threads, each with delegate and interpreter.", WorksOnThreads},
+      {"other-thread", "Inferences change threads.", ChangesThreads},
+      {"branches", "Both branches of an IF.", IsInBranches},
+      {"loop", "The body of a WHILE.", IsInALoop},
+      {"client-memory", "Outputs in the client's memory, with nothing behind it.",
+       UsesClientsMemory},
+      {"buffer-handles", "Outputs stay on the device until they are read.",
+       KeepsOutputsOnTheDevice},
+      {"growth-inferences", "200 inferences leave nothing behind.", InfersWithoutGrowth},
+      {"growth-interpreters", "80 delegates and interpreters leave nothing behind.",
+       LivesWithoutGrowth},
+      {"growth-resizes", "60 resizes leave nothing behind.", ResizesWithoutGrowth},
+      {"speed", "How long an inference takes, beside the CPU.", IsFast},
+      {"leaves-others", "It takes no operator that it cannot know.", LeavesWhatIsNobodys},
+      {"reasons", "It says why it leaves a node.", SaysWhy},
+  };
+  return kCases;
+}
+
+bool Takes(Scene* scene) {
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+  pair.Apply();
+  return pair.DelegatedNodes() > 0;
+}
+
+Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene) {
+  Judgement judgement;
+  try {
+    judgement = which.run(scene);
+  } catch (const CaseFailed& problem) {
+    judgement = {Kind::kFails, problem.what()};
+  }
+  // Whatever came of it, a breach of the contract is the nearer cause.
+  const std::string errors = scene->findings().errors();
+  if (!errors.empty()) {
+    return {Kind::kFails, judgement.kind == Kind::kFails ? errors + "; " + judgement.text : errors};
+  }
+  const std::string remarks = scene->findings().remarks();
+  if (!remarks.empty() && judgement.kind == Kind::kPasses) return {Kind::kRemark, remarks};
+  return judgement;
+}
+
+}  // namespace deputy::conformance

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cases on a library alone: delegates that are made and deleted, and options right and wrong.
+#include <cfenv>
+#include <clocale>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "c_api/include/deputy_plugin.h"
+#include "tests/conformance/lifecycle.h"
+
+namespace deputy::conformance {
+namespace {
+
+using Kind = Judgement::Kind;
+
+constexpr Judgement kFine = {};
+
+Judgement Loads(Scene* scene) {
+  std::string error;
+  Demand(scene->library().Load(&error) != nullptr, error);
+  const DeputyPluginInfo info = scene->library().Describe();
+  std::string text = info.name;
+  for (const char* more : {info.version, info.vendor}) {
+    if (more != nullptr && more[0] != '\0') text.append(", ").append(more);
+  }
+  return {Kind::kPasses, text};
+}
+
+Judgement Creates(Scene* scene) {
+  const auto first = scene->CreateDelegate();
+  const auto second = scene->CreateDelegate();
+  Demand(first.get() != second.get(), "it gives one delegate twice");
+  return kFine;
+}
+
+Judgement CreatesWithoutOptions(Scene* scene) {
+  std::string error;
+  if (scene->library().Create({}, &error) != nullptr) return kFine;
+  Demand(!error.empty(), "without options it gives no delegate, and no reason");
+  return {Kind::kRemark, "without options it gives no delegate: " + error};
+}
+
+Judgement TakesItsDefaults(Scene* scene) {
+  const DeputyPluginInfo info = scene->library().Describe();
+  PluginOptions options = scene->library().options();
+  int defaults = 0;
+  for (size_t i = 0; i < info.option_count; ++i) {
+    const DeputyPluginOption& option = info.options[i];
+    const bool is_text = option.type == kDeputyOptionString;
+    if (option.default_value == nullptr || (is_text && option.default_value[0] == '\0')) continue;
+    options.emplace_back(option.name, option.default_value);
+    ++defaults;
+  }
+  if (defaults == 0) return {Kind::kSkipped, "it declares no option with a default"};
+  std::string error;
+  Demand(scene->library().Create(options, &error) != nullptr,
+         "it refuses the defaults that it declares: " + error);
+  return {Kind::kPasses, std::to_string(defaults) + " options"};
+}
+
+// A delegate or a reason, never an end.
+Judgement TakesOrRefuses(Scene* scene, const std::string& key, const std::string& value,
+                         const char* ignored) {
+  if (scene->library().Describe().kind == kDeputyPluginStable) {
+    return {Kind::kSkipped, "a stable delegate takes no options"};
+  }
+  PluginOptions options = scene->library().options();
+  options.emplace_back(key, value);
+  std::string error;
+  if (scene->library().Create(options, &error) != nullptr) return {Kind::kRemark, ignored};
+  Demand(!error.empty(), "it gives no delegate, and no reason");
+  return {Kind::kPasses, error};
+}
+
+Judgement RefusesUnknownOptions(Scene* scene) {
+  return TakesOrRefuses(scene, "no_such_option", "1", "it ignores options that it does not know");
+}
+
+Judgement RefusesEmptyKeys(Scene* scene) {
+  return TakesOrRefuses(scene, "", "", "it ignores an option without a name");
+}
+
+Judgement RefusesLongValues(Scene* scene) {
+  return TakesOrRefuses(scene, "no_such_option", std::string(100000, '%'),
+                        "it ignores options that it does not know");
+}
+
+Judgement RefusesWrongValues(Scene* scene) {
+  const DeputyPluginInfo info = scene->library().Describe();
+  int tried = 0;
+  for (size_t i = 0; i < info.option_count; ++i) {
+    if (info.options[i].type == kDeputyOptionString) continue;
+    PluginOptions options = scene->library().options();
+    options.emplace_back(info.options[i].name, "certainly not a value");
+    std::string error;
+    scene->Note(std::string("option ") + info.options[i].name);
+    Demand(scene->library().Create(options, &error) == nullptr,
+           std::string("it takes text for the number ") + info.options[i].name);
+    ++tried;
+  }
+  if (tried == 0) return {Kind::kSkipped, "it declares no option with numbers"};
+  return {Kind::kPasses, std::to_string(tried) + " options"};
+}
+
+Judgement CreatesOnThreads(Scene* scene) {
+  std::string error;
+  Demand(scene->library().Load(&error) != nullptr, error);
+  std::vector<std::thread> threads;
+  std::vector<std::string> problems(4);
+  for (std::string& problem : problems) {
+    threads.emplace_back([scene, &problem] {
+      for (int i = 0; i < 5; ++i) scene->library().Create(&problem);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& problem : problems) Demand(problem.empty(), problem);
+  return kFine;
+}
+
+Judgement CreatesWithoutGrowth(Scene* scene) {
+  const auto kept = scene->CreateDelegate();
+  DemandNoGrowth(scene, 20, "a delegate", [scene] { scene->CreateDelegate(); });
+  return kFine;
+}
+
+// What of a process belongs to its program.
+struct ProcessState {
+  std::string folder, locale;
+  int rounding = 0;
+  std::vector<void (*)(int)> handlers;
+  bool operator==(const ProcessState&) const = default;
+};
+
+ProcessState Look() {
+  ProcessState state;
+  std::error_code error;
+  state.folder = std::filesystem::current_path(error).string();
+  state.locale = std::setlocale(LC_ALL, nullptr);
+  state.rounding = std::fegetround();
+  for (const int number : {SIGSEGV, SIGINT, SIGTERM, SIGPIPE, SIGABRT, SIGFPE, SIGCHLD}) {
+    struct sigaction action = {};
+    sigaction(number, nullptr, &action);
+    state.handlers.push_back(action.sa_handler);
+  }
+  return state;
+}
+
+Judgement LeavesTheProcessAlone(Scene* scene) {
+  const ProcessState before = Look();
+  scene->CreateDelegate();
+  const ProcessState after = Look();
+  Demand(after.folder == before.folder, "it changes the working folder");
+  Demand(after.locale == before.locale, "it changes the locale");
+  Demand(after.rounding == before.rounding, "it changes how floats are rounded");
+  if (after.handlers != before.handlers) return {Kind::kRemark, "it installs signal handlers"};
+  return kFine;
+}
+
+}  // namespace
+
+const std::vector<LifecycleCase>& LibraryCases() {
+  static const std::vector<LifecycleCase> kCases = {
+      {"loads", "The file is a delegate's library and can be loaded.", Loads},
+      {"creates", "It makes two delegates.", Creates},
+      {"no-options", "It makes a delegate without any option.", CreatesWithoutOptions},
+      {"defaults", "It takes the defaults that it declares.", TakesItsDefaults},
+      {"unknown-option", "An option that does not exist is refused with a reason.",
+       RefusesUnknownOptions},
+      {"empty-option", "An option without a name is refused.", RefusesEmptyKeys},
+      {"long-option", "A value of 100000 characters is refused.", RefusesLongValues},
+      {"wrong-values", "Text where it declares a number is refused.", RefusesWrongValues},
+      {"create-threads", "Four threads make delegates at a time.", CreatesOnThreads},
+      {"growth-delegates", "100 delegates leave nothing behind.", CreatesWithoutGrowth},
+      {"process", "Working folder, locale, rounding and signals stay the program's.",
+       LeavesTheProcessAlone},
+  };
+  return kCases;
+}
+
+}  // namespace deputy::conformance

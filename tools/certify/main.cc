@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deputy-certify: the work of `deputy certify`, a program of its own, since the operator cases that
+// it carries take longer to compile than all of the command. The command checks what users type and
+// hands it over as --NAME=VALUE, a word each:
+//
+//     deputy-certify --library=PATH [--option=KEY=VALUE]… [--model=FILE]… [--only=TEXT] [--jobs=N]
+//                    [--timeout=SECONDS] [--max-slowdown=FACTOR] [--all] [--list]
+//                    [--json] [--html=FILE] [--junit=FILE] [--badge=FILE]
+//
+// Exit codes are the command's: 0 certified, 1 not, 2 a wrong word or an unreadable file.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tools/certify/report.h"
+#include "tools/certify/rows.h"
+#include "tools/text.h"
+
+namespace deputy::certify {
+namespace {
+
+struct Words {
+  Settings settings;
+  bool all = false, list = false, json = false;
+  std::string html, junit, badge;
+};
+
+void ReadWord(const std::string& name, const std::string& value, Words* words) {
+  Settings& settings = words->settings;
+  if (name == "library") {
+    settings.library = value;
+  } else if (name == "option") {
+    const size_t equals = value.find('=');
+    if (equals == std::string::npos) tools::FailUsage("no value in the option %s", value.c_str());
+    settings.options.emplace_back(value.substr(0, equals), value.substr(equals + 1));
+  } else if (name == "model") {
+    settings.models.push_back(value);
+  } else if (name == "only") {
+    settings.only = value;
+  } else if (name == "jobs") {
+    settings.jobs = std::atoi(value.c_str());
+  } else if (name == "timeout") {
+    settings.seconds = std::atoi(value.c_str());
+  } else if (name == "max-slowdown") {
+    settings.max_slowdown = std::atof(value.c_str());
+  } else if (name == "all") {
+    words->all = true;
+  } else if (name == "list") {
+    words->list = true;
+  } else if (name == "json") {
+    words->json = true;
+  } else if (name == "html") {
+    words->html = value;
+  } else if (name == "junit") {
+    words->junit = value;
+  } else if (name == "badge") {
+    words->badge = value;
+  } else {
+    tools::FailUsage("deputy-certify knows no --%s; 'deputy certify' runs it", name.c_str());
+  }
+}
+
+Words ReadWords(int argc, char** argv) {
+  Words words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.rfind("--", 0) != 0) tools::FailUsage("expected --NAME=VALUE, found %s", argv[i]);
+    const size_t equals = std::min(word.find('='), word.size());
+    ReadWord(word.substr(2, equals - 2), equals < word.size() ? word.substr(equals + 1) : "",
+             &words);
+  }
+  if (words.settings.library.empty()) tools::FailUsage("'deputy certify' runs this program");
+  return words;
+}
+
+void WriteFile(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) tools::FailUsage("%s cannot be written", path.c_str());
+}
+
+void RunRows(const Settings& settings, std::vector<Row>* rows) {
+  std::vector<Work> works;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    if ((*rows)[i].work.run == nullptr) continue;
+    works.push_back((*rows)[i].work);
+    places.push_back(i);
+  }
+  tools::ProgressBar progress(works.size(), isatty(STDERR_FILENO) != 0);
+  size_t done = 0;
+  RunAll(works, settings.jobs, [&](size_t number, const Outcome& outcome) {
+    (*rows)[places[number]].outcome = outcome;
+    progress.Show(++done);
+  });
+}
+
+int Certify(const Words& words) {
+  std::vector<Row> rows = MakeRows(words.settings);
+  if (words.list) {
+    for (const Row& row : rows) std::printf("%s\n  %s\n", row.name.c_str(), row.expects.c_str());
+    return 0;
+  }
+  if (rows.empty()) tools::FailUsage("no case has '%s' in its name", words.settings.only.c_str());
+  RunRows(words.settings, &rows);
+  const tools::Json report = MakeReport(words.settings, rows);
+  const std::string text = words.json ? JsonText(report, 2) + "\n" : ReportText(report, words.all);
+  std::fputs(text.c_str(), stdout);
+  WriteFile(words.html, ReportHtml(report));
+  WriteFile(words.junit, ReportJunit(report));
+  WriteFile(words.badge, ReportBadge(report) + "\n");
+  return IsCertified(report) ? 0 : tools::kExitFailed;
+}
+
+int Fail(int code, const char* text) {
+  std::fprintf(stderr, "deputy: %s\n", tools::OneLine(text).c_str());
+  return code;
+}
+
+}  // namespace
+}  // namespace deputy::certify
+
+int main(int argc, char** argv) {
+  using deputy::certify::Fail;
+  try {
+    return deputy::certify::Certify(deputy::certify::ReadWords(argc, argv));
+  } catch (const deputy::tools::ToolError& error) {
+    return Fail(error.exit_code, error.what());
+  } catch (const std::runtime_error& error) {
+    return Fail(deputy::tools::kExitUsage, error.what());
+  } catch (const std::exception& error) {
+    return Fail(deputy::tools::kExitFailed, error.what());
+  }
+}

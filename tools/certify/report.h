@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What came of the rows, for people and for programs. All forms are written from one JSON document,
+// so that they agree.
+#ifndef DEPUTY_TOOLS_CERTIFY_REPORT_H_
+#define DEPUTY_TOOLS_CERTIFY_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/certify/rows.h"
+#include "tools/json.h"
+
+namespace deputy::certify {
+
+// {"library", "options", "verdict", "summary", "counts": {status: number}, "operators": [names],
+// "rows": [{"name", "group", "expects", "status", "text", "seconds"}, …]}.
+tools::Json MakeReport(const Settings& settings, const std::vector<Row>& rows);
+
+bool IsCertified(const tools::Json& report);
+
+// Rows that are not simply right, or all of them, and the summary.
+std::string ReportText(const tools::Json& report, bool with_all);
+std::string ReportHtml(const tools::Json& report);
+std::string ReportJunit(const tools::Json& report);
+// The summary as a picture of one line (SVG).
+std::string ReportBadge(const tools::Json& report);
+
+}  // namespace deputy::certify
+
+#endif  // DEPUTY_TOOLS_CERTIFY_REPORT_H_

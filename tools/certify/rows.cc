@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/certify/rows.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "tests/cases/case.h"
+#include "tests/conformance/check.h"
+#include "tests/conformance/lifecycle.h"
+#include "tests/conformance/plugin_target.h"
+
+namespace deputy::certify {
+namespace {
+
+using conformance::Judgement;
+using conformance::LifecycleCase;
+using conformance::Scene;
+using conformance::Subject;
+
+constexpr size_t kMostSubjects = 3;
+constexpr size_t kShown = 3;  // cases that differ
+constexpr char kSpeed[] = "speed";
+constexpr char kCreated[] = "created";
+
+// All cases of an operator, by their numbers.
+struct OperatorGroup {
+  std::string name;
+  std::vector<size_t> cases;
+};
+
+// The operator cases, made once before any child is.
+const std::vector<OpCase>& Cases() {
+  static const std::vector<OpCase> kCases = AllCases();
+  return kCases;
+}
+
+std::vector<OperatorGroup> OperatorGroups() {
+  std::vector<OperatorGroup> groups;
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < Cases().size(); ++i) {
+    const std::string name = Cases()[i].name.substr(0, Cases()[i].name.find(' '));
+    const auto [place, is_new] = places.emplace(name, groups.size());
+    if (is_new) groups.push_back({name, {}});
+    groups[place->second].cases.push_back(i);
+  }
+  return groups;
+}
+
+Status StatusOf(Judgement::Kind kind) {
+  switch (kind) {
+    case Judgement::Kind::kPasses:
+      return Status::kPass;
+    case Judgement::Kind::kRemark:
+      return Status::kRemark;
+    case Judgement::Kind::kSkipped:
+      return Status::kSkipped;
+    case Judgement::Kind::kFails:
+      break;
+  }
+  return Status::kFail;
+}
+
+// ---- Its life -----------------------------------------------------------------------------------
+
+// In the child: the library is loaded there and nowhere else.
+void RunLife(const Settings& settings, const LifecycleCase& which, const Subject* subject,
+             Child* child) {
+  conformance::PluginLibrary library(settings.library, settings.options);
+  Scene scene(&library, subject, [child](const std::string& what) { child->Note(what); });
+  const Judgement judgement = conformance::RunLifecycleCase(which, &scene);
+  Status status = StatusOf(judgement.kind);
+  // The text of a measured speed begins with the factor, behind "slow: " perhaps.
+  if (which.name == std::string(kSpeed) && settings.max_slowdown > 0 && !IsBad(status)) {
+    double factor = 0;
+    const size_t at = judgement.text.find_first_of("0123456789");
+    if (at != std::string::npos) std::sscanf(judgement.text.c_str() + at, "%lf", &factor);
+    if (factor > settings.max_slowdown) status = Status::kFail;
+  }
+  child->End(status, judgement.text);
+}
+
+Row LifeRow(const Settings& settings, const LifecycleCase& which,
+            std::shared_ptr<const Subject> subject) {
+  Row row;
+  const bool is_speed = which.name == std::string(kSpeed);
+  row.group = subject == nullptr ? "library" : is_speed ? "speed" : "life";
+  row.name = row.group + "/" + (subject == nullptr ? "" : subject->name + "/") + which.name;
+  row.expects = which.expects;
+  row.work.seconds = settings.seconds;
+  row.work.alone = is_speed;
+  row.work.run = [settings, &which, subject](Child* child) {
+    RunLife(settings, which, subject.get(), child);
+  };
+  return row;
+}
+
+// A program that has used the delegate ends.
+Row EndRow(const Settings& settings) {
+  Row row = LifeRow(settings, conformance::LibraryCases()[1], nullptr);
+  row.name = "library/ends";
+  row.expects = "A program that has used it ends as programs do.";
+  row.work.ends_as_programs_do = true;
+  return row;
+}
+
+// ---- Operators ----------------------------------------------------------------------------------
+
+std::string AnyReason(const conformance::NodeLeft& node) {
+  return node.told.empty() ? "no reason given" : node.told;
+}
+
+conformance::Target OnLibrary(const Settings& settings, conformance::Findings* findings) {
+  conformance::Target target =
+      conformance::PluginTarget("it", settings.library, settings.options, AnyReason);
+  target.configure = [findings](TfLiteInterpreterOptions* options, conformance::Held*) {
+    findings->Observe(options);
+    return std::string();
+  };
+  return target;
+}
+
+void RunOperator(const Settings& settings, const OperatorGroup& group, Child* child) {
+  std::vector<OpCase> cases;
+  for (const size_t number : group.cases) cases.push_back(Cases()[number]);
+  conformance::Target cpu;
+  cpu.name = conformance::kReferenceTarget;
+  conformance::CaseChecker checker(std::move(cases), {{conformance::kReferenceTarget, cpu}});
+  CaseCounts counts;
+  std::string first_left, differ;
+  for (size_t i = 0; i < checker.cases().size(); ++i) {
+    child->Note(checker.cases()[i].name);
+    conformance::Findings findings;
+    conformance::Verdict verdict =
+        checker.Check(i, OnLibrary(settings, &findings), kDeputyArithmeticDefault);
+    if (const std::string errors = findings.errors(); !errors.empty()) {
+      verdict.kind = conformance::Kind::kDiffers;
+      verdict.message = checker.cases()[i].name + ": " + errors;
+    }
+    if (verdict.kind == conformance::Kind::kDiffers) {
+      if (static_cast<size_t>(++counts.differ) <= kShown) differ += verdict.message + "; ";
+    } else if (verdict.kind == conformance::Kind::kAgrees) {
+      ++counts.ran;
+    } else {
+      ++counts.left;
+      if (first_left.empty()) first_left = verdict.message;
+    }
+  }
+  child->Tell(std::to_string(counts.ran) + " " + std::to_string(counts.left) + " " +
+              std::to_string(counts.differ));
+  if (counts.differ > 0) {
+    child->End(Status::kFail, std::to_string(counts.differ) + " of " +
+                                  std::to_string(checker.cases().size()) + " cases: " + differ);
+  } else if (counts.ran == 0) {
+    child->End(Status::kSkipped, "not taken: " + first_left);
+  } else {
+    child->End(Status::kPass, std::to_string(counts.ran) + " cases in the delegate, " +
+                                  std::to_string(counts.left) + " left to the CPU");
+  }
+}
+
+Row OperatorRow(const Settings& settings, const OperatorGroup& group) {
+  Row row;
+  row.group = "operators";
+  row.name = "operators/" + group.name;
+  row.expects = "All cases of the operator agree with the reference code, or are left to the CPU.";
+  row.work.seconds = settings.seconds;
+  row.work.run = [settings, group](Child* child) { RunOperator(settings, group, child); };
+  return row;
+}
+
+// ---- Which subjects -----------------------------------------------------------------------------
+
+std::vector<Subject> SubjectsToTry(const Settings& settings) {
+  if (settings.models.empty()) return conformance::Subjects();
+  std::vector<Subject> subjects;
+  for (const std::string& path : settings.models) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file.is_open()) throw std::runtime_error(path + " cannot be read");
+    subjects.push_back(
+        conformance::SubjectOf(path.substr(path.rfind('/') + 1),
+                               std::vector<uint8_t>((std::istreambuf_iterator<char>(file)), {})));
+  }
+  return subjects;
+}
+
+// Tells that there is a delegate, and the number of each subject of which it takes a node.
+void FindTaken(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
+  conformance::PluginLibrary library(settings.library, settings.options);
+  size_t taken = 0;
+  Scene(&library, nullptr, [](const std::string&) {}).CreateDelegate();
+  child->Tell(kCreated);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    child->Note("applied to three nodes of " + subjects[i].name);
+    Scene scene(&library, &subjects[i], [](const std::string&) {});
+    if (!conformance::Takes(&scene)) continue;
+    child->Tell(std::to_string(i));
+    ++taken;
+  }
+  if (taken == 0) {
+    child->End(Status::kFail,
+               "it takes none of the operators tried: a model of its own can be "
+               "given with --model");
+  } else {
+    child->End(Status::kPass,
+               std::to_string(taken) + " of " + std::to_string(subjects.size()) + " models tried");
+  }
+}
+
+bool IsChosen(const Settings& settings, const std::string& name) {
+  return settings.only.empty() || name.find(settings.only) != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<Row> MakeRows(const Settings& settings) {
+  std::vector<Row> rows;
+  for (const LifecycleCase& which : conformance::LibraryCases()) {
+    rows.push_back(LifeRow(settings, which, nullptr));
+  }
+  rows.push_back(EndRow(settings));
+
+  const std::vector<Subject> subjects = SubjectsToTry(settings);
+  Row takes;
+  takes.group = "library";
+  takes.name = "library/takes";
+  takes.expects = "It takes nodes of a model.";
+  takes.work.seconds = settings.seconds;
+  takes.work.run = [&](Child* child) { FindTaken(settings, subjects, child); };
+  RunAll({takes.work}, 1, [&](size_t, const Outcome& outcome) { takes.outcome = outcome; });
+  takes.work.run = nullptr;  // done
+  rows.push_back(takes);
+
+  const std::vector<std::string>& taken = takes.outcome.told;
+  const bool has_delegate = !taken.empty() && taken[0] == kCreated;
+  for (size_t i = 1; i < std::min(taken.size(), kMostSubjects + 1); ++i) {
+    const auto subject = std::make_shared<const Subject>(subjects[std::stoul(taken[i])]);
+    for (const LifecycleCase& which : conformance::SubjectCases()) {
+      rows.push_back(LifeRow(settings, which, subject));
+    }
+  }
+  if (has_delegate) {
+    for (const OperatorGroup& group : OperatorGroups()) {
+      rows.push_back(OperatorRow(settings, group));
+    }
+  }
+  std::erase_if(rows, [&](const Row& row) { return !IsChosen(settings, row.name); });
+  return rows;
+}
+
+CaseCounts CountsOf(const Outcome& outcome) {
+  CaseCounts counts;
+  if (!outcome.told.empty()) {
+    std::sscanf(outcome.told[0].c_str(), "%d %d %d", &counts.ran, &counts.left, &counts.differ);
+  }
+  return counts;
+}
+
+}  // namespace deputy::certify

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# deputy-certify, which `deputy certify` runs: the conformance kit as a program beside the command.
+# Its cases take longer to compile than the command, so that it is part of `all` and not of
+# `command`, what `make run` builds. Included by tests.cmake, where the kit is.
+if(TARGET deputy_tool)
+  file(GLOB certify_sources CONFIGURE_DEPENDS tools/certify/*.cc)
+  add_executable(deputy-certify ${certify_sources} tools/text.cc tools/json.cc)
+  target_link_libraries(deputy-certify PRIVATE deputy_conformance deputy nlohmann_json::nlohmann_json)
+  target_compile_options(deputy-certify PRIVATE ${test_flags})
+  get_target_property(certify_rpath deputy_tool INSTALL_RPATH)
+  if(certify_rpath)
+    set_target_properties(deputy-certify PROPERTIES INSTALL_RPATH "${certify_rpath}")
+  endif()
+  add_dependencies(all_tests deputy-certify)
+  install(TARGETS deputy-certify RUNTIME)
+endif()
