@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // float32 DEPTHWISE_CONV_2D row by row, several columns at once.
+#include <utility>
+
 #include "kernels/conv/depthwise.h"
 
 namespace deputy {
 namespace {
+
+// Images of width 1 lie in memory as those of height 1 do, whose neighbours are computed together.
+// With few batches that would leave too few rows for threads.
+ConvShape LaidDown(const ConvShape& shape) {
+  constexpr int kEnoughBatches = 8;
+  ConvShape laid = shape;
+  const WindowAxis& x = shape.x;
+  if (x.input == 1 && x.filter == 1 && x.output == 1 && shape.batches >= kEnoughBatches) {
+    std::swap(laid.x, laid.y);
+  }
+  return laid;
+}
 
 // Weights and bias repeated for vectors that span pixels.
 struct FlatWeights {
@@ -163,13 +177,14 @@ bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
 }
 
 size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
-  return WorkerScratch(FloatRows::ScratchBytes(data.shape), workers) +
-         AlignedBytes(FlatWeights::Values(data.shape) * sizeof(float));
+  const ConvShape shape = LaidDown(data.shape);
+  return WorkerScratch(FloatRows::ScratchBytes(shape), workers) +
+         AlignedBytes(FlatWeights::Values(shape) * sizeof(float));
 }
 
 TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
+  const ConvShape shape = LaidDown(data->shape);
   Scratch flat, scratch;
   if (!flat.Acquire(context, FlatWeights::Values(shape) * sizeof(float))) {
     return TensorError(context, tensors.filter, "out of memory for a copy");

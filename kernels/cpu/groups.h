@@ -16,7 +16,7 @@ namespace deputy {
 
 // Columns that one call of a GEMM function may span; its callers' buffers are this wide.
 inline constexpr int kMaxTileColumns = 64;
-// Rows likewise.
+// Rows of sums of integers likewise.
 inline constexpr int kMaxTileRows = 8;
 
 // out[r][c] = clamp(bias[c] + sum over parts p and d < depth of

@@ -193,7 +193,9 @@ GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_
   if (rows == 0 || columns == 0) return plan;
 
   const auto fitting = [&](size_t bytes, int64_t most) {
-    const auto tiles = static_cast<int64_t>(bytes / std::max<size_t>(row_bytes, 1)) / tile_rows;
+    const size_t out_bytes = columns % 16 == 0 ? 0 : static_cast<size_t>(columns) * sizeof(float);
+    const auto tiles =
+        static_cast<int64_t>(bytes / std::max<size_t>(row_bytes + out_bytes, 1)) / tile_rows;
     return std::clamp<int64_t>(tiles, 1, most / tile_rows) * tile_rows;
   };
   int64_t block_rows = fitting(kBlockBytes, kMaxBlockRows);

@@ -93,6 +93,9 @@ const Row kDepthwiseRows[] = {
     {{1, 3, 17, 40}, {1, 3, 3, 40}},
     {{1, 4, 7, 70}, {1, 3, 3, 70}, kSame, 2, 1},
     {{1, 3, 25, 35}, {1, 5, 5, 35}, kSame, 1, 2},
+    // Images of width 1.
+    {{8, 20, 1, 24}, {1, 5, 1, 24}},
+    {{9, 13, 1, 32}, {1, 3, 1, 32}, kSame, 2, 1},
     {{1, 4, 4, 2}, {1, 3, 3, 3}, kSame, 1, 1, 1, 1, {}, "multiple of the input's 2 channels"},
     {{1, 4, 4, 2}, {2, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected dimension 0 to be 1"},
     {{1, 4, 4, 2}, {1, 3, 3, 2}, kSame, 0, 1, 1, 1, {}, "height: expected filter, stride"},
