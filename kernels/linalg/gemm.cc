@@ -193,7 +193,9 @@ GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_
   if (rows == 0 || columns == 0) return plan;
 
   const auto fitting = [&](size_t bytes, int64_t most) {
-    const size_t out_bytes = columns % 16 == 0 ? 0 : static_cast<size_t>(columns) * sizeof(float);
+    // Long rows of outputs that share cache lines should stay there, too, from panel to panel.
+    const bool shares = columns > 128 && columns % 16 != 0;
+    const size_t out_bytes = shares ? static_cast<size_t>(columns) * sizeof(float) : 0;
     const auto tiles =
         static_cast<int64_t>(bytes / std::max<size_t>(row_bytes + out_bytes, 1)) / tile_rows;
     return std::clamp<int64_t>(tiles, 1, most / tile_rows) * tile_rows;
