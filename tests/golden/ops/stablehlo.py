@@ -44,14 +44,23 @@ def rule(type):
     return HALF if type == "f16" else EQUAL
 
 
-def elements(op, type, shape, other=None, other_type=None, zero=None, seed=1, **case):
+def not_numbers(type):
+    """Two tensors in which NaN, infinities and zeros of both signs meet each other and numbers."""
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5], TYPES[type][2])
+    return np.repeat(special, len(special)), np.tile(special, len(special))
+
+
+def elements(op, type, shape, other=None, other_type=None, zero=None, seed=1, pair=None, **case):
+    """`pair`: the contents of both inputs."""
     m = Model()
     bits = 8 * np.dtype(TYPES[type][2]).itemsize - 1 if op == "STABLEHLO_SHIFT_LEFT" else None
     quant = quantization(type, zero)
-    a = m.input(type, shape, quant, data=values(type, shape, seed))
     other_type = other_type or type
-    b = m.input(other_type, other or shape, quantization(other_type, zero),
-                data=values(other_type, other or shape, seed + 50, 0 if bits else None, bits))
+    first, second = pair or (
+        values(type, shape, seed),
+        values(other_type, other or shape, seed + 50, 0 if bits else None, bits))
+    a = m.input(type, shape, quant, data=first)
+    b = m.input(other_type, other or shape, quantization(other_type, zero), data=second)
     m.op(op, [a, b], [m.output(type, shape, quant, rule=rule(type))])
     return m.case(type=type, main=(op, 1), **case)
 
@@ -84,13 +93,15 @@ def gather(op, type, shape, sizes, indices, axis, offsets, collapsed, start, ran
 
 
 def scatter(op, type, shape, updates, indices, axis, windows, inserted, dims, body="STABLEHLO_ADD",
-            zero=None, index_type="i32", subgraph=1, **case):
+            zero=None, index_type="i32", subgraph=1, pair=None, **case):
+    """`pair`: the contents of operand and updates."""
     m = Model()
     quant = quantization(type, zero)
-    x = m.input(type, shape, quant, data=values(type, shape, 6))
+    operand, news = pair or (values(type, shape, 6), values(type, updates, 7))
+    x = m.input(type, shape, quant, data=operand)
     at = np.asarray(indices)
     i = m.input(index_type, at.shape, data=at)
-    u = m.input(type, updates, quant, data=values(type, updates, 7))
+    u = m.input(type, updates, quant, data=news)
     m.op(op, [x, i, u], [m.output(type, shape, quant, rule=rule(type))],
          StablehloScatterOptions=dict(updateWindowDims=windows, insertedWindowDims=inserted,
                                       scatterDimsToOperandDims=dims, indexVectorDim=axis,
@@ -115,6 +126,9 @@ def _elements(op):
         yield elements(op, type, (3, 5, 7), seed=2, name=f"{type}_odd", tags=ODD)
         yield elements(op, type, (1,), seed=3, name=f"{type}_one", tags=SMALL)
         yield elements(op, type, (), seed=4, name=f"{type}_scalar", tags=SMALL)
+        yield elements(op, type, (2, 0), name=f"{type}_empty", tags=SMALL)
+        if type in ("f32", "f16", "f64"):
+            yield elements(op, type, (36,), pair=not_numbers(type), name=f"{type}_nan")
         if quantization(type, 3):
             yield elements(op, type, (4, 2), zero=3, name=f"{type}_zero_point", tags=ZERO_POINT)
     first = TYPES_OF[op][0]
@@ -132,6 +146,7 @@ def _pad(op):
         yield pad(op, type, (3, 2, 4), (1, -1, 0), (2, 3, -1), (2, 1, 0), name=f"{type}_odd",
                   tags=ODD)
         yield pad(op, type, (1,), (0,), (0,), (5,), name=f"{type}_one", tags=SMALL)
+        yield pad(op, type, (0, 3), (1, 0), (1, 0), (0, 0), name=f"{type}_empty", tags=SMALL)
         if quantization(type, 3):
             yield pad(op, type, (2, 2), (1, 1), (1, 1), (0, 1), zero=3, name=f"{type}_zero_point",
                       tags=ZERO_POINT)
@@ -157,6 +172,8 @@ def _gather(op):
         yield gather(op, type, (3, 4, 5), [2, 1, 3], [[0, 1], [9, -9], [1, 3]], 1, [0, 2], [1],
                      [0, 1], 3, index_type="i64", name=f"{type}_windows", tags=ODD)
         yield gather(op, type, (4,), [1], [[3]], 1, [], [0], [0], 1, name=f"{type}_one", tags=SMALL)
+        yield gather(op, type, (3, 0), [1, 0], [[2], [0]], 1, [1], [0], [0], 2,
+                     name=f"{type}_empty", tags=SMALL)
         if quantization(type, 3):
             yield gather(op, type, (3, 4), [1, 4], [[2], [0]], 1, [1], [0], [0], 2, zero=3,
                          name=f"{type}_zero_point", tags=ZERO_POINT)
@@ -190,6 +207,9 @@ def _scatter(op):
                       body=body, name=f"overlapping_{name}")
         yield scatter(op, "bool", (5,), (7, 2), [[0], [3], [3], [1], [0], [2], [4]], 1, [1], [],
                       [0], body=body, name=f"bool_overlapping_{name}")
+        yield scatter(op, "f32", (36,), (36,), np.arange(36).reshape(36, 1), 1, [], [0], [0],
+                      body=body, pair=not_numbers("f32"), name=f"nan_{name}")
+    yield scatter(op, "f32", (0, 4), (0, 4), np.zeros((0, 1)), 1, [1], [0], [0], name="empty")
     yield scatter(op, "f32", (5, 6), (3, 2, 2), [[0, 1], [1, 4], [4, 4]], 1, [1, 2], [], [0, 1],
                   name="partly_beyond")
     yield scatter(op, "f32", (5,), (2,), [[-1], [2]], 1, [], [0], [0], name="negative",
