@@ -228,7 +228,9 @@ template <typename T, typename Out>
 void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
   const int largest = LargestStep(values, depth);
-  const int32_t sum = SumOfExponentials(values, depth, largest, data);
+  // The sum of 2^20 equal values is 2^32, of which nothing is left: the largest sum is as good.
+  const int32_t exact_sum = SumOfExponentials(values, depth, largest, data);
+  const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
   // 31 fraction bits become those of the output. Very long and flat rows shift everything out

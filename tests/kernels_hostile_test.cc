@@ -210,6 +210,21 @@ TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
   }
 }
 
+// 2^20 times 2^12, the sum of the exponentials, is one more than 32 bits hold.
+TEST(Softmax, of_a_million_equal_steps_is_nothing_everywhere) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteInt8, {1 << 20}, "x", PerTensor(0.5f, 0));
+  const int y = m.AddTensor(kTfLiteInt8, {1 << 20}, "y", PerTensor(1.0f / 256, -128));
+  m.AddOp(kTfLiteBuiltinSoftmax, {x}, {y}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  interpreter.Set<int8_t>(0, std::vector<int8_t>(1 << 20));
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(1 << 20, -128));
+}
+
 TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
   for (const int zero_point : {kLeast, kMost, -1}) {
     ModelBuilder m;

@@ -39,5 +39,5 @@ add_test(NAME model_fuzz COMMAND model_fuzz --runs ${fuzz_runs})
 set_tests_properties(model_fuzz PROPERTIES TIMEOUT 900)
 
 # Everything of a kind where mutants draw by chance (tests/fuzz/hostile.h).
-add_test(NAME operator_sweep COMMAND model_fuzz --sweep 2)
+add_test(NAME operator_sweep COMMAND model_fuzz --sweep 3)
 set_tests_properties(operator_sweep PROPERTIES TIMEOUT 900)
