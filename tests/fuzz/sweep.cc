@@ -43,7 +43,8 @@ std::vector<int> TypesOf(const OpDef& op, const ModelT& model) {
     if (!Runs(op, *model.operator_codes[node->opcode_index])) continue;
     std::vector<int> types = {-1};
     for (const int32_t input : node->inputs) {
-      if (input >= 0) types.push_back(static_cast<int>(graph.tensors[size_t(input)]->type));
+      if (input >= 0)
+        types.push_back(static_cast<int>(graph.tensors[static_cast<size_t>(input)]->type));
     }
     return types;
   }
