@@ -171,6 +171,15 @@ uninstall:
 wheel: command
 	@tools/make_wheel.py $(BUILD) build/wheel
 
+## deb      Debian's packages, from what is built, into build/deb (docs/installing.md)
+## deb-check  install, use and remove them and the wheel on a bare Debian, in a chroot (as root)
+.PHONY: deb deb-check
+deb: setup-check
+	@$(MAKE) command
+	tools/make_debs.sh $(BUILD) build/deb
+deb-check: deb wheel
+	tools/fresh.sh --packages build/deb build/wheel
+
 ## format   rewrite our sources with clang-format
 .PHONY: format
 format:

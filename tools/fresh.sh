@@ -9,6 +9,8 @@
 #
 #   fresh.sh             tests what is committed (HEAD)
 #   fresh.sh --worktree  tests the files as they lie here, uncommitted changes included
+#   fresh.sh --packages FOLDER...
+#                        tests the packages and the wheel in FOLDERs instead (tests/packages.sh)
 #
 # Where it cannot work (not root, no mounts, no mirror) it says why in one line and exits 0. The
 # host's /dev is never seen inside: the chroot has a handful of device nodes of its own. All mounts
@@ -114,6 +116,32 @@ echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
 # A .deb from an earlier run spares the download; apt still checks it against the signed index.
 find "$cache/archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
 
+inside() {
+  env -i HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${CI:+CI="$CI"} ${compiler_cache:+CCACHE_DIR=/var/cache/ccache} \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    chroot "$root" /bin/sh -c "cd '$1' && $2" </dev/null
+}
+keep_archives() {
+  find "$root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' \
+    -exec cp -n -t "$cache/archives" {} +
+}
+compiler_cache=
+
+# ---- packages ----------------------------------------------------------------------------------
+if [ "${1:-}" = --packages ]; then
+  mkdir "$root/given"
+  find "${@:2}" -maxdepth 1 \( -name '*.deb' -o -name '*.whl' \) ! -name '*-dbgsym_*' \
+    -exec cp -t "$root/given" {} +
+  cp -r "$here/examples/languages" "$here"/examples/digits/digits_*.tflite \
+    "$here/examples/link_client.c" "$here/tests/packages.sh" "$root/given"
+  cp "$here"/examples/digits/pictures/*0_*.png "$root/given"
+  status=0
+  inside /given ./packages.sh || status=$?
+  keep_archives
+  exit "$status"
+fi
+
 # ---- the sources, as a clone would give them ---------------------------------------------------
 # In the folder that they have here: paths are among the flags.
 mkdir -p "$root$here"
@@ -126,7 +154,6 @@ else
   git -c safe.directory='*' -C "$here" archive HEAD | tar -C "$root$here" -xf -
 fi
 
-compiler_cache=
 if command -v ccache >/dev/null; then
   compiler_cache=$(ccache --get-config cache_dir)
   mkdir -p "$compiler_cache" "$root/var/cache/ccache"
@@ -134,17 +161,11 @@ if command -v ccache >/dev/null; then
 fi
 
 # ---- the README's two commands -----------------------------------------------------------------
-inside() {
-  env -i HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    ${CI:+CI="$CI"} ${compiler_cache:+CCACHE_DIR=/var/cache/ccache} \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-    chroot "$root" /bin/sh -c "cd '$here' && $1" </dev/null
-}
 status=0
 for command in 'make run' 'make test'; do
   echo "fresh: $command"
   begin=$SECONDS
-  if inside "$command"; then
+  if inside "$here" "$command"; then
     echo "fresh: $command took $((SECONDS - begin)) s"
   else
     status=$?
@@ -152,5 +173,5 @@ for command in 'make run' 'make test'; do
     break
   fi
 done
-find "$root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' -exec cp -n -t "$cache/archives" {} +
+keep_archives
 exit "$status"

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Run by tools/fresh.sh --packages on a bare Debian, in a folder with the packages, the wheel and
+# examples: everything is installed, used as the README says, and removed without rest.
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+
+apt() {
+  apt-get -y -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 --no-install-recommends "$@" \
+    >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
+}
+say() { echo "packages: $*"; }
+# Every file that has to do with Deputy, but for those that were given.
+rest() {
+  find / -xdev \( -path /proc -o -path /sys -o -path /given -o -path /tmp \) -prune -o \
+    \( -iname '*deputy*' -o -path '*tensorflow*' -o -path '*tflite*' \) -print
+}
+
+apt update
+[ -z "$(rest)" ] || { say "not bare: $(rest)"; exit 1; }
+
+# As a user of the command and of Python.
+apt install ./deputy_*.deb ./libdeputy1_*.deb ./python3-deputy_*.deb
+deputy run digits_int8.tflite --image . --expect-from-name | sed -n 's/^/packages: /p' | head -n 3
+deputy plugins | grep -q plugins/libdeputy_npu_stub.so
+deputy explain digits_float.tflite --delegate npu_stub | grep -q 'runs 16 of 16 nodes'
+python3 -c "import deputy; print('packages: python3-deputy', deputy.__version__)"
+head -c 7840 /dev/zero >pictures.raw
+python3 languages/digits.py digits_float.tflite pictures.raw >from_python
+
+# As a developer.
+apt install ./libdeputy-dev_*.deb ./libdeputy-tflite-dropin_*.deb g++ cmake pkg-config
+# shellcheck disable=SC2046  # The words of pkg-config are meant to be split.
+cc languages/digits.c -o digits_c $(pkg-config --cflags --libs deputy)
+./digits_c digits_float.tflite pictures.raw | cmp - from_python
+# shellcheck disable=SC2046
+cc link_client.c -o link_client $(pkg-config --cflags --libs tensorflowlite_c)
+./link_client digits_float.tflite >/dev/null
+cat >CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.21)
+project(digits LANGUAGES CXX)
+find_package(Deputy REQUIRED)
+add_executable(digits languages/digits.cc)
+target_link_libraries(digits PRIVATE Deputy::deputy)
+END
+cmake -S . -B cpp >/dev/null
+cmake --build cpp >/dev/null
+cpp/digits digits_float.tflite pictures.raw | cmp - from_python
+say "C by pkg-config and C++ by find_package print what Python prints"
+
+apt purge deputy libdeputy1 libdeputy-dev libdeputy-tflite-dropin python3-deputy
+[ -z "$(rest)" ] || { say "left behind: $(rest)"; exit 1; }
+say "removed without rest"
+
+apt install python3-pip
+pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*.whl
+python3 languages/digits.py digits_float.tflite pictures.raw | cmp - from_python
+python3 -c "import deputy; assert [p for p in deputy.plugins() if p['name'] == 'npu_stub']"
+pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy
+[ -z "$(rest)" ] || { say "the wheel left behind: $(rest)"; exit 1; }
+say "the wheel works, and is removed without rest"
