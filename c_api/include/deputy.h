@@ -666,11 +666,11 @@ typedef enum DeputyPluginKind {
 
 // Loads the library at `path`. A name without a slash is that of a plug-in first: "mine" is
 // libmine.so or libdeputy_mine.so, "libmine.so" that file, in the places that
-// DeputyPluginListCreate searches by default, and "gpu" is our own OpenCL delegate. If there is none
-// it is searched for as dlopen does. The caller owns one reference. NULL on failure; DeputyLastError() tells what is wrong with the file. Any
-// thread, but a stable delegate makes it set the environment variable
-// TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while another thread reads the
-// environment.
+// DeputyPluginListCreate searches by default, and "gpu" is our own OpenCL delegate. If there is
+// none it is searched for as dlopen does. The caller owns one reference. NULL on failure;
+// DeputyLastError() tells what is wrong with the file. Any thread, but a stable delegate makes it
+// set the environment variable TFLITE_STABLE_DELEGATE_LIBRARY_PATH, which must not happen while
+// another thread reads the environment.
 //
 // What the system's loader relies on in the file is checked before it sees the file, so that a
 // damaged one is refused. What cannot be checked is the library's code and data, which of its code
@@ -759,9 +759,9 @@ typedef struct DeputyPluginList DeputyPluginList;
 // Loads what `paths` names, separated by colons: files, and folders, of which every file is tried
 // whose name ends in ".so" or ".so." and a version, in the order of their names. NULL takes the
 // paths from the environment variable DEPUTY_PLUGIN_PATH, and behind them, if it is there, the
-// folder deputy/plugins beside this library, where plug-ins are installed. A file with several names is loaded once.
-// What cannot be loaded becomes an entry with an error. The caller owns the list. NULL if memory is
-// short. Any thread, see DeputyPluginLoad.
+// folder deputy/plugins beside this library, where plug-ins are installed. A file with several
+// names is loaded once. What cannot be loaded becomes an entry with an error. The caller owns the
+// list. NULL if memory is short. Any thread, see DeputyPluginLoad.
 TFL_CAPI_EXPORT DeputyPluginList* DeputyPluginListCreate(const char* paths);
 
 // Frees a list and its references. NULL is fine.
