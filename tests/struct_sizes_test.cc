@@ -94,6 +94,10 @@ const FilledStruct kFilled[] = {
      [](World* w, ClientMemory* m) {
        return DeputyInterpreterGetDelegationStatus(w->t.get(), m->As<DeputyDelegationStatus>());
      }},
+    {"DeputyVerificationStatus", 80,
+     [](World* w, ClientMemory* m) {
+       return DeputyInterpreterGetVerificationStatus(w->t.get(), m->As<DeputyVerificationStatus>());
+     }},
     {"DeputyNodeInfo", 72,
      [](World* w, ClientMemory* m) {
        return DeputyInterpreterGetNodeInfo(w->t.get(), 0, 0, m->As<DeputyNodeInfo>());
@@ -165,13 +169,17 @@ const GivenStruct kGiven[] = {
      [](TfLiteInterpreterOptions* o, ClientMemory* m) {
        return DeputyInterpreterOptionsAddPlacement(o, m->As<DeputyPlacement>());
      }},
+    {"DeputyVerification", 40,
+     [](TfLiteInterpreterOptions* o, ClientMemory* m) {
+       return DeputyInterpreterOptionsSetVerification(o, m->As<DeputyVerification>());
+     }},
     {"DeputyValidationOptions", 40,
      [](TfLiteInterpreterOptions* o, ClientMemory* m) {
        return DeputyInterpreterOptionsSetValidation(o, m->As<DeputyValidationOptions>());
      }},
 };
 
-// A struct of zeros is right for all three; the rubbish behind a client's is not read, or it would
+// A struct of zeros is right for all; the rubbish behind a client's is not read, or it would
 // be a negative number.
 TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
   for (const GivenStruct& given : kGiven) {

@@ -241,6 +241,73 @@ typedef struct DeputyDelegationStatus {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
     const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
 
+// When the results of delegates are compared with those of their own nodes on the CPU.
+typedef enum DeputyVerificationMode {
+  kDeputyVerifyNever = 0,
+  // In the first run of each partition behind every allocation.
+  kDeputyVerifyFirst = 1,
+  // In the first run, and in every `interval`-th after it.
+  kDeputyVerifyEveryNth = 2,
+  kDeputyVerifyAlways = 3,
+} DeputyVerificationMode;
+
+// How results are verified. NaN and infinities have to stand in the same places; what is neither
+// float nor quantised has to be equal.
+typedef struct DeputyVerification {
+  // sizeof(DeputyVerification).
+  size_t struct_size;
+  // A DeputyVerificationMode.
+  int32_t mode;
+  // Of kDeputyVerifyEveryNth, at least 1; 0 otherwise.
+  int32_t interval;
+  // How far a float may lie from the CPU's, as a part of the greatest magnitude in its tensor; 0:
+  // 1e-4 for float32, 1e-2 for float16.
+  double float32_tolerance;
+  double float16_tolerance;
+  // How many steps a quantised value may lie from the CPU's; 0: three, and one more for every two
+  // nodes of the partition; -1: none.
+  int32_t quantized_steps;
+  // 0; room for what may come.
+  int32_t reserved;
+} DeputyVerification;
+
+// Chooses how delegates are verified in interpreters made with these options; the struct is copied.
+// A partition's nodes compute its outputs again on the CPU, from the same inputs and variables. A
+// wrong one is reported with tensor, element, expected and found. Under kDeputyPolicyHot the CPU's
+// outputs take its place and the partition stays on the CPU until the graph changes; otherwise
+// nothing else happens. As under kDeputyPolicyHot, the replaced nodes are kept ready to run.
+// Outputs whose shapes are known only when they are computed, and nodes that only the delegate can
+// compute, are not compared. kTfLiteError for NULL, a wrong struct_size, and numbers out of range.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetVerification(
+    TfLiteInterpreterOptions* options, const DeputyVerification* verification);
+
+// What verification has found so far, over all subgraphs.
+typedef struct DeputyVerificationStatus {
+  // sizeof(DeputyVerificationStatus).
+  size_t struct_size;
+  // Runs of partitions that were compared; those of them that were wrong; and those that could not
+  // be compared.
+  int64_t verified;
+  int64_t wrong;
+  int64_t skipped;
+  // What it cost: nanoseconds spent on computing again and comparing.
+  int64_t spent_ns;
+  // The first wrong number: its subgraph, the delegate's node, and the tensor; -1 if there is none.
+  int32_t subgraph_index;
+  int32_t node_index;
+  int32_t tensor_index;
+  // 0; room for what may come.
+  int32_t reserved;
+  // Its place in the tensor, and what it should be and was.
+  int64_t element;
+  double expected;
+  double found;
+} DeputyVerificationStatus;
+
+// Fills `status`, whose struct_size the caller has set. kTfLiteError for NULL.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetVerificationStatus(
+    const TfLiteInterpreter* interpreter, DeputyVerificationStatus* status);
+
 // A number that is equal as long as the graph's structure is: the plans; per node its tensors,
 // operator and data; per tensor all fields but the address of its bytes; the delegates applied. It
 // means something within one process only. 0 for NULL.

@@ -27,6 +27,14 @@ class SavedContents {
     ++entries_;
   }
 
+  // What was saved of a tensor, empty if nothing was.
+  std::span<const char> Find(int index) const {
+    for (size_t i = 0; i < entries_; ++i) {
+      if (saved_[i].tensor == index) return saved_[i].bytes;
+    }
+    return {};
+  }
+
   // Tensors that have another size by now keep what they hold.
   void PutBack(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {

@@ -25,6 +25,8 @@ struct FallbackPartition {
   bool prepared = true;    // false: the delegate's prepare failed
   int64_t retry_at = 0;    // the number of an inference
   int64_t recomputed = 0;  // how often its nodes were computed
+  int64_t runs = 0;        // of the delegate's kernel, while results are verified
+  bool verifiable = true;  // false: its nodes cannot run on the CPU
 };
 
 class FallbackPartitions {

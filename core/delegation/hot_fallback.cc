@@ -79,6 +79,7 @@ bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
 }
 
 TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status) {
+  if (!subgraph_->interpreter()->hot()) return status;
   if (status == kTfLiteOk && !OutputsKeptTheirShapes(node_index)) status = kTfLiteError;
   FallbackPartition& partition = partitions_.Of(node_index);
   partition.prepared = status == kTfLiteOk;
@@ -172,21 +173,17 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   if (partition.BackingOff(interpreter.inference()) || !partition.prepared) {
     return Recompute(node_index);
   }
-
-  variables_of_node_.Clear();
-  if (!subgraph_->variables().empty()) {
-    const Stopwatch watch(&statistics_.saving_ns);
-    const TfLiteIntArray* inputs = subgraph_->node(node_index)->inputs;
-    for (int i = 0; i < inputs->size; ++i) {
-      const int index = inputs->data[i];
-      if (index < 0 || !subgraph_->graph().tensors()[index].is_variable) continue;
-      variables_of_node_.Save(index, subgraph_->graph().tensors()[index]);
-    }
-  }
+  SaveVariableInputs(node_index, &variables_of_node_);
+  const bool verifies = partition.verifiable && interpreter.verification().Wants(partition.runs++);
+  Resources::Snapshot resources;
+  if (verifies) resources = interpreter.resources().Save();
   const TfLiteStatus status = subgraph_->RunKernel(node_index);
-  if (status == kTfLiteOk && OutputsKeptTheirShapes(node_index)) return kTfLiteOk;
-  if (status == kTfLiteCancelled) {
-    return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
+  if (status == kTfLiteOk && (!interpreter.hot() || OutputsKeptTheirShapes(node_index))) {
+    return verifies ? Verify(node_index, resources) : kTfLiteOk;
+  }
+  if (status == kTfLiteCancelled || !interpreter.hot()) {
+    return subgraph_->ReportNodeFailure(
+        node_index, status == kTfLiteCancelled ? status : kTfLiteError, "failed to invoke.");
   }
   if (status != kTfLiteOk) {
     subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
@@ -195,6 +192,103 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   partition.BackOff(interpreter.inference(), interpreter.delegate_retry());
   return Recompute(node_index);
 }
+
+void HotFallback::SaveVariableInputs(int node_index, SavedContents* out_saved) {
+  out_saved->Clear();
+  if (subgraph_->variables().empty()) return;
+  const Stopwatch watch(&statistics_.saving_ns);
+  for (const int index : IndicesOf(subgraph_->node(node_index)->inputs)) {
+    if (index < 0 || !subgraph_->graph().tensors()[index].is_variable) continue;
+    out_saved->Save(index, subgraph_->graph().tensors()[index]);
+  }
+}
+
+// ---- Verification -------------------------------------------------------------------------------
+
+// Whether the nodes write what the delegate wrote, into the same places: outputs of the arena with
+// the shapes that the nodes give them, and readable.
+bool HotFallback::CanCompare(int node_index) {
+  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  if (known_shapes_.FindChanged(outputs) >= 0) return false;
+  return std::all_of(outputs.begin(), outputs.end(), [&](int index) {
+    if (index < 0) return true;
+    const TfLiteTensor& output = subgraph_->graph().tensors()[index];
+    return output.allocation_type != kTfLiteDynamic && output.type != kTfLiteString &&
+           subgraph_->EnsureReadable(index) == kTfLiteOk &&
+           (output.data.raw != nullptr || output.bytes == 0);
+  });
+}
+
+// Reports the first output of the node whose `found` contents are not those that it has now.
+bool HotFallback::FindWrong(int node_index, const SavedContents& found) {
+  const size_t nodes = partitions_.Of(node_index).nodes.size();
+  InterpreterState& interpreter = *subgraph_->interpreter();
+  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+    if (index < 0) continue;
+    const TfLiteTensor& expected = subgraph_->graph().tensors()[index];
+    const std::span<const char> bytes = found.Find(index);
+    if (bytes.size() != expected.bytes || expected.data.raw == nullptr) continue;
+    const auto wrong = FindWrongElement(expected, bytes.data(), nodes, interpreter.verification());
+    if (!wrong) continue;
+    if (verification_.wrong++ == 0) {
+      verification_.node = node_index;
+      verification_.tensor = index;
+      verification_.element = wrong->element;
+      verification_.expected = wrong->expected;
+      verification_.found = wrong->found;
+    }
+    interpreter.reporter()->Report(
+        "subgraph %d node %d %s is wrong: tensor %d '%s': element %lld: expected %.9g, found %.9g",
+        subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)), index,
+        expected.name == nullptr ? "" : expected.name, static_cast<long long>(wrong->element),
+        wrong->expected, wrong->found);
+    return true;
+  }
+  return false;
+}
+
+TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& resources_before) {
+  const Stopwatch watch(&verification_.spent_ns);
+  FallbackPartition& partition = partitions_.Of(node_index);
+  InterpreterState& interpreter = *subgraph_->interpreter();
+  if (!CanCompare(node_index)) {
+    ++verification_.skipped;
+    return kTfLiteOk;
+  }
+  const std::span<TfLiteTensor> tensors = subgraph_->graph().tensors();
+  SavedContents found, variables_after;
+  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+    if (index >= 0) found.Save(index, tensors[static_cast<size_t>(index)]);
+  }
+  SaveVariableInputs(node_index, &variables_after);
+  const Resources::Snapshot resources_after = interpreter.resources().Save();
+  variables_of_node_.PutBack(tensors);
+  interpreter.resources().Restore(resources_before);
+  const TfLiteStatus status = RunReplaced(partition);
+  scratch_.ForgetAddresses();
+
+  bool is_wrong = false;
+  if (status == kTfLiteOk) {
+    ++verification_.verified;
+    is_wrong = FindWrong(node_index, found);
+  } else if (status != kTfLiteCancelled) {
+    // An operator that only the delegate has.
+    partition.verifiable = false;
+    ++verification_.skipped;
+  }
+  if (is_wrong && interpreter.hot()) {
+    partition.BackOff(interpreter.inference(), -1);
+    NoteRecomputed(node_index);
+    return kTfLiteOk;
+  }
+  found.PutBack(tensors);
+  variables_after.PutBack(tensors);
+  interpreter.resources().Restore(resources_after);
+  if (status != kTfLiteCancelled) return kTfLiteOk;
+  return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
+}
+
+// ---- Computing again ----------------------------------------------------------------------------
 
 TfLiteStatus HotFallback::Recompute(int node_index) {
   FallbackPartition& partition = partitions_.Of(node_index);
@@ -212,13 +306,18 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   const TfLiteStatus status = RunReplaced(partition);
   scratch_.ForgetAddresses();
   if (status != kTfLiteOk) return status;
+  NoteRecomputed(node_index);
+  return kTfLiteOk;
+}
+
+void HotFallback::NoteRecomputed(int node_index) {
+  FallbackPartition& partition = partitions_.Of(node_index);
   degraded_in_ = subgraph_->interpreter()->inference();
   ++statistics_.recomputed;
   ++partition.recomputed;
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes were computed on the CPU", subgraph_->index(),
       node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
-  return kTfLiteOk;
 }
 
 // A partition that reads float16 does not wait for the nodes that widen it: it may run before them,

@@ -13,6 +13,11 @@
 // it) makes the subgraph's run start over without it: the caller's inputs are still there,
 // variables are put back to what they were, those of the subgraphs that were called among them.
 //
+// With the nodes at hand, a delegate's results can be verified too (Verification), under either
+// policy: its nodes compute the same again from the same inputs, variables and resources, and the
+// outputs are compared. Right ones stay the delegate's. A wrong one is reported; under Hot the
+// CPU's outputs take its place, and the partition stays on the CPU until the graph changes.
+//
 // An inference is one call of the client's. A subgraph may run many times in one, as the body of a
 // loop does, or not at all; back-off and "degraded" count inferences, not runs.
 #ifndef DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
@@ -23,6 +28,7 @@
 #include "c_api/include/common.h"
 #include "core/base/resources.h"
 #include "core/base/saved_contents.h"
+#include "core/base/verification.h"
 #include "core/delegation/fallback_partitions.h"
 #include "core/delegation/fallback_scratch.h"
 #include "core/delegation/known_shapes.h"
@@ -60,6 +66,7 @@ class HotFallback final : public NodeFallback {
   void Invalidate() override;
 
   const FallbackStatistics& statistics() const { return statistics_; }
+  const VerificationStatistics& verification() const { return verification_; }
   // The newest inference computed a delegate's nodes of this subgraph on the CPU.
   bool degraded() const;
   // How often a delegate's node was computed by its nodes.
@@ -69,6 +76,11 @@ class HotFallback final : public NodeFallback {
   bool OutputsKeptTheirShapes(int node_index) const;
   TfLiteStatus GiveOutputsKnownShapes(int node_index);
   TfLiteStatus Recompute(int node_index);
+  void NoteRecomputed(int node_index);
+  void SaveVariableInputs(int node_index, SavedContents* out_saved);
+  TfLiteStatus Verify(int node_index, const Resources::Snapshot& resources_before);
+  bool CanCompare(int node_index);
+  bool FindWrong(int node_index, const SavedContents& found);
   TfLiteStatus RunReplaced(const FallbackPartition& partition);
   TfLiteStatus RunMakersOfWidened(const std::vector<int>& makers);
   TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);
@@ -85,6 +97,7 @@ class HotFallback final : public NodeFallback {
   const TfLiteDelegate* lost_ = nullptr;
   int64_t degraded_in_ = 0;  // the number of an inference; 0: none
   FallbackStatistics statistics_;
+  VerificationStatistics verification_;
 };
 
 // The fallback of a subgraph, made by MakeDelegation.

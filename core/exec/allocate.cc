@@ -69,7 +69,8 @@ TfLiteStatus Subgraph::Reallocate() {
   shared_shapes_.BeginPlan(graph_, graph_.plan());
   const TfLiteStatus status = PrepareAndAllocate();
   if (status != kTfLiteOk) return status;
-  if (interpreter_->hot() && fallback().Reserve() != kTfLiteOk) return kTfLiteError;
+  if (interpreter_->keeps_replaced_nodes() && fallback().Reserve() != kTfLiteOk)
+    return kTfLiteError;
   DropIdleTemporaries();
   if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   state_ = State::kInvokable;
@@ -146,14 +147,15 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   TfLiteStatus status = interpreter_->CheckCancellation();
   if (status != kTfLiteOk) return status;
   graph_.EnsureTensorCapacity();
-  const bool hot = interpreter_->hot() && graph_.node(node_index)->delegate != nullptr;
+  const bool kept =
+      interpreter_->keeps_replaced_nodes() && graph_.node(node_index)->delegate != nullptr;
   const std::vector<SharedShape> shared = shared_shapes_.Of(graph_, node_index);
-  if (hot) status = fallback().InferReplacedShapes(node_index);
+  if (kept) status = fallback().InferReplacedShapes(node_index);
   const bool cancelled = status != kTfLiteOk;
   interpreter_->failure_note().Clear();
   if (!cancelled) status = RunPrepare(node_index);
   if (!KeepShapes(shared)) status = kTfLiteError;
-  if (hot && !cancelled && status != kTfLiteOutputShapeNotKnown) {
+  if (kept && !cancelled && status != kTfLiteOutputShapeNotKnown) {
     status = fallback().CheckPrepareResult(node_index, status);
   }
   if (status != kTfLiteOk && status != kTfLiteOutputShapeNotKnown) {
@@ -225,8 +227,8 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
 }
 
 void Subgraph::NoteReaders() {
-  // Under Hot, nodes that a delegate has taken may have to run after all.
-  const bool any = interpreter_->hot() && !delegation().original_plan().empty();
+  // Nodes that a delegate has taken may have to run after all.
+  const bool any = interpreter_->keeps_replaced_nodes() && !delegation().original_plan().empty();
   read_.assign(graph_.tensors().size(), any);
   for (int index : graph_.outputs()) {
     if (index >= 0) read_[index] = true;

@@ -59,8 +59,8 @@ class DelegateLayer {
                                int* out_count) = 0;
 };
 
-// What computes a delegate's nodes when it fails, under the policy Hot. Used under that policy
-// only.
+// What computes a delegate's nodes when it fails, under the policy Hot, or to verify its results.
+// Used for these only.
 class NodeFallback {
  public:
   virtual ~NodeFallback() = default;

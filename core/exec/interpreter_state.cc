@@ -18,6 +18,7 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
       steps_(config.steps),
       hot_(config.hot),
       delegate_retry_(config.delegate_retry),
+      verification_(config.verification),
       limits_(config.limits),
       pool_(config.pool) {
   if (config.make_observer) observer_ = config.make_observer(this);

@@ -18,6 +18,7 @@
 #include "core/base/partition.h"
 #include "core/base/resources.h"
 #include "core/base/thread_pool.h"
+#include "core/base/verification.h"
 #include "core/exec/delegate_layer.h"
 #include "core/exec/observer.h"
 #include "core/kernel_api/runtime.h"
@@ -40,6 +41,8 @@ struct InterpreterConfig {
   bool hot = false;
   // Under Hot: for how many inferences a node that failed backs off; -1: for good.
   int delegate_retry = 0;
+  // Whether delegates' results are compared with the CPU's.
+  Verification verification;
   // Makes the layer that applies delegates, for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;
   // Makes the observer of the interpreter; empty: there is none. Called before it is built.
@@ -114,6 +117,9 @@ class InterpreterState {
   Resources& resources() { return resources_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   bool hot() const { return hot_; }
+  const Verification& verification() const { return verification_; }
+  // The nodes that delegates replaced stay ready to run.
+  bool keeps_replaced_nodes() const { return hot_ || verification_.enabled(); }
   // Whether nodes may run as steps: not in reference arithmetic, nor where every call is observed.
   bool steps() const {
     return steps_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
@@ -160,6 +166,7 @@ class InterpreterState {
   const bool steps_;
   const bool hot_;
   const int delegate_retry_;
+  const Verification verification_;
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;

@@ -75,7 +75,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     return status;
   }
   tensor_resized_ = false;
-  if (interpreter_->hot() && graph_.node(node_index)->delegate != nullptr) {
+  if (interpreter_->keeps_replaced_nodes() && graph_.node(node_index)->delegate != nullptr) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
   } else if (const TfLiteStatus status = RunAt(position); status != kTfLiteOk) {

@@ -4,6 +4,8 @@
 // of its own: what is right on the CPU has to be right through it, so it tests the way into a
 // delegate and back for every operator. It links nothing.
 //
+// The option "wrong" names a node, in whatever subgraph, whose first output is then not right.
+//
 // A kernel gets a copy of the node that it stands for, with temporaries and user data of its own;
 // the rest belongs to the node.
 #include <stddef.h>
@@ -14,9 +16,15 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
+typedef struct Relay {
+  TfLiteDelegate base;
+  int wrong;  // a node, -1: none
+} Relay;
+
 typedef struct Kernel {
   TfLiteNode node;
   TfLiteRegistration registration;
+  int is_wrong;
 } Kernel;
 
 // The runtime frees arrays with free, so malloc is as good as its own function.
@@ -65,6 +73,8 @@ static void* InitKernel(TfLiteContext* context, const char* buffer, size_t lengt
   if (kernel == NULL) return NULL;
   kernel->node = *node;
   kernel->registration = *registration;
+  const Relay* relay = (const Relay*)params->delegate->data_;
+  kernel->is_wrong = params->nodes_to_replace->data[0] == relay->wrong;
   kernel->node.delegate = NULL;
   kernel->node.user_data = NULL;
   kernel->node.temporaries = Copy(NULL);
@@ -91,7 +101,16 @@ static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
 
 static TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* own) {
   Kernel* kernel = (Kernel*)own->user_data;
-  return kernel->registration.invoke(context, &kernel->node);
+  const TfLiteStatus status = kernel->registration.invoke(context, &kernel->node);
+  if (!kernel->is_wrong || own->outputs->size == 0) return status;
+  TfLiteTensor* output = &context->tensors[own->outputs->data[0]];
+  if (output->bytes == 0 || output->data.raw == NULL) return status;
+  if (output->type == kTfLiteFloat32) {
+    output->data.f[0] = 2 * output->data.f[0] + 1;
+  } else {
+    output->data.raw[0] ^= 0x40;
+  }
+  return status;
 }
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
@@ -120,16 +139,21 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
 TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
                                               const char* const* options_values, size_t num_options,
                                               void (*report_error)(const char* message)) {
-  (void)options_values;
-  if (num_options > 0) {
-    if (report_error != NULL) report_error(options_keys[0]);
-    return NULL;  // there are no options
+  int wrong = -1;
+  for (size_t i = 0; i < num_options; ++i) {
+    if (strcmp(options_keys[i], "wrong") != 0) {
+      if (report_error != NULL) report_error(options_keys[i]);
+      return NULL;
+    }
+    wrong = atoi(options_values[i]);
   }
-  TfLiteDelegate* delegate = (TfLiteDelegate*)calloc(1, sizeof *delegate);
-  if (delegate == NULL) return NULL;
-  delegate->Prepare = Prepare;
-  delegate->flags = kTfLiteDelegateFlagsAllowDynamicTensors;
-  return delegate;
+  Relay* relay = (Relay*)calloc(1, sizeof *relay);
+  if (relay == NULL) return NULL;
+  relay->wrong = wrong;
+  relay->base.data_ = relay;
+  relay->base.Prepare = Prepare;
+  relay->base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+  return &relay->base;
 }
 
 void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { free(delegate); }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/verification.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+constexpr double kLeastTolerance = 1e-5;
+
+float FromHalf(uint16_t bits) {
+  const uint32_t sign = (bits & 0x8000U) << 16, exponent = (bits >> 10) & 31,
+                 mantissa = bits & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | (mantissa << 13));
+  if (exponent > 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float value = std::ldexp(static_cast<float>(mantissa), -24);
+  return sign != 0 ? -value : value;
+}
+
+template <typename T>
+double Load(const char* data, size_t index) {
+  T value;
+  std::memcpy(&value, data + index * sizeof(T), sizeof(T));
+  if constexpr (std::is_same_v<T, uint16_t>) return FromHalf(value);  // the one use of uint16_t
+  return static_cast<double>(value);
+}
+
+bool AreClose(double expected, double found, double tolerance) {
+  if (std::isnan(expected) || std::isnan(found)) return std::isnan(expected) == std::isnan(found);
+  if (std::isinf(expected) || std::isinf(found)) return expected == found;
+  return std::abs(expected - found) <= tolerance;
+}
+
+template <typename T>
+std::optional<WrongElement> Compare(const TfLiteTensor& expected, const char* found,
+                                    double relative, double absolute) {
+  const size_t count = expected.bytes / sizeof(T);
+  double greatest = 0;
+  for (size_t i = 0; relative > 0 && i < count; ++i) {
+    const double magnitude = std::abs(Load<T>(expected.data.raw, i));
+    if (std::isfinite(magnitude)) greatest = std::max(greatest, magnitude);
+  }
+  const double tolerance = relative * greatest + absolute;
+  for (size_t i = 0; i < count; ++i) {
+    const double a = Load<T>(expected.data.raw, i), b = Load<T>(found, i);
+    if (!AreClose(a, b, tolerance)) return WrongElement{static_cast<int64_t>(i), a, b};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Verification::Wants(int64_t runs) const {
+  switch (mode) {
+    case Mode::kFirst:
+      return runs == 0;
+    case Mode::kEveryNth:
+      return runs % interval == 0;
+    case Mode::kAlways:
+      return true;
+    case Mode::kNever:
+      break;
+  }
+  return false;
+}
+
+std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
+                                             size_t nodes, const Verification& verification) {
+  const double steps = verification.quantized_steps >= 0 ? verification.quantized_steps
+                                                         : 3 + static_cast<double>(nodes) / 2;
+  const bool is_quantized = expected.quantization.type != kTfLiteNoQuantization;
+  switch (expected.type) {
+    case kTfLiteFloat32:
+      return Compare<float>(expected, found, verification.float32_tolerance, kLeastTolerance);
+    case kTfLiteFloat64:
+      return Compare<double>(expected, found, verification.float32_tolerance, kLeastTolerance);
+    case kTfLiteFloat16:
+      return Compare<uint16_t>(expected, found, verification.float16_tolerance, kLeastTolerance);
+    case kTfLiteInt8:
+      return Compare<int8_t>(expected, found, 0, is_quantized ? steps : 0);
+    case kTfLiteUInt8:
+      return Compare<uint8_t>(expected, found, 0, is_quantized ? steps : 0);
+    case kTfLiteInt16:
+      return Compare<int16_t>(expected, found, 0, is_quantized ? steps : 0);
+    case kTfLiteInt32:
+      return Compare<int32_t>(expected, found, 0, 0);
+    default:
+      return Compare<unsigned char>(expected, found, 0, 0);
+  }
+}
+
+}  // namespace deputy
