@@ -20,6 +20,7 @@
 #include "deputy/c_api_experimental.h"
 #include "deputy/c_api_opaque.h"
 #include "deputy/external_delegate.h"
+#include "deputy/interop_attribute_map.h"
 #include "deputy/interop_types.h"
 #include "deputy/nnapi_delegate_c_api.h"
 #include "deputy/telemetry_profiler.h"
@@ -970,6 +971,89 @@ static void holders_give_back_what_they_got(void** state) {
   assert_null(TfLiteTelemetrySubgraphInfoGetQuantizations(NULL));
 }
 
+static void attribute_maps_keep_values_by_their_type(void** state) {
+  (void)state;
+  TfLiteAttributeMap* buffer = TfLiteAttributeMapCreate(kTfLiteAttrMapTypeBuffer);
+  TfLiteAttributeMap* sync = TfLiteAttributeMapCreate(kTfLiteAttrMapTypeSync);
+  assert_true(TfLiteAttributeMapIsBufferAttributeMap(buffer));
+  assert_false(TfLiteAttributeMapIsSyncAttributeMap(buffer));
+  assert_true(TfLiteAttributeMapIsSyncAttributeMap(sync));
+  size_t size = 7;
+  bool truth = false;
+  const char* text = NULL;
+  int number = 0;
+  assert_false(TfLiteAttributeMapGetSizeTBufferAttr(buffer, kTfLiteBufferAttrKeySize, &size));
+  assert_int_equal(size, 7);
+  assert_true(TfLiteAttributeMapSetSizeTBufferAttr(buffer, kTfLiteBufferAttrKeySize, 1));
+  assert_true(TfLiteAttributeMapSetSizeTBufferAttr(buffer, kTfLiteBufferAttrKeySize, 64));
+  assert_false(TfLiteAttributeMapSetSizeTBufferAttr(sync, kTfLiteBufferAttrKeySize, 64));
+  assert_true(TfLiteAttributeMapGetSizeTBufferAttr(buffer, kTfLiteBufferAttrKeySize, &size));
+  assert_int_equal(size, 64);
+  assert_false(TfLiteAttributeMapGetBoolBufferAttr(buffer, kTfLiteBufferAttrKeySize, &truth));
+  assert_false(TfLiteAttributeMapGetStringSyncAttr(
+      buffer, kTfLiteSynchronizationAttrKeyObjectTypeName, &text));
+  assert_true(TfLiteAttributeMapSetStringSyncAttr(sync, kTfLiteSynchronizationAttrKeyObjectTypeName,
+                                                  "fence"));
+  assert_true(TfLiteAttributeMapGetStringSyncAttr(sync, kTfLiteSynchronizationAttrKeyObjectTypeName,
+                                                  &text));
+  assert_string_equal(text, "fence");
+  TfLiteAttributeMapSetCustomIntAttr(buffer, "mine", 3);
+  TfLiteAttributeMapSetCustomIntAttr(buffer, NULL, 4);
+  TfLiteAttributeMapCopy(buffer, sync);
+  assert_true(TfLiteAttributeMapIsBufferAttributeMap(sync));
+  assert_true(TfLiteAttributeMapGetCustomIntAttr(sync, "mine", &number));
+  assert_int_equal(number, 3);
+  assert_false(TfLiteAttributeMapGetCustomIntAttr(sync, "yours", &number));
+  assert_true(TfLiteAttributeMapGetSizeTAttr(sync, kTfLiteBufferAttrKeySize, &size));
+  TfLiteAttributeMapDelete(buffer);
+  TfLiteAttributeMapDelete(sync);
+  TfLiteAttributeMapDelete(NULL);
+  assert_false(TfLiteAttributeMapGetIntAttr(NULL, 1, &number));
+  assert_false(TfLiteAttributeMapIsBufferAttributeMap(NULL));
+}
+
+// ---- Macros -------------------------------------------------------------------------------------
+
+static char last_report[512];
+static int report_count;
+
+static void keep_report(TfLiteContext* context, const char* format, ...) {
+  (void)context;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(last_report, sizeof last_report, format, args);
+  va_end(args);
+  ++report_count;
+}
+
+static TfLiteStatus ensure_ok(TfLiteContext* context, TfLiteStatus status) {
+  TF_LITE_ENSURE_OK(context, status);
+  return kTfLiteOk;
+}
+
+static TfLiteStatus ensure_ok_or_say(TfLiteContext* context, TfLiteStatus status) {
+  TF_LITE_ENSURE_OK(context, status, "no %s, code %d", "device", 7);
+  return kTfLiteOk;
+}
+
+// The same number of reports as upstream makes: clients count them.
+static void ensure_ok_is_silent_without_a_message(void** state) {
+  (void)state;
+  TfLiteContext context = {0};
+  context.ReportError = keep_report;
+  report_count = 0;
+  assert_int_equal(ensure_ok(&context, kTfLiteOk), kTfLiteOk);
+  assert_int_equal(ensure_ok(&context, kTfLiteDelegateError), kTfLiteDelegateError);
+  assert_int_equal(ensure_ok_or_say(&context, kTfLiteOk), kTfLiteOk);
+  assert_int_equal(report_count, 0);
+  assert_int_equal(ensure_ok_or_say(&context, kTfLiteApplicationError), kTfLiteApplicationError);
+  assert_int_equal(report_count, 1);
+  assert_non_null(strstr(last_report, "abi_common_test.c:"));
+  assert_non_null(strstr(last_report, ": no device, code 7"));
+  assert_int_equal(ensure_ok_or_say(NULL, kTfLiteError), kTfLiteError);
+  assert_int_equal(report_count, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arrays_have_size_and_elements_in_one_block),
@@ -1002,6 +1086,8 @@ int main(void) {
       cmocka_unit_test(xnnpack_and_nnapi_claim_no_node),
       cmocka_unit_test(external_delegate_options_take_256_pairs),
       cmocka_unit_test(holders_give_back_what_they_got),
+      cmocka_unit_test(attribute_maps_keep_values_by_their_type),
+      cmocka_unit_test(ensure_ok_is_silent_without_a_message),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ LANGUAGES = {'c': ['-x', 'c', '-std=c11'], 'c++': ['-x', 'c++', '-std=c++17']}
 SKIPPED = re.compile(r'TfLite(Hexagon|CoreMl|YNNPack|Gl[A-Z]|GpuDelegateOptions$|'
                      r'GpuDelegate(OptionsDefault|Create|Delete|Bind\w+|GetModelMetadata)$)')
 # What belongs to the asynchronous API's separate library is declared when Deputy has it.
-SEPARATE = re.compile(r'TfLite(Async|AttributeMap|ExecutionTask)')
+SEPARATE = re.compile(r'TfLite(Async|ExecutionTask)')
 
 HEADERS = ['c_api.h', 'c_api_experimental.h', 'c_api_opaque.h', 'common.h', 'builtin_op_data.h',
            'builtin_ops.h', 'operator.h', 'async_types.h', 'interop_types.h', 'interop_constants.h',

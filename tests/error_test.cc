@@ -26,6 +26,20 @@ TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
   EXPECT_STREQ(ThreadLastError(), "expected 3, found four");
 }
 
+TEST(ErrorReporter, keeps_the_detail_behind_a_text_of_upstreams_from_the_client) {
+  ReportLog log;
+  const ReportCollector all(log.reporter());
+  log.reporter()->ReportWithDetail("what we know", "Upstream's %d.\n", 7);
+  log.reporter()->ReportWithDetail("", "Alone.");
+  EXPECT_EQ(log.texts(), (std::vector<std::string>{"Upstream's 7.\n", "Alone."}));
+  EXPECT_STREQ(all.text(), "Upstream's 7.; what we know; Alone.");
+  EXPECT_STREQ(log.reporter()->last_error(), "Alone.");
+  log.reporter()->ReportWithDetail("what we know", "Upstream's %d.\n", 7);
+  EXPECT_STREQ(log.reporter()->last_error(), "Upstream's 7.; what we know");
+  EXPECT_STREQ(ThreadLastError(), "Upstream's 7.; what we know");
+  EXPECT_EQ(log.reporter()->count(), 3u);
+}
+
 TEST(ReportCollector, keeps_what_is_reported_while_it_lives) {
   ReportLog log;
   log.reporter()->Report("before");

@@ -51,7 +51,7 @@ TEST(ForeignCall, needs_no_observer) {
   EXPECT_NE(result.user_data, nullptr);
 }
 
-TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name) {
+TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name_and_its_words) {
   const std::pair<Callback, const char*> rows[] = {
       {Callback::kLoad, "loading threw an exception"},
       {Callback::kDescribe, "deputy_plugin threw an exception"},
@@ -75,8 +75,9 @@ TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name) {
           throw std::runtime_error("of the plug-in's own");
         });
     EXPECT_EQ(result.status, kTfLiteError);
-    EXPECT_STREQ(result.exception, text);
-    EXPECT_THAT(notebook.lines, ElementsAre("begin 7", std::string("end 7 1 ") + text));
+    const std::string expected = std::string(text) + ": of the plug-in's own";
+    EXPECT_EQ(result.exception, expected);
+    EXPECT_THAT(notebook.lines, ElementsAre("begin 7", "end 7 1 " + expected));
   }
 }
 

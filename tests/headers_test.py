@@ -4,8 +4,9 @@
 
     headers_test.py BUILD_FOLDER
 
-C99 to C++20 with g++ and, where it is installed, clang. Forwarding headers are compiled once as C
-and once as C++: they hold nothing of their own.
+C99 to C++20 with g++ and, where it is installed, clang. Copies under the paths of TensorFlow Lite
+are compiled once as C and once as C++: they say the same. Each of their trees is enough alone, since
+other programs' builds copy what they include.
 """
 import concurrent.futures
 import os
@@ -44,6 +45,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node, TfLiteStatus stat
   TF_LITE_ENSURE_NEAR(context, 1.0f, context->tensors[0].params.scale, 1e-6);
   TF_LITE_ENSURE_OK(context, status);
   TF_LITE_ENSURE_OK(context, status, "with a message");
+  TF_LITE_ENSURE_OK(context, status, "with %d of %s", 1, "them");
   if (node->user_data)
     TF_LITE_ENSURE(context, status == kTfLiteOk);
   else
@@ -117,6 +119,42 @@ class HeadersTest(unittest.TestCase):
         self.assertGreater(len(headers), 20)
         self.expect_content([(mode, [], f'#include "deputy/{header}"\n')
                              for header in headers for mode in MODES])
+
+    def test_each_header_of_a_copied_tree_compiles_without_the_others(self):
+        for tree in ('tensorflow', 'tflite'):
+            with tempfile.TemporaryDirectory() as folder:
+                shutil.copytree(INCLUDE / tree, pathlib.Path(folder) / tree)
+                paths = sorted((pathlib.Path(folder) / tree).rglob('*.h'))
+                self.assertGreater(len(paths), 30)
+                for path in paths:
+                    done = subprocess.run(['gcc', '-x', 'c', '-std=c99', '-Wall', '-Werror',
+                                           '-fsyntax-only', path],
+                                          capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr[:1000])
+
+    def test_one_program_may_include_a_header_by_several_paths(self):
+        text = ''.join(f'#include "{path}"\n' for path in (
+            'tensorflow/lite/c/c_api.h', 'tflite/core/c/c_api.h', 'deputy/c_api.h',
+            'tensorflow/lite/context.h'))
+        self.expect_content([(mode, [], text) for mode in MODES])
+
+    def test_every_declared_function_is_exported(self):
+        exported = set()
+        for name in ('libdeputy.so', 'libdeputy_gpu.so'):
+            if (BUILD / name).exists():
+                symbols = subprocess.run(['nm', '-D', '--defined-only', BUILD / name],
+                                         capture_output=True, text=True, check=True).stdout
+                exported |= {line.split()[-1].split('@')[0] for line in symbols.splitlines()}
+        declared = {}
+        for header in (INCLUDE / 'deputy').glob('*.h'):
+            text = header.read_text(encoding='utf-8')
+            for name in re.findall(r'^TFL_CAPI_EXPORT[^;(]*?(\w+)\(', text, re.MULTILINE):
+                declared[name] = header.name
+        self.assertGreater(len(declared), 300)
+        missing = {name: header for name, header in declared.items() if name not in exported}
+        if not (BUILD / 'libdeputy_gpu.so').exists():
+            missing = {name: header for name, header in missing.items() if 'gpu' not in header}
+        self.assertFalse(missing)
 
     def test_each_forwarding_header_compiles(self):
         paths = [line.split()[0] for line in

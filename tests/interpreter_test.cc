@@ -93,7 +93,14 @@ TEST(Interpreter, unknown_builtin_version_is_refused_at_creation_in_upstreams_wo
   m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()), 99);
   TestInterpreter t(m.Finish());
   EXPECT_EQ(t.get(), nullptr);
-  EXPECT_THAT(t.log(), StartsWith("Didn't find op for builtin opcode 'ADD' version '99'."));
+  EXPECT_EQ(t.log(),
+            "Didn't find op for builtin opcode 'ADD' version '99'. "
+            "An older version of this builtin might be supported. "
+            "Are you using an old TFLite binary with a newer model?\n\n"
+            "Registration failed.\n\n");
+  EXPECT_STREQ(DeputyLastError(),
+               "Registration failed.; operator ADD version 99: this build does not know that "
+               "version of the operator");
 }
 
 TEST(Interpreter, bad_node_index_is_created_but_never_runs) {

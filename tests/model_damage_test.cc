@@ -63,7 +63,11 @@ TEST(Damage, another_identifier_is_refused) {
   bytes[7] = '4';
   const LoadResult result = LoadBytes(bytes);
   EXPECT_EQ(result.model, nullptr);
-  EXPECT_THAT(result.reports.at(0), HasSubstr("expected the identifier TFL3"));
+  ASSERT_EQ(result.reports.size(), 1u);
+  EXPECT_EQ(result.reports[0], "The model is not a valid Flatbuffer buffer");
+  EXPECT_STREQ(
+      ThreadLastError(),
+      "The model is not a valid Flatbuffer buffer; expected the identifier TFL3 at byte 4");
 }
 
 TEST(Damage, every_truncation_is_harmless) {

@@ -133,8 +133,6 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
 #define TFL_INTERNAL_REPORT_(report) report
 #endif
 
-// The first of its arguments; needs at least two.
-#define TFL_INTERNAL_FIRST_(first, ...) first
 #define TFL_INTERNAL_TEXT_(x) #x
 #define TFL_INTERNAL_LINE_TEXT_(x) TFL_INTERNAL_TEXT_(x)
 
@@ -213,16 +211,35 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
     }                                                                                              \
   } while (0)
 
-// TF_LITE_ENSURE_OK(context, status) or (context, status, message): returns the status, having
-// named the expression and the message, if it is not kTfLiteOk.
-#define TF_LITE_ENSURE_OK(context, ...)                                                    \
-  do {                                                                                     \
-    const TfLiteStatus tfl_internal_status = TFL_INTERNAL_FIRST_(__VA_ARGS__, 0);          \
-    if (tfl_internal_status != kTfLiteOk) {                                                \
-      TF_LITE_KERNEL_LOG((context), "%s:%d %s failed.", __FILE__, __LINE__, #__VA_ARGS__); \
-      return tfl_internal_status;                                                          \
-    }                                                                                      \
+// TF_LITE_ENSURE_OK(context, status) or (context, status, printf-style message ...): returns the
+// status if it is not kTfLiteOk, having reported the message with its place, if there is one and
+// the context is not NULL. Silent without a message, whose format must be a string literal.
+#define TF_LITE_ENSURE_OK(context, ...)                                                         \
+  TFL_INTERNAL_SEVENTEENTH_(                                                                    \
+      __VA_ARGS__, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_,                  \
+      TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, \
+      TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, \
+      TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, \
+      TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_, \
+      TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_, 0)                                 \
+  (context, __VA_ARGS__)
+
+// With one argument behind the context, and with two to sixteen.
+#define TFL_INTERNAL_ENSURE_OK_(context, status) \
+  do {                                           \
+    (void)(context);                             \
+    TF_LITE_ENSURE_STATUS(status);               \
   } while (0)
+#define TFL_INTERNAL_ENSURE_OK_WITH_(context, status, ...)                                       \
+  do {                                                                                           \
+    const TfLiteStatus tfl_internal_status = (status);                                           \
+    if (tfl_internal_status != kTfLiteOk) {                                                      \
+      TF_LITE_MAYBE_KERNEL_LOG((context),                                                        \
+                               __FILE__ ":" TFL_INTERNAL_LINE_TEXT_(__LINE__) ": " __VA_ARGS__); \
+      return tfl_internal_status;                                                                \
+    }                                                                                            \
+  } while (0)
+#define TFL_INTERNAL_SEVENTEENTH_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, ...) q
 
 // ------------------------------------------------------------------------------------------------
 // Tensors

@@ -4,14 +4,15 @@
 // arguments, guards against exceptions and forwards.
 #include "c_api/include/c_api.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/src/objects.h"
+#include "core/base/environment.h"
 #include "core/delegation/make_delegation.h"
 #include "kernels/cpu/cpu.h"
 
+using deputy::EnvironmentChoice;
 using deputy::ErrorReporter;
 using deputy::Fail;
 using deputy::Guard;
@@ -46,24 +47,20 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
   if (options != nullptr) config = options->config;
   config.make_delegate_parts = &deputy::MakeDelegation;
   if (options == nullptr || !options->arithmetic_set) {
-    const char* wanted = getenv("DEPUTY_ARITHMETIC");
-    if (wanted != nullptr && strcmp(wanted, "reference") == 0) {
+    if (EnvironmentChoice("DEPUTY_ARITHMETIC", {"default", "reference"}) == "reference") {
       config.arithmetic = deputy::Arithmetic::kReference;
     }
   }
   if (options == nullptr || !options->policy_set) {
-    const char* wanted = getenv("DEPUTY_DELEGATE_POLICY");
-    config.hot = wanted != nullptr && strcmp(wanted, "hot") == 0;
+    config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
-  const char* plan = getenv("DEPUTY_PLAN");
-  config.steps =
-      plan != nullptr && strcmp(plan, "steps") == 0 && strcmp(deputy::Cpu().name, "reference") != 0;
+  config.steps = EnvironmentChoice("DEPUTY_PLAN", {"nodes", "steps"}) == "steps" &&
+                 strcmp(deputy::Cpu().name, "reference") != 0;
   deputy::ValidationConfig validation;
   if (options != nullptr && options->validation_set) {
     validation = options->validation;
   } else {
-    const char* wanted = getenv("DEPUTY_VALIDATION");
-    validation.enabled = wanted != nullptr && strcmp(wanted, "1") == 0;
+    validation.enabled = EnvironmentChoice("DEPUTY_VALIDATION", {"0", "1"}) == "1";
   }
   if (validation.enabled) {
     config.make_observer = [validation](deputy::InterpreterState* interpreter) {

@@ -50,8 +50,14 @@ void CallReporter(ReportFunction function, void* user_data, const char* format, 
   va_end(args);
 }
 
+void FormatText(const char* format, va_list args, char (&out_text)[kTextSize]) {
+  if (std::vsnprintf(out_text, kTextSize, format, args) < 0) {
+    std::snprintf(out_text, kTextSize, "%s", format);
+  }
+}
+
 // Clients in languages that cannot read a va_list show the format alone, so that it has to say all.
-void Deliver(ReportFunction function, void* user_data, const char* text) {
+void DeliverTo(ReportFunction function, void* user_data, const char* text) {
   CallReporter(function, user_data, TextAsFormat(text).get());
 }
 
@@ -67,7 +73,7 @@ void DeliverToDefault(const char* text) {
     std::fprintf(stderr, "ERROR: %s\n", text);
   } else {
     // Outside the lock, so that a reporter may itself redirect the default.
-    Deliver(function, user_data, text);
+    DeliverTo(function, user_data, text);
   }
 }
 
@@ -81,18 +87,34 @@ void ErrorReporter::Report(const char* format, ...) {
 }
 
 void ErrorReporter::ReportV(const char* format, va_list args) {
-  static_assert(sizeof(last_error_) == kTextSize);
   char text[kTextSize];
-  if (std::vsnprintf(text, sizeof(text), format, args) < 0) {
-    std::snprintf(text, sizeof(text), "%s", format);
-  }
-  std::memcpy(last_error_, text, sizeof(text));
-  std::memcpy(thread_last_error, text, sizeof(text));
-  if (collector_ != nullptr) collector_->Add(text);
+  FormatText(format, args, text);
+  Deliver(text, text);
+}
+
+void ErrorReporter::ReportWithDetail(const char* detail, const char* format, ...) {
+  char text[kTextSize], known[kTextSize];
+  va_list args;
+  va_start(args, format);
+  FormatText(format, args, text);
+  va_end(args);
+  // Texts of upstream's may end a line.
+  const int length = static_cast<int>(std::strcspn(text, "\n"));
+  std::snprintf(known, sizeof(known), "%.*s%s%s", length, text, *detail == '\0' ? "" : "; ",
+                detail);
+  Deliver(known, text);
+}
+
+void ErrorReporter::Deliver(const char* known, const char* text) {
+  static_assert(sizeof(last_error_) == kTextSize);
+  ++count_;
+  std::snprintf(last_error_, sizeof(last_error_), "%s", known);
+  std::memcpy(thread_last_error, last_error_, sizeof(thread_last_error));
+  if (collector_ != nullptr) collector_->Add(last_error_);
   if (function_ == nullptr) {
     DeliverToDefault(text);
   } else {
-    Deliver(function_, user_data_, text);
+    DeliverTo(function_, user_data_, text);
   }
 }
 

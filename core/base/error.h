@@ -33,15 +33,28 @@ class ErrorReporter {
   void Report(const char* format, ...) __attribute__((format(printf, 2, 3)));
   void ReportV(const char* format, va_list args);
 
+  // For texts of upstream's that clients compare letter by letter: the client gets the text alone;
+  // `detail`, what we know beyond it, stands behind it, as "text; detail", in last_error(), the
+  // thread's last error and collectors.
+  void ReportWithDetail(const char* detail, const char* format, ...)
+      __attribute__((format(printf, 3, 4)));
+
   // Text of the newest report, "" before the first. Valid until the next report.
   const char* last_error() const { return last_error_; }
+
+  // Of reports so far.
+  size_t count() const { return count_; }
 
  private:
   friend class ReportCollector;
 
+  // `known` is remembered, `text` handed to the client.
+  void Deliver(const char* known, const char* text);
+
   ReportFunction function_ = nullptr;
   void* user_data_ = nullptr;
   ReportCollector* collector_ = nullptr;
+  size_t count_ = 0;
   char last_error_[1024] = "";
 };
 

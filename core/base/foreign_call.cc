@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/foreign_call.h"
 
-namespace deputy {
+#include <cstdio>
 
-const char* ExceptionText(Callback callback) {
+namespace deputy {
+namespace {
+
+const char* PlainText(Callback callback) {
   switch (callback) {
     case Callback::kLoad:
       return "loading threw an exception";
@@ -33,6 +36,17 @@ const char* ExceptionText(Callback callback) {
       return "free threw an exception";
   }
   return "threw an exception";
+}
+
+// An array rather than a std::string: it is there when memory is not.
+thread_local char text_with_what[256] = "";
+
+}  // namespace
+
+const char* ExceptionText(Callback callback, const char* what) {
+  if (what == nullptr || *what == '\0') return PlainText(callback);
+  std::snprintf(text_with_what, sizeof text_with_what, "%s: %s", PlainText(callback), what);
+  return text_with_what;
 }
 
 }  // namespace deputy

@@ -7,6 +7,7 @@
 #define DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 
 #include <cstdint>
+#include <exception>
 
 #include "c_api/include/common.h"
 
@@ -45,8 +46,10 @@ struct ForeignCall {
 // How it ended.
 struct CallResult {
   TfLiteStatus status = kTfLiteOk;
-  void* user_data = nullptr;        // what init returned
-  const char* exception = nullptr;  // "invoke threw an exception"; null if it threw none
+  void* user_data = nullptr;  // what init returned
+  // "invoke threw an exception: what() of it"; null if it threw none. Holds until the next
+  // exception on this thread.
+  const char* exception = nullptr;
 };
 
 // Told of every call, on the thread that makes it. Calls nest: each Begin has its End, the
@@ -60,8 +63,9 @@ class CallObserver {
   ~CallObserver() = default;
 };
 
-// "init threw an exception" and its like.
-const char* ExceptionText(Callback callback);
+// "init threw an exception" and its like; with `what` behind it, which may be null, in a buffer of
+// the thread's.
+const char* ExceptionText(Callback callback, const char* what);
 
 // Runs `function(CallResult*)`, which makes the call; `observer` may be null. An exception is the
 // status Error.
@@ -71,9 +75,12 @@ CallResult CallForeign(CallObserver* observer, const ForeignCall& call, Function
   CallResult result;
   try {
     function(&result);
+  } catch (const std::exception& exception) {
+    result.status = kTfLiteError;
+    result.exception = ExceptionText(call.callback, exception.what());
   } catch (...) {
     result.status = kTfLiteError;
-    result.exception = ExceptionText(call.callback);
+    result.exception = ExceptionText(call.callback, nullptr);
   }
   if (observer != nullptr) observer->End(call, result);
   return result;

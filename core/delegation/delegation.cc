@@ -2,6 +2,7 @@
 #include "core/delegation/delegation.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/base/delegate_call.h"
@@ -34,6 +35,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (delegate == nullptr) return Fail(reporter, kTfLiteDelegateError, "Null delegate.");
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->fallback().Invalidate();
+  prepare_problem_.clear();
   const AppliedDelegates::Application application(&delegates_, delegate);
   const AppliedDelegate& offered = *delegates_.current();
   const ReportCollector reports(reporter);
@@ -107,8 +109,8 @@ TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
   TakeBack();
   if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
-              "subgraph %d: the delegate could not be applied; the graph is as it was before",
-              subgraph_->index());
+              "subgraph %d: the delegate could not be applied%s%s; the graph is as it was before",
+              subgraph_->index(), prepare_problem_.empty() ? "" : ": ", prepare_problem_.c_str());
 }
 
 Delegation::Transaction::Transaction(Subgraph* subgraph)
@@ -165,13 +167,22 @@ TfLiteStatus Delegation::CheckStaticShapes() {
 
 TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   if (transaction_ != nullptr) transaction_->called = true;
+  prepare_problem_.clear();
   CallObserver* const observer = subgraph_->interpreter()->call_observer();
   EnterDelegateMode();
   QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
                             .delegate = delegate.handle};
-  TfLiteStatus status = CallDelegatePrepare(observer, call).status;
+  const ErrorReporter& reporter = *subgraph_->interpreter()->reporter();
+  const size_t reports_before = reporter.count();
+  const CallResult result = CallDelegatePrepare(observer, call);
+  TfLiteStatus status = result.status;
+  if (result.exception != nullptr) {
+    prepare_problem_ = result.exception;
+  } else if (status != kTfLiteOk && reporter.count() == reports_before) {
+    prepare_problem_ = "Prepare returned status " + std::to_string(status);
+  }
   LeaveDelegateMode();
   // Also what a delegate that failed has written stays in the nodes.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
@@ -215,8 +226,10 @@ TfLiteStatus Delegation::Restore() {
   if (transaction_ != nullptr) return kTfLiteDelegateError;
   const TfLiteStatus status = Remove(kNotApplied);
   if (status != kTfLiteOk) return status;
-  return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
-              "Restored original execution plan after delegate application failure.");
+  subgraph_->interpreter()->reporter()->ReportWithDetail(
+      prepare_problem_.c_str(),
+      "Restored original execution plan after delegate application failure.");
+  return kTfLiteDelegateError;
 }
 
 // ---- Undo, redo, remove -------------------------------------------------------------------------

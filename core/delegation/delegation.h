@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "c_api/include/common.h"
@@ -124,6 +125,7 @@ class Delegation final : public DelegateLayer {
   bool undone_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
+  std::string prepare_problem_;  // why the newest Prepare failed; "" if it did not, or has said it
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;

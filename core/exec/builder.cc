@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
@@ -31,6 +32,20 @@ bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size
   return true;
 }
 
+// Upstream's two reports, letter by letter; the newest has to say why for those who ask for it.
+TfLiteStatus RefuseBuiltin(const OperatorCodeDesc& code, const char* why, ErrorReporter* reporter) {
+  const char* name = BuiltinOperatorName(code.code);
+  reporter->ReportWithDetail(why,
+                             "Didn't find op for builtin opcode '%s' version '%d'. "
+                             "An older version of this builtin might be supported. "
+                             "Are you using an old TFLite binary with a newer model?\n",
+                             name, code.version);
+  const std::string detail =
+      "operator " + std::string(name) + " version " + std::to_string(code.version) + ": " + why;
+  reporter->ReportWithDetail(detail.c_str(), "Registration failed.\n");
+  return kTfLiteError;
+}
+
 }  // namespace
 
 TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
@@ -54,16 +69,12 @@ TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, Erro
     const TfLiteRegistration* found = custom ? resolver->FindCustom(code.custom_name, code.version)
                                              : resolver->FindBuiltin(code.code, code.version);
     if (found == nullptr && !custom) {
-      return Fail(reporter, kTfLiteError,
-                  "Didn't find op for builtin opcode '%s' version '%d'. This build does not know "
-                  "that version of the operator",
-                  BuiltinOperatorName(code.code), code.version);
+      return RefuseBuiltin(code, "this build does not know that version of the operator", reporter);
     }
     if (!custom && resolver->FindParser(code.code) == nullptr) {
-      return Fail(reporter, kTfLiteError,
-                  "Didn't find op for builtin opcode '%s' version '%d'. A kernel was registered, "
-                  "but this build cannot read the operator's options",
-                  BuiltinOperatorName(code.code), code.version);
+      return RefuseBuiltin(
+          code, "a kernel was registered, but this build cannot read the operator's options",
+          reporter);
     }
     TfLiteRegistration registration =
         found != nullptr ? *found : UnresolvedCustomOp(code.custom_name, code.version);

@@ -19,6 +19,7 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "core/base/memory.h"
@@ -455,11 +456,13 @@ TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
   if (schema::VerifyModelBuffer(verifier)) return kTfLiteOk;
   constexpr size_t kIdentifierEnd = 8;
   if (bytes.size() < kIdentifierEnd || std::memcmp(bytes.data() + 4, "TFL3", 4) != 0) {
-    return Fail(reporter, kTfLiteError, "%s; expected the identifier TFL3 at byte 4",
-                kNotAFlatbuffer);
+    reporter->ReportWithDetail("expected the identifier TFL3 at byte 4", "%s", kNotAFlatbuffer);
+    return kTfLiteError;
   }
-  return Fail(reporter, kTfLiteError, "%s; its %zu bytes are damaged or cut short", kNotAFlatbuffer,
-              bytes.size());
+  const std::string damaged =
+      "its " + std::to_string(bytes.size()) + " bytes are damaged or cut short";
+  reporter->ReportWithDetail(damaged.c_str(), "%s", kNotAFlatbuffer);
+  return kTfLiteError;
 }
 
 }  // namespace

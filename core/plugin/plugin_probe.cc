@@ -19,6 +19,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/base/environment.h"
 #include "core/base/guard.h"
 
 namespace deputy {
@@ -86,8 +87,7 @@ std::string NoChild(int error) {
 }  // namespace
 
 bool PluginProbeWanted() {
-  const char* wish = std::getenv("DEPUTY_PLUGIN_PROBE");
-  return wish != nullptr && std::strcmp(wish, "1") == 0;
+  return EnvironmentChoice("DEPUTY_PLUGIN_PROBE", {"0", "1"}) == "1";
 }
 
 std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {

@@ -3,13 +3,16 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "core/base/environment.h"
 
 namespace deputy {
 namespace {
@@ -142,8 +145,12 @@ const CpuKernels* Tables() {
 }
 
 const CpuKernels& Choose() {
-  const char* name = std::getenv("DEPUTY_CPU");
-  if (const CpuKernels* found = name == nullptr ? nullptr : FindCpu(name)) return *found;
+  std::vector<std::string> names;
+  for (const LevelRow& level : kLevels) {
+    if (level.is_supported()) names.emplace_back(level.name);
+  }
+  const std::string name = EnvironmentChoice("DEPUTY_CPU", names);
+  if (const CpuKernels* found = FindCpu(name.c_str())) return *found;
   int best = kLevelCount - 1;
   while (!kLevels[best].is_supported()) --best;
   return Tables()[best];

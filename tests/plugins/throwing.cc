@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plug-in in C++ that throws across the border, in the function that its option "in" names:
-// create, prepare or destroy.
+// create, prepare, init (of its
+// kernel, which takes the first node) or destroy.
 #include <cstring>
 #include <stdexcept>
 
@@ -12,12 +13,26 @@ namespace {
 
 struct Delegate {
   TfLiteDelegate base = {};
-  bool in_prepare = false, in_destroy = false;
+  bool in_prepare = false, in_init = false, in_destroy = false;
 };
 
-TfLiteStatus Prepare(TfLiteContext*, TfLiteDelegate* base) {
-  if (static_cast<Delegate*>(base->data_)->in_prepare) throw std::runtime_error("prepare");
-  return kTfLiteOk;
+void* Init(TfLiteContext*, const char*, size_t) { throw std::runtime_error("no device 7"); }
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
+  const auto& self = *static_cast<Delegate*>(base->data_);
+  if (self.in_prepare) throw std::runtime_error("prepare");
+  if (!self.in_init) return kTfLiteOk;
+  TfLiteIntArray* plan = nullptr;
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+  // A TfLiteIntArray of one.
+  int claimed[] = {1, plan->data[0]};
+  TfLiteRegistration kernel = {};
+  kernel.init = Init;
+  kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteError; };
+  kernel.custom_name = "Throwing";
+  kernel.version = 1;
+  return context->ReplaceNodeSubsetsWithDelegateKernels(
+      context, kernel, reinterpret_cast<TfLiteIntArray*>(claimed), base);
 }
 
 }  // namespace
@@ -34,6 +49,7 @@ extern "C" TfLiteDelegate* tflite_plugin_create_delegate(const char* const*,
   delegate->base.data_ = delegate;
   delegate->base.Prepare = Prepare;
   delegate->in_prepare = std::strcmp(in, "prepare") == 0;
+  delegate->in_init = std::strcmp(in, "init") == 0;
   delegate->in_destroy = std::strcmp(in, "destroy") == 0;
   return &delegate->base;
 }
