@@ -166,8 +166,9 @@ class CliTest(unittest.TestCase):
     # ---- help ----------------------------------------------------------------------------------
 
     def test_help_fits_80_columns_and_names_every_subcommand(self):
-        self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +inspect +\S")
-        for command in ([], ["run"], ["bench"], ["inspect"], ["plugins"], ["devices"],
+        self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +compare +\S.*\n"
+                                                 r" +inspect +\S")
+        for command in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["plugins"], ["devices"],
                         ["explain"], ["ops"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
@@ -186,6 +187,7 @@ class CliTest(unittest.TestCase):
                 ("--threads", ["bench", FLOAT, "--threads", "0"]),
                 ("--threads", ["bench", FLOAT, "--threads", "two"]),
                 ("--runs", ["bench", FLOAT, "--runs", "-1"]),
+                (r"--top-k: expected at least 1, found '0' \(see", ["run", FLOAT, "-k", "0"]),
                 ("excludes", ["run", FLOAT, "--mean", "1", "--range", "0,1"]),
                 ("is not given", ["run", FLOAT]),
                 ("--expect-from-name needs --image", ["run", FLOAT, "--expect-from-name"]),
@@ -507,7 +509,7 @@ class CliTest(unittest.TestCase):
             self.assertGreaterEqual(float(found[1]), 96)
             self.assertEqual(len(re.findall(r"^wrong ", text, re.M)),
                              int(found[3]) - int(found[2]))
-            self.assertRegex(text, r"latency +median [0-9.]+ ms, p90 [0-9.]+ ms\n")
+            self.assertRegex(text, r"latency +median [0-9.]+ [mu]s, p90 [0-9.]+ [mu]s\n")
             self.assertRegex(text, r"(?m)^CONV_2D +CPU +[1-9]\d* +[0-9.]+ +[0-9.]+ %$")
 
     def test_a_wrong_name_is_counted_and_shown(self):
@@ -630,6 +632,104 @@ class CliTest(unittest.TestCase):
         self.assertEqual(sorted(f.name for f in out.iterdir()),
                          ["a_0_Identity.npy", "b_0_Identity.npy"])
 
+    def test_rows_of_a_table_or_of_a_folder_are_an_inference_each(self):
+        rows = [[(7 * i * k % 11) / 11 for i in range(784)] for k in range(3)]
+        table = self.folder / "rows.csv"
+        lines = [",".join(f"p{i}" for i in range(784))]
+        lines += [",".join(map(repr, row)) for row in rows]
+        table.write_text("\r\n".join(lines) + "\n\n")
+        folder = self.folder / "rows"
+        folder.mkdir()
+        for k, row in enumerate(rows):
+            write_npy(folder / f"{k}.npy", "<f4", (1, 28, 28, 1), struct.pack("<784f", *row))
+        text = self.fine("run", FLOAT, "--rows", table)
+        answers = [list(map(float, line.split(","))) for line in text.splitlines()]
+        self.assertEqual([len(answer) for answer in answers], [10, 10, 10])
+        self.assertEqual(self.fine("run", FLOAT, "--rows", folder), text)
+        piped = deputy("run", FLOAT, "--rows", "-", input=table.read_text())
+        self.assertEqual((piped.returncode, piped.stderr, piped.stdout), (0, "", text))
+        guesses = self.fine("run", FLOAT, "--rows", table, "-k", 1).splitlines()
+        self.assertEqual([int(line.split()[1]) for line in guesses],
+                         [answer.index(max(answer)) for answer in answers])
+        out = self.folder / "out"
+        self.fine("run", FLOAT, "--rows", table, "--output-dir", out)
+        self.assertEqual(len(list(out.glob("row*.npy"))), 3)
+        self.assertIn("3/3", deputy("run", FLOAT, "--rows", table, "--progress").stderr)
+        table.write_text("1,2,3\n")
+        self.refused(2, "rows.csv:1: expected 784 values for input 'picture', found 3",
+                     "run", FLOAT, "--rows", table)
+        table.write_text("1,2\nx,y\n")
+        self.refused(2, "rows.csv:2: expected numbers", "run", FLOAT, "--rows", table)
+        self.refused(2, "no rows of numbers", "run", FLOAT, "--rows", "/dev/null")
+        self.refused(2, "--rows excludes --image", "run", FLOAT, "--rows", folder, "--image",
+                     self.picture)
+
+    def test_a_short_list_of_labels_is_a_mistake(self):
+        labels = self.folder / "labels.txt"
+        labels.write_text("zero\none\n")
+        self.refused(2, "holds 2 labels, but output 0 has 10 values", "run", FLOAT, "--image",
+                     self.picture, "--labels", labels)
+
+    def test_a_seed_gives_other_random_inputs(self):
+        answers = [self.fine("run", FLOAT, "--random", *seed)
+                   for seed in ([], ["--seed", "0"], ["--seed", "7"], ["--seed", "7"])]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(answers[2], answers[3])
+        self.assertNotEqual(answers[0], answers[2])
+
+    def test_findings_of_the_validation_layer_make_the_exit_code_1(self):
+        thrower = f"{PLUGINS}/libthrowing.so,in=prepare"
+        for arguments in (["run", FLOAT, "--random"], ["inspect", FLOAT],
+                          ["bench", FLOAT, *self.QUICK]):
+            result = deputy(*arguments, "--delegate", thrower, "--validate")
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertIn("deputy: validation: V17 exception: ", result.stderr)
+            self.assertTrue(result.stderr.endswith("deputy: the validation layer has 1 finding\n"))
+            self.assertEqual(deputy(*arguments, "--delegate", thrower).returncode, 0)
+        self.fine("run", FLOAT, "--random", "--validate")
+
+    def test_values_of_the_environment_that_mean_nothing_are_said(self):
+        for name, value, allowed in (("DEPUTY_ARITHMETIC", "exact", "default or reference"),
+                                     ("DEPUTY_DELEGATE_POLICY", "cold", "tflite or hot"),
+                                     ("DEPUTY_PLAN", "best", "nodes or steps"),
+                                     ("DEPUTY_VALIDATION", "yes", "0 or 1"),
+                                     ("DEPUTY_CPU", "mmx", "reference, generic")):
+            result = deputy("run", FLOAT, "--random", env={**os.environ, name: value})
+            self.assertEqual(result.returncode, 0)
+            self.assertRegex(result.stderr,
+                             rf"{name}: expected {allowed}.*, found '{value}'; it is ignored")
+            self.assertEqual(deputy("run", FLOAT, "--random",
+                                    env={**os.environ, name: ""}).stderr, "")
+
+    def test_compare_shows_where_a_delegate_differs(self):
+        same = json.loads(self.fine("compare", FLOAT, "--delegate", f"{PLUGINS}/libelementwise.so",
+                                    "--json"))
+        self.assertIsNone(same["first_difference"])
+        self.assertEqual(same["outputs"][0]["largest_difference"], 0)
+        self.assertGreater(len(same["tensors"]), 10)
+        for how in ("nan", "wrong"):
+            wrong = [FLOAT, "--delegate", f"{PLUGINS}/libwrong.so,how={how}"]
+            result = deputy("compare", *wrong, "--json")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, "1 of 1 outputs differ")
+            report = json.loads(result.stdout)
+            first = report["first_difference"]
+            self.assertEqual((first["node"], first["operator"]), (6, "ADD"))
+            self.assertEqual(report["outputs"][0]["nan"], 10 if how == "nan" else 0)
+            self.assertEqual(first["nan"] > 0, how == "nan")
+            text = deputy("compare", *wrong).stdout
+            self.assertRegex(text, r"(?m)^first node that differs: node 6 ADD, run by Wrong: tensor 29 ")
+            self.assertEqual("NaN, expected 0" in text, how == "nan")
+
+    def test_compare_takes_a_second_model(self):
+        result = deputy("compare", INT8, "--against", FLOAT, "--json")
+        report = json.loads(result.stdout)
+        self.assertGreater(report["outputs"][0]["largest_difference"], 0)
+        self.fine("compare", INT8, "--against", FLOAT, "--tolerance", 0.5)
+        self.assertEqual(json.loads(self.fine("compare", FLOAT, "--against", FLOAT, "--json"))
+                         ["outputs"][0]["largest_difference"], 0)
+        self.refused(2, "compare needs a --delegate, or another model", "compare", FLOAT)
+
     def test_the_progress_bar_is_for_terminals_or_on_demand(self):
         few = self.folder / "few"
         few.mkdir()
@@ -681,8 +781,8 @@ class CliTest(unittest.TestCase):
                          "--max_profiling_buffer_entries=9",
                          "--allow_dynamic_profiling_buffer_increase=true")
         self.assertRegex(text, r"(?m)^threads +2, ")
-        self.assertRegex(text, r"(?m)^ +max [0-9.]+, mean [0-9.]+ ms \(3 runs\)$")
-        self.assertRegex(text, r"median [0-9.]+, p90 [0-9.]+, p95 [0-9.]+, p99 [0-9.]+ ms\n")
+        self.assertRegex(text, r"(?m)^ +max [0-9.]+, mean [0-9.]+ [mu]s \(3 runs\)$")
+        self.assertRegex(text, r"median [0-9.]+, p90 [0-9.]+, p95 [0-9.]+, p99 [0-9.]+ [mu]s\n")
         self.assertRegex(text, r"Inference timings in us: Init: \d+, First inference: \d+, "
                                r"Warmup \(avg\): [0-9.e+]+, Inference \(avg\): [0-9.e+]+\n\Z")
         report = self.bench()
@@ -690,6 +790,78 @@ class CliTest(unittest.TestCase):
                           ("p99", "max")):
             self.assertLessEqual(report[f"{low}_ms"], report[f"{high}_ms"])
         self.assertGreaterEqual(report["init_ms"], report["load_ms"] + report["prepare_ms"])
+
+    def test_bench_warns_of_flags_that_mean_nothing_here(self):
+        for flag, why in (("--use_caching=true", "packed"), ("--nnapi_allow_fp16=true", "NNAPI"),
+                          ("--of_a_later_release=3", "no such option here")):
+            _, (warning,) = self.bench_with_warnings(flag)
+            name = flag.partition("=")[0]
+            self.assertRegex(warning, rf"\Adeputy: warning: {name} is ignored: .*{why}")
+        for stranger in ("--frobnicate", "--frob-ni_cate", "another.tflite"):
+            self.refused(2, f"not expected: {stranger}", "bench", FLOAT, *self.QUICK, stranger)
+
+    # The flags of benchmark_model and its delegate providers, as its sources list them.
+    FLAGS = """num_runs min_secs max_secs run_delay run_frequency num_threads use_caching
+        benchmark_name output_prefix warmup_runs warmup_min_secs verbose dry_run
+        report_peak_memory_footprint memory_footprint_check_interval_ms gpu_invoke_loop_times graph
+        input_layer input_layer_shape input_layer_value_range input_layer_value_files allow_fp16
+        require_full_delegation enable_op_profiling op_profiling_output_mode
+        op_profiling_output_file max_profiling_buffer_entries
+        allow_dynamic_profiling_buffer_increase profiling_output_csv_file
+        export_model_runtime_info model_runtime_info_output_file print_preinvoke_state
+        print_postinvoke_state release_dynamic_tensors optimize_memory_for_large_tensors
+        disable_delegate_clustering enable_builtin_cast_constant_cache output_filepath
+        output_proto_filepath tensor_name_display_length tensor_type_display_length
+        alloc_type_display_length signature_to_run_for list_signatures result_file_path use_coreml
+        coreml_version max_delegated_partitions min_nodes_per_partition first_delegate_node_index
+        last_delegate_node_index delegate_serialize_dir delegate_serialize_token
+        stable_delegate_settings_file external_delegate_path external_delegate_options use_gpu
+        gpu_precision_loss_allowed gpu_experimental_enable_quant gpu_inference_for_sustained_speed
+        gpu_backend gpu_wait_type use_hexagon hexagon_lib_path hexagon_profiling use_nnapi
+        nnapi_execution_preference nnapi_execution_priority nnapi_accelerator_name
+        disable_nnapi_cpu nnapi_allow_fp16 nnapi_allow_dynamic_dimensions nnapi_use_burst_mode
+        nnapi_support_library_path use_xnnpack xnnpack_force_fp16 xnnpack_weight_cache_file_path
+        xnnpack_runtime_flags use_ynnpack ynnpack_static_shape ynnpack_fast_math
+        ynnpack_consistent_arithmetic ynnpack_no_excess_precision""".split()
+
+    def test_bench_knows_every_flag_of_benchmark_model(self):
+        values = dict(self.option_values())
+        for flag in self.FLAGS:
+            if flag in values:
+                continue
+            _, (warning,) = self.bench_with_warnings(f"--{flag}=1")
+            self.assertRegex(warning, rf"\Adeputy: warning: --{flag} is ignored: ")
+            self.assertNotIn("no such option here", warning)
+
+    def option_values(self):
+        text = self.fine("bench", FLOAT, *self.QUICK, "--verbose")
+        return re.findall(r"(?m)^option     --(\w+)=(.*)$", text)
+
+    def test_bench_shows_every_option_with_verbose(self):
+        values = dict(self.option_values())
+        self.assertEqual((values["num_runs"], values["warmup_runs"], values["max_secs"]),
+                         ("2", "0", "150"))
+
+    def test_bench_runs_nothing_with_dry_run(self):
+        text = self.fine("bench", FLOAT, "--dry_run", "--print_preinvoke_state",
+                         "--report_peak_memory_footprint=true", "--list_signatures")
+        self.assertIn("inference  none, by --dry_run\n", text)
+        self.assertRegex(text, r"(?m)^ +0  picture +FLOAT32  kTfLiteArenaRw +3136  \[1, 28, 28, 1\]$")
+        self.assertRegex(text, r"(?m)^node 15 SOFTMAX: inputs \[37\], outputs \[38\], run by CPU$")
+        self.assertRegex(text, r"Overall peak memory footprint \(MB\) via periodic monitoring: [\d.]+\n")
+        self.assertIn("signature  ", text)
+        self.assertEqual(self.bench("--dry_run")["runs"], 0)
+
+    def test_bench_writes_the_outputs(self):
+        path = self.folder / "outputs"
+        self.fine("bench", FLOAT, *self.QUICK, f"--output_filepath={path}", "--seed=3")
+        values = struct.unpack("<10f", path.read_bytes())
+        self.assertAlmostEqual(sum(values), 1, places=4)
+
+    def test_files_that_cannot_be_written_are_said_before_measuring(self):
+        for flag in ("--op_profiling_output_file", "--output_filepath", "--trace"):
+            self.refused(2, "/nowhere/x: No such file", "bench", FLOAT, "--min_secs=100",
+                         f"{flag}=/nowhere/x")
 
     def test_bench_shows_memory(self):
         memory = self.bench()["memory"]

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits" / "digits_float.tflite"
@@ -118,7 +119,8 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.owners, self.rows, self.ids, self.tags, self.links = {}, [], [], [], []
-        self.boundary_edges = self.edges = self.ends = 0
+        self.boundary_edges = self.edges = self.ends = self.arrows = 0
+        self.outlines = self.labels = self.heated = 0
         self.colours = dict(re.findall(r"\.(own-\w+) \{ fill: (#\w+);", text))
         self.text = []
         self.node = None
@@ -137,9 +139,16 @@ class Page(html.parser.HTMLParser):
             self.node, self.ends = None, self.ends + 1
         if tag == "rect" and self.node is not None:
             self.owners[self.node] = classes[0]
-        if tag == "path":
+        if tag == "path" and "edge" in classes:
             self.edges += 1
             self.boundary_edges += "boundary" in classes
+            self.arrows += values.get("marker-end", "").startswith("url(#arrow")
+        if tag == "g" and "outline" in classes:
+            self.outlines += 1
+        if tag == "text" and "label" in classes:
+            self.labels += 1
+        if tag == "rect" and any(name.startswith("heat-") for name in classes):
+            self.heated += 1
         if tag == "tr" and "data-node" in values:
             self.rows.append(values["data-node"])
 
@@ -376,6 +385,38 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(next(n for n in answer if n["index"] == 1)["answers"][0]["reason_name"],
                          "EXCLUDED")
 
+    def test_selectors_that_fit_no_node_are_refused(self):
+        self.refused(2, "'op:NOPE': no node of the model is that", DIGITS, *plugin("elementwise"),
+                     "--exclude", "op:NOPE")
+        for selector in ("#99", "tensor:nobody"):  # the library's own refusals
+            self.refused(1, "the model has none", DIGITS, "--exclude", selector)
+        self.refused(2, "'op:NOPE': no node", DIGITS, *plugin("elementwise"), "--pin", "op:NOPE=0")
+
+    def test_findings_are_shown_and_make_the_exit_code_1(self):
+        thrower = plugin("throwing", "in=prepare")
+        for arguments, environment in ((["--validate"], {}), ([], {"DEPUTY_VALIDATION": "1"})):
+            result = deputy("explain", DIGITS, *thrower, *arguments,
+                            env={**os.environ, **environment})
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"\Adeputy: validation: V17 exception: [^\n]*\n"
+                                            r"deputy: the validation layer has 1 finding\n\Z")
+            self.assertRegex(result.stdout, r"(?m)^finding    V17 exception: ")
+        result = deputy("explain", DIGITS, *thrower, "--validate", "--json",
+                        "--html", self.folder / "page.html")
+        finding, = json.loads(result.stdout)["findings"]
+        self.assertEqual((finding["rule"], finding["count"]), ("V17 exception", 1))
+        self.assertIn('id="findings"', (self.folder / "page.html").read_text(encoding="utf-8"))
+        text = self.explain(DIGITS, *plugin("elementwise"), "--validate")
+        self.assertRegex(text, r"(?m)^findings   none$")
+        self.assertIsNone(self.report(DIGITS)["findings"])
+
+    def test_an_exception_of_a_delegate_is_quoted(self):
+        for policy in ("hot", "tflite"):
+            for where, words in (("prepare", "Prepare threw an exception: prepare"),
+                                 ("init", "init threw an exception: no device 7")):
+                report = self.report(DIGITS, *plugin("throwing", f"in={where}"), "--policy", policy)
+                self.assertIn(words, report["delegates"][0]["failure"])
+
     def test_bad_selectors_are_refused(self):
         model = self.model(chain(ADD, MUL))
         one = [model, *plugin("elementwise")]
@@ -477,6 +518,50 @@ class ExplainTest(unittest.TestCase):
         self.assertNotRegex(text, r"https?://(?!www\.w3\.org/2000/svg)")
         self.assertIn("default-src 'none'", text)
 
+    def test_the_page_shows_shapes_partitions_constants_and_times(self):
+        path, page = self.page(DIGITS, *plugin("described0", "ops=18"), "--profile", "1")
+        self.assertEqual(page.arrows, page.edges)
+        # One label for each tensor that flows: the input and what 16 nodes give out.
+        self.assertEqual(page.labels, 17)
+        self.assertEqual(page.heated, 16)
+        report = self.report(DIGITS, *plugin("described0", "ops=18"))
+        self.assertEqual(page.outlines, len(report["subgraphs"][0]["partitions"]))
+        text = path.read_text(encoding="utf-8")
+        self.assertRegex(text, r">1x28x28x24, 73\.5 KiB</text>")
+        self.assertRegex(text, r">2 constants, 2\.4 KiB</text>")
+        for tool in ("in", "out", "fit", "plain", "heat"):
+            self.assertIn(f'data-do="{tool}"', text)
+        self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_reasons_that_are_the_same_are_one_row(self):
+        path, _ = self.page(DIGITS, *plugin("described0"))
+        text = path.read_text(encoding="utf-8")
+        table = re.search(r'<table class="reasons">(.*?)</table>', text, re.DOTALL)[1]
+        answers = [(a["reason_name"], a["text"]) for n in
+                   self.report(DIGITS, *plugin("described0"))["subgraphs"][0]["nodes"]
+                   for a in n["answers"] if not a["taken"]]
+        rows = re.findall(r'<tr><td class="number">\d+</td><td class="number">(\d+)</td>', table)
+        self.assertEqual(len(rows), len(set(answers)))
+        self.assertEqual(sum(map(int, rows)), len(answers))
+        self.assertLess(len(rows), len(answers))
+
+    def test_the_graph_is_written_as_svg_and_dot(self):
+        svg, dot = self.folder / "graph.svg", self.folder / "graph.dot"
+        self.explain(self.hostile_model(), *plugin("elementwise"), "--svg", svg, "--dot", dot)
+        root = xml.etree.ElementTree.parse(svg).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        nodes = [g for g in root.iter(f"{space}g") if g.get("class") == "node"]
+        self.assertEqual(len(nodes), len(self.HOSTILE))
+        self.assertFalse([e for e in root.iter() if e.tag in (f"{space}script", f"{space}image")])
+        text = dot.read_text(encoding="utf-8")
+        self.assertEqual(text.count(" -> "), 2 * len(self.HOSTILE) + 1)
+        self.assertEqual(text.count("{"), text.count("}"))
+        self.assertEqual(len(re.findall(r"subgraph cluster_s0p\d+ ", text)),
+                         len(self.report(self.hostile_model(), *plugin("elementwise"))
+                             ["subgraphs"][0]["partitions"]))
+        self.refused(2, "No such file", DIGITS, "--svg", self.folder / "no" / "x.svg")
+        self.refused(2, "No such file", DIGITS, "--dot", self.folder / "no" / "x.dot")
+
     def test_boxes_do_not_overlap(self):
         shuffle = random.Random(3)
         for size in (1, 40, 200):
@@ -484,11 +569,11 @@ class ExplainTest(unittest.TestCase):
                    for i, op in enumerate(shuffle.choices([ADD, MUL, ABS, SIN], k=size))]
             path, _ = self.page(self.model(ops), *plugin("elementwise"))
             boxes = [tuple(map(float, box)) for box in re.findall(
-                r'<rect x="([-\d.]+)" y="([-\d.]+)" width="196" height="40"', path.read_text())]
+                r'<rect x="([-\d.]+)" y="([-\d.]+)" width="196" height="52"', path.read_text())]
             self.assertGreater(len(boxes), size)
             boxes.sort(key=lambda box: (box[1], box[0]))
             for (x, y), (next_x, next_y) in zip(boxes, boxes[1:]):
-                self.assertTrue(next_x - x >= 196 if next_y == y else next_y - y >= 40)
+                self.assertTrue(next_x - x >= 196 if next_y == y else next_y - y >= 52)
 
     HOSTILE = (b"<script>alert(1)</script>", b"</svg><img src=x onerror=alert(1)>",
                b"\"'><b>&amp;", b"a\x1b[31m\nb\x00c", b"\xff\xfe\xc3(")

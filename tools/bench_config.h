@@ -18,6 +18,12 @@ struct BenchInputOptions {
   std::string shapes;  // "1,224,224,3:1,10"
   std::string ranges;  // "a,0,255:b,-1,1"
   std::string files;   // "a:x.npy,b:y.raw"
+  unsigned seed = 0;   // of random values
+};
+
+// How wide the columns of PrintState may become.
+struct StateColumns {
+  unsigned name = 25, type = 15, memory = 18;
 };
 
 // A delegate that was asked for, in the order of the command line.
@@ -37,6 +43,15 @@ struct BenchOptions {
   bool show_cpu_nodes = false;
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
+  double run_frequency = 0;  // inferences per second, instead of run_delay; 0: as it comes
+  bool dry_run = false;      // everything but inferences
+  bool preinvoke_state = false, postinvoke_state = false, peak_memory = false;
+  bool list_signatures = false;
+  StateColumns columns;
+  std::string output_file;  // all outputs of the last inference, one after the other
+  // With --verbose: every option and its value.
+  bool verbose = false;
+  std::vector<std::pair<std::string, std::string>> values;
   bool profile = true, whole_profile = false;
   int nodes = 10;
   std::string profile_mode = "stdout", profile_file, trace;

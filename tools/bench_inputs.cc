@@ -129,10 +129,10 @@ std::vector<InputReport> FillInputs(const BenchInputOptions& options, const Sess
       WriteFromFile(file->second, tensor);
       source = file->second;
     } else if (const auto range = ranges.find(i); range != ranges.end()) {
-      WriteWithin(range->second, static_cast<uint32_t>(i), tensor);
+      WriteWithin(range->second, options.seed + static_cast<uint32_t>(i), tensor);
       source = "range";
     } else {
-      WriteRandom(static_cast<uint32_t>(i), tensor);
+      WriteRandom(options.seed + static_cast<uint32_t>(i), tensor);
     }
     reports.push_back(Describe(tensor, source));
   }

@@ -6,12 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 
 #include "bench_delegates.h"
 #include "bench_inputs.h"
 #include "delegate_option.h"
+#include "option_checks.h"
 #include "text.h"
 #include "trace.h"
 
@@ -50,15 +52,83 @@ constexpr GpuFlag kGpuFlags[] = {
      "What tells them from those of other models", "cache_token", nullptr, nullptr},
 };
 
-// Options that only exist so that command lines of benchmark_model keep working.
+// What benchmark_model has and what means nothing here. Command lines with these keep working: each
+// costs a warning, as does whatever is spelled like a flag of that program's, with underscores.
+struct Meaningless {
+  const char* name;
+  const char* why;
+};
+constexpr Meaningless kMeaningless[] = {
+    {"allow_fp16", "the CPU computes in float32; see --gpu_precision_loss_allowed"},
+    {"benchmark_name", "nothing prints it"},
+    {"coreml_version", "there is no Core ML"},
+    {"disable_delegate_clustering", "delegates are not clustered"},
+    {"disable_nnapi_cpu", "there is no NNAPI"},
+    {"enable_builtin_cast_constant_cache", "there is no such cache"},
+    {"export_model_runtime_info", "see --json, or deputy explain --json"},
+    {"first_delegate_node_index", "see --exclude of deputy explain"},
+    {"gpu_invoke_loop_times", "only special builds of benchmark_model have it"},
+    {"gpu_wait_type", "the GPU delegate chooses"},
+    {"hexagon_lib_path", "there is no Hexagon delegate"},
+    {"hexagon_profiling", "there is no Hexagon delegate"},
+    {"last_delegate_node_index", "see --exclude of deputy explain"},
+    {"memory_footprint_check_interval_ms", "the kernel keeps the peak"},
+    {"min_nodes_per_partition", "see min_gain_us of the GPU delegate"},
+    {"model_runtime_info_output_file", "see --json, or deputy explain --json"},
+    {"nnapi_accelerator_name", "there is no NNAPI"},
+    {"nnapi_allow_dynamic_dimensions", "there is no NNAPI"},
+    {"nnapi_allow_fp16", "there is no NNAPI"},
+    {"nnapi_execution_preference", "there is no NNAPI"},
+    {"nnapi_execution_priority", "there is no NNAPI"},
+    {"nnapi_support_library_path", "there is no NNAPI"},
+    {"nnapi_use_burst_mode", "there is no NNAPI"},
+    {"optimize_memory_for_large_tensors", "memory is planned by lifetime anyway"},
+    {"output_prefix", "nothing prints it"},
+    {"output_proto_filepath", "see --output_filepath"},
+    {"release_dynamic_tensors", "memory of dynamic tensors is kept for the next inference"},
+    {"result_file_path", "see --json"},
+    {"signature_to_run_for", "the first subgraph is measured"},
+    {"stable_delegate_settings_file", "name the library: --delegate LIB"},
+    {"use_caching", "constants are always packed once"},
+    {"xnnpack_force_fp16", "the XNNPACK delegate has no such option"},
+    {"xnnpack_runtime_flags", "the XNNPACK delegate has no such option"},
+    {"xnnpack_weight_cache_file_path", "the XNNPACK delegate has no such option"},
+    {"ynnpack_consistent_arithmetic", "there is no YNNPACK"},
+    {"ynnpack_fast_math", "there is no YNNPACK"},
+    {"ynnpack_no_excess_precision", "there is no YNNPACK"},
+    {"ynnpack_static_shape", "there is no YNNPACK"},
+};
+
+// Warns of what the command line has and no option takes; ends the command with kExitUsage unless
+// it is spelled "--like_this=value", the way benchmark_model's flags are.
+void WarnOfStrangers(const CLI::App& command) {
+  for (const std::string& text : command.remaining()) {
+    const std::string name = text.substr(0, text.find('='));
+    const bool is_flag = name.starts_with("--");
+    const std::string bare = is_flag ? name.substr(2) : name;
+    const char* why = nullptr;
+    for (const Meaningless& row : kMeaningless) {
+      if (is_flag && bare == row.name) why = row.why;
+    }
+    const bool is_theirs =
+        is_flag && bare.find('_') != std::string::npos && bare.find('-') == std::string::npos;
+    if (why == nullptr && !is_theirs) {
+      FailUsage("The following argument was not expected: %s (see 'deputy --help')", text.c_str());
+    }
+    std::fprintf(stderr, "deputy: warning: %s is ignored: %s\n", OneLine(name).c_str(),
+                 why == nullptr ? "there is no such option here" : why);
+  }
+}
+
+// Options that are taken and mean nothing.
 struct Ignored {
   int buffer_entries = 0;
   bool buffer_increase = false;
 };
 
 void AddRunOptions(CLI::App* command, BenchOptions* options) {
-  const CLI::Validator at_least_one = CLI::PositiveNumber.description("");
-  const CLI::Validator not_negative = CLI::NonNegativeNumber.description("");
+  const CLI::Validator at_least_one = AtLeast(1);
+  const CLI::Validator not_negative = AtLeast(0);
   command->add_option("-n,--runs,--num_runs", options->runs, "Inferences at least")
       ->type_name("N")
       ->check(at_least_one)
@@ -89,6 +159,46 @@ void AddRunOptions(CLI::App* command, BenchOptions* options) {
                    "Seconds to wait after each inference")
       ->type_name("S")
       ->capture_default_str();
+  command
+      ->add_option("--run-frequency,--run_frequency", options->run_frequency,
+                   "Inferences per second instead; late ones are\ncaught up with")
+      ->type_name("HZ");
+  command->add_flag("--dry-run,--dry_run", options->dry_run, "Everything but inferences");
+}
+
+// What is shown beside the times.
+void AddShowOptions(CLI::App* command, BenchOptions* options) {
+  constexpr const char* kGroup = "Shown as well";
+  const auto flag = [&](const char* spellings, bool* value, const char* help) {
+    command->add_flag(spellings, *value, help)->group(kGroup);
+  };
+  flag("--verbose", &options->verbose, "Every option and its value");
+  flag("--print-preinvoke-state,--print_preinvoke_state", &options->preinvoke_state,
+       "Tensors, memory and nodes before inferences");
+  flag("--print-postinvoke-state,--print_postinvoke_state", &options->postinvoke_state,
+       "The same afterwards");
+  flag("--report-peak-memory-footprint,--report_peak_memory_footprint", &options->peak_memory,
+       "benchmark_model's lines on memory");
+  flag("--list-signatures,--list_signatures", &options->list_signatures,
+       "Signatures, with inputs and outputs");
+  const auto width = [&](const char* spellings, unsigned* value, const char* help) {
+    command->add_option(spellings, *value, help)
+        ->type_name("N")
+        ->check(AtLeast(4))
+        ->capture_default_str()
+        ->group(kGroup);
+  };
+  width("--tensor-name-display-length,--tensor_name_display_length", &options->columns.name,
+        "Width of names in these states");
+  width("--tensor-type-display-length,--tensor_type_display_length", &options->columns.type,
+        "Width of types");
+  width("--alloc-type-display-length,--alloc_type_display_length", &options->columns.memory,
+        "Width of kinds of memory");
+  command
+      ->add_option("--output-filepath,--output_filepath", options->output_file,
+                   "Write the outputs' bytes there, one behind the\nother")
+      ->type_name("FILE")
+      ->group(kGroup);
 }
 
 void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
@@ -109,6 +219,10 @@ void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
       ->add_option("--input-layer-value-files,--input_layer_value_files", inputs->files,
                    "Values from raw or .npy files, e.g. a:x.npy")
       ->type_name("FILES")
+      ->group("Inputs");
+  command->add_option("--seed", inputs->seed, "Other random values for another number")
+      ->type_name("N")
+      ->capture_default_str()
       ->group("Inputs");
 }
 
@@ -180,7 +294,7 @@ std::vector<std::pair<std::string, std::string>> GpuPairs(const CLI::App& comman
 void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr<Ignored> ignored) {
   command->add_option("--nodes", options->nodes, "Show the N most expensive nodes")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(AtLeast(0))
       ->capture_default_str()
       ->group("Profile");
   command
@@ -259,11 +373,31 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
   return requests;
 }
 
+// "--like_this" and the value of every option, that of the command line or the default.
+std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& command) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_lnames().empty() || option->check_name("--help")) continue;
+    std::string value;
+    for (const std::string& each : option->results()) value += (value.empty() ? "" : " ") + each;
+    if (value.empty()) value = option->get_default_str();
+    // In the spellings of benchmark_model, where it has any.
+    const std::vector<std::string>& names = option->get_lnames();
+    for (const std::string& name : names) {
+      const bool is_theirs = name.find('_') != std::string::npos;
+      if (is_theirs || &name == &names.back()) values.emplace_back("--" + name, value);
+    }
+  }
+  return values;
+}
+
 }  // namespace
 
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
+  command->allow_extras();  // see WarnOfStrangers
   command->add_option("--graph", options->session.model, "The same as MODEL")->type_name("FILE");
   AddRunOptions(command, options);
+  AddShowOptions(command, options);
   AddInputOptions(command, &options->inputs);
   AddDelegateOptions(command, options);
   AddGpuOptions(command);
@@ -271,6 +405,8 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 }
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
+  WarnOfStrangers(command);
+  if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
   for (DelegateRequest& request : options->delegates) {
     request.settings = WithThreads({}, options->session.threads);

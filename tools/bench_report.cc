@@ -12,6 +12,7 @@
 #include <memory>
 #include <numeric>
 
+#include "bench_state.h"
 #include "deputy/deputy.h"
 #include "json.h"
 #include "text.h"
@@ -131,12 +132,49 @@ Json CpuNodesJson(const BenchReport& report) {
   return nodes;
 }
 
+// Inferences of less than a millisecond in microseconds.
+void PrintTimes(const BenchReport& report) {
+  const BenchTimes& times = report.times;
+  std::printf("start-up   load %.3f ms, prepare %.3f ms", report.session.load_ms(),
+              report.session.prepare_ms());
+  if (times.runs == 0) {
+    std::printf("\ninference  none, by --dry_run\n");
+    return;
+  }
+  const double largest = times.median;
+  const double scale = largest < 1 ? 1e3 : 1;
+  const char* const unit = largest < 1 ? "us" : "ms";
+  std::printf(", first inference %.3f ms\n", times.first);
+  std::printf("inference  min %.3f, median %.3f, p90 %.3f, p95 %.3f, p99 %.3f %s\n",
+              scale * times.min, scale * times.median, scale * times.p90, scale * times.p95,
+              scale * times.p99, unit);
+  std::printf("           max %.3f, mean %.3f %s (%zu runs)\n", scale * times.max,
+              scale * times.mean, unit, times.runs);
+}
+
+void PrintValues(const BenchReport& report) {
+  for (const auto& [name, value] : report.options.values) {
+    std::printf("option     %s=%s\n", name.c_str(), OneLine(value).c_str());
+  }
+}
+
+// In benchmark_model's words. The kernel keeps the peak, so that no thread has to look for it.
+void PrintPeakMemory(const BenchMemory& memory) {
+  const auto megabytes = [](size_t bytes) { return static_cast<double>(bytes) / 1048576; };
+  std::printf("Memory footprint delta from the start of the tool (MB): init=%.6g overall=%.6g\n",
+              megabytes(memory.resident_ready - memory.resident_at_start),
+              megabytes(memory.resident_peak - memory.resident_at_start));
+  std::printf("Overall peak memory footprint (MB) via periodic monitoring: %.6g\n",
+              megabytes(memory.resident_peak));
+}
+
 }  // namespace
 
 BenchTimes SummariseTimes(double init, const std::vector<double>& warmup,
                           std::vector<double> times) {
   BenchTimes summary = {};
   summary.init = init;
+  if (times.empty()) return summary;
   summary.first = warmup.front();
   summary.warmup = Mean(warmup);
   summary.runs = times.size();
@@ -156,8 +194,9 @@ size_t PeakResidentBytes() {
   return static_cast<size_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
-BenchMemory MeasureMemory(const Session& session, size_t resident_at_start) {
+BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size_t resident_ready) {
   BenchMemory memory;
+  memory.resident_ready = resident_ready;
   TfLiteInterpreter* interpreter = session.interpreter();
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
     DeputyMemoryMap map = {};
@@ -179,14 +218,11 @@ void PrintText(const BenchReport& report) {
   const BenchTimes& times = report.times;
   const BenchMemory& memory = report.memory;
   std::printf("model      %s\n", OneLine(report.options.session.model).c_str());
+  PrintValues(report);
   std::printf("threads    %d, kernels %s\n", report.options.session.threads, DeputyCpuTable());
   PrintDelegates(report);
   PrintInputs(report);
-  std::printf("start-up   load %.3f ms, prepare %.3f ms, first inference %.3f ms\n",
-              report.session.load_ms(), report.session.prepare_ms(), times.first);
-  std::printf("inference  min %.3f, median %.3f, p90 %.3f, p95 %.3f, p99 %.3f ms\n", times.min,
-              times.median, times.p90, times.p95, times.p99);
-  std::printf("           max %.3f, mean %.3f ms (%zu runs)\n", times.max, times.mean, times.runs);
+  PrintTimes(report);
   std::printf("memory     arena %s, persistent %s, scratch %s, packed constants %s, resources %s\n",
               BytesText(memory.arena).c_str(), BytesText(memory.persistent).c_str(),
               BytesText(memory.scratch).c_str(), BytesText(memory.packed).c_str(),
@@ -194,12 +230,14 @@ void PrintText(const BenchReport& report) {
   std::printf("           peak resident %s (%s at start)\n",
               BytesText(memory.resident_peak).c_str(), BytesText(memory.resident_at_start).c_str());
   PrintFallback(report);
+  if (report.options.list_signatures) PrintSignatures(report.session);
   PrintProfile(report);
   std::printf("\nsummary    %s\n", OneLine(report.delegates.Summary()).c_str());
   std::printf(
       "Inference timings in us: Init: %.0f, First inference: %.0f, Warmup (avg): %.6g, "
       "Inference (avg): %.6g\n",
       1e3 * times.init, 1e3 * times.first, 1e3 * times.warmup, 1e3 * times.mean);
+  if (report.options.peak_memory) PrintPeakMemory(memory);
 }
 
 void PrintJson(const BenchReport& report) {
@@ -228,6 +266,7 @@ void PrintJson(const BenchReport& report) {
                  {"scratch_bytes", memory.scratch},
                  {"packed_bytes", memory.packed},
                  {"resource_bytes", memory.resource},
+                 {"resident_ready_bytes", memory.resident_ready},
                  {"resident_at_start_bytes", memory.resident_at_start},
                  {"resident_peak_bytes", memory.resident_peak}}},
                {"inputs", InputsJson(report)},

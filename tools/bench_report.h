@@ -24,11 +24,12 @@ struct BenchTimes {
 };
 
 struct BenchMemory {
-  size_t arena = 0, persistent = 0;                 // of the interpreter's subgraphs
-  size_t scratch = 0;                               // of the interpreter
-  size_t packed = 0;                                // of the model
-  size_t resource = 0;                              // of the interpreter
-  size_t resident_at_start = 0, resident_peak = 0;  // of the process
+  size_t arena = 0, persistent = 0;  // of the interpreter's subgraphs
+  size_t scratch = 0;                // of the interpreter
+  size_t packed = 0;                 // of the model
+  size_t resource = 0;               // of the interpreter
+  // Of the process: at its start, with everything ready for the first inference, and at most.
+  size_t resident_at_start = 0, resident_ready = 0, resident_peak = 0;
 };
 
 // Sorts `times` of measured inferences; `warmup` starts with the first inference.
@@ -37,7 +38,7 @@ BenchTimes SummariseTimes(double init, const std::vector<double>& warmup,
 
 // The largest size that the process has had so far.
 size_t PeakResidentBytes();
-BenchMemory MeasureMemory(const Session& session, size_t resident_at_start);
+BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size_t resident_ready);
 
 struct BenchReport {
   const BenchOptions& options;

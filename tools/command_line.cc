@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
+#include "option_checks.h"
 #include "text.h"
 
 namespace deputy::tools {
@@ -72,6 +73,9 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
                    "stands in; tflite, as TFLite does")
       ->type_name("NAME")
       ->check(CLI::IsMember({"tflite", "hot"}).description(""));
+  command->add_flag(
+      "--validate", options->validate,
+      "Watch delegates for breaches of their contract;\nwith findings the exit code is 1");
 }
 
 // --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.
@@ -126,14 +130,14 @@ void AddOutputOptions(CLI::App* command, RunOptions* options) {
       ->type_name("FILE");
   command->add_option("-k,--top-k", options->top_k, "Show the best N entries of the first output")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(AtLeast(1));
   command
       ->add_option("-o,--output-dir", options->output_dir,
                    "Write outputs there as .npy, one file each")
       ->type_name("DIR");
   command->add_option("--max-values", options->max_values, "Print no more values per output")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(AtLeast(0))
       ->capture_default_str();
   command->add_flag("--expect-from-name", options->expect_from_name,
                     "Pictures are named ..._<label>: print accuracy,\n"
@@ -164,6 +168,17 @@ void AddRunCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_flag("--random", options->random, "Random values for inputs not given");
+  command->add_option("--seed", options->seed, "Other random values for another number")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--rows", options->rows,
+                   "One inference per row of a CSV file, - for standard\n"
+                   "input, or per .npy, .raw or .bin of a folder")
+      ->type_name("PATH");
+  command
+      ->add_option("--rows-input", options->rows_input, "Input that takes the row (else the first)")
+      ->type_name("NAME");
   AddPictureOptions(command, options.get());
   AddOutputOptions(command, options.get());
   command->footer(
@@ -189,6 +204,39 @@ void AddBenchCommand(CLI::App* app) {
     FinishBenchOptions(*command, options.get());
     BenchModel(*options);
   });
+}
+
+void AddCompareCommand(CLI::App* app) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* command = app->add_subcommand("compare", "Show where a delegate or model differs");
+  AddSessionOptions(command, &options->session);
+  AddUseOptions(command, &options->session);
+  command->add_option("--against", options->against, "The CPU without delegates, or another model")
+      ->type_name("cpu|FILE")
+      ->capture_default_str();
+  command
+      ->add_option("-i,--input", options->inputs,
+                   "Raw bytes or .npy for an input, named or\nnumbered; the others are random")
+      ->type_name("[NAME=]FILE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--seed", options->seed, "Other random values for another number")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Differences that are none, as a part of a tensor's\nlargest value")
+      ->type_name("PART")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON, with all tensors");
+  command->footer(
+      "Both get the same inputs. Tensors are compared in the order in which the CPU\n"
+      "computes them, those of two models by name. NaN where none is expected is a\n"
+      "difference. The exit code is 1 when an output differs.\n\n"
+      "  deputy compare m.tflite --delegate ./libmine.so\n"
+      "  deputy compare m_int8.tflite --against m_float.tflite --tolerance 0.05");
+  command->callback([options] { CompareModel(*options); });
 }
 
 void AddInspectCommand(CLI::App* app) {
@@ -243,6 +291,10 @@ void AddExplainCommand(CLI::App* app) {
                     "it, if it has one");
   command->add_flag("--json", options->json, "Print everything as JSON");
   command->add_option("--html", options->html, "Write a page with the graph, too")
+      ->type_name("FILE");
+  command->add_option("--svg", options->svg, "Write the graph as a picture, too")
+      ->type_name("FILE");
+  command->add_option("--dot", options->dot, "Write the graph for Graphviz, too")
       ->type_name("FILE");
   command->footer(
       "NODES is #12, 1#12 (node 12 of subgraph 1), op:CONV_2D or tensor:NAME, the\n"
@@ -352,6 +404,7 @@ void RunCommandLine(int argc, char** argv) {
   // In the order of the help.
   AddRunCommand(&app);
   AddBenchCommand(&app);
+  AddCompareCommand(&app);
   AddInspectCommand(&app);
   AddExplainCommand(&app);
   AddPluginsCommand(&app);

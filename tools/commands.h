@@ -26,8 +26,10 @@ struct RunOptions {
   SessionOptions session;
   std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"
   std::string image, image_input;
+  std::string rows, rows_input;  // see input_rows.h
   std::vector<float> range = {0, 1}, mean, scale;
   bool random = false;
+  unsigned seed = 0;  // of random values
   std::string labels, output_dir;
   int top_k = 0;  // 0: not asked for
   int max_values = 1000;
@@ -40,6 +42,16 @@ void RunModel(const RunOptions& options);
 // The options are in bench_config.h.
 void BenchModel(const BenchOptions& options);
 
+struct CompareOptions {
+  SessionOptions session;           // with the delegates that are compared
+  std::string against = "cpu";      // or another model
+  std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"; others are random
+  unsigned seed = 0;
+  double tolerance = 1e-3;  // a part of a tensor's largest value
+  bool json = false;
+};
+void CompareModel(const CompareOptions& options);
+
 struct InspectOptions {
   SessionOptions session;
   bool json = false;
@@ -49,7 +61,7 @@ void InspectModel(const InspectOptions& options);
 
 struct ExplainOptions {
   SessionOptions session;
-  std::string require, html;
+  std::string require, html, svg, dot;
   int inferences = 0;  // to measure; 0 for none
   bool json = false, ir = false;
 };

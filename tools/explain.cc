@@ -88,10 +88,13 @@ void ExplainModel(const ExplainOptions& options) {
   Session session(session_options);
   const bool runs = MissingLeft(session.missing(), session.interpreter()).empty();
   const int inferences = runs ? options.inferences : 0;
-  if (inferences > 0) Measure(&session, inferences);
+  // Most rules are about what happens while the model runs.
+  if (inferences > 0 || (runs && session.validates())) Measure(&session, inferences);
   Json report = ExplainSession(session, options.session.model, static_cast<size_t>(inferences));
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
+  if (!options.svg.empty()) WritePage(options.svg, ExplanationSvg(report));
+  if (!options.dot.empty()) WritePage(options.dot, ExplanationDot(report));
   if (options.json) {
     std::printf("%s\n", JsonText(report, 2).c_str());
   } else {
@@ -99,6 +102,7 @@ void ExplainModel(const ExplainOptions& options) {
   }
   session.FailIfMissing();
   CheckRequirement(report, options.require);
+  FailOnFindings(session.Close());
 }
 
 }  // namespace deputy::tools

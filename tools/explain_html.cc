@@ -1,123 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `deputy explain --html`: the graph coloured by owner, with the report below it. It
-// fetches nothing and says so to the browser; names from the model reach it through Escape only,
-// and the script holds none of them.
+// The page of `deputy explain --html`: the graph coloured by owner or by time, with the report
+// below it. It fetches nothing and says so to the browser; names from the model reach it through
+// Escape only, and the script holds none of them. Style and script are in explain_page.cc.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "explain_drawing.h"
+#include "explain_markup.h"
+#include "explain_page.h"
 #include "explain_report.h"
-#include "graph_layout.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
 
-// Light enough for black text; more delegates than these start over.
-constexpr const char* kColours[] = {"#a8ddb5", "#a9ccf5", "#fdc086", "#d5c0eb",
-                                    "#f2e394", "#f4b6c2", "#9fe0dc", "#d9c7a8"};
-constexpr const char* kCpuColour = "#e3e3e3";
-constexpr LayoutSizes kSizes = {196, 40, 18, 34};
-constexpr double kMargin = 12;
-constexpr size_t kBoxCharacters = 27;
-
-constexpr const char* kStyle = R"(
-body { font: 14px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5rem; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
-table { border-collapse: collapse; } td, th { padding: .15rem .6rem; text-align: left;
-  border-bottom: 1px solid #ddd; vertical-align: top; } th { background: #f4f4f4; }
-td.number, th.number { text-align: right; white-space: nowrap; }
-.swatch { display: inline-block; width: 1em; height: 1em; border: 1px solid #555;
-  vertical-align: -.15em; margin-right: .4em; }
-.panes { display: flex; gap: 1rem; align-items: flex-start; }
-.nodes, .partitions { margin-top: 1rem; }
-.graph { overflow: auto; max-height: 85vh; border: 1px solid #ccc; flex: 1 1 auto; }
-aside { flex: 0 0 20rem; max-height: 85vh; overflow: auto; overflow-wrap: anywhere; }
-aside h3 { font-size: 1rem; margin: 0 0 .4rem; } dt { font-weight: 600; } dd { margin: 0 0 .4rem; }
-svg { display: block; } svg text { font: 12px ui-monospace, monospace; fill: #1a1a1a; }
-svg .small { font-size: 10.5px; }
-.node { cursor: pointer; } .node rect { stroke: #555; stroke-width: 1; }
-.node:hover rect, .node:focus rect, .node.chosen rect { stroke: #000; stroke-width: 2.5; }
-.node:focus { outline: none; }
-.end rect { fill: #fff; stroke: #777; stroke-dasharray: 4 3; }
-.edge { fill: none; stroke: #8a8a8a; stroke-width: 1.2; }
-.edge.boundary { stroke: #c0392b; stroke-width: 2.2; }
-tr.chosen td { background: #fff6cc; } tr[data-node] { cursor: pointer; }
-.muted { color: #555; }
-)";
-
-constexpr const char* kScript = R"(
-const choose = (key, fromTable) => {
-  for (const old of document.querySelectorAll('.chosen')) old.classList.remove('chosen');
-  for (const text of document.querySelectorAll('.details')) text.hidden = true;
-  const hint = document.getElementById('hint');
-  if (hint) hint.hidden = true;
-  const node = document.getElementById('n' + key), row = document.getElementById('r' + key);
-  const details = document.getElementById('d' + key);
-  if (node) node.classList.add('chosen');
-  if (row) row.classList.add('chosen');
-  if (details) details.hidden = false;
-  if (node && fromTable) node.scrollIntoView({block: 'center', inline: 'center'});
-};
-for (const each of document.querySelectorAll('[data-node]')) {
-  const fromTable = each.tagName.toLowerCase() === 'tr';
-  each.addEventListener('click', () => choose(each.dataset.node, fromTable));
-  each.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') choose(each.dataset.node, fromTable);
-  });
-}
-if (location.hash) choose(location.hash.slice(1), true);
-)";
-
-std::string Escape(const std::string& text) {
-  std::string escaped;
-  for (const char c : OneLine(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string Escape(const Json& text) { return Escape(text.get<std::string>()); }
-
-std::string OwnerClass(const Json& owner) {
-  return owner == -1 ? "own-cpu" : "own-" + JsonText(owner);
-}
-
-// "0-12": subgraph and node.
-std::string KeyOf(const Json& subgraph, const Json& node) {
-  return JsonText(subgraph["index"]) + "-" + JsonText(node["index"]);
-}
-
-std::string OwnerText(const Json& report, const Json& owner) {
-  if (owner == -1) return "CPU";
-  const Json& delegate = report["delegates"][owner.get<size_t>()];
-  return "[" + JsonText(owner) + "] " + DelegateText(delegate);
-}
-
-std::string RunnerText(const Json& report, const Json& node) {
-  return node.contains("missing") ? "nobody: no kernel here" : OwnerText(report, node["owner"]);
-}
+constexpr size_t kMostLinks = 40;  // to nodes, of one reason
 
 std::string Row(const char* kind, const std::vector<std::string>& cells) {
   std::string row = "<tr>";
@@ -127,18 +28,12 @@ std::string Row(const char* kind, const std::vector<std::string>& cells) {
   return row + "</tr>\n";
 }
 
-// ---- The head -----------------------------------------------------------------------------------
-
-std::string ColourRules(const Json& report) {
-  std::string rules =
-      std::string(".own-cpu { fill: ") + kCpuColour + "; background: " + kCpuColour + "; }\n";
-  for (size_t i = 0; i < report["delegates"].size(); ++i) {
-    const std::string colour = kColours[i % std::size(kColours)];
-    rules +=
-        ".own-" + std::to_string(i) + " { fill: " + colour + "; background: " + colour + "; }\n";
-  }
-  return rules;
+// Tables may be wider than the window.
+std::string Scrolled(const std::string& table) {
+  return "<div class=\"wide\">\n" + table + "</div>\n";
 }
+
+// ---- The head -----------------------------------------------------------------------------------
 
 std::string Legend(const Json& report) {
   std::string html = "<table id=\"legend\">\n" +
@@ -153,7 +48,7 @@ std::string Legend(const Json& report) {
                  JsonText(delegate["partitions"]), Escape(delegate["path"]),
                  delegate["applied"].get<bool>() ? "applied" : Escape(delegate["failure"])});
   }
-  return html + "</table>\n";
+  return Scrolled(html + "</table>\n");
 }
 
 std::string Summary(const Json& report) {
@@ -176,196 +71,89 @@ std::string Summary(const Json& report) {
   return html + "</p>\n";
 }
 
-// ---- The graph ----------------------------------------------------------------------------------
+std::string FindingsTable(const Json& report) {
+  const Json& findings = report["findings"];
+  if (findings.is_null()) return "";
+  if (findings.empty()) return "<p>The validation layer has found nothing.</p>\n";
+  std::string html = "<h2>What the validation layer found</h2>\n";
+  std::string table = "<table id=\"findings\">\n" + Row("th", {"times", "severity", "finding"});
+  for (const Json& finding : findings) {
+    table += Row(
+        "td", {JsonText(finding["count"]), Escape(finding["severity"]), Escape(finding["text"])});
+  }
+  return html + Scrolled(table + "</table>\n");
+}
 
-// A node, or a tensor with which the graph begins or ends.
-struct Box {
-  const Json* node = nullptr;
-  const Json* tensor = nullptr;
-  bool is_input = false;
+// ---- Why nodes are left -------------------------------------------------------------------------
+
+// Nodes with the same answer of the same delegate.
+struct Reason {
+  std::string text;  // as HTML
+  std::vector<const Json*> nodes;
 };
 
-// A line from a producer to a reader.
-struct Line {
-  size_t from = 0, to = 0;
-  const Json* tensor = nullptr;
-};
-
-class Drawing {
+// The reasons of a subgraph, and which of them each node has.
+class Reasons {
  public:
-  Drawing(const Json& report, const Json& subgraph) : report_(report), subgraph_(subgraph) {
-    AddInputs();
-    for (const Json& node : subgraph["nodes"]) AddNode(node);
-    AddOutputs();
-    // What comes from constants alone, as a DEQUANTIZE of weights, stands beside the rest.
-    std::vector<bool> beside(boxes_.size(), true);
-    for (size_t i = 0; i < boxes_.size(); ++i) beside[i] = boxes_[i].node != nullptr;
-    for (const Line& line : lines_) {
-      pairs_.emplace_back(line.from, line.to);
-      if (!beside[line.from]) beside[line.to] = false;
+  explicit Reasons(const Json& subgraph) : subgraph_(subgraph) {
+    std::map<std::string, size_t> places;
+    for (const Json& node : subgraph["nodes"]) {
+      for (const Json& answer : node["answers"]) {
+        if (answer["taken"].get<bool>()) continue;
+        const std::string text = TextOf(answer);
+        const auto [place, fresh] = places.try_emplace(text, reasons_.size());
+        if (fresh) reasons_.push_back({text, {}});
+        reasons_[place->second].nodes.push_back(&node);
+        of_[{&node, &answer}] = place->second;
+      }
     }
-    layout_ = LayOut(beside, pairs_, kSizes);
   }
 
-  std::string Svg() const {
-    const int width = static_cast<int>(layout_.width + 2 * kMargin + 1);
-    const int height = static_cast<int>(layout_.height + 2 * kMargin + 1);
-    std::string svg = Format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-        "viewBox=\"%g %g %d %d\">\n",
-        width, height, -kMargin, -kMargin, width, height);
-    for (size_t i = 0; i < lines_.size(); ++i) svg += Edge(i);
-    for (size_t i = 0; i < boxes_.size(); ++i) svg += BoxText(i);
-    return svg + "</svg>\n";
+  // "[0] TYPE", with the reason's number where it has a row in the table.
+  std::string Brief(const Json& node, const Json& answer) const {
+    std::string text = "[" + JsonText(answer["delegate"]) + "] ";
+    if (answer["taken"].get<bool>()) return text + "takes it";
+    text += Escape(answer["reason_name"]);
+    return text + Format(" <span class=\"muted\">reason %zu</span>", of_.at({&node, &answer}) + 1);
+  }
+
+  std::string TableHtml() const {
+    if (reasons_.empty()) return "";
+    std::string html =
+        "<h3>Why nodes are left</h3>\n<table class=\"reasons\">\n<tr><th "
+        "class=\"number\">reason</th><th class=\"number\">nodes</th><th>delegate and "
+        "answer</th><th>which</th></tr>\n";
+    for (size_t i = 0; i < reasons_.size(); ++i) {
+      html += Format("<tr><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td>", i + 1,
+                     reasons_[i].nodes.size()) +
+              reasons_[i].text + "</td><td>" + LinksHtml(reasons_[i]) + "</td></tr>\n";
+    }
+    return html + "</table>\n";
   }
 
  private:
-  // Null for an index that is none, and for the model's constants.
-  const Json* Tensor(const Json& index) const {
-    const Json& tensors = subgraph_["tensors"];
-    const int number = index;
-    if (number < 0 || static_cast<size_t>(number) >= tensors.size()) return nullptr;
-    const Json& tensor = tensors[static_cast<size_t>(number)];
-    return tensor["constant"].get<bool>() && given_out_.count(number) == 0 ? nullptr : &tensor;
-  }
-
-  // Tensors that nodes read and none gives out.
-  void AddInputs() {
-    for (const Json& node : subgraph_["nodes"]) {
-      for (const Json& index : node["outputs"]) given_out_.insert(index.get<int>());
-    }
-    for (const Json& node : subgraph_["nodes"]) {
-      for (const Json& index : node["inputs"]) {
-        const Json* tensor = Tensor(index);
-        const int number = index;
-        if (tensor == nullptr || given_out_.count(number) != 0 || producers_.count(number) != 0)
-          continue;
-        producers_[number] = boxes_.size();
-        boxes_.push_back({nullptr, tensor, true});
-      }
-    }
-  }
-
-  void AddNode(const Json& node) {
-    const size_t self = boxes_.size();
-    boxes_.push_back({&node, nullptr, false});
-    for (const Json& index : node["inputs"]) AddLine(index, self);
-    for (const Json& index : node["outputs"]) {
-      if (index != -1) producers_[index] = self;
-    }
-  }
-
-  void AddLine(const Json& index, size_t reader) {
-    const auto producer = producers_.find(index.get<int>());
-    const Json* tensor = Tensor(index);
-    if (tensor == nullptr || producer == producers_.end()) return;
-    lines_.push_back({producer->second, reader, tensor});
-    is_read_[index] = true;
-  }
-
-  // Tensors that nodes give out and none reads.
-  void AddOutputs() {
-    for (const Json& node : subgraph_["nodes"]) {
-      for (const Json& index : node["outputs"]) {
-        const Json* tensor = Tensor(index);
-        if (tensor == nullptr || is_read_[index]) continue;
-        const size_t self = boxes_.size();
-        boxes_.push_back({nullptr, tensor, false});
-        AddLine(index, self);
-      }
-    }
-  }
-
-  // Whether a tensor leaves or enters a partition on this line.
-  bool IsBoundary(const Line& line) const {
-    const auto partition = [&](size_t box) {
-      return boxes_[box].node == nullptr ? Json(nullptr) : (*boxes_[box].node)["partition"];
-    };
-    return partition(line.from) != partition(line.to);
-  }
-
-  std::string Edge(size_t index) const {
-    const auto& points = layout_.lines[index];
-    if (points.empty()) return "";
-    const Json& tensor = *lines_[index].tensor;
-    std::string path = Format("M%.1f %.1f", points[0].x, points[0].y);
-    for (size_t i = 1; i < points.size(); ++i) {
-      const double middle = (points[i - 1].y + points[i].y) / 2;
-      path += Format(" C%.1f %.1f %.1f %.1f %.1f %.1f", points[i - 1].x, middle, points[i].x,
-                     middle, points[i].x, points[i].y);
-    }
-    return "<path class=\"edge" + std::string(IsBoundary(lines_[index]) ? " boundary" : "") +
-           "\" d=\"" + path + "\"><title>" + Escape(tensor["name"]) + ", " +
-           Escape(tensor["type"]) + " " + ShapeText(tensor["shape"].get<std::vector<int>>()) +
-           ", " + BytesText(tensor["bytes"]) + "</title></path>\n";
-  }
-
-  std::string BoxText(size_t index) const {
-    const Box& box = boxes_[index];
-    const GraphLayout::Point top = layout_.boxes[index];
-    const std::string place =
-        Format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%g\" height=\"%g\" rx=\"4\"",
-               top.x - kSizes.box_width / 2, top.y, kSizes.box_width, kSizes.box_height);
-    const auto text = [&](double y, const char* style, const std::string& words) {
-      return Format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"%s>", top.x, top.y + y,
-                    style) +
-             Escape(ShortenCharacters(words)) + "</text>";
-    };
-    if (box.node == nullptr) {
-      return "<g class=\"end\">" + place + "/>" + text(16, "", box.is_input ? "input" : "output") +
-             text(31, " class=\"small\"", (*box.tensor)["name"]) + "</g>\n";
-    }
-    const Json& node = *box.node;
-    const std::string key = KeyOf(subgraph_, node);
-    return "<g class=\"node\" tabindex=\"0\" id=\"n" + key + "\" data-node=\"" + key + "\">" +
-           "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" +
-           OwnerClass(node["owner"]) + "\"/>" +
-           text(16, "", JsonText(node["index"]) + " " + node["operator"].get<std::string>()) +
-           text(31, " class=\"small\"", Caption(node)) + "</g>\n";
-  }
-
-  // Shorten counts bytes; a cut through a character must not stay.
-  static std::string ShortenCharacters(const std::string& text) {
-    return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
-  }
-
-  // The second line in a box.
-  std::string Caption(const Json& node) const {
-    std::string text = "CPU";
-    if (node["owner"] != -1) {
-      text = "[" + JsonText(node["owner"]) + "] partition " + JsonText(node["partition"]);
-    } else if (node.contains("missing")) {
-      text = "no kernel here";
-    } else if (node["runner"] == -1) {
-      text = "does not run";
-    } else if (!node["answers"].empty()) {
-      text = "CPU, " + node["answers"].back()["reason_name"].get<std::string>();
-    }
-    if (node["cost_ns"].is_number()) text += ", " + NanosecondsText(node["cost_ns"]);
-    if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
+  static std::string TextOf(const Json& answer) {
+    std::string text = "[" + JsonText(answer["delegate"]) + "] " + Escape(answer["reason_name"]);
+    if (!answer["text"].get<std::string>().empty()) text += ": " + Escape(answer["text"]);
     return text;
   }
 
-  std::string Hover(const Json& node) const {
-    std::string text = JsonText(node["index"]) + " " + node["operator"].get<std::string>() + ": " +
-                       RunnerText(report_, node);
-    for (const Json& answer : node["answers"]) {
-      if (answer["taken"].get<bool>()) continue;
-      text += "; [" + JsonText(answer["delegate"]) + "] " +
-              answer["reason_name"].get<std::string>() + " " + answer["text"].get<std::string>();
+  std::string LinksHtml(const Reason& reason) const {
+    std::string html;
+    for (size_t i = 0; i < reason.nodes.size() && i < kMostLinks; ++i) {
+      const Json& node = *reason.nodes[i];
+      html += "<button type=\"button\" data-go=\"" + KeyOf(subgraph_, node) + "\">" +
+              JsonText(node["index"]) + " " + Escape(node["operator"]) + "</button> ";
     }
-    return text;
+    if (reason.nodes.size() > kMostLinks) {
+      html += Format("and %zu more", reason.nodes.size() - kMostLinks);
+    }
+    return html;
   }
 
-  const Json& report_;
   const Json& subgraph_;
-  std::vector<Box> boxes_;
-  std::vector<Line> lines_;
-  std::vector<std::pair<size_t, size_t>> pairs_;
-  std::set<int> given_out_;
-  std::map<int, size_t> producers_;  // tensor -> box
-  std::map<int, bool> is_read_;
-  GraphLayout layout_;
+  std::vector<Reason> reasons_;
+  std::map<std::pair<const Json*, const Json*>, size_t> of_;  // node, answer
 };
 
 // ---- The nodes in words -------------------------------------------------------------------------
@@ -378,6 +166,7 @@ std::string TensorList(const Json& subgraph, const Json& indices) {
     const Json& tensor = subgraph["tensors"][static_cast<size_t>(number)];
     html += "<dd>" + JsonText(index) + " " + Escape(tensor["name"]) + " <span class=\"muted\">" +
             Escape(tensor["type"]) + " " + ShapeText(tensor["shape"].get<std::vector<int>>()) +
+            ", " + BytesText(tensor["bytes"]) +
             (tensor["constant"].get<bool>() ? ", constant" : "") + "</span></dd>";
   }
   return html;
@@ -415,11 +204,12 @@ std::string Details(const Json& report, const Json& subgraph, const Json& node) 
   return html + "</dl></section>\n";
 }
 
-std::string NodeRow(const Json& report, const Json& subgraph, const Json& node) {
+std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& reasons,
+                    const Json& node) {
   const std::string key = KeyOf(subgraph, node);
   std::string answers;
   for (const Json& answer : node["answers"]) {
-    answers += (answers.empty() ? "" : "<br>") + AnswerHtml(answer);
+    answers += (answers.empty() ? "" : "<br>") + reasons.Brief(node, answer);
   }
   const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
   std::string row = "<tr id=\"r" + key + "\" data-node=\"" + key + "\" tabindex=\"0\">" +
@@ -434,13 +224,13 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Json& node) 
   return row + "<td>" + answers + "</td></tr>\n";
 }
 
-std::string NodeTable(const Json& report, const Json& subgraph) {
+std::string NodeTable(const Json& report, const Json& subgraph, const Reasons& reasons) {
   std::string html =
       "<table class=\"nodes\">\n<tr><th class=\"number\">node</th><th>operator</th><th>run "
       "by</th><th class=\"number\">partition</th>";
   if (report["inferences"] != 0) html += "<th class=\"number\">time</th>";
   html += "<th>answers</th></tr>\n";
-  for (const Json& node : subgraph["nodes"]) html += NodeRow(report, subgraph, node);
+  for (const Json& node : subgraph["nodes"]) html += NodeRow(report, subgraph, reasons, node);
   return html + "</table>\n";
 }
 
@@ -453,8 +243,11 @@ std::string PartitionTable(const Json& report, const Json& subgraph) {
       return JsonText(partition[count]) + ", " + BytesText(partition[bytes]);
     };
     const Json& cost = partition["cost_ns"];
+    const std::string swatch =
+        "<span class=\"swatch part-" + JsonText(partition["index"]) + "-swatch\"></span>";
     html +=
-        Row("td", {JsonText(partition["index"]), Escape(OwnerText(report, partition["delegate"])),
+        Row("td", {swatch + JsonText(partition["index"]),
+                   Escape(OwnerText(report, partition["delegate"])),
                    std::to_string(partition["nodes"].size()), size("input_count", "input_bytes"),
                    size("output_count", "output_bytes"), BytesText(partition["constant_bytes"]),
                    cost.is_number() ? NanosecondsText(cost) : ""});
@@ -465,7 +258,7 @@ std::string PartitionTable(const Json& report, const Json& subgraph) {
 std::string ChangeTable(const Json& report) {
   const Json& changes = report["what_if"]["changes"];
   if (changes.empty()) return "";
-  std::string html = "<h2>What would help</h2>\n<table id=\"what-if\">\n" +
+  std::string html = "<h2>What would help</h2>\n<div class=\"wide\"><table id=\"what-if\">\n" +
                      Row("th", {"if it took", "delegate", "partitions", "boundary", "time now"});
   for (const Json& change : changes) {
     const auto arrow = [&](const std::string& before, const std::string& after) {
@@ -478,21 +271,76 @@ std::string ChangeTable(const Json& report) {
                        arrow(BytesText(before["bytes"]), BytesText(after["bytes"])),
                        change["cpu_ns"].is_number() ? NanosecondsText(change["cpu_ns"]) : ""});
   }
-  return html + "</table>\n";
+  return html + "</table></div>\n";
+}
+
+// ---- The page -----------------------------------------------------------------------------------
+
+std::string Toolbar(const Json& report) {
+  std::string html =
+      "<div class=\"bar\"><input type=\"search\" placeholder=\"Find a node or tensor\" "
+      "aria-label=\"Find\"><span class=\"found muted\"></span>"
+      "<button type=\"button\" data-do=\"in\" title=\"Zoom in (+)\">+</button>"
+      "<button type=\"button\" data-do=\"out\" title=\"Zoom out (-)\">&#8722;</button>"
+      "<button type=\"button\" data-do=\"fit\" title=\"The whole graph (0)\">Fit</button>"
+      "<button type=\"button\" data-do=\"plain\" title=\"Readable size (1)\">1:1</button>";
+  if (report["inferences"] != 0) {
+    html +=
+        "<button type=\"button\" data-do=\"heat\" aria-pressed=\"false\" title=\"Colour by "
+        "time\">Time</button><span class=\"scale\" hidden>little ";
+    for (size_t i = 0; i < HeatColours().size(); ++i) {
+      html += Format("<i class=\"heat-%zu\"></i>", i);
+    }
+    html += " much</span>";
+  }
+  return html + "</div>\n";
+}
+
+std::string GraphHtml(const Json& report, const Json& subgraph) {
+  const Drawing drawing(report, subgraph);
+  const std::string box = Format("viewBox=\"0 0 %.0f %.0f\"", drawing.width(), drawing.height());
+  const std::string size =
+      Format("data-width=\"%.0f\" data-height=\"%.0f\"", drawing.width(), drawing.height());
+  constexpr const char* kOpen = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+  return Toolbar(report) + "<div class=\"graph\">\n" + kOpen + "class=\"main\" tabindex=\"0\" " +
+         box + " " + size + ">\n" + DrawingDefinitions() + drawing.Content() + "</svg>\n" + kOpen +
+         "class=\"overview\" preserveAspectRatio=\"none\" " + box + ">\n" + drawing.Overview() +
+         "<rect class=\"window\"/></svg></div>\n";
 }
 
 std::string SubgraphHtml(const Json& report, const Json& subgraph) {
-  std::string html = "<h2>Subgraph " + JsonText(subgraph["index"]);
+  std::string html = "<section class=\"subgraph\"><h2>Subgraph " + JsonText(subgraph["index"]);
   if (!subgraph["name"].get<std::string>().empty()) html += ", " + Escape(subgraph["name"]);
-  html += "</h2>\n<div class=\"panes\"><div class=\"graph\">\n" + Drawing(report, subgraph).Svg() +
+  html += "</h2>\n<div class=\"panes\"><div class=\"view\">\n" + GraphHtml(report, subgraph) +
           "</div>\n<aside>";
   if (subgraph["index"] == 0) {
     html +=
-        "<p id=\"hint\" class=\"muted\">Click a node for its details. Red lines cross the "
-        "boundary of a partition.</p>\n";
+        "<p id=\"hint\" class=\"muted\">Click a node for its details. Drag to move, Ctrl and the "
+        "wheel or two fingers to zoom. Each partition has an outline of its own colour; red "
+        "arrows cross one.</p>\n";
   }
+  const Reasons reasons(subgraph);
   for (const Json& node : subgraph["nodes"]) html += Details(report, subgraph, node);
-  return html + "</aside></div>\n" + PartitionTable(report, subgraph) + NodeTable(report, subgraph);
+  return html + "</aside></div>\n" + Scrolled(PartitionTable(report, subgraph)) +
+         Scrolled(reasons.TableHtml()) + Scrolled(NodeTable(report, subgraph, reasons)) +
+         "</section>\n";
+}
+
+std::string PageRules(const Json& report) {
+  std::string rules = DrawingStyle(report);
+  size_t partitions = 0;
+  for (const Json& subgraph : report["subgraphs"]) {
+    partitions = std::max(partitions, subgraph["partitions"].size());
+  }
+  for (size_t p = 0; p < partitions; ++p) {
+    rules += Format(".part-%zu-swatch { background: ", p) + PartitionColour(p) + "; }\n";
+  }
+  const std::vector<std::string> heat = HeatColours();
+  for (size_t i = 0; i < heat.size(); ++i) {
+    rules += Format(".by-time .node .heat-%zu { fill: ", i) + heat[i] +
+             Format("; } i.heat-%zu { background: ", i) + heat[i] + "; }\n";
+  }
+  return rules;
 }
 
 }  // namespace
@@ -502,14 +350,15 @@ std::string ExplanationPage(const Json& raw) {
   const Json report = ValidUtf8(raw);
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>" +
-      Escape(report["model"]) + " - deputy explain</title>\n<style>" + kStyle +
-      ColourRules(report) + "</style>\n</head>\n<body>\n<h1>" + Escape(report["model"]) +
-      "</h1>\n" + Summary(report) + Legend(report);
+      Escape(report["model"]) + " - deputy explain</title>\n<style>" + PageRules(report) +
+      PageStyle() + "</style>\n</head>\n<body>\n<h1>" + Escape(report["model"]) + "</h1>\n" +
+      Summary(report) + FindingsTable(report) + Legend(report);
   for (const Json& subgraph : report["subgraphs"]) html += SubgraphHtml(report, subgraph);
   html += ChangeTable(report);
-  return html + "<script>" + kScript + "</script>\n</body>\n</html>\n";
+  return html + "<script>" + PageScript() + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace deputy::tools

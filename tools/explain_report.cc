@@ -48,6 +48,7 @@ class Report {
             {"status", StatusJson()},
             {"delegates", delegates},
             {"boundary", BoundaryJson(subgraphs)},
+            {"findings", session_.validates() ? FindingsJson(interpreter_) : Json(nullptr)},
             {"subgraphs", subgraphs},
             {"what_if", WhatIfJson(subgraphs)}};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `deputy explain` knows of a session, as one JSON document (docs/delegates.md has the
-// schema), and the two other forms of that document.
+// schema), and the other forms of that document.
 #ifndef DEPUTY_TOOLS_EXPLAIN_REPORT_H_
 #define DEPUTY_TOOLS_EXPLAIN_REPORT_H_
 
@@ -21,6 +21,9 @@ void PrintExplanation(const Json& report);
 
 // One page without references to anything outside it.
 std::string ExplanationPage(const Json& report);
+// The graphs alone: as one picture, one below the other, and for Graphviz.
+std::string ExplanationSvg(const Json& report);
+std::string ExplanationDot(const Json& report);
 
 // "1.234 ms" or "12.3 us".
 std::string NanosecondsText(double nanoseconds);

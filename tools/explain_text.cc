@@ -73,6 +73,18 @@ void PrintStatus(const Json& report) {
                                   JsonText(status["restarts"]) + " inferences restarted");
 }
 
+// Null: the validation layer was off.
+void PrintFindings(const Json& report) {
+  const Json& findings = report["findings"];
+  if (findings.is_null()) return;
+  if (findings.empty()) std::printf("findings   none\n");
+  for (const Json& finding : findings) {
+    const std::string times =
+        finding["count"] == 1 ? "" : " (" + JsonText(finding["count"]) + " times)";
+    PrintWrapped("finding    ", finding["text"].get<std::string>() + times);
+  }
+}
+
 void PrintHead(const Json& report) {
   PrintWrapped("model      ", report["model"]);
   PrintDelegates(report);
@@ -96,6 +108,7 @@ void PrintHead(const Json& report) {
                 PluralText(report["inferences"], "inference", "inferences").c_str());
   }
   PrintStatus(report);
+  PrintFindings(report);
 }
 
 // ---- Why nodes are left -------------------------------------------------------------------------

@@ -299,7 +299,7 @@ void PrintText(const InspectOptions& options, const Json& model) {
 void InspectModel(const InspectOptions& options) {
   SessionOptions session_options = options.session;
   session_options.missing_operators_are_fine = true;
-  const Session session(session_options);
+  Session session(session_options);
   const Json model = Describe(options, session);
   if (options.json) {
     std::printf("%s\n", JsonText(model, 2).c_str());
@@ -307,6 +307,7 @@ void InspectModel(const InspectOptions& options) {
     PrintText(options, model);
   }
   session.FailIfMissing();
+  FailOnFindings(session.Close());
 }
 
 }  // namespace deputy::tools

@@ -43,6 +43,15 @@ std::vector<std::string> ReadLabels(const std::string& path) {
   return labels;
 }
 
+void CheckLabels(const std::vector<std::string>& labels, const std::string& path,
+                 const Session& session) {
+  if (labels.empty() || session.output_count() == 0) return;
+  const size_t values = ElementCount(ShapeOf(session.output(0)));
+  if (labels.size() >= values) return;
+  FailUsage("%s: holds %s, but output 0 has %zu values", path.c_str(),
+            PluralText(labels.size(), "label", "labels").c_str(), values);
+}
+
 std::string LabelText(const std::vector<std::string>& labels, size_t index) {
   return index < labels.size() ? labels[index] : std::to_string(index);
 }
@@ -79,6 +88,7 @@ struct Result {
   size_t nodes = 0, delegated = 0, partitions = 0;
   std::string left;  // to the CPU
   bool degraded = false;
+  size_t findings = 0;  // of the validation layer
 };
 
 // "4 DEPTHWISE_CONV_2D, 2 FULLY_CONNECTED", the most frequent first.
@@ -123,6 +133,7 @@ void Judge(const SessionOptions& options, const Exam& exam, Result* result) {
   for (const std::string& picture : exam.pictures) {
     WritePicture(picture, exam.scaling, session.input(input));
     times.push_back(session.Invoke());
+    CheckLabels(exam.labels, exam.labels_path, session);
     const std::string answer = LabelText(exam.labels, BestGuesses(session, 1)[0].index);
     result->right += answer == ExpectedLabel(picture, exam.labels, exam.labels_path) ? 1 : 0;
     result->answers.push_back(answer);
@@ -130,6 +141,7 @@ void Judge(const SessionOptions& options, const Exam& exam, Result* result) {
   }
   result->median_ms = Percentile(&times, 0.5);
   Describe(session, options.model, result);
+  result->findings = session.Close();
 }
 
 std::string RowText(const Result& result) {
@@ -180,6 +192,9 @@ void CompareOnPictures(const SessionOptions& session, const std::vector<std::str
                           "partitions", "left to the CPU"});
   for (const Result& result : results) AddRow(result, results[0], &table);
   table.Print();
+  size_t findings = 0;
+  for (const Result& result : results) findings += result.findings;
+  FailOnFindings(findings);
 }
 
 }  // namespace deputy::tools

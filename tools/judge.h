@@ -26,6 +26,11 @@ std::vector<Guess> BestGuesses(const Session& session, size_t count);
 // The lines of a file; none if `path` is empty.
 std::vector<std::string> ReadLabels(const std::string& path);
 
+// Ends the command with kExitUsage if there are labels, from the file `path`, but fewer than output
+// 0 has values. Once the model has run, for its shape to be known.
+void CheckLabels(const std::vector<std::string>& labels, const std::string& path,
+                 const Session& session);
+
 // The label of a class, or its number.
 std::string LabelText(const std::vector<std::string>& labels, size_t index);
 

@@ -233,7 +233,7 @@ void ListOperators(const OpsOptions& options) {
         PluralText(static_cast<size_t>(missing), "operator has", "operators have");
     FailWork("%s: %s no kernel here", path.c_str(), count.c_str());
   }
-  const Session session(options.session);
+  Session session(options.session);
   AddOwners(session.interpreter(), &needed);
   Print(needed, options);
 }

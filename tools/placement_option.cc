@@ -7,14 +7,13 @@
 namespace deputy::tools {
 namespace {
 
-void AddPlacement(const std::string& selector, const TfLiteDelegate* delegate,
-                  TfLiteInterpreterOptions* options) {
+// `name` holds what the placement's name points to.
+DeputyPlacement Parse(const std::string& selector, std::string* name_text) {
   DeputyPlacement placement = {};
   placement.struct_size = sizeof(placement);
   placement.subgraph_index = -1;
-  placement.delegate = delegate;
   const size_t hash = selector.find('#');
-  std::string name;
+  std::string& name = *name_text;
   bool readable = true;
   if (selector.rfind("op:", 0) == 0) {
     placement.selector = kDeputySelectOperator;
@@ -33,12 +32,53 @@ void AddPlacement(const std::string& selector, const TfLiteDelegate* delegate,
     FailUsage("'%s': expected #NODE, SUBGRAPH#NODE, op:OPERATOR or tensor:NAME", selector.c_str());
   }
   placement.name = name.c_str();
+  return placement;
+}
+
+void AddPlacement(const std::string& selector, const TfLiteDelegate* delegate,
+                  TfLiteInterpreterOptions* options) {
+  std::string name;
+  DeputyPlacement placement = Parse(selector, &name);
+  placement.delegate = delegate;
   if (DeputyInterpreterOptionsAddPlacement(options, &placement) != kTfLiteOk) {
     FailWork("'%s': the library refuses this placement", selector.c_str());
   }
 }
 
+bool Selects(const DeputyPlacement& placement, const TfLiteInterpreter* interpreter, int subgraph,
+             int node) {
+  if (placement.subgraph_index >= 0 && placement.subgraph_index != subgraph) return false;
+  if (placement.selector == kDeputySelectIndex) return placement.node_index == node;
+  DeputyNodeInfo info = {};
+  info.struct_size = sizeof(info);
+  if (DeputyInterpreterGetNodeInfo(interpreter, subgraph, node, &info) != kTfLiteOk) return false;
+  const std::string name = placement.name;
+  if (placement.selector == kDeputySelectOperator) return name == info.operator_name;
+  for (int i = 0; i < info.output_count; ++i) {
+    const TfLiteTensor* tensor = DeputyInterpreterGetTensor(interpreter, subgraph, info.outputs[i]);
+    if (tensor != nullptr && tensor->name != nullptr && name == tensor->name) return true;
+  }
+  return false;
+}
+
+void CheckSelector(const std::string& selector, const TfLiteInterpreter* interpreter) {
+  std::string name;
+  const DeputyPlacement placement = Parse(selector, &name);
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
+      if (Selects(placement, interpreter, s, n)) return;
+    }
+  }
+  FailUsage("'%s': no node of the model is that", selector.c_str());
+}
+
 }  // namespace
+
+void CheckSelectors(const std::vector<std::string>& pins, const std::vector<std::string>& excludes,
+                    const TfLiteInterpreter* interpreter) {
+  for (const std::string& pin : pins) CheckSelector(pin.substr(0, pin.rfind('=')), interpreter);
+  for (const std::string& exclude : excludes) CheckSelector(exclude, interpreter);
+}
 
 void AddExclusion(const std::string& selector, TfLiteInterpreterOptions* options) {
   AddPlacement(selector, nullptr, options);

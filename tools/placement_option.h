@@ -20,6 +20,11 @@ void AddExclusion(const std::string& selector, TfLiteInterpreterOptions* options
 void AddPin(const std::string& pin, const std::vector<LoadedDelegate>& delegates,
             TfLiteInterpreterOptions* options);
 
+// Ends the command with kExitUsage if a selector of `pins` or `excludes` names no node of the
+// model.
+void CheckSelectors(const std::vector<std::string>& pins, const std::vector<std::string>& excludes,
+                    const TfLiteInterpreter* interpreter);
+
 }  // namespace deputy::tools
 
 #endif  // DEPUTY_TOOLS_PLACEMENT_OPTION_H_

@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "image.h"
+#include "input_rows.h"
 #include "judge.h"
 #include "npy.h"
 #include "profile.h"
@@ -68,21 +69,25 @@ class Runner {
       : options_(options),
         labels_(ReadLabels(options.labels)),
         pictures_(options.image.empty() ? std::vector<std::string>{} : FindPictures(options.image)),
+        rows_(options.rows.empty() ? std::vector<InputRow>{} : ReadRows(options.rows)),
         session_(SessionOf(options)),
         given_(static_cast<size_t>(session_.input_count()), false) {
     scaling_ = ScalingOf(options);
   }
 
   void Run() {
-    FindPictureInput();
+    FindItemInput();
     ReadInputFiles();
     FillTheRest();
     if (!options_.output_dir.empty()) MakeOutputDir();
     if (options_.expect_from_name || options_.profile || !options_.trace.empty()) {
       profile_.emplace(session_, !options_.trace.empty());
     }
-    if (pictures_.empty()) {
+    if (!rows_.empty()) {
+      ShowRows();
+    } else if (pictures_.empty()) {
       session_.Invoke();
+      CheckLabels(labels_, options_.labels, session_);
       ShowOutputs("");
     } else if (options_.expect_from_name) {
       JudgePictures();
@@ -92,34 +97,29 @@ class Runner {
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
     session_.WarnIfDegraded();
+    profile_.reset();
+    FailOnFindings(session_.Close());
   }
 
  private:
-  void FindPictureInput() {
-    if (pictures_.empty()) return;
-    if (!options_.image_input.empty()) {
-      picture_input_ = session_.FindInput(options_.image_input);
+  // The input that takes pictures or rows.
+  void FindItemInput() {
+    if (pictures_.empty() && rows_.empty()) return;
+    const std::string& name = rows_.empty() ? options_.image_input : options_.rows_input;
+    if (!name.empty()) {
+      item_input_ = session_.FindInput(name);
     } else if (session_.input_count() == 0) {
-      FailUsage("--image: the model has no inputs");
+      FailUsage("%s: the model has no inputs", rows_.empty() ? "--image" : "--rows");
     }
-    given_[static_cast<size_t>(picture_input_)] = true;
+    given_[static_cast<size_t>(item_input_)] = true;
   }
 
   void ReadInputFiles() {
     for (const std::string& assignment : options_.inputs) {
-      const size_t equals = assignment.find('=');
-      int index = 0;
-      if (equals != std::string::npos) {
-        index = session_.FindInput(assignment.substr(0, equals));
-      } else if (session_.input_count() != 1) {
-        FailUsage("--input %s: the model has %d inputs, say which: NAME=FILE", assignment.c_str(),
-                  session_.input_count());
-      }
-      if (given_[static_cast<size_t>(index)]) FailUsage("input %d is given twice", index);
-      given_[static_cast<size_t>(index)] = true;
-      const std::string path =
-          equals == std::string::npos ? assignment : assignment.substr(equals + 1);
-      WriteFromFile(path, session_.input(index));
+      const size_t index = static_cast<size_t>(InputOf(assignment, session_));
+      if (given_[index]) FailUsage("input %zu is given twice", index);
+      given_[index] = true;
+      WriteInput(assignment, session_);
     }
   }
 
@@ -132,7 +132,7 @@ class Runner {
                   TfLiteTensorName(tensor), TfLiteTypeGetName(TfLiteTensorType(tensor)),
                   ShapeText(ShapeOf(tensor)).c_str());
       }
-      WriteRandom(static_cast<uint32_t>(i), tensor);
+      WriteRandom(options_.seed + static_cast<uint32_t>(i), tensor);
     }
   }
 
@@ -144,8 +144,9 @@ class Runner {
 
   // Runs the model on one picture and keeps the time.
   void RunPicture(const std::string& path) {
-    WritePicture(path, scaling_, session_.input(picture_input_));
+    WritePicture(path, scaling_, session_.input(item_input_));
     times_.push_back(session_.Invoke());
+    CheckLabels(labels_, options_.labels, session_);
   }
 
   bool wants_guesses() const {
@@ -208,6 +209,34 @@ class Runner {
     }
   }
 
+  // One line per row: guesses where they were asked for, else all outputs as a row of numbers.
+  void ShowRows() {
+    ProgressBar progress(rows_.size(), shows_progress() && !isatty(STDOUT_FILENO));
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      WriteRow(rows_[i], session_.input(item_input_));
+      times_.push_back(session_.Invoke());
+      CheckLabels(labels_, options_.labels, session_);
+      if (!options_.output_dir.empty()) {
+        SaveOutputs(rows_[i].file.empty() ? Format("row%zu", i + 1) : rows_[i].name);
+      } else if (options_.top_k > 0 || !labels_.empty()) {
+        ShowOutputs(OneLine(rows_[i].name));
+      } else {
+        PrintOutputRow();
+      }
+      progress.Show(i + 1);
+    }
+  }
+
+  void PrintOutputRow() const {
+    std::string line;
+    for (int i = 0; i < session_.output_count(); ++i) {
+      for (const double value : ReadReals(session_.output(i))) {
+        line += Format("%s%.9g", line.empty() ? "" : ",", value);
+      }
+    }
+    std::printf("%s\n", line.c_str());
+  }
+
   // The wrong ones, accuracy, time, and who did the work.
   void JudgePictures() {
     std::vector<std::string> wrong;
@@ -241,7 +270,8 @@ class Runner {
   void PrintProfile() {
     if (!times_.empty()) {
       const double median = Percentile(&times_, 0.5), p90 = Percentile(&times_, 0.9);
-      std::printf("latency   median %.3f ms, p90 %.3f ms\n", median, p90);
+      std::printf("latency   median %s, p90 %s\n", MillisecondsText(median, p90).c_str(),
+                  MillisecondsText(p90, p90).c_str());
     }
     std::printf("\n");
     profile_->PrintByOperator(std::max<size_t>(1, times_.size()));
@@ -256,14 +286,17 @@ class Runner {
   }
 
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
-  bool shows_progress() const { return ShowsProgress(options_, pictures_.size()); }
+  bool shows_progress() const {
+    return ShowsProgress(options_, std::max(pictures_.size(), rows_.size()));
+  }
 
   const RunOptions& options_;
   std::vector<std::string> labels_;
   std::vector<std::string> pictures_;
+  std::vector<InputRow> rows_;
   Session session_;
   std::vector<bool> given_;  // per input
-  int picture_input_ = 0;
+  int item_input_ = 0;
   PixelScaling scaling_;
   std::optional<Profile> profile_;
   std::vector<double> times_;
@@ -275,6 +308,7 @@ void RunModel(const RunOptions& options) {
   if (options.expect_from_name && options.image.empty()) {
     FailUsage("--expect-from-name needs --image");
   }
+  if (!options.rows.empty() && !options.image.empty()) FailUsage("--rows excludes --image");
   if (!options.compare.empty()) {
     if (!options.expect_from_name) FailUsage("--compare needs --expect-from-name");
     if (!options.session.delegates.empty() || !options.session.used.empty()) {

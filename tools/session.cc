@@ -31,7 +31,9 @@ DelegateSettings WithThreads(DelegateSettings settings, int threads) {
 }
 
 Session::Session(const SessionOptions& options)
-    : path_(options.model), interpreter_(nullptr, &TfLiteInterpreterDelete) {
+    : path_(options.model),
+      validates_(options.validate || ValidationIsInEnvironment()),
+      interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
   LoadDelegates(options);
@@ -49,6 +51,7 @@ Session::Session(const SessionOptions& options)
     DeputyInterpreterOptionsSetDelegatePolicy(
         settings.get(), options.policy == "tflite" ? kDeputyPolicyTfLite : kDeputyPolicyHot);
   }
+  if (validates_) findings_.Watch(settings.get());
   for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
   for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
   if (options.missing_operators_are_fine) {
@@ -57,6 +60,7 @@ Session::Session(const SessionOptions& options)
   }
   interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
+  CheckSelectors(options.pins, options.excludes, interpreter_.get());
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
@@ -102,6 +106,11 @@ void Session::FailIfMissing() const {
   if (!left.empty()) FailWork("%s: %s", path_.c_str(), MissingText(left).c_str());
 }
 
+size_t Session::Close() {
+  interpreter_.reset();
+  return findings_.count();
+}
+
 void Session::WarnIfDegraded() const {
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
@@ -123,6 +132,10 @@ void Session::Collect(void* session, const char* format, va_list args) {
   char text[2048];
   std::vsnprintf(text, sizeof(text), format, args);
   self->report_ = text;
+  // The library knows more than a text of upstream's says.
+  const std::string known = DeputyLastError();
+  const std::string start = self->report_.substr(0, self->report_.find('\n'));
+  if (known.starts_with(start)) self->report_ = known;
 }
 
 void Session::Refuse(const char* what) const {

@@ -13,6 +13,7 @@
 #include "delegate_option.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
+#include "findings.h"
 #include "missing.h"
 #include "model_file.h"
 
@@ -35,6 +36,8 @@ struct SessionOptions {
   bool failed_delegates_are_fine = false;
   // Likewise if operators have no kernel: they get stand-ins, see missing.h.
   bool missing_operators_are_fine = false;
+  // Delegates are watched by the validation layer; DEPUTY_VALIDATION=1 says so as well.
+  bool validate = false;
 };
 
 // For delegates that declare an option for the number of threads.
@@ -71,6 +74,12 @@ class Session {
   // One line on standard error if delegates failed and the CPU stood in for them. Once, at the end.
   void WarnIfDegraded() const;
 
+  // Whether the validation layer is on.
+  bool validates() const { return validates_; }
+  // Deletes the interpreter, while which delegates may break rules as well, and returns how many
+  // findings there were. The session and its profile must not be used any more.
+  size_t Close();
+
   // Runs the model and returns the milliseconds it took; ends the command with kExitFailed when it
   // fails.
   double Invoke();
@@ -85,7 +94,9 @@ class Session {
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
-  std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
+  const bool validates_;
+  Findings findings_{&report_};            // outlive the interpreter, as do
+  std::vector<LoadedDelegate> delegates_;  // these
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;

@@ -49,4 +49,22 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
   WriteReals(std::vector<float>(reals.begin(), reals.end()), tensor);
 }
 
+int InputOf(const std::string& assignment, const Session& session) {
+  const size_t equals = assignment.find('=');
+  if (equals != std::string::npos) return session.FindInput(assignment.substr(0, equals));
+  if (session.input_count() != 1) {
+    FailUsage("--input %s: the model has %d inputs, say which: NAME=FILE", assignment.c_str(),
+              session.input_count());
+  }
+  return 0;
+}
+
+int WriteInput(const std::string& assignment, const Session& session) {
+  const int index = InputOf(assignment, session);
+  const size_t equals = assignment.find('=');
+  WriteFromFile(equals == std::string::npos ? assignment : assignment.substr(equals + 1),
+                session.input(index));
+  return index;
+}
+
 }  // namespace deputy::tools

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 namespace deputy::tools {
@@ -120,6 +121,10 @@ std::string BytesText(size_t bytes) {
   return Format("%.1f GiB", kib / 1024 / 1024);
 }
 
+std::string MillisecondsText(double milliseconds, double largest) {
+  return largest < 1 ? Format("%.3f us", milliseconds * 1e3) : Format("%.3f ms", milliseconds);
+}
+
 std::string PluralText(size_t count, const char* singular, const char* plural) {
   return Format("%zu %s", count, count == 1 ? singular : plural);
 }
@@ -188,6 +193,12 @@ void ProgressBar::Show(size_t done) {
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
   std::fprintf(stderr, "\r[%s] %zu/%zu", bar.c_str(), done, total_);
   std::fflush(stderr);
+}
+
+void CheckWritable(const std::string& path) {
+  FILE* file = std::fopen(path.c_str(), "ab");
+  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  std::fclose(file);
 }
 
 bool ParseNumber(const std::string& text, int* out_number) {

@@ -37,7 +37,13 @@ std::string OneLine(const std::string& text);
 
 std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"
 std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB", "2.0 GiB"
+// Milliseconds in the unit that suits `largest` of those shown together: "3.214 ms", "87.5 us".
+std::string MillisecondsText(double milliseconds, double largest);
 std::string PluralText(size_t count, const char* singular, const char* plural);
+
+// Ends the command with kExitUsage unless the file can be written; it is made if it is not there.
+// Before work whose result would be lost.
+void CheckWritable(const std::string& path);
 
 // Whether the whole of `text` is a number in [0, INT_MAX].
 bool ParseNumber(const std::string& text, int* out_number);

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See explain_drawing.h. The outline of a partition is drawn twice, wide in its colour and a little
+// narrower in its tint: what is left of the first is a line around all of its boxes and arrows.
+#include "explain_drawing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "explain_markup.h"
+#include "explain_report.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr LayoutSizes kSizes = {196, 52, 26, 56};
+constexpr double kMargin = 16;
+constexpr size_t kBoxCharacters = 27;
+constexpr size_t kMostLabels = 3;  // of one node's outputs
+
+constexpr const char* kStyle = R"(
+.graph-text, .node text, .end text { font: 12px ui-monospace, monospace; fill: #1a1a1a; }
+.node .small, .end .small { font-size: 10.5px; }
+.label { font: 10px ui-monospace, monospace; fill: #444; paint-order: stroke; stroke: #fff;
+  stroke-width: 3px; stroke-linejoin: round; }
+.node rect { stroke: #555; stroke-width: 1; }
+.end rect { fill: #fff; stroke: #777; stroke-dasharray: 4 3; }
+.edge { fill: none; stroke: #8a8a8a; stroke-width: 1.3; }
+.edge.boundary { stroke: #c0392b; stroke-width: 2.2; }
+.arrow { fill: #8a8a8a; } .arrow.boundary { fill: #c0392b; }
+.outline path { fill: none; stroke-linecap: round; }
+.outline .line path { stroke-width: 20px; } .outline .inner path { stroke-width: 15px; }
+)";
+
+// Shorten counts bytes; a cut through a character must not stay.
+std::string ShortenCharacters(const std::string& text) {
+  return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
+}
+
+std::string Rectangle(GraphLayout::Point top, double grown) {
+  return Format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%g\" height=\"%g\" rx=\"%g\"",
+                top.x - kSizes.box_width / 2 - grown, top.y - grown, kSizes.box_width + 2 * grown,
+                kSizes.box_height + 2 * grown, 4 + grown);
+}
+
+size_t PartitionCount(const Json& report) {
+  size_t count = 0;
+  for (const Json& subgraph : report["subgraphs"]) {
+    count = std::max(count, subgraph["partitions"].size());
+  }
+  return count;
+}
+
+}  // namespace
+
+Drawing::Drawing(const Json& report, const Json& subgraph) : report_(report), subgraph_(subgraph) {
+  FindTimes();
+  AddInputs();
+  for (const Json& node : subgraph["nodes"]) AddNode(node);
+  AddOutputs();
+  // What comes from constants alone, as a DEQUANTIZE of weights, stands beside the rest.
+  std::vector<bool> beside(boxes_.size(), true);
+  for (size_t i = 0; i < boxes_.size(); ++i) beside[i] = boxes_[i].node != nullptr;
+  for (const Line& line : lines_) {
+    pairs_.emplace_back(line.from, line.to);
+    if (!beside[line.from]) beside[line.to] = false;
+  }
+  layout_ = LayOut(beside, pairs_, kSizes);
+}
+
+double Drawing::width() const { return layout_.width + 2 * kMargin; }
+double Drawing::height() const { return layout_.height + 2 * kMargin; }
+
+std::string Drawing::Content() const {
+  std::string svg = Format("<g transform=\"translate(%g %g)\">\n", kMargin, kMargin);
+  for (size_t p = 0; p < subgraph_["partitions"].size(); ++p) svg += Outline(p);
+  for (size_t i = 0; i < lines_.size(); ++i) svg += Edge(i);
+  std::map<size_t, std::set<const Json*>> labelled;
+  std::string labels;
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    std::set<const Json*>& of_box = labelled[lines_[i].from];
+    if (of_box.size() >= kMostLabels || !of_box.insert(lines_[i].tensor).second) continue;
+    labels += EdgeLabel(i, of_box.size() - 1);
+  }
+  for (size_t i = 0; i < boxes_.size(); ++i) svg += BoxText(i);
+  return svg + "<g class=\"labels\">\n" + labels + "</g></g>\n";
+}
+
+std::string Drawing::Overview() const {
+  std::map<std::string, std::string> paths;  // by class
+  for (size_t i = 0; i < boxes_.size(); ++i) {
+    const std::string name =
+        boxes_[i].node == nullptr ? "" : OwnerClass((*boxes_[i].node)["owner"]);
+    if (name.empty()) continue;
+    const GraphLayout::Point top = layout_.boxes[i];
+    paths[name] += Format("M%.0f %.0fh%gv%gh-%gz", top.x - kSizes.box_width / 2 + kMargin,
+                          top.y + kMargin, kSizes.box_width, kSizes.box_height, kSizes.box_width);
+  }
+  std::string svg;
+  for (const auto& [name, path] : paths) {
+    svg += "<path class=\"" + name + "\" d=\"" + path + "\"/>\n";
+  }
+  return svg;
+}
+
+// ---- What there is to draw ----------------------------------------------------------------------
+
+// Null for an index that is none, and for the model's constants, which are a line in their node.
+const Json* Drawing::Tensor(const Json& index) const {
+  const Json& tensors = subgraph_["tensors"];
+  const int number = index;
+  if (number < 0 || static_cast<size_t>(number) >= tensors.size()) return nullptr;
+  const Json& tensor = tensors[static_cast<size_t>(number)];
+  return tensor["constant"].get<bool>() && given_out_.count(number) == 0 ? nullptr : &tensor;
+}
+
+// Tensors that nodes read and none gives out.
+void Drawing::AddInputs() {
+  for (const Json& node : subgraph_["nodes"]) {
+    for (const Json& index : node["outputs"]) given_out_.insert(index.get<int>());
+  }
+  for (const Json& node : subgraph_["nodes"]) {
+    for (const Json& index : node["inputs"]) {
+      const Json* tensor = Tensor(index);
+      const int number = index;
+      if (tensor == nullptr || given_out_.count(number) != 0 || producers_.count(number) != 0) {
+        continue;
+      }
+      producers_[number] = boxes_.size();
+      boxes_.push_back({nullptr, tensor, true});
+    }
+  }
+}
+
+void Drawing::AddNode(const Json& node) {
+  const size_t self = boxes_.size();
+  boxes_.push_back({&node, nullptr, false});
+  for (const Json& index : node["inputs"]) AddLine(index, self);
+  for (const Json& index : node["outputs"]) {
+    if (index != -1) producers_[index] = self;
+  }
+}
+
+void Drawing::AddLine(const Json& index, size_t reader) {
+  const auto producer = producers_.find(index.get<int>());
+  const Json* tensor = Tensor(index);
+  if (tensor == nullptr || producer == producers_.end()) return;
+  lines_.push_back({producer->second, reader, tensor});
+  is_read_[index] = true;
+}
+
+// Tensors that nodes give out and none reads.
+void Drawing::AddOutputs() {
+  for (const Json& node : subgraph_["nodes"]) {
+    for (const Json& index : node["outputs"]) {
+      const Json* tensor = Tensor(index);
+      if (tensor == nullptr || is_read_[index]) continue;
+      const size_t self = boxes_.size();
+      boxes_.push_back({nullptr, tensor, false});
+      AddLine(index, self);
+    }
+  }
+}
+
+// Of a node that a delegate runs the time is its partition's.
+void Drawing::FindTimes() {
+  for (const char* kind : {"nodes", "partitions"}) {
+    for (const Json& each : subgraph_[kind]) {
+      if (each["cost_ns"].is_number()) most_ns_ = std::max(most_ns_, each["cost_ns"].get<double>());
+    }
+  }
+}
+
+int Drawing::HeatOf(const Json& node) const {
+  const Json& partition = node["partition"];
+  const Json& cost = partition.is_number()
+                         ? subgraph_["partitions"][partition.get<size_t>()]["cost_ns"]
+                         : node["cost_ns"];
+  if (!cost.is_number() || most_ns_ <= 0) return -1;
+  return std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / most_ns_)));
+}
+
+Json Drawing::PartitionOf(size_t box) const {
+  return boxes_[box].node == nullptr ? Json(nullptr) : (*boxes_[box].node)["partition"];
+}
+
+// ---- Strokes ------------------------------------------------------------------------------------
+
+std::string Drawing::PathOf(size_t line) const {
+  const auto& points = layout_.lines[line];
+  if (points.empty()) return "";
+  std::string path = Format("M%.1f %.1f", points[0].x, points[0].y);
+  for (size_t i = 1; i < points.size(); ++i) {
+    const double middle = (points[i - 1].y + points[i].y) / 2;
+    path += Format(" C%.1f %.1f %.1f %.1f %.1f %.1f", points[i - 1].x, middle, points[i].x, middle,
+                   points[i].x, points[i].y);
+  }
+  return path;
+}
+
+std::string Drawing::Outline(size_t partition) const {
+  std::string line, inner;
+  for (size_t i = 0; i < boxes_.size(); ++i) {
+    if (!(PartitionOf(i) == partition)) continue;
+    line += Rectangle(layout_.boxes[i], 9) + "/>\n";
+    inner += Rectangle(layout_.boxes[i], 6.5) + "/>\n";
+  }
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    if (!(PartitionOf(lines_[i].from) == partition) || !(PartitionOf(lines_[i].to) == partition)) {
+      continue;
+    }
+    const std::string path = "<path d=\"" + PathOf(i) + "\"/>\n";
+    line += path;
+    inner += path;
+  }
+  const std::string title = Format("partition %zu: ", partition) +
+                            OwnerText(report_, subgraph_["partitions"][partition]["delegate"]);
+  return Format("<g class=\"outline part-%zu\">", partition) + "<title>" + Escape(title) +
+         "</title><g class=\"line\">\n" + line + "</g><g class=\"inner\">\n" + inner + "</g></g>\n";
+}
+
+std::string Drawing::Edge(size_t index) const {
+  const std::string path = PathOf(index);
+  if (path.empty()) return "";
+  const Line& line = lines_[index];
+  const Json& tensor = *line.tensor;
+  const bool boundary = PartitionOf(line.from) != PartitionOf(line.to);
+  return "<path class=\"edge" + std::string(boundary ? " boundary" : "") + "\" d=\"" + path +
+         "\" marker-end=\"url(#" + (boundary ? "arrow-boundary" : "arrow") + ")\"><title>" +
+         Escape(tensor["name"]) + ", " + Escape(tensor["type"]) + " " +
+         ShapeText(tensor["shape"].get<std::vector<int>>()) + ", " + BytesText(tensor["bytes"]) +
+         "</title></path>\n";
+}
+
+// Beside the arrow, clear of an outline; several of them one below the other.
+std::string Drawing::EdgeLabel(size_t index, size_t place) const {
+  const Line& line = lines_[index];
+  const GraphLayout::Point top = layout_.boxes[line.from];
+  const double y = top.y + kSizes.box_height + 22 + 11 * static_cast<double>(place);
+  const std::string text = PlainShape(*line.tensor) + ", " + BytesText((*line.tensor)["bytes"]);
+  return Format("<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", top.x + 12, y) +
+         Escape(ShortenCharacters(text)) + "</text>\n";
+}
+
+std::string Drawing::BoxText(size_t index) const {
+  const Box& box = boxes_[index];
+  const GraphLayout::Point top = layout_.boxes[index];
+  const auto text = [&](double y, const char* style, const std::string& words) {
+    if (words.empty()) return std::string();
+    return Format("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"%s>", top.x, top.y + y,
+                  style) +
+           Escape(ShortenCharacters(words)) + "</text>";
+  };
+  constexpr const char* kSmall = " class=\"small\"";
+  const std::string place = Rectangle(top, 0);
+  if (box.node == nullptr) {
+    return "<g class=\"end\">" + place + "/>" + text(17, "", box.is_input ? "input" : "output") +
+           text(31, kSmall, (*box.tensor)["name"]) +
+           text(45, kSmall,
+                (*box.tensor)["type"].get<std::string>() + " " + PlainShape(*box.tensor)) +
+           "</g>\n";
+  }
+  const Json& node = *box.node;
+  const std::string key = KeyOf(subgraph_, node);
+  const int heat = HeatOf(node);
+  return "<g class=\"node\" tabindex=\"0\" id=\"n" + key + "\" data-node=\"" + key + "\">" +
+         "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" +
+         OwnerClass(node["owner"]) + (heat < 0 ? "" : Format(" heat-%d", heat)) + "\"/>" +
+         text(17, "", JsonText(node["index"]) + " " + node["operator"].get<std::string>()) +
+         text(31, kSmall, CaptionText(node)) + text(45, kSmall, ConstantsText(subgraph_, node)) +
+         "</g>\n";
+}
+
+std::string Drawing::Hover(const Json& node) const {
+  std::string text = JsonText(node["index"]) + " " + node["operator"].get<std::string>() + ": " +
+                     RunnerText(report_, node);
+  for (const Json& answer : node["answers"]) {
+    if (answer["taken"].get<bool>()) continue;
+    text += "; [" + JsonText(answer["delegate"]) + "] " + answer["reason_name"].get<std::string>() +
+            " " + answer["text"].get<std::string>();
+  }
+  return text;
+}
+
+// ---- Style --------------------------------------------------------------------------------------
+
+std::string DrawingStyle(const Json& report) {
+  std::string rules = kStyle;
+  const int delegates = static_cast<int>(report["delegates"].size());
+  for (int owner = -1; owner < delegates; ++owner) {
+    const std::string colour = OwnerColour(owner);
+    rules += "." + OwnerClass(owner) + " { fill: " + colour + "; background: " + colour + "; }\n";
+  }
+  for (size_t p = 0; p < PartitionCount(report); ++p) {
+    const std::string name = Format(".part-%zu", p);
+    const auto rule = [&](const char* what, const std::string& colour) {
+      rules += name + " ." + what + " rect { fill: " + colour + "; } " + name + " ." + what +
+               " path { stroke: " + colour + "; }\n";
+    };
+    rule("line", PartitionColour(p));
+    rule("inner", PartitionTint(p));
+  }
+  return rules;
+}
+
+std::string DrawingDefinitions() {
+  const auto arrow = [](const char* id, const char* style) {
+    return std::string("<marker id=\"") + id +
+           "\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" "
+           "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"arrow" +
+           style + "\" d=\"M0 0L8 4L0 8z\"/></marker>\n";
+  };
+  return "<defs>\n" + arrow("arrow", "") + arrow("arrow-boundary", " boundary") + "</defs>\n";
+}
+
+}  // namespace deputy::tools

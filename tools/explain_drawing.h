@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph of one subgraph as SVG: boxes in the colours of who runs them, partitions with an
+// outline, arrows with shapes and sizes of what flows.
+#ifndef DEPUTY_TOOLS_EXPLAIN_DRAWING_H_
+#define DEPUTY_TOOLS_EXPLAIN_DRAWING_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph_layout.h"
+#include "json.h"
+
+namespace deputy::tools {
+
+class Drawing {
+ public:
+  // Both are borrowed: a report of ExplainSession, and one of its subgraphs.
+  Drawing(const Json& report, const Json& subgraph);
+
+  double width() const;
+  double height() const;
+  // What is within an <svg> of that size.
+  std::string Content() const;
+  // The same in a few strokes, for an overview: no text, no lines.
+  std::string Overview() const;
+
+ private:
+  // A node, or a tensor with which the graph begins or ends.
+  struct Box {
+    const Json* node = nullptr;
+    const Json* tensor = nullptr;
+    bool is_input = false;
+  };
+  // An arrow from a producer to a reader.
+  struct Line {
+    size_t from = 0, to = 0;
+    const Json* tensor = nullptr;
+  };
+
+  const Json* Tensor(const Json& index) const;
+  void AddInputs();
+  void AddNode(const Json& node);
+  void AddLine(const Json& index, size_t reader);
+  void AddOutputs();
+  void FindTimes();
+  Json PartitionOf(size_t box) const;
+  std::string PathOf(size_t line) const;
+  std::string Outline(size_t partition) const;
+  std::string Edge(size_t line) const;
+  std::string EdgeLabel(size_t line, size_t place) const;
+  std::string BoxText(size_t box) const;
+  std::string Hover(const Json& node) const;
+  // 0 to 9: how much of the most expensive node's time; -1 where none was measured.
+  int HeatOf(const Json& node) const;
+
+  const Json& report_;
+  const Json& subgraph_;
+  std::vector<Box> boxes_;
+  std::vector<Line> lines_;
+  std::vector<std::pair<size_t, size_t>> pairs_;
+  std::set<int> given_out_;
+  std::map<int, size_t> producers_;  // tensor -> box
+  std::map<int, bool> is_read_;
+  double most_ns_ = 0;
+  GraphLayout layout_;
+};
+
+// The rules of style for these drawings: owners and partitions of `report` in their colours.
+std::string DrawingStyle(const Json& report);
+
+// Definitions that an <svg> with a drawing, or one before it on the same page, needs.
+std::string DrawingDefinitions();
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_EXPLAIN_DRAWING_H_

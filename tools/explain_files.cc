@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph as files for other programs: SVG for pictures and documents, DOT for Graphviz.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explain_drawing.h"
+#include "explain_markup.h"
+#include "explain_report.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr double kHeading = 28;
+
+// ---- DOT ----------------------------------------------------------------------------------------
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : OneLine(text)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+// Lines of a label, each a text of its own.
+std::string Label(const std::vector<std::string>& lines) {
+  std::string label;
+  for (const std::string& line : lines) {
+    if (line.empty()) continue;
+    const std::string quoted = Quoted(line);
+    label += (label.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);
+  }
+  return "\"" + label + "\"";
+}
+
+class Dot {
+ public:
+  Dot(const Json& report, const Json& subgraph)
+      : report_(report), subgraph_(subgraph), prefix_("s" + JsonText(subgraph["index"])) {}
+
+  std::string Text() {
+    std::string text =
+        "  subgraph cluster_" + prefix_ + " {\n    label=" +
+        Label({"subgraph " + JsonText(subgraph_["index"]), subgraph_["name"].get<std::string>()}) +
+        ";\n";
+    for (const Json& partition : subgraph_["partitions"]) text += Partition(partition);
+    for (const Json& node : subgraph_["nodes"]) {
+      if (!node["partition"].is_number()) text += "    " + Node(node);
+    }
+    return text + Edges() + "  }\n";
+  }
+
+ private:
+  std::string NameOf(const Json& node) const { return prefix_ + "n" + JsonText(node["index"]); }
+
+  std::string Node(const Json& node) const {
+    return NameOf(node) + " [label=" +
+           Label({JsonText(node["index"]) + " " + node["operator"].get<std::string>(),
+                  CaptionText(node), ConstantsText(subgraph_, node)}) +
+           ", fillcolor=\"" + OwnerColour(node["owner"].get<int>()) + "\"];\n";
+  }
+
+  std::string Partition(const Json& partition) const {
+    const size_t index = partition["index"];
+    std::string text =
+        "    subgraph cluster_" + prefix_ + Format("p%zu {\n", index) + "      label=" +
+        Label({Format("partition %zu", index), OwnerText(report_, partition["delegate"])}) +
+        "; color=\"" + PartitionColour(index) + "\"; penwidth=2;\n";
+    for (const Json& node : subgraph_["nodes"]) {
+      if (node["partition"] == index) text += "      " + Node(node);
+    }
+    return text + "    }\n";
+  }
+
+  // Tensors that no node gives out are ends of their own; constants are in their node.
+  std::string Edges() {
+    std::map<int, std::string> makers;
+    std::map<int, bool> is_read;
+    for (const Json& node : subgraph_["nodes"]) {
+      for (const Json& index : node["outputs"]) makers[index.get<int>()] = NameOf(node);
+    }
+    std::string text;
+    for (const Json& node : subgraph_["nodes"]) {
+      for (const Json& index : node["inputs"]) {
+        const int number = index;
+        if (!IsTensor(number)) continue;
+        const Json& tensor = TensorAt(number);
+        if (makers.count(number) == 0) {
+          if (tensor["constant"].get<bool>()) continue;
+          makers[number] = prefix_ + "t" + std::to_string(number);
+          text += End(number, "input");
+        }
+        is_read[number] = true;
+        text += Edge(makers[number], NameOf(node), tensor);
+      }
+    }
+    for (const Json& node : subgraph_["nodes"]) {
+      for (const Json& index : node["outputs"]) {
+        const int number = index;
+        if (!IsTensor(number) || is_read[number]) continue;
+        text += End(number, "output") +
+                Edge(NameOf(node), prefix_ + "t" + std::to_string(number), TensorAt(number));
+      }
+    }
+    return text;
+  }
+
+  bool IsTensor(int number) const {
+    return number >= 0 && static_cast<size_t>(number) < subgraph_["tensors"].size();
+  }
+  const Json& TensorAt(int number) const {
+    return subgraph_["tensors"][static_cast<size_t>(number)];
+  }
+
+  std::string End(int number, const char* what) const {
+    return "    " + prefix_ + "t" + std::to_string(number) +
+           " [label=" + Label({what, TensorAt(number)["name"].get<std::string>()}) +
+           ", style=\"rounded,dashed\"];\n";
+  }
+
+  std::string Edge(const std::string& from, const std::string& to, const Json& tensor) const {
+    return "    " + from + " -> " + to +
+           " [label=" + Label({PlainShape(tensor), BytesText(tensor["bytes"])}) + "];\n";
+  }
+
+  const Json& report_;
+  const Json& subgraph_;
+  const std::string prefix_;
+};
+
+}  // namespace
+
+std::string ExplanationDot(const Json& raw) {
+  const Json report = ValidUtf8(raw);
+  std::string text = "digraph " + Quoted(report["model"].get<std::string>()) +
+                     " {\n  node [shape=box, style=\"rounded,filled\", fontname=\"monospace\", "
+                     "fontsize=11];\n  edge [fontname=\"monospace\", fontsize=9];\n";
+  for (const Json& subgraph : report["subgraphs"]) text += Dot(report, subgraph).Text();
+  return text + "}\n";
+}
+
+std::string ExplanationSvg(const Json& raw) {
+  const Json report = ValidUtf8(raw);
+  double width = 0, height = 0;
+  std::string content;
+  for (const Json& subgraph : report["subgraphs"]) {
+    const Drawing drawing(report, subgraph);
+    std::string heading = report["model"].get<std::string>();
+    if (report["subgraphs"].size() > 1) heading += ", subgraph " + JsonText(subgraph["index"]);
+    content += Format("<g transform=\"translate(0 %g)\">\n", height) +
+               "<text class=\"graph-text\" x=\"16\" y=\"20\">" + Escape(heading) +
+               Format("</text>\n<g transform=\"translate(0 %g)\">\n", kHeading) +
+               drawing.Content() + "</g></g>\n";
+    width = std::max(width, drawing.width());
+    height += drawing.height() + kHeading;
+  }
+  return Format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+             "viewBox=\"0 0 %.0f %.0f\">\n",
+             width, height, width, height) +
+         "<style>" + DrawingStyle(report) +
+         "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" + DrawingDefinitions() +
+         content + "</svg>\n";
+}
+
+}  // namespace deputy::tools

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain_markup.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "explain_report.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+// More delegates than these start over.
+constexpr const char* kColours[] = {"#a8ddb5", "#a9ccf5", "#fdc086", "#d5c0eb",
+                                    "#f2e394", "#f4b6c2", "#9fe0dc", "#d9c7a8"};
+constexpr const char* kCpuColour = "#e3e3e3";
+
+// Turns of the golden angle: near ones are far apart.
+std::string Colour(size_t index, double saturation, double lightness) {
+  const double hue = std::fmod(static_cast<double>(index) * 137.508 + 210, 360);
+  const double reach = saturation * std::min(lightness, 1 - lightness);
+  const auto channel = [&](double offset) {
+    const double k = std::fmod(offset + hue / 30, 12);
+    const double value = lightness - reach * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
+    return static_cast<int>(std::lround(255 * value));
+  };
+  return Format("#%02x%02x%02x", channel(0), channel(8), channel(4));
+}
+
+}  // namespace
+
+std::string Escape(const std::string& text) {
+  std::string escaped;
+  for (const char c : OneLine(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Escape(const Json& text) { return Escape(text.get<std::string>()); }
+
+std::string OwnerColour(int owner) {
+  return owner < 0 ? kCpuColour : kColours[static_cast<size_t>(owner) % std::size(kColours)];
+}
+
+std::string PartitionColour(size_t partition) { return Colour(partition, 0.65, 0.42); }
+std::string PartitionTint(size_t partition) { return Colour(partition, 0.7, 0.92); }
+
+std::vector<std::string> HeatColours() {
+  return {"#fffbe6", "#fff3c4", "#ffe9a0", "#ffdb7d", "#ffca63",
+          "#ffb551", "#fd9d47", "#f78342", "#ee6a44", "#e2524a"};
+}
+
+std::string OwnerClass(const Json& owner) {
+  return owner == -1 ? "own-cpu" : "own-" + JsonText(owner);
+}
+
+// "0-12": subgraph and node.
+std::string KeyOf(const Json& subgraph, const Json& node) {
+  return JsonText(subgraph["index"]) + "-" + JsonText(node["index"]);
+}
+
+std::string OwnerText(const Json& report, const Json& owner) {
+  if (owner == -1) return "CPU";
+  const Json& delegate = report["delegates"][owner.get<size_t>()];
+  return "[" + JsonText(owner) + "] " + DelegateText(delegate);
+}
+
+std::string RunnerText(const Json& report, const Json& node) {
+  return node.contains("missing") ? "nobody: no kernel here" : OwnerText(report, node["owner"]);
+}
+
+std::string PlainShape(const Json& tensor) {
+  std::string text;
+  for (const Json& dim : tensor["shape"]) text += (text.empty() ? "" : "x") + JsonText(dim);
+  return text.empty() ? "scalar" : text;
+}
+
+std::string CaptionText(const Json& node) {
+  std::string text = "CPU";
+  if (node["owner"] != -1) {
+    text = "[" + JsonText(node["owner"]) + "] partition " + JsonText(node["partition"]);
+  } else if (node.contains("missing")) {
+    text = "no kernel here";
+  } else if (node["runner"] == -1) {
+    text = "does not run";
+  } else if (!node["answers"].empty()) {
+    text = "CPU, " + node["answers"].back()["reason_name"].get<std::string>();
+  }
+  if (node["cost_ns"].is_number()) text += ", " + NanosecondsText(node["cost_ns"]);
+  if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
+  return text;
+}
+
+std::string ConstantsText(const Json& subgraph, const Json& node) {
+  const Json& tensors = subgraph["tensors"];
+  std::set<int> seen;
+  size_t bytes = 0;
+  for (const Json& index : node["inputs"]) {
+    const int number = index;
+    if (number < 0 || static_cast<size_t>(number) >= tensors.size()) continue;
+    const Json& tensor = tensors[static_cast<size_t>(number)];
+    if (!tensor["constant"].get<bool>() || !seen.insert(number).second) continue;
+    bytes += tensor["bytes"].get<size_t>();
+  }
+  if (seen.empty()) return "";
+  return PluralText(seen.size(), "constant", "constants") + ", " + BytesText(bytes);
+}
+
+}  // namespace deputy::tools

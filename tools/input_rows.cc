@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See input_rows.h.
+#include "input_rows.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "tensor_data.h"
+#include "tensor_file.h"
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+std::vector<InputRow> FilesOf(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<InputRow> rows;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string extension = it->path().extension().string();
+    if (extension != ".npy" && extension != ".raw" && extension != ".bin") continue;
+    rows.push_back({it->path().filename().string(), it->path().string(), {}});
+  }
+  if (error) FailUsage("%s: %s", folder.c_str(), error.message().c_str());
+  if (rows.empty()) FailUsage("%s: holds no .npy, .raw or .bin files", folder.c_str());
+  std::sort(rows.begin(), rows.end(),
+            [](const InputRow& a, const InputRow& b) { return a.name < b.name; });
+  return rows;
+}
+
+std::optional<float> NumberOf(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\""), end = text.find_last_not_of(" \t\"");
+  if (begin == std::string::npos) return std::nullopt;
+  const std::string bare = text.substr(begin, end - begin + 1);
+  char* rest = nullptr;
+  const float value = std::strtof(bare.c_str(), &rest);
+  return *rest == '\0' ? std::optional(value) : std::nullopt;
+}
+
+// Nothing if a field is no number.
+std::optional<std::vector<float>> NumbersOf(const std::string& line) {
+  std::vector<float> values;
+  for (size_t at = 0; at <= line.size();) {
+    const size_t end = std::min(line.find(',', at), line.size());
+    const std::optional<float> value = NumberOf(line.substr(at, end - at));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    at = end + 1;
+  }
+  return values;
+}
+
+std::vector<InputRow> TableOf(std::istream& stream, const std::string& name) {
+  std::vector<InputRow> rows;
+  std::string line;
+  for (size_t number = 1; std::getline(stream, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    const std::string where = Format("%s:%zu", name.c_str(), number);
+    std::optional<std::vector<float>> values = NumbersOf(line);
+    if (values) {
+      rows.push_back({where, "", std::move(*values)});
+    } else if (number > 1) {
+      FailUsage("%s: expected numbers between commas, found '%s'", where.c_str(),
+                Shorten(OneLine(line), 40).c_str());
+    }
+  }
+  if (rows.empty()) FailUsage("%s: holds no rows of numbers", name.c_str());
+  return rows;
+}
+
+}  // namespace
+
+std::vector<InputRow> ReadRows(const std::string& path) {
+  if (path == "-") return TableOf(std::cin, "standard input");
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return FilesOf(path);
+  std::ifstream file(path);
+  if (!file) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  return TableOf(file, std::filesystem::path(path).filename().string());
+}
+
+void WriteRow(const InputRow& row, TfLiteTensor* tensor) {
+  if (!row.file.empty()) return WriteFromFile(row.file, tensor);
+  const size_t expected = ElementCount(ShapeOf(tensor));
+  if (row.values.size() != expected) {
+    FailUsage("%s: expected %zu values for input '%s', found %zu", row.name.c_str(), expected,
+              NameOf(tensor).c_str(), row.values.size());
+  }
+  WriteReals(row.values, tensor);
+}
+
+}  // namespace deputy::tools

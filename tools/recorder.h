@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every tensor holds when the node that computes it has run. Memory is shared by tensors that
+// are not needed at the same time, so that this cannot be read afterwards.
+#ifndef DEPUTY_TOOLS_RECORDER_H_
+#define DEPUTY_TOOLS_RECORDER_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session.h"
+
+namespace deputy::tools {
+
+struct RecordedTensor {
+  int subgraph = 0, tensor = 0, node = 0;
+  std::string name, operator_name, owner;  // of the node
+  TfLiteType type = kTfLiteNoType;
+  TfLiteQuantizationParams quantization = {};
+  std::vector<int> shape;
+  std::vector<char> bytes;
+};
+
+// Listens to an interpreter from construction to destruction. The graph must not change meanwhile.
+class Recorder {
+ public:
+  explicit Recorder(const Session& session);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // In the order in which they were computed; of one that was computed several times the last.
+  // Tensors within a delegate's partition, and those that stay on a device, are missing.
+  const std::vector<RecordedTensor>& tensors() const { return tensors_; }
+
+ private:
+  struct Node {
+    std::string operator_name, owner;
+    std::vector<int> outputs;
+  };
+
+  static void OnEvent(void* recorder, const DeputyOpEvent* event);
+  void Keep(int subgraph, int node);
+
+  TfLiteInterpreter* const interpreter_;
+  std::map<std::pair<int, int>, Node> nodes_;                  // subgraph, node
+  std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
+  std::map<std::pair<int, int>, std::vector<int>> followers_;  // by the head of a step
+  std::map<std::pair<int, int>, size_t> places_;               // in tensors_
+  std::vector<RecordedTensor> tensors_;
+};
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_RECORDER_H_
