@@ -216,9 +216,9 @@ TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
         CreatePluginDelegate(library, {&key, &place, 1}, &reporter, &notebook);
     DeletePluginDelegate(delegate, &reporter, &notebook);
   }
-  EXPECT_THAT(notebook.lines,
-              ElementsAre("create", "create threw an exception", "create", "done", "destroy",
-                          "destroy threw an exception", "create", "done", "destroy", "done"));
+  EXPECT_THAT(notebook.lines, ElementsAre("create", "create threw an exception: create", "create",
+                                          "done", "destroy", "destroy threw an exception: destroy",
+                                          "create", "done", "destroy", "done"));
 }
 
 TEST_F(PluginWrapper, refuses_to_delete_what_it_did_not_make) {
