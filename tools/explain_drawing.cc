@@ -16,6 +16,7 @@ namespace {
 
 constexpr LayoutSizes kSizes = {196, 52, 26, 56};
 constexpr double kMargin = 16;
+constexpr double kLabelRoom = 80;  // of those beside the last boxes
 constexpr size_t kBoxCharacters = 27;
 constexpr size_t kMostLabels = 3;  // of one node's outputs
 
@@ -69,7 +70,7 @@ Drawing::Drawing(const Json& report, const Json& subgraph) : report_(report), su
   layout_ = LayOut(beside, pairs_, kSizes);
 }
 
-double Drawing::width() const { return layout_.width + 2 * kMargin; }
+double Drawing::width() const { return layout_.width + 2 * kMargin + kLabelRoom; }
 double Drawing::height() const { return layout_.height + 2 * kMargin; }
 
 std::string Drawing::Content() const {

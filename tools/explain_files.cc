@@ -14,7 +14,7 @@
 namespace deputy::tools {
 namespace {
 
-constexpr double kHeading = 28;
+constexpr double kHeading = 28, kLetter = 7.4;
 
 // ---- DOT ----------------------------------------------------------------------------------------
 
@@ -156,7 +156,8 @@ std::string ExplanationSvg(const Json& raw) {
                "<text class=\"graph-text\" x=\"16\" y=\"20\">" + Escape(heading) +
                Format("</text>\n<g transform=\"translate(0 %g)\">\n", kHeading) +
                drawing.Content() + "</g></g>\n";
-    width = std::max(width, drawing.width());
+    const double letters = static_cast<double>(heading.size());
+    width = std::max({width, drawing.width(), 32 + kLetter * letters});
     height += drawing.height() + kHeading;
   }
   return Format(
