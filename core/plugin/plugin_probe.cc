@@ -86,9 +86,7 @@ std::string NoChild(int error) {
 
 }  // namespace
 
-bool PluginProbeWanted() {
-  return EnvironmentChoice("DEPUTY_PLUGIN_PROBE", {"0", "1"}) == "1";
-}
+bool PluginProbeWanted() { return EnvironmentChoice("DEPUTY_PLUGIN_PROBE", {"0", "1"}) == "1"; }
 
 std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {
   std::array<int, 2> ends = {};
