@@ -12,6 +12,7 @@ import ctypes
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import unittest
 
@@ -200,6 +201,18 @@ class Verified(unittest.TestCase):
             interpreter.infer(seed)
         self.assertEqual(interpreter.status().wrong, 1)
         interpreter.close()
+
+    def test_the_command_says_what_is_wrong_and_what_it_cost(self):
+        relay = BUILD / "tests" / "plugins" / "librelay.so"
+        for delegate, code, text in ((f"{relay}", 0, "deputy: verified: "),
+                                     (f"{relay},wrong=0", 1, "element 0: expected ")):
+            for command in (("run", "--random"), ("bench", "--runs", "2")):
+                result = subprocess.run([BUILD / "deputy", *command, MODELS[0], "--delegate",
+                                         delegate, "--verify", "always"], capture_output=True,
+                                        text=True, check=False)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(text, result.stderr)
+                self.assertIn(" ms", result.stderr)
 
     def test_wrong_options_are_refused(self):
         options = handle(LIBRARY.TfLiteInterpreterOptionsCreate())

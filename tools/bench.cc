@@ -159,6 +159,7 @@ void BenchModel(const BenchOptions& options) {
                               profile ? work : std::vector<DeviceWork>()};
   (options.json ? PrintJson : PrintText)(report);
   session->WarnIfDegraded();
+  session->ReportVerification();
   profile.reset();
   FailOnFindings(session->Close());
 }

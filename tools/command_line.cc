@@ -76,6 +76,11 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_flag(
       "--validate", options->validate,
       "Watch delegates for breaches of their contract;\nwith findings the exit code is 1");
+  command
+      ->add_option(
+          "--verify", options->verify,
+          "Compare delegates' results with the CPU's: first,\nalways, or in every N-th run")
+      ->type_name("HOW");
 }
 
 // --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.

@@ -97,6 +97,7 @@ class Runner {
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
     session_.WarnIfDegraded();
+    session_.ReportVerification();
     profile_.reset();
     FailOnFindings(session_.Close());
   }

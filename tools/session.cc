@@ -52,6 +52,7 @@ Session::Session(const SessionOptions& options)
         settings.get(), options.policy == "tflite" ? kDeputyPolicyTfLite : kDeputyPolicyHot);
   }
   if (validates_) findings_.Watch(settings.get());
+  SetVerification(options.verify, settings.get());
   for (const std::string& pin : options.pins) AddPin(pin, delegates_, settings.get());
   for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
   if (options.missing_operators_are_fine) {
@@ -124,6 +125,47 @@ void Session::WarnIfDegraded() const {
             PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times");
   }
   std::fprintf(stderr, "deputy: degraded: %s (see 'deputy explain')\n", text.c_str());
+}
+
+void Session::SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings) {
+  if (verify.empty()) return;
+  DeputyVerification verification = {};
+  verification.struct_size = sizeof verification;
+  if (verify == "first") {
+    verification.mode = kDeputyVerifyFirst;
+  } else if (verify == "always") {
+    verification.mode = kDeputyVerifyAlways;
+  } else {
+    verification.mode = kDeputyVerifyEveryNth;
+    if (!ParseNumber(verify, &verification.interval) || verification.interval < 1) {
+      FailUsage("--verify: expected first, always or a number, found '%s'", verify.c_str());
+    }
+  }
+  verifies_ = DeputyInterpreterOptionsSetVerification(settings, &verification) == kTfLiteOk;
+}
+
+void Session::ReportVerification() const {
+  if (!verifies_) return;
+  DeputyVerificationStatus status = {};
+  status.struct_size = sizeof status;
+  DeputyInterpreterGetVerificationStatus(interpreter_.get(), &status);
+  const std::string text =
+      Format("%s of partitions compared with the CPU in %.3f ms, %lld could not be",
+             PluralText(static_cast<size_t>(status.verified), "run", "runs").c_str(),
+             static_cast<double>(status.spent_ns) / 1e6, static_cast<long long>(status.skipped));
+  if (status.wrong == 0) {
+    std::fprintf(stderr, "deputy: verified: %s\n", text.c_str());
+    return;
+  }
+  const TfLiteTensor* tensor =
+      DeputyInterpreterGetTensor(interpreter_.get(), status.subgraph_index, status.tensor_index);
+  const char* name = tensor == nullptr ? nullptr : TfLiteTensorName(tensor);
+  FailWork(
+      "verified: %lld wrong of %s; the first: subgraph %d node %d: tensor %d '%s': element "
+      "%lld: expected %.9g, found %.9g",
+      static_cast<long long>(status.wrong), text.c_str(), status.subgraph_index, status.node_index,
+      status.tensor_index, name == nullptr ? "" : name, static_cast<long long>(status.element),
+      status.expected, status.found);
 }
 
 void Session::Collect(void* session, const char* format, va_list args) {

@@ -30,6 +30,9 @@ struct SessionOptions {
   DelegateSettings delegate_settings;
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
   std::string policy;
+  // Delegates' results are compared with the CPU's: "first", "always", or N for every N-th run of a
+  // partition; "": never.
+  std::string verify;
   // Who may run what, see placement_option.h.
   std::vector<std::string> pins, excludes;
   // The model is shown even if a delegate cannot be applied.
@@ -79,6 +82,9 @@ class Session {
   // Deletes the interpreter, while which delegates may break rules as well, and returns how many
   // findings there were. The session and its profile must not be used any more.
   size_t Close();
+  // Where results were verified, one line on standard error that says what it cost. Ends the
+  // command with kExitFailed if a delegate was wrong. Once, behind all output.
+  void ReportVerification() const;
 
   // Runs the model and returns the milliseconds it took; ends the command with kExitFailed when it
   // fails.
@@ -89,12 +95,14 @@ class Session {
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
   void LoadDelegates(const SessionOptions& options);
+  void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
 
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   const bool validates_;
+  bool verifies_ = false;
   Findings findings_{&report_};            // outlive the interpreter, as do
   std::vector<LoadedDelegate> delegates_;  // these
   std::unique_ptr<ModelFile> model_;
