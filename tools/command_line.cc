@@ -351,7 +351,7 @@ void AddOpsCommand(CLI::App* app) {
 void AddCertifyCommand(CLI::App* app) {
   auto options = std::make_shared<CertifyOptions>();
   CLI::App* command =
-      app->add_subcommand("certify", "Try a delegate library in some 200 cases, and judge it");
+      app->add_subcommand("certify", "Try a delegate library in 200 cases, judge it");
   command->add_option("LIB", options->library, "The library, with options KEY=VALUE")
       ->type_name("LIB[,K=V..]")
       ->required();
