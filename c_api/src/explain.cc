@@ -87,7 +87,7 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
   int left_count = 0;
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     Subgraph* subgraph = interpreter->subgraph(i);
-    if (interpreter->skippable(i) || subgraph->is_for_validation()) continue;
+    if (interpreter->skippable(i) || !subgraph->is_for_delegates()) continue;
     for (int node : subgraph->plan()) {
       const int count = CountNodes(subgraph, node);
       all += count;

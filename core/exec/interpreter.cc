@@ -131,8 +131,7 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
   for (auto& subgraph : subgraphs_) {
-    if (subgraph->is_for_validation() || subgraph->is_only_looked_at()) continue;
-    if (skippable(subgraph->index())) continue;
+    if (!subgraph->is_for_delegates() || skippable(subgraph->index())) continue;
     const TfLiteStatus status = subgraph->delegation().Apply(delegate);
     if (status != kTfLiteOk) return status;
   }

@@ -149,7 +149,9 @@ Subgraph* Subgraph::Of(const TfLiteContext* context) {
   return static_cast<Subgraph*>(RuntimeOf(context));
 }
 
-bool Subgraph::is_for_validation() const { return strncmp(desc_->name, "VALIDATION:", 11) == 0; }
+bool Subgraph::is_for_delegates() const {
+  return !desc_->only_looked_at && strncmp(desc_->name, "VALIDATION:", 11) != 0;
+}
 
 const GraphIndex& Subgraph::graph_index() {
   if (graph_index_ == nullptr) graph_index_ = std::make_unique<GraphIndex>(graph_);

@@ -68,9 +68,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   InterpreterState* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
-  // Subgraphs that no delegate is offered: upstream's by their name, and bodies that nobody runs.
-  bool is_for_validation() const;
-  bool is_only_looked_at() const { return desc_->only_looked_at; }
+  // False where no delegate is offered the nodes: upstream's subgraphs for validation, by their
+  // name, and bodies that nobody runs.
+  bool is_for_delegates() const;
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
 

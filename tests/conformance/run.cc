@@ -129,6 +129,13 @@ bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyN
          runner.runs > runner.recomputed;
 }
 
+// Whether a delegate could have taken it: bodies that nobody runs are not offered to any.
+bool WasOffered(const TfLiteInterpreter* interpreter, Place at) {
+  DeputyNodeAnswer answer = {};
+  answer.struct_size = sizeof answer;
+  return DeputyInterpreterGetNodeAnswer(interpreter, at.subgraph, at.node, 0, &answer) == kTfLiteOk;
+}
+
 void JudgeNode(const TfLiteInterpreter* interpreter, Place at, const Target& target,
                Result* result) {
   DeputyNodeInfo info = {};
@@ -141,7 +148,9 @@ void JudgeNode(const TfLiteInterpreter* interpreter, Place at, const Target& tar
     return;
   }
   if (RanInDelegate(interpreter, at, run)) ++result->delegated;
-  if (run.delegate_index < 0) JudgeNodeLeft(interpreter, info, target, result);
+  if (run.delegate_index < 0 && WasOffered(interpreter, at)) {
+    JudgeNodeLeft(interpreter, info, target, result);
+  }
 }
 
 void JudgeDelegate(const TfLiteInterpreter* interpreter, const Target& target, Result* result) {
