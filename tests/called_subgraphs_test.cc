@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "c_api/include/builtin_op_data.h"
+#include "c_api/include/deputy.h"
 #include "tests/model_builder.h"
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
@@ -82,6 +83,12 @@ TEST(Bodies, that_nobody_runs_are_offered_to_no_delegate) {
       ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
       EXPECT_THAT(offered,
                   ElementsAre(ElementsAre(kTfLiteBuiltinNeg, kTfLiteBuiltinStablehloReduceWindow)));
+      int32_t delegated = 0, total = 0;
+      EXPECT_EQ(
+          DeputyInterpreterCheckDelegation(t.get(), kDeputyRequirePartial, &delegated, &total),
+          kTfLiteOk);
+      EXPECT_EQ(delegated, 1);
+      EXPECT_EQ(total, 2);
       ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
       t.Set<float>(0, {1, 2, 3, 4});
       ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
