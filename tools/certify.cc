@@ -52,6 +52,7 @@ void CertifyLibrary(const CertifyOptions& options) {
   if (options.list) words.emplace_back("--list");
   if (options.json) words.emplace_back("--json");
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());

@@ -80,7 +80,7 @@ struct LeftRows {
 // them, which some processors multiply in half the time; `columns` of it all are stored.
 template <int kRows, int kWide, bool kHalf>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
-  constexpr int kVectors = kWide > 0 ? kWide : 1;  // arrays have elements
+  constexpr int kVectors = kWide + (kWide == 0);  // arrays have elements
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
                                 kColumnsF32;

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Judgement::Kind;
 
-constexpr Judgement kFine = {};
+const Judgement kFine = {};
 
 Judgement Skipped(const std::string& why) { return {Kind::kSkipped, why}; }
 
@@ -285,6 +285,7 @@ void OnThreads(int count, const std::function<void(int)>& work) {
   std::mutex mutex;
   std::string failure;
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(count));
   for (int t = 0; t < count; ++t) {
     threads.emplace_back([&, t] {
       try {

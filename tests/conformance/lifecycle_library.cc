@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Judgement::Kind;
 
-constexpr Judgement kFine = {};
+const Judgement kFine = {};
 
 Judgement Loads(Scene* scene) {
   std::string error;
@@ -110,6 +110,7 @@ Judgement CreatesOnThreads(Scene* scene) {
   Demand(scene->library().Load(&error) != nullptr, error);
   std::vector<std::thread> threads;
   std::vector<std::string> problems(4);
+  threads.reserve(problems.size());
   for (std::string& problem : problems) {
     threads.emplace_back([scene, &problem] {
       for (int i = 0; i < 5; ++i) scene->library().Create(&problem);

@@ -209,7 +209,7 @@ Agreement SubjectAgreement(TfLiteType type) {
     case kTfLiteInt8:
     case kTfLiteUInt8:
     case kTfLiteInt16:
-      return {Rule::kSteps, 1, 3 + kSubjectNodes / 2};
+      return {Rule::kSteps, 1, 3 + static_cast<double>(kSubjectNodes) / 2};
     default:
       return {};
   }
