@@ -289,7 +289,7 @@ bool ImportResizeNearest(NodeImport* node) {
   return node->SetOutput(0, node->Add(resize, {from}, node->value(from).type, shape));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kConvRows[] = {
     {"AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, &ImportPool<PoolKind::kAverage>},
     {"CONV_2D", kTfLiteBuiltinConv2d, 8, &ImportConv2d},
     {"Convolution2DTransposeBias", kTfLiteBuiltinCustom, 1, &ImportTransposeBias},
@@ -303,6 +303,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> ConvRows() { return kRows; }
+std::span<const ImportRow> ConvRows() { return kConvRows; }
 
 }  // namespace deputy::compiler

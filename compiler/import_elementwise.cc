@@ -357,7 +357,7 @@ bool ImportSelect(NodeImport* node) {
   return FinishSelect(node, condition);
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kElementwiseRows[] = {
     {"ABS", kTfLiteBuiltinAbs, 5, &ImportNumberOp<kAbs>},
     {"ADD", kTfLiteBuiltinAdd, 6, &ImportArithmetic<kAdd, TfLiteAddParams>},
     {"ADD_N", kTfLiteBuiltinAddN, 1, &ImportAddN},
@@ -412,6 +412,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> ElementwiseRows() { return kRows; }
+std::span<const ImportRow> ElementwiseRows() { return kElementwiseRows; }
 
 }  // namespace deputy::compiler

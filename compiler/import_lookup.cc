@@ -142,7 +142,7 @@ bool ImportOneHot(NodeImport* node) {
                                       node->output_tensor(0).type, std::move(shape)));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kLookupRows[] = {
     {"EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, &ImportEmbeddingLookup},
     {"GATHER", kTfLiteBuiltinGather, 8, &ImportGather},
     {"GATHER_ND", kTfLiteBuiltinGatherNd, 6, &ImportGatherNd},
@@ -151,6 +151,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> LookupRows() { return kRows; }
+std::span<const ImportRow> LookupRows() { return kLookupRows; }
 
 }  // namespace deputy::compiler

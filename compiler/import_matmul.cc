@@ -84,13 +84,13 @@ bool ImportBatchMatmul(NodeImport* node) {
                                           {node->Real(0), node->Real(1)}, kTfLiteFloat32, to));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kMatmulRows[] = {
     {"BATCH_MATMUL", kTfLiteBuiltinBatchMatmul, 4, &ImportBatchMatmul},
     {"FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, &ImportFullyConnected},
 };
 
 }  // namespace
 
-std::span<const ImportRow> MatmulRows() { return kRows; }
+std::span<const ImportRow> MatmulRows() { return kMatmulRows; }
 
 }  // namespace deputy::compiler

@@ -457,7 +457,7 @@ bool ImportBatchToSpace(NodeImport* node) {
   return node->SetOutput(0, node->Add(Copy{{region}, {}}, {joined}, node->value(joined).type, to));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kMovementRows[] = {
     {"BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 4, &ImportBatchToSpace},
     {"CONCATENATION", kTfLiteBuiltinConcatenation, 7, &ImportConcatenation},
     {"DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace, 2, &ImportDepthToSpace},
@@ -477,6 +477,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> MovementRows() { return kRows; }
+std::span<const ImportRow> MovementRows() { return kMovementRows; }
 
 }  // namespace deputy::compiler

@@ -17,7 +17,7 @@ bool ImportDensify(NodeImport* node) {
   return node->SetOutput(0, node->Dense(0));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kQuantizeRows[] = {
     {"DENSIFY", kTfLiteBuiltinDensify, 1, &ImportDensify},
     {"DEQUANTIZE", kTfLiteBuiltinDequantize, 9, &ImportConversion},
     {"QUANTIZE", kTfLiteBuiltinQuantize, 6, &ImportConversion},
@@ -25,6 +25,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> QuantizeRows() { return kRows; }
+std::span<const ImportRow> QuantizeRows() { return kQuantizeRows; }
 
 }  // namespace deputy::compiler

@@ -173,7 +173,7 @@ bool ImportTopK(NodeImport* node) {
   return node->SetOutput(0, outputs[0]) && node->SetOutput(1, outputs[1]);
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kReduceRows[] = {
     {"ARG_MAX", kTfLiteBuiltinArgMax, 3, &ImportArg<true>},
     {"ARG_MIN", kTfLiteBuiltinArgMin, 3, &ImportArg<false>},
     {"CUMSUM", kTfLiteBuiltinCumsum, 1, &ImportCumsum},
@@ -192,6 +192,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> ReduceRows() { return kRows; }
+std::span<const ImportRow> ReduceRows() { return kReduceRows; }
 
 }  // namespace deputy::compiler

@@ -150,7 +150,7 @@ bool ImportRange(NodeImport* node) {
   return SetConstant(node, {static_cast<int>(count)}, values);
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kShapeRows[] = {
     {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 4, &ImportBroadcastTo},
     {"EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, &ImportExpandDims},
     {"FILL", kTfLiteBuiltinFill, 5, &ImportFill},
@@ -164,6 +164,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> ShapeRows() { return kRows; }
+std::span<const ImportRow> ShapeRows() { return kShapeRows; }
 
 }  // namespace deputy::compiler

@@ -217,7 +217,7 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
                          node->Add(std::move(copy), {whole, update}, node->value(whole).type, to));
 }
 
-constexpr ImportRow kRows[] = {
+constexpr ImportRow kSliceRows[] = {
     {"DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, &ImportDynamicUpdateSlice},
     {"SLICE", kTfLiteBuiltinSlice, 8, &ImportSlice},
     {"STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, &ImportStridedSlice},
@@ -225,6 +225,6 @@ constexpr ImportRow kRows[] = {
 
 }  // namespace
 
-std::span<const ImportRow> SliceRows() { return kRows; }
+std::span<const ImportRow> SliceRows() { return kSliceRows; }
 
 }  // namespace deputy::compiler

@@ -28,7 +28,7 @@ bool Contains(const std::string& text, std::string_view part) {
 
 // A value of a device; zero if it does not say.
 template <typename T>
-T Value(const ClApi& api, cl_device_id id, cl_device_info what) {
+T DeviceValue(const ClApi& api, cl_device_id id, cl_device_info what) {
   T value{};
   // NOLINTNEXTLINE(bugprone-sizeof-expression): of a platform it is the handle itself
   const cl_int code = api.GetDeviceInfo(id, what, sizeof(T), &value, nullptr);
@@ -98,7 +98,7 @@ void FillNames(const ClApi& api, cl_device_id id, cl_platform_id platform, Devic
   profile->platform_version = PlatformText(api, platform, CL_PLATFORM_VERSION);
   profile->name = DeviceText(api, id, CL_DEVICE_NAME);
   profile->vendor = DeviceText(api, id, CL_DEVICE_VENDOR);
-  profile->vendor_id = Value<cl_uint>(api, id, CL_DEVICE_VENDOR_ID);
+  profile->vendor_id = DeviceValue<cl_uint>(api, id, CL_DEVICE_VENDOR_ID);
   profile->driver_version = DeviceText(api, id, CL_DRIVER_VERSION);
   profile->device_version = DeviceText(api, id, CL_DEVICE_VERSION);
   profile->c_version = DeviceText(api, id, CL_DEVICE_OPENCL_C_VERSION);
@@ -107,23 +107,25 @@ void FillNames(const ClApi& api, cl_device_id id, cl_platform_id platform, Devic
 }
 
 void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
-  profile->compute_units = Value<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS);
-  profile->float_width = Value<cl_uint>(api, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
-  profile->max_group_size = Value<size_t>(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  profile->compute_units = DeviceValue<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS);
+  profile->float_width = DeviceValue<cl_uint>(api, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+  profile->max_group_size = DeviceValue<size_t>(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   // A device may have more than three dimensions, and then wants room for all.
-  std::vector<size_t> sizes(
-      std::clamp<cl_uint>(Value<cl_uint>(api, id, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS), 3, 64));
+  std::vector<size_t> sizes(std::clamp<cl_uint>(
+      DeviceValue<cl_uint>(api, id, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS), 3, 64));
   api.GetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(size_t), sizes.data(),
                     nullptr);
   std::copy_n(sizes.begin(), 3, profile->max_item_sizes);
-  profile->pointer_bits = Value<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
+  profile->pointer_bits = DeviceValue<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
 }
 
 // Images are made by a function that a library of OpenCL 1.1 lacks.
 void FillImages(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
-  profile->images = Value<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
+  profile->images = DeviceValue<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
   if (!profile->images || api.CreateImage == nullptr) return;
-  const auto limit = [&](cl_device_info what) { return uint64_t{Value<size_t>(api, id, what)}; };
+  const auto limit = [&](cl_device_info what) {
+    return uint64_t{DeviceValue<size_t>(api, id, what)};
+  };
   profile->image_limits = {.buffer_width = limit(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE),
                            .width_2d = limit(CL_DEVICE_IMAGE2D_MAX_WIDTH),
                            .height_2d = limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT),
@@ -134,23 +136,24 @@ void FillImages(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
 }
 
 void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
-  profile->local_bytes = Value<cl_ulong>(api, id, CL_DEVICE_LOCAL_MEM_SIZE);
+  profile->local_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_LOCAL_MEM_SIZE);
   profile->local_memory_is_dedicated =
-      Value<cl_device_local_mem_type>(api, id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
-  profile->global_bytes = Value<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
-  profile->global_cache_bytes = Value<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
-  profile->max_allocation = Value<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+      DeviceValue<cl_device_local_mem_type>(api, id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
+  profile->global_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  profile->global_cache_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  profile->max_allocation = DeviceValue<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   // The driver counts in bits.
   profile->base_alignment =
-      std::max<cl_uint>(1, Value<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
-  profile->unified_memory = Value<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+      std::max<cl_uint>(1, DeviceValue<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+  profile->unified_memory = DeviceValue<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
 }
 
 // cl_nv_device_attribute_query, of which headers for 1.2 lack the names.
 void FillNvidia(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   constexpr cl_device_info kMajor = 0x4000, kMinor = 0x4001;
   if (!Contains(" " + profile->extensions + " ", " cl_nv_device_attribute_query ")) return;
-  const auto major = Value<cl_uint>(api, id, kMajor), minor = Value<cl_uint>(api, id, kMinor);
+  const auto major = DeviceValue<cl_uint>(api, id, kMajor),
+             minor = DeviceValue<cl_uint>(api, id, kMinor);
   if (major < 100 && minor < 10) profile->nvidia_capability = 10 * major + minor;
 }
 
@@ -278,16 +281,17 @@ ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices) {
 Device DescribeDevice(const ClApi& api, cl_device_id id) {
   Device device;
   device.id = id;
-  device.platform = Value<cl_platform_id>(api, id, CL_DEVICE_PLATFORM);
+  device.platform = DeviceValue<cl_platform_id>(api, id, CL_DEVICE_PLATFORM);
   DeviceProfile& profile = device.profile;
   FillNames(api, id, device.platform, &profile);
   FillLimits(api, id, &profile);
   FillImages(api, id, &profile);
   FillMemory(api, id, &profile);
   FillNvidia(api, id, &profile);
-  profile.kind = KindOf(Value<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
-  profile.usable = Value<cl_bool>(api, id, CL_DEVICE_AVAILABLE) == CL_TRUE &&
-                   Value<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
+  profile.kind =
+      KindOf(DeviceValue<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
+  profile.usable = DeviceValue<cl_bool>(api, id, CL_DEVICE_AVAILABLE) == CL_TRUE &&
+                   DeviceValue<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
   Classify(&profile);
   return device;
 }

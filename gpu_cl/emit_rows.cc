@@ -16,8 +16,6 @@ using compiler::Window;
 
 namespace {
 
-std::string Number(int64_t number) { return std::to_string(number); }
-
 // Channels of a vector; 0 where there are too few.
 int WidthFor(const PlanOptions& options, int channels) {
   int width = options.vector_width;
@@ -33,7 +31,7 @@ class RowWriter {
         k_(steps->NewKernel()),
         out_(k_.shape(k_.operation().output())),
         width_(width),
-        vector_("float" + Number(width)) {
+        vector_("float" + Decimal(width)) {
     k_.UseCommonEpilogue();
   }
 
@@ -45,8 +43,8 @@ class RowWriter {
   // Declares `c`, the first channel.
   void DeclareChannel() {
     channels_ = k_.Int(out_[3]);
-    k_.Line("const int c = min((int)get_global_id(0) * " + Number(width_) + ", " + channels_ +
-            " - " + Number(width_) + ");");
+    k_.Line("const int c = min((int)get_global_id(0) * " + Decimal(width_) + ", " + channels_ +
+            " - " + Decimal(width_) + ");");
   }
 
   // Opens the rows: picture `b`, row `y`.
@@ -133,8 +131,8 @@ class Taps {
   void LoadFilter(const Buffer& filter) {
     for (int tap = 0; tap < window_.height * window_.width; ++tap) {
       k_.Line(
-          "const " + writer_.vector() + " filter" + Number(tap) + " = " +
-          LoadVector(filter, Number(tap) + " * " + writer_.channels() + " + c", writer_.width()) +
+          "const " + writer_.vector() + " filter" + Decimal(tap) + " = " +
+          LoadVector(filter, Decimal(tap) + " * " + writer_.channels() + " + c", writer_.width()) +
           ";");
     }
   }
@@ -143,8 +141,8 @@ class Taps {
   void DeclareRows(const Buffer& in, const std::string& zeros) {
     in_ = in;
     for (int wy = 0; wy < window_.height; ++wy) {
-      const std::string row = "tap" + Number(wy), iy = "i" + row;
-      k_.Line("const int " + iy + " = y * " + stride_y_ + " - " + top_ + " + " + Number(wy) +
+      const std::string row = "tap" + Decimal(wy), iy = "i" + row;
+      k_.Line("const int " + iy + " = y * " + stride_y_ + " - " + top_ + " + " + Decimal(wy) +
               " * " + dilation_y_ + ";");
       k_.Line("const bool h" + row + " = (uint)" + iy + " < (uint)" + height_ + ";");
       k_.Line(ConstPointer(in.type) + " " + row + " = h" + row + " ? " + in.name + " + (b * " +
@@ -156,11 +154,11 @@ class Taps {
   }
 
   void Sum() {
-    const std::string last = Number(window_.width - 1);
+    const std::string last = Decimal(window_.width - 1);
     k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + ";");
     for (int wy = 0; wy < window_.height; ++wy) {
-      const std::string row = "tap" + Number(wy);
-      k_.Line(ConstPointer(in_.type) + " from" + Number(wy) + " = " + row + " + ix * " + row +
+      const std::string row = "tap" + Decimal(wy);
+      k_.Line(ConstPointer(in_.type) + " from" + Decimal(wy) + " = " + row + " + ix * " + row +
               "_step;");
     }
     k_.Line(writer_.vector() + " sum = bias;");
@@ -199,11 +197,11 @@ class Taps {
   void ForEachTap(const Function& function) {
     for (int wy = 0; wy < window_.height; ++wy) {
       for (int wx = 0; wx < window_.width; ++wx) {
-        const std::string column = wx == 0 ? "ix" : "ix + " + Number(wx) + " * " + dilation_x_;
+        const std::string column = wx == 0 ? "ix" : "ix + " + Decimal(wx) + " * " + dilation_x_;
         const std::string pixel =
-            LoadVector({"from" + Number(wy), in_.type},
-                       Number(wx) + " * tap" + Number(wy) + "_next", writer_.width());
-        function("sum = fma(" + pixel + ", filter" + Number(wy * window_.width + wx) + ", sum);",
+            LoadVector({"from" + Decimal(wy), in_.type},
+                       Decimal(wx) + " * tap" + Decimal(wy) + "_next", writer_.width());
+        function("sum = fma(" + pixel + ", filter" + Decimal(wy * window_.width + wx) + ", sum);",
                  column);
       }
     }

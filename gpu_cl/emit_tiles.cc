@@ -71,8 +71,6 @@ Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
 
 // ---- The kernel ---------------------------------------------------------------------------------
 
-std::string Number(int64_t number) { return std::to_string(number); }
-
 // The output as `groups` matrices, of which each element is at
 // group * group_stride + row * row_stride + column.
 struct Product {
@@ -118,7 +116,7 @@ class TileWriter {
         product_(product),
         width_(WidthFor(product_, steps->options())),
         tile_(TileFor(product_, width_, *steps)),
-        vector_("float" + Number(width_)),
+        vector_("float" + Decimal(width_)),
         left_(k_.value(k_.operation().inputs[0]).type),
         right_(k_.value(k_.operation().inputs[1]).type) {
     if (product_.packing) {
@@ -148,7 +146,7 @@ class TileWriter {
   // Declares the tile's first column `n`, its `group`, and `panel`, what it reads of the filter.
   void Declare() {
     const std::string packed = k_.Packed(*product_.packing).name;
-    k_.Line("const int n = get_global_id(0) * " + Number(panel()) + ", group = get_global_id(2);");
+    k_.Line("const int n = get_global_id(0) * " + Decimal(panel()) + ", group = get_global_id(2);");
     if (IsImage()) {
       const std::string factor = k_.Int(PanelFactor(*product_.packing));
       return k_.Line(
@@ -159,15 +157,15 @@ class TileWriter {
     k_.Line(ConstPointer(right_) + " panel = " + packed +
             " + (size_t)(group * get_global_size(0) + get_global_id(0)) * " + panel_elements + ";");
     if (sharing_ > 0) {
-      k_.Line("local " + vector_ + " shared[" + Number(int64_t{kSharedRows} * tile_.vectors) +
+      k_.Line("local " + vector_ + " shared[" + Decimal(int64_t{kSharedRows} * tile_.vectors) +
               "];");
     }
   }
   // The same for a matrix that is no filter; `right` is where the group's starts.
   void Declare(const std::string& right) {
     columns_ = k_.Int(product_.columns);
-    k_.Line("const int n = min((int)get_global_id(0) * " + Number(panel()) + ", " + columns_ +
-            " - " + Number(panel()) + ");");
+    k_.Line("const int n = min((int)get_global_id(0) * " + Decimal(panel()) + ", " + columns_ +
+            " - " + Decimal(panel()) + ");");
     k_.Line(ConstPointer(right_) + " panel = " + right + " + n;");
   }
 
@@ -180,7 +178,7 @@ class TileWriter {
       // All items of a group reach its barriers, those behind the last row as well.
       k_.Open("for (int once = 0, m = get_global_id(1) * " + each + "; once < 1; ++once)");
     } else {
-      k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Number(tile_.rows) +
+      k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Decimal(tile_.rows) +
               ")");
     }
     k_.Line(IsImage() ? "int w = 0;" : ConstPointer(right_) + " w = panel;");
@@ -193,22 +191,22 @@ class TileWriter {
   }
 
   // The row of the output that row r of the tile is; the last one instead of those behind it.
-  std::string Row(int r) const { return "min(m + " + Number(r) + ", " + rows_ + " - 1)"; }
+  std::string Row(int r) const { return "min(m + " + Decimal(r) + ", " + rows_ + " - 1)"; }
 
   // Opens a loop over `run` rows of the filter, of which d is one. Items that share the filter
   // fetch some rows of it together.
   void OpenDepth(const std::string& run) {
     if (sharing_ == 0) return k_.Open("for (int d = 0; d < " + run + "; ++d)");
-    const std::string rows = Number(kSharedRows);
+    const std::string rows = Decimal(kSharedRows);
     k_.Open("for (int start = 0; start < " + run + "; start += " + rows + ")");
     k_.Line("const int stop = min(start + " + rows + ", " + run + ");");
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
-    k_.Open("for (int i = get_local_id(1); i < (stop - start) * " + Number(tile_.vectors) +
-            "; i += " + Number(static_cast<int64_t>(sharing_)) + ")");
-    k_.Line("shared[i] = " + LoadVector({"w", right_}, "i * " + Number(width_), width_) + ";");
+    k_.Open("for (int i = get_local_id(1); i < (stop - start) * " + Decimal(tile_.vectors) +
+            "; i += " + Decimal(static_cast<int64_t>(sharing_)) + ")");
+    k_.Line("shared[i] = " + LoadVector({"w", right_}, "i * " + Decimal(width_), width_) + ";");
     k_.Close();
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
-    k_.Line("w += (stop - start) * " + Number(panel()) + ";");
+    k_.Line("w += (stop - start) * " + Decimal(panel()) + ";");
     k_.Line("local const " + vector_ + "* row = shared;");
     k_.Open("for (int d = start; d < stop; ++d)");
     in_shared_ = true;
@@ -221,20 +219,20 @@ class TileWriter {
 
   // Adds the products of the elements aR[index] with a row of the filter, for all R.
   void Accumulate(const std::string& index) {
-    AddProducts([&](int r) { return Load({"a" + Number(r), left_}, index); });
+    AddProducts([&](int r) { return Load({"a" + Decimal(r), left_}, index); });
   }
 
   // The same for the four elements of texels aR + index of an image and as many rows; zeros where
   // aR is below 0, if it may be.
   void AccumulateTexels(const std::string& image, const std::string& index, bool may_miss) {
     for (int r = 0; r < tile_.rows; ++r) {
-      const std::string a = "a" + Number(r);
+      const std::string a = "a" + Decimal(r);
       k_.Line("const float4 x" + a + " = " + (may_miss ? a + " < 0 ? (float4)(0.0f) : " : "") +
               "read_imagef(" + image + ", " + a + " + " + index + ");");
     }
     for (int element = 0; element < kTexelWidth; ++element) {
       k_.Line("{");
-      AddProducts([&](int r) { return "xa" + Number(r) + ".s" + Number(element); });
+      AddProducts([&](int r) { return "xa" + Decimal(r) + ".s" + Decimal(element); });
       k_.Line("}");
     }
   }
@@ -265,20 +263,20 @@ class TileWriter {
   bool IsImage() const { return product_.packing && product_.packing->storage != Storage::kBuffer; }
   void NextRow() {
     if (IsImage()) return k_.Line("++w;");
-    if (in_shared_) return k_.Line("row += " + Number(tile_.vectors) + ";");
-    k_.Line("w += " + (product_.packing ? Number(panel()) : columns_) + ";");
+    if (in_shared_) return k_.Line("row += " + Decimal(tile_.vectors) + ";");
+    k_.Line("w += " + (product_.packing ? Decimal(panel()) : columns_) + ";");
   }
 
   // Adds the products of left(r), a scalar, with a row of the filter, for all r.
   template <typename Function>
   void AddProducts(const Function& left) {
     for (int v = 0; v < tile_.vectors; ++v) {
-      k_.Line("const " + vector_ + " b" + Number(v) + " = " + Right(v) + ";");
+      k_.Line("const " + vector_ + " b" + Decimal(v) + " = " + Right(v) + ";");
     }
     for (int r = 0; r < tile_.rows; ++r) {
       std::string line = "{ const " + vector_ + " a = " + left(r) + ";";
       for (int v = 0; v < tile_.vectors; ++v) {
-        line += " " + Sum(r, v) + " = fma(a, b" + Number(v) + ", " + Sum(r, v) + ");";
+        line += " " + Sum(r, v) + " = fma(a, b" + Decimal(v) + ", " + Sum(r, v) + ");";
       }
       k_.Line(line + " }");
     }
@@ -292,11 +290,11 @@ class TileWriter {
   }
   // A vector of the filter's row.
   std::string Right(int v) const {
-    if (in_shared_) return "row[" + Number(v) + "]";
+    if (in_shared_) return "row[" + Decimal(v) + "]";
     if (IsImage()) return FilterTexel(*product_.packing, "packed", "panel", "w", v);
-    return LoadVector({"w", right_}, Number(int64_t{v} * width_), width_);
+    return LoadVector({"w", right_}, Decimal(int64_t{v} * width_), width_);
   }
-  static std::string Sum(int r, int v) { return "sum" + Number(r) + "_" + Number(v); }
+  static std::string Sum(int r, int v) { return "sum" + Decimal(r) + "_" + Decimal(v); }
 
   // A few tiles each, where there are many: a work-item costs as much as some hundred products.
   int64_t RowsOfItem() const {
@@ -323,11 +321,11 @@ class TileWriter {
     const bool overlaps = !product_.packing;
     const std::string columns = overlaps ? "" : k_.Int(product_.columns);
     for (int r = 0; r < tile_.rows; ++r) {
-      k_.Open("if (m + " + Number(r) + " < end)");
-      const std::string at = "at" + Number(r);
-      k_.Line("const int " + at + " = first + (m + " + Number(r) + ") * " + row_stride + ";");
+      k_.Open("if (m + " + Decimal(r) + " < end)");
+      const std::string at = "at" + Decimal(r);
+      k_.Line("const int " + at + " = first + (m + " + Decimal(r) + ") * " + row_stride + ";");
       for (int v = 0; v < tile_.vectors; ++v) {
-        const std::string place = Number(int64_t{v} * width_);
+        const std::string place = Decimal(int64_t{v} * width_);
         if (!overlaps && v > 0) k_.Open("if (n + " + place + " < " + columns + ")");
         k_.StoreResult(Sum(r, v), at + " + " + place, width_, "channel + " + place);
         if (!overlaps && v > 0) k_.Close();
@@ -338,26 +336,26 @@ class TileWriter {
 
   // Puts the sums into an array, and then stores as many as there are columns.
   void StoreThroughMemory(const std::string& row_stride, const std::string& columns) {
-    k_.Line("float tile[" + Number(int64_t{tile_.rows} * panel()) + "];");
+    k_.Line("float tile[" + Decimal(int64_t{tile_.rows} * panel()) + "];");
     for (int r = 0; r < tile_.rows; ++r) {
       for (int v = 0; v < tile_.vectors; ++v) {
-        k_.Line("vstore" + Number(width_) + "(" + Sum(r, v) + ", " +
-                Number(int64_t{r} * tile_.vectors + v) + ", tile);");
+        k_.Line("vstore" + Decimal(width_) + "(" + Sum(r, v) + ", " +
+                Decimal(int64_t{r} * tile_.vectors + v) + ", tile);");
       }
     }
-    k_.Line("const int width = min(" + Number(panel()) + ", " + columns + " - n);");
-    k_.Open("for (int r = 0; r < min(" + Number(tile_.rows) + ", end - m); ++r)");
+    k_.Line("const int width = min(" + Decimal(panel()) + ", " + columns + " - n);");
+    k_.Open("for (int r = 0; r < min(" + Decimal(tile_.rows) + ", end - m); ++r)");
     k_.Line("const int at = first + (m + r) * " + row_stride + ";");
     k_.Line("int c = 0;");
     if (k_.StoresVectors()) {
-      k_.Open("for (; c + " + Number(width_) + " <= width; c += " + Number(width_) + ")");
-      k_.Line("const " + vector_ + " sum = vload" + Number(width_) + "(0, tile + r * " +
-              Number(panel()) + " + c);");
+      k_.Open("for (; c + " + Decimal(width_) + " <= width; c += " + Decimal(width_) + ")");
+      k_.Line("const " + vector_ + " sum = vload" + Decimal(width_) + "(0, tile + r * " +
+              Decimal(panel()) + " + c);");
       k_.StoreResult("sum", "at + c", width_, "channel + c");
       k_.Close();
     }
     k_.Open("for (; c < width; ++c)");
-    k_.StoreResult("tile[r * " + Number(panel()) + " + c]", "at + c", 1, "channel + c");
+    k_.StoreResult("tile[r * " + Decimal(panel()) + " + c]", "at + c", 1, "channel + c");
     k_.Close();
     k_.Close();
   }
@@ -419,7 +417,7 @@ class Windows {
     writer_.Accumulate("d");
     writer_.CloseDepth();
     for (int r = 0; r < writer_.tile().rows; ++r) {
-      k_.Line("a" + Number(r) + " += pitch;");
+      k_.Line("a" + Decimal(r) + " += pitch;");
     }
     k_.Close();
   }
@@ -434,7 +432,7 @@ class Windows {
     k_.Line("const int dy = wy * " + step_y + ", dx = wx * " + step_x + ";");
     k_.Line("const int step = (dy * " + width_ + " + dx) * " + depth_ + ";");
     for (int r = 0; r < writer_.tile().rows; ++r) {
-      const std::string n = Number(r);
+      const std::string n = Decimal(r);
       k_.Line((in_.texels ? "const int" : ConstPointer(writer_.left())) + " a" + n + " = (uint)(y" +
               n + " + dy) < (uint)" + height_ + " && (uint)(x" + n + " + dx) < (uint)" + width_ +
               " ? " + First() + " + (o" + n + " + step) : " + zeros + ";");
@@ -449,7 +447,7 @@ class Windows {
  private:
   void Place(bool pointers) {
     for (int r = 0; r < writer_.tile().rows; ++r) {
-      const std::string n = Number(r), x = "x" + n, y = "y" + n, row = "row" + n;
+      const std::string n = Decimal(r), x = "x" + n, y = "y" + n, row = "row" + n;
       k_.Line("const int " + row + " = " + writer_.Row(r) + ";");
       k_.Line("const int " + x + " = " + row + " % " + out_width_ + " * " + stride_x_ + left_ +
               ";");
@@ -488,7 +486,7 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
              const std::string& step) {
   KernelBuilder& k = writer->kernel();
   for (int r = 0; r < writer->tile().rows; ++r) {
-    k.Line(ConstPointer(writer->left()) + " a" + Number(r) + " = " + in + " + " + writer->Row(r) +
+    k.Line(ConstPointer(writer->left()) + " a" + Decimal(r) + " = " + in + " + " + writer->Row(r) +
            (step.empty() ? " * " + depth : "") + ";");
   }
   writer->OpenDepth(depth);
@@ -500,7 +498,7 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
 void AddTexelRows(TileWriter* writer, const Buffer& in, const std::string& depth) {
   KernelBuilder& k = writer->kernel();
   for (int r = 0; r < writer->tile().rows; ++r) {
-    k.Line("const int a" + Number(r) + " = " + in.name + "_first + " + writer->Row(r) + " * " +
+    k.Line("const int a" + Decimal(r) + " = " + in.name + "_first + " + writer->Row(r) + " * " +
            depth + ";");
   }
   k.Open("for (int d = 0; d < " + depth + "; ++d)");

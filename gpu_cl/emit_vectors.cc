@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kLeastElements = 1024;
 
-std::string Number(int64_t number) { return std::to_string(number); }
-
 int64_t PartsOf(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 // A kernel over rows of `extent` elements each.
@@ -46,7 +44,7 @@ class RowLoops {
   template <typename Vector, typename Scalar>
   void ForElements(const std::string& begin, const std::string& end, const Vector& vector,
                    const Scalar& scalar) {
-    const std::string step = Number(width_);
+    const std::string step = Decimal(width_);
     k_.Open("");
     k_.Line("int c = " + begin + ";");
     k_.Open("for (; c + " + step + " <= " + end + "; c += " + step + ")");
@@ -139,7 +137,7 @@ class ElementLoops {
     std::vector<std::string> extents;
     for (size_t run = 1; run + 1 < runs_.size(); ++run) extents.push_back(k.Int(runs_[run].extent));
     for (size_t n = 0; n < k.operation().inputs.size(); ++n) {
-      k.Line("const int base" + Number(static_cast<int64_t>(n)) + " = " + Base(n, extents) + ";");
+      k.Line("const int base" + Decimal(static_cast<int64_t>(n)) + " = " + Base(n, extents) + ";");
     }
     Compute("0", loops_.extent(), "row * " + loops_.extent() + " + ");
     loops_.Add();
@@ -180,7 +178,7 @@ class ElementLoops {
     const Buffer buffer = k.Input(n);
     const bool repeats = runs_[0].repeats[n];
     const std::string base =
-        runs_.size() == 1 ? (repeats ? "0" : "") : "base" + Number(static_cast<int64_t>(n));
+        runs_.size() == 1 ? (repeats ? "0" : "") : "base" + Decimal(static_cast<int64_t>(n));
     const std::string index = repeats ? base : base + (base.empty() ? "" : " + ") + c;
     if (width == 1) return Load(buffer, index);
     return repeats ? LoadSplat(buffer, index, width) : LoadVector(buffer, index, width);
@@ -215,10 +213,10 @@ namespace {
 // Declares `name`, a number made of all lanes of a vector.
 void ReduceLanes(KernelBuilder* k, const std::string& name, const std::string& vector, int width,
                  const std::string& start, const std::string& combination) {
-  k->Line("float " + name + "_lanes[" + Number(width) + "];");
-  k->Line("vstore" + Number(width) + "(" + vector + ", 0, " + name + "_lanes);");
+  k->Line("float " + name + "_lanes[" + Decimal(width) + "];");
+  k->Line("vstore" + Decimal(width) + "(" + vector + ", 0, " + name + "_lanes);");
   k->Line("float " + name + " = " + start + ";");
-  k->Open("for (int lane = 0; lane < " + Number(width) + "; ++lane)");
+  k->Open("for (int lane = 0; lane < " + Decimal(width) + "; ++lane)");
   k->Line("const float value = " + name + "_lanes[lane];");
   k->Line(name + " = " + combination + ";");
   k->Close();
@@ -237,7 +235,7 @@ bool EmitVectors(const compiler::Softmax& kind, StepWriter* steps) {
   RowLoops loops(steps, count / extent, extent);
   KernelBuilder& k = loops.kernel();
   const Buffer in = k.Input(0);
-  const std::string vector = "float" + Number(width), beta = k.Float(kind.beta);
+  const std::string vector = "float" + Decimal(width), beta = k.Float(kind.beta);
   loops.OpenRows();
   const std::string& end = loops.extent();
   k.Line("const int first = row * " + end + ";");
@@ -340,7 +338,7 @@ class Reduction {
         loops_(steps, Rows(), WorkOfRow()),
         k_(loops_.kernel()),
         in_(k_.Input(0)),
-        vector_("float" + Number(loops_.width())) {}
+        vector_("float" + Decimal(loops_.width())) {}
 
   void Emit() {
     loops_.OpenRows();
@@ -387,7 +385,7 @@ class Reduction {
     int opened = 0;
     for (size_t i = runs_.size(); i-- > 1;) {
       if (!runs_[i].goes) continue;
-      const std::string d = "d" + Number(opened++), extent = k_.Int(runs_[i].extent);
+      const std::string d = "d" + Decimal(opened++), extent = k_.Int(runs_[i].extent);
       k_.Open("for (int " + d + " = 0; " + d + " < " + extent + "; ++" + d + ")");
       from += " + " + d + " * " + k_.Int(runs_[i].stride);
     }

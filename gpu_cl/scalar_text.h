@@ -4,6 +4,7 @@
 #ifndef DEPUTY_GPU_CL_SCALAR_TEXT_H_
 #define DEPUTY_GPU_CL_SCALAR_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "compiler/number.h"
 
 namespace deputy::gpu_cl {
+
+inline std::string Decimal(int64_t number) { return std::to_string(number); }
 
 // A value's buffer inside a kernel.
 struct Buffer {

@@ -2,7 +2,6 @@
 //
 // Shapes: their changes, joining and splitting, moving dimensions, and tensors made from shapes.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "mindspore/ms/mapping.h"
@@ -10,9 +9,6 @@
 
 namespace deputy::ms {
 namespace {
-
-constexpr size_t kMaxRank = 8;
-constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
 
 bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
             std::vector<int32_t>* out) {

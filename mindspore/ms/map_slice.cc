@@ -3,7 +3,6 @@
 // Parts of tensors and their places: slices, padding, repetition, gathering, resizing.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "mindspore/ms/mapping.h"
@@ -11,9 +10,6 @@
 
 namespace deputy::ms {
 namespace {
-
-constexpr size_t kMaxRank = 8;
-constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
 
 // Saturates: ends beyond every tensor are common.
 int32_t Clamped(int64_t value) {

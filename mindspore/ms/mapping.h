@@ -7,6 +7,7 @@
 #define DEPUTY_MINDSPORE_MS_MAPPING_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace deputy::ms {
 
 using Fused = schema::ActivationFunctionType;
 using LongList = flatbuffers::Vector<int64_t>;
+
+inline constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
 
 // A constant on its way into the new model: bytes of the file, or a changed copy of them.
 struct Constant {

@@ -17,7 +17,6 @@
 namespace deputy::ms {
 namespace {
 
-constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxDepth = 64;
 constexpr uint32_t kMaxTables = 4'000'000;
 constexpr int32_t kDefaultCount = 1'000'000;
@@ -176,8 +175,8 @@ bool Reader::ReadDims(const file::Tensor& tensor, uint32_t index) {
   Tensor& to = model_->tensors[index];
   if (tensor.dims() == nullptr) return true;
   if (tensor.dims()->size() > kMaxRank) {
-    return FailTensor(
-        index, Format("expected at most %u dimensions, found %u", kMaxRank, tensor.dims()->size()));
+    return FailTensor(index, Format("expected at most %zu dimensions, found %u", kMaxRank,
+                                    tensor.dims()->size()));
   }
   to.has_dims = true;
   to.dims.assign(tensor.dims()->begin(), tensor.dims()->end());

@@ -6,6 +6,7 @@
 #ifndef DEPUTY_MINDSPORE_MS_READ_H_
 #define DEPUTY_MINDSPORE_MS_READ_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@ namespace file {
 struct MetaGraph;
 struct Primitive;
 }  // namespace file
+
+// The most dimensions that a tensor may have.
+inline constexpr size_t kMaxRank = 8;
 
 // Element types by their number in the file.
 enum class Type : int {

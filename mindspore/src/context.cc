@@ -113,7 +113,7 @@ using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-Context* Checked(MSContextHandle handle, const char* function) {
+Context* CheckedContext(MSContextHandle handle, const char* function) {
   if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the context is NULL", function);
   return Context::Of(handle);
 }
@@ -142,18 +142,18 @@ void MSContextDestroy(MSContextHandle* context) {
 }
 
 void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num) {
-  if (Context* const target = Checked(context, "MSContextSetThreadNum")) {
+  if (Context* const target = CheckedContext(context, "MSContextSetThreadNum")) {
     target->thread_count = thread_num;
   }
 }
 
 int32_t MSContextGetThreadNum(const MSContextHandle context) {
-  const Context* const source = Checked(context, "MSContextGetThreadNum");
+  const Context* const source = CheckedContext(context, "MSContextGetThreadNum");
   return source == nullptr ? 0 : source->thread_count;
 }
 
 void MSContextSetThreadAffinityMode(MSContextHandle context, int mode) {
-  Context* const target = Checked(context, "MSContextSetThreadAffinityMode");
+  Context* const target = CheckedContext(context, "MSContextSetThreadAffinityMode");
   if (target == nullptr) return;
   const bool known = mode >= 0 && mode <= kBiggestAffinityMode;
   if (!known) Log(kDeputyMSLogWarning, "affinity mode %d is unknown; 0 is used", mode);
@@ -161,13 +161,13 @@ void MSContextSetThreadAffinityMode(MSContextHandle context, int mode) {
 }
 
 int MSContextGetThreadAffinityMode(const MSContextHandle context) {
-  const Context* const source = Checked(context, "MSContextGetThreadAffinityMode");
+  const Context* const source = CheckedContext(context, "MSContextGetThreadAffinityMode");
   return source == nullptr ? 0 : source->affinity_mode;
 }
 
 void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t* core_list,
                                         size_t core_num) {
-  Context* const target = Checked(context, "MSContextSetThreadAffinityCoreList");
+  Context* const target = CheckedContext(context, "MSContextSetThreadAffinityCoreList");
   if (target == nullptr || (core_list == nullptr && core_num > 0)) return;
   Guard([&] {
     target->cores.assign(core_list, core_list + core_num);
@@ -178,7 +178,7 @@ void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t* 
 const int32_t* MSContextGetThreadAffinityCoreList(const MSContextHandle context, size_t* core_num) {
   if (core_num == nullptr) return nullptr;
   *core_num = 0;
-  const Context* const source = Checked(context, "MSContextGetThreadAffinityCoreList");
+  const Context* const source = CheckedContext(context, "MSContextGetThreadAffinityCoreList");
   if (source == nullptr || source->cores.empty()) return nullptr;
   const size_t bytes = source->cores.size() * sizeof(int32_t);
   auto* copy = static_cast<int32_t*>(std::malloc(bytes));
@@ -189,18 +189,18 @@ const int32_t* MSContextGetThreadAffinityCoreList(const MSContextHandle context,
 }
 
 void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel) {
-  if (Context* const target = Checked(context, "MSContextSetEnableParallel")) {
+  if (Context* const target = CheckedContext(context, "MSContextSetEnableParallel")) {
     target->parallel = is_parallel;
   }
 }
 
 bool MSContextGetEnableParallel(const MSContextHandle context) {
-  const Context* const source = Checked(context, "MSContextGetEnableParallel");
+  const Context* const source = CheckedContext(context, "MSContextGetEnableParallel");
   return source != nullptr && source->parallel;
 }
 
 void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info) {
-  Context* const target = Checked(context, "MSContextAddDeviceInfo");
+  Context* const target = CheckedContext(context, "MSContextAddDeviceInfo");
   DeviceInfo* const info = CheckedInfo(device_info, "MSContextAddDeviceInfo");
   if (target == nullptr || info == nullptr) return;
   if (info->owned_by_context) {
@@ -289,7 +289,7 @@ int MSDeviceInfoGetFrequency(const MSDeviceInfoHandle device_info) {
 }
 
 MSStatus DeputyMSContextSetDelegate(MSContextHandle context, const DeputyMSDelegate* delegate) {
-  Context* const target = Checked(context, "DeputyMSContextSetDelegate");
+  Context* const target = CheckedContext(context, "DeputyMSContextSetDelegate");
   if (target == nullptr) return kMSStatusLiteNullptr;
   return Guard([&]() -> MSStatus {
     if (delegate == nullptr) {
@@ -306,7 +306,7 @@ MSStatus DeputyMSContextSetDelegate(MSContextHandle context, const DeputyMSDeleg
 }
 
 MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context, TfLiteDelegate* delegate) {
-  Context* const target = Checked(context, "DeputyMSContextAddTfLiteDelegate");
+  Context* const target = CheckedContext(context, "DeputyMSContextAddTfLiteDelegate");
   if (target == nullptr) return kMSStatusLiteNullptr;
   if (delegate == nullptr) {
     return Fail(kMSStatusLiteNullptr, "DeputyMSContextAddTfLiteDelegate: the delegate is NULL");

@@ -489,7 +489,7 @@ using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-Model* Checked(MSModelHandle handle, const char* function) {
+Model* CheckedModel(MSModelHandle handle, const char* function) {
   if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the model is NULL", function);
   return Model::Of(handle);
 }
@@ -520,21 +520,21 @@ void MSModelDestroy(MSModelHandle* model) {
 
 MSStatus MSModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
                       MSModelType model_type, const MSContextHandle model_context) {
-  Model* const target = Checked(model, "MSModelBuild");
+  Model* const target = CheckedModel(model, "MSModelBuild");
   if (target == nullptr) return kMSStatusLiteNullptr;
   return Guard([&] { return target->Build(model_data, data_size, model_type, model_context); });
 }
 
 MSStatus MSModelBuildFromFile(MSModelHandle model, const char* model_path, MSModelType model_type,
                               const MSContextHandle model_context) {
-  Model* const target = Checked(model, "MSModelBuildFromFile");
+  Model* const target = CheckedModel(model, "MSModelBuildFromFile");
   if (target == nullptr) return kMSStatusLiteNullptr;
   return Guard([&] { return target->BuildFromFile(model_path, model_type, model_context); });
 }
 
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs,
                        MSShapeInfo* shape_infos, size_t shape_info_num) {
-  Model* const target = Checked(model, "MSModelResize");
+  Model* const target = CheckedModel(model, "MSModelResize");
   if (target == nullptr) return kMSStatusLiteNullptr;
   return Guard([&] { return target->Resize(inputs, shape_infos, shape_info_num); });
 }
@@ -542,7 +542,7 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs,
 MSStatus DeputyMSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
                               MSTensorHandleArray* outputs, DeputyMSKernelCallBack before,
                               DeputyMSKernelCallBack after, void* user_data) {
-  Model* const target = Checked(model, "MSModelPredict");
+  Model* const target = CheckedModel(model, "MSModelPredict");
   if (target == nullptr) return kMSStatusLiteNullptr;
   return Guard([&] { return target->Predict(inputs, outputs, {before, after, user_data}); });
 }
@@ -566,22 +566,22 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
 }
 
 MSTensorHandleArray MSModelGetInputs(const MSModelHandle model) {
-  const Model* const source = Checked(model, "MSModelGetInputs");
+  const Model* const source = CheckedModel(model, "MSModelGetInputs");
   return source == nullptr ? MSTensorHandleArray{} : ArrayOf(source->inputs());
 }
 
 MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model) {
-  const Model* const source = Checked(model, "MSModelGetOutputs");
+  const Model* const source = CheckedModel(model, "MSModelGetOutputs");
   return source == nullptr ? MSTensorHandleArray{} : ArrayOf(source->outputs());
 }
 
 MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model, const char* tensor_name) {
-  const Model* const source = Checked(model, "MSModelGetInputByTensorName");
+  const Model* const source = CheckedModel(model, "MSModelGetInputByTensorName");
   return source == nullptr ? nullptr : FindByName(source->inputs(), tensor_name);
 }
 
 MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const char* tensor_name) {
-  const Model* const source = Checked(model, "MSModelGetOutputByTensorName");
+  const Model* const source = CheckedModel(model, "MSModelGetOutputByTensorName");
   return source == nullptr ? nullptr : FindByName(source->outputs(), tensor_name);
 }
 

@@ -555,8 +555,8 @@ const Attribute* DeputyMSPrimitive::Find(const char* name, DeputyMSAttributeKind
 
 namespace {
 
-const Attribute* Checked(const DeputyMSPrimitive* primitive, const char* name,
-                         DeputyMSAttributeKind kind) {
+const Attribute* CheckedAttribute(const DeputyMSPrimitive* primitive, const char* name,
+                                  DeputyMSAttributeKind kind) {
   return primitive == nullptr || name == nullptr ? nullptr : primitive->Find(name, kind);
 }
 
@@ -592,7 +592,7 @@ int32_t DeputyMSPrimitiveAttributeKindOf(const DeputyMSPrimitive* primitive, siz
 
 MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char* name,
                                  int64_t* out_value) {
-  const Attribute* attribute = Checked(primitive, name, kDeputyMSAttributeInt);
+  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeInt);
   if (attribute == nullptr || attribute->ints.size() != 1 || out_value == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }
@@ -602,7 +602,7 @@ MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char*
 
 MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char* name,
                                   const int64_t** out_values, size_t* out_count) {
-  const Attribute* attribute = Checked(primitive, name, kDeputyMSAttributeInt);
+  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeInt);
   if (attribute == nullptr || out_values == nullptr || out_count == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }
@@ -613,7 +613,7 @@ MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char
 
 MSStatus DeputyMSPrimitiveGetFloat(const DeputyMSPrimitive* primitive, const char* name,
                                    float* out_value) {
-  const Attribute* attribute = Checked(primitive, name, kDeputyMSAttributeFloat);
+  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeFloat);
   if (attribute == nullptr || out_value == nullptr) return kMSStatusLiteInvalidOpAttr;
   *out_value = attribute->number;
   return kMSStatusSuccess;
@@ -621,7 +621,7 @@ MSStatus DeputyMSPrimitiveGetFloat(const DeputyMSPrimitive* primitive, const cha
 
 MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, const char* name,
                                   bool* out_value) {
-  const Attribute* attribute = Checked(primitive, name, kDeputyMSAttributeBool);
+  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeBool);
   if (attribute == nullptr || out_value == nullptr) return kMSStatusLiteInvalidOpAttr;
   *out_value = attribute->ints[0] != 0;
   return kMSStatusSuccess;
@@ -629,7 +629,7 @@ MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, const char
 
 MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, const char* name,
                                    const void** out_bytes, size_t* out_size) {
-  const Attribute* attribute = Checked(primitive, name, kDeputyMSAttributeBytes);
+  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeBytes);
   if (attribute == nullptr || out_bytes == nullptr || out_size == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }

@@ -208,7 +208,7 @@ using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 namespace {
 
 // The tensor of a handle; null, with a line in the log, for NULL.
-Tensor* Checked(MSTensorHandle handle, const char* function) {
+Tensor* CheckedTensor(MSTensorHandle handle, const char* function) {
   if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the tensor is NULL", function);
   return Tensor::Of(handle);
 }
@@ -256,36 +256,36 @@ void MSTensorDestroy(MSTensorHandle* tensor) {
 }
 
 MSTensorHandle MSTensorClone(MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorClone");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorClone");
   if (source == nullptr) return nullptr;
   return Contain<Tensor*>(nullptr, nullptr, [source] { return source->Clone().release(); });
 }
 
 void MSTensorSetName(MSTensorHandle tensor, const char* name) {
-  Tensor* const target = Checked(tensor, "MSTensorSetName");
+  Tensor* const target = CheckedTensor(tensor, "MSTensorSetName");
   if (target == nullptr || name == nullptr) return;
   Guard([target, name] { return target->set_name(name), kMSStatusSuccess; });
 }
 
 const char* MSTensorGetName(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetName");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetName");
   return source == nullptr ? nullptr : source->name().c_str();
 }
 
 void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type) {
-  Tensor* const target = Checked(tensor, "MSTensorSetDataType");
+  Tensor* const target = CheckedTensor(tensor, "MSTensorSetDataType");
   if (target == nullptr || target->set_type(type)) return;
   Fail(kMSStatusLiteNotSupport, "tensor '%s': the type of a graph's tensor cannot be changed",
        target->name().c_str());
 }
 
 MSDataType MSTensorGetDataType(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetDataType");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetDataType");
   return source == nullptr ? kMSDataTypeUnknown : source->type();
 }
 
 void MSTensorSetShape(MSTensorHandle tensor, const int64_t* shape, size_t shape_num) {
-  Tensor* const target = Checked(tensor, "MSTensorSetShape");
+  Tensor* const target = CheckedTensor(tensor, "MSTensorSetShape");
   if (target == nullptr || (shape == nullptr && shape_num > 0)) return;
   Guard([&] {
     if (shape_num > MS_MAX_SHAPE_NUM || !target->set_shape({shape, shape_num})) {
@@ -299,7 +299,7 @@ void MSTensorSetShape(MSTensorHandle tensor, const int64_t* shape, size_t shape_
 const int64_t* MSTensorGetShape(const MSTensorHandle tensor, size_t* shape_num) {
   if (shape_num == nullptr) return nullptr;
   *shape_num = 0;
-  Tensor* const source = Checked(tensor, "MSTensorGetShape");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetShape");
   if (source == nullptr) return nullptr;
   return Contain<const int64_t*>(nullptr, nullptr, [&] {
     const std::span<const int64_t> shape = source->shape();
@@ -309,39 +309,39 @@ const int64_t* MSTensorGetShape(const MSTensorHandle tensor, size_t* shape_num) 
 }
 
 void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format) {
-  if (Tensor* const target = Checked(tensor, "MSTensorSetFormat")) target->set_format(format);
+  if (Tensor* const target = CheckedTensor(tensor, "MSTensorSetFormat")) target->set_format(format);
 }
 
 MSFormat MSTensorGetFormat(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetFormat");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetFormat");
   return source == nullptr ? kMSFormatNHWC : source->format();
 }
 
 void MSTensorSetData(MSTensorHandle tensor, void* data) {
-  Tensor* const target = Checked(tensor, "MSTensorSetData");
+  Tensor* const target = CheckedTensor(tensor, "MSTensorSetData");
   if (target == nullptr || target->set_data(data)) return;
   Fail(kMSStatusLiteNotSupport, "tensor '%s': its memory is the runtime's", target->name().c_str());
 }
 
 const void* MSTensorGetData(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetData");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetData");
   return source == nullptr ? nullptr : source->data();
 }
 
 void* MSTensorGetMutableData(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetMutableData");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetMutableData");
   if (source == nullptr) return nullptr;
   return Contain<void*>(nullptr, nullptr, [source] { return source->mutable_data(); });
 }
 
 int64_t MSTensorGetElementNum(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetElementNum");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetElementNum");
   if (source == nullptr) return 0;
   return Contain<int64_t>(0, 0, [source] { return source->element_count(); });
 }
 
 size_t MSTensorGetDataSize(const MSTensorHandle tensor) {
-  Tensor* const source = Checked(tensor, "MSTensorGetDataSize");
+  Tensor* const source = CheckedTensor(tensor, "MSTensorGetDataSize");
   if (source == nullptr) return 0;
   return Contain<size_t>(0, 0, [source] { return source->byte_size(); });
 }
