@@ -102,21 +102,23 @@ check-includes:
 	tools/check_includes.py
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
-	tools/check_includes.py --objects $(BUILD)
-# What it reads are the commands of a build with clang, without precompiled headers.
+# What it reads are the commands of a build with clang, file by file and without precompiled headers.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEPUTY_UNITY=OFF
 	cmake --build build/tidy --target generated/schema_generated.h generated/ms_generated.h \
 	  generated/objects/objects_generated.h
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/($(TIDY_FOLDERS))/.*\.cc$$'
 	run-clang-tidy -quiet -p build/tidy -j $(JOBS) $(ANALYZER)=shallow \
 	  '^$(CURDIR)/($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$'
-# Unoptimised: what clang says is said before it optimises.
+# Unoptimised: what clang says is said before it optimises. An object for each source, whose symbols
+# say which folder calls which.
 check-clang:
 	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-	  -DCMAKE_BUILD_TYPE=Debug -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON
+	  -DCMAKE_BUILD_TYPE=Debug -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON \
+	  -DDEPUTY_UNITY=OFF
 	cmake --build build/clang -j $(JOBS)
+	tools/check_includes.py --objects build/clang
 
 ## asan     the tests under the address and undefined-behaviour sanitizers
 .PHONY: asan

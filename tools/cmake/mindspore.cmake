@@ -21,6 +21,7 @@ target_compile_options(deputy_ms PRIVATE ${host_flags})
 # Nearly all of its files read both formats' headers.
 target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>
                           <schema_generated.h>)
+deputy_compile_together(deputy_ms)
 
 # libdeputy_mindspore.so.1: MindSpore Lite's C API on libdeputy, of which it sees what clients see.
 # Its headers are installed as mindspore/<name>, and once more under the names that MindSpore's own
@@ -33,6 +34,7 @@ target_include_directories(deputy_mindspore PRIVATE ${PROJECT_SOURCE_DIR}
 target_link_libraries(deputy_mindspore PRIVATE deputy deputy_ms)
 target_compile_options(deputy_mindspore PRIVATE ${host_flags})
 target_precompile_headers(deputy_mindspore REUSE_FROM precompiled_host)
+deputy_compile_together(deputy_mindspore)
 target_link_options(deputy_mindspore PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                     -Wl,--version-script=${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)
 if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))

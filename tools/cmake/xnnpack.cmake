@@ -21,6 +21,7 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
   target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags})
   target_precompile_headers(deputy_xnnpack_objects REUSE_FROM precompiled_host)
+  deputy_compile_together(deputy_xnnpack_objects)
 
   deputy_add_delegate(deputy_xnnpack SOURCES bridges/xnnpack/plugin.cc LINKS deputy_xnnpack_objects)
   target_compile_definitions(deputy_xnnpack PRIVATE DEPUTY_XNNPACK_VERSION="${PROJECT_VERSION}")
