@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linalg/gemm.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -8,6 +9,9 @@ namespace deputy {
 namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+float Flipped(float value, uint8_t) { return value; }
+int8_t Flipped(int8_t value, uint8_t flip) { return static_cast<int8_t>(value ^ flip); }
 
 // One panel: columns [first, first + panel_columns) of the group, each part of the depth in runs of
 // `run` values that stay together. What is outside the matrix becomes zero.
@@ -20,6 +24,40 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
       for (int c = first; c < first + panel_columns; ++c) {
         for (int i = d; i < d + run; ++i) {
           *out++ = c < layout.columns && i < part + part_depth ? weight(c, i) : T{0};
+        }
+      }
+    }
+  }
+}
+
+// The same for int8 columns that are read from top to bottom, a cache line of each at a time: what
+// is written meanwhile stays in the first-level cache. Every value is XORed with `flip`.
+template <int kRun>
+void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
+                   uint8_t flip, int8_t* out) {
+  constexpr int kBlock = 64;
+  static_assert(kBlock % kRun == 0);
+  const int part_depth = layout.depth / layout.parts;
+  const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
+  const int columns = std::min(panel_columns, layout.columns - first);
+  if (columns < panel_columns || part_depth < padded_depth) {
+    std::fill_n(out, int64_t{padded_depth} * layout.parts * panel_columns, 0);
+  }
+  for (int part = 0; part < layout.parts; ++part, out += int64_t{padded_depth} * panel_columns) {
+    for (int begin = 0; begin < part_depth; begin += kBlock) {
+      const int end = std::min(begin + kBlock, part_depth);
+      for (int c = 0; c < columns; ++c) {
+        const int8_t* const column =
+            weights + (first + int64_t{c}) * layout.column_stride + part * part_depth;
+        int8_t* const to = out + c * kRun;
+        int d = begin;
+        for (; d + kRun <= end; d += kRun) {
+          for (int i = 0; i < kRun; ++i) {
+            to[int64_t{d} * panel_columns + i] = Flipped(column[d + i], flip);
+          }
+        }
+        for (int i = 0; d + i < end; ++i) {
+          to[int64_t{d} * panel_columns + i] = Flipped(column[d + i], flip);
         }
       }
     }
@@ -92,24 +130,21 @@ void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const Weigh
   for (int group = 0; group < layout.groups; ++group) {
     const T* source = weights + group * layout.group_stride;
     const auto weight = [&](int c, int d) -> T {
-      const T value = source[c * layout.column_stride + d * layout.depth_stride];
-      if constexpr (is_float) {
-        return value;
-      } else {
-        return static_cast<T>(value ^ static_cast<T>(flip));
-      }
+      return Flipped(source[c * layout.column_stride + d * layout.depth_stride], flip);
     };
     T* panels = reinterpret_cast<T*>(out) + group * group_stride_;
     for (int first = 0; first < layout.columns; first += panel_columns) {
+      T* const panel = panels + first / panel_columns * panel_stride_;
       if constexpr (is_float) {
         if (layout.column_stride == 1) {
-          CopyPanel(source, layout, first, panel_columns,
-                    panels + first / panel_columns * panel_stride_);
+          CopyPanel(source, layout, first, panel_columns, panel);
           continue;
         }
+      } else if (layout.depth_stride == 1 && run == 4) {
+        PackDeepPanel<4>(source, layout, first, panel_columns, flip, panel);
+        continue;
       }
-      PackPanel(weight, layout, first, panel_columns, run,
-                panels + first / panel_columns * panel_stride_);
+      PackPanel(weight, layout, first, panel_columns, run, panel);
     }
     if constexpr (!is_float) {
       int32_t* sums =
