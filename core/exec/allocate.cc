@@ -133,6 +133,8 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
 }
 
 TfLiteStatus Subgraph::PackConstants() {
+  const Model& model = interpreter_->model();
+  const size_t packed_before = model.packed_constants().bytes();
   for (const PackRequest& request : std::exchange(pack_requests_, {})) {
     interpreter_->failure_note().Clear();
     const TfLiteStatus status = request.pack(&context_, graph_.node(request.node_index));
@@ -140,6 +142,7 @@ TfLiteStatus Subgraph::PackConstants() {
       return ReportNodeFailure(request.node_index, status, "failed to prepare.");
     }
   }
+  if (model.packed_constants().bytes() != packed_before) model.ReleasePages();
   return kTfLiteOk;
 }
 

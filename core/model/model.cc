@@ -475,6 +475,8 @@ struct Model::Storage {
 Model::Model() = default;
 Model::~Model() = default;
 
+void Model::ReleasePages() const { storage_->file.ReleasePages(); }
+
 std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,
                                          const Limits& limits) {
   const std::shared_ptr<Model> model(new Model);

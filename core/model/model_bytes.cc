@@ -75,6 +75,11 @@ ModelBytes::~ModelBytes() {
   if (file_descriptor_ >= 0) close(file_descriptor_);
 }
 
+void ModelBytes::ReleasePages() const {
+  // A refusal costs memory, nothing else.
+  if (map_ != nullptr) madvise(map_, bytes_.size(), MADV_DONTNEED);
+}
+
 bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,
                         ErrorReporter* reporter) {
   if (data == nullptr || size == 0) {

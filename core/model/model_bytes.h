@@ -34,6 +34,9 @@ class ModelBytes {
   bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);
 
   std::span<const uint8_t> bytes() const { return bytes_; }
+  // Gives the pages of a mapped file back to the system: whoever reads a byte again, in whatever
+  // thread, has its page read from the file. Without effect on memory.
+  void ReleasePages() const;
   // Descriptor of the mapped file, else -1.
   int file_descriptor() const { return file_descriptor_; }
 
