@@ -73,7 +73,8 @@ class InstallTest(unittest.TestCase):
         for path in ('libdeputy.so', 'libdeputy.so.1', 'deputy/drop-in/libtensorflowlite_c.so',
                      'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
-                     'deputy/plugins/libdeputy_npu_stub.so', 'cmake/Deputy/DeputyConfig.cmake'):
+                     'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
+                     'cmake/Deputy/DeputyConfig.cmake'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
     def test_installed_command_finds_xnnpack(self):

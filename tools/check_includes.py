@@ -9,7 +9,8 @@ root counts where it lies. Beside it:
 - inside a folder, modules (a header with its source) include each other without cycles;
 - object files call only what LAYERS lets them include (--objects, by nm): a function that is
   declared in a lower folder but defined in a higher one is an arrow upwards;
-- delegates, tools and examples name public headers as clients do, as deputy/x.h;
+- delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which is the
+  engine as a delegate, names what it needs of the engine;
 - in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one,
   CLI11, which takes seconds to compile, in the two files of the command line;
 - every source opens with the licence line, every header has the guard its path asks for.
@@ -63,6 +64,8 @@ LAYERS = {
     'mindspore/ms': ('public',),
     'mindspore': ('mindspore/ms', 'public'),
     'bridges/xnnpack': ('public',),
+    # The one delegate that is made of the engine.
+    'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('mindspore/ms', 'public'),
@@ -302,6 +305,8 @@ def self_test():
         'mindspore/src/a.cc': source('"deputy/c_api.h"', '"mindspore/src/b.h"'),
         'mindspore/src/b.h': header('mindspore/src/b.h', ''),
         'bridges/xnnpack/a.cc': source('<xnnpack.h>', '"mindspore/delegate.h"'),
+        'bridges/cpu/a.cc': source('"core/exec/subgraph.h"', '"kernels/registry.h"',
+                                   '"c_api/include/deputy_cpu.h"', '"c_api/src/resolver.h"'),
         'examples/ms.cc': source('"mindspore/model.h"', '"include/api/model.h"'),
     }
     bad = {
@@ -333,6 +338,9 @@ def self_test():
         'examples/inside.cc': source('"mindspore/src/b.h"'),
         'compiler/a.cc': source('"gpu_cl/device.h"'),
         'bridges/xnnpack/b.cc': source('"mindspore/src/b.h"'),
+        'bridges/xnnpack/c.cc': source('"core/exec/subgraph.h"'),
+        'bridges/cpu/b.cc': source('"gpu_cl/device.h"'),
+        'bridges/cpu/c.cc': source('"deputy/deputy_cpu.h"'),
         'tools/engine.cc': source('<xnnpack.h>'),
         'tools/devices.cc': source('<CLI/CLI.hpp>'),
         'compiler/b.cc': source('<CL/cl.h>'),

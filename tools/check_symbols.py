@@ -10,7 +10,8 @@ loader of external delegates, attribute maps, and under DEPUTY_1.0 exactly the D
 c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
 symbols to themselves. libdeputy_mindspore.so.1 exports, under DEPUTY_1.0, what mindspore/include/*_c.h
 declares, and needs libdeputy.so.1 besides. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
-version, and a plug-in's entry points; libdeputy_xnnpack.so, where it is built, the latter alone. Last, the object files compiled for a newer instruction set may define no weak
+version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which binds its own
+symbols to itself as well. libdeputy_xnnpack.so, where it is built, exports the entry points alone. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
 import argparse
@@ -23,9 +24,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXTERNAL_DELEGATE = {'TfLiteExternalDelegate' + name
                      for name in ('OptionsDefault', 'OptionsInsert', 'Create', 'Delete')}
-GPU_ENTRY_POINTS = {'tflite_plugin_create_delegate', 'tflite_plugin_destroy_delegate', 'deputy_plugin',
-                    'TfLiteGpuDelegateV2Create', 'TfLiteGpuDelegateV2Delete',
-                    'TfLiteGpuDelegateOptionsV2Default'}
+ENTRY_POINTS = {'tflite_plugin_create_delegate', 'tflite_plugin_destroy_delegate', 'deputy_plugin'}
+GPU_ENTRY_POINTS = ENTRY_POINTS | {'TfLiteGpuDelegateV2Create', 'TfLiteGpuDelegateV2Delete',
+                                   'TfLiteGpuDelegateOptionsV2Default'}
 MAY_NEED = re.compile(r'^(libc|libm|libdl|libpthread|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+$')
 
 
@@ -70,11 +71,11 @@ def functions_of(header):
 def declared_functions():
     """The Deputy* functions that our own headers declare for libdeputy.
 
-    A plug-in's side (deputy_plugin.h) is what others define, and the GPU delegate's (deputy_gpu.h)
-    is in a library of its own, so they are not among them.
+    A plug-in's side (deputy_plugin.h) is what others define, and the delegates' (deputy_gpu.h,
+    deputy_cpu.h) are in libraries of their own, so they are not among them.
     """
     return {name for header in sorted(ROOT.glob('c_api/include/deputy*.h'))
-            if not header.stem.startswith(('deputy_plugin', 'deputy_gpu'))
+            if not header.stem.startswith(('deputy_plugin', 'deputy_gpu', 'deputy_cpu'))
             for name in functions_of(header)}
 
 
@@ -115,9 +116,18 @@ def check_mindspore_library(library):
 
 
 def check_gpu_library(library):
-    if not library.exists():
-        return  # without OpenCL's headers it is not built
-    expected = functions_of(ROOT / 'c_api/include/deputy_gpu.h') | GPU_ENTRY_POINTS
+    if library.exists():  # it is not built without OpenCL's headers
+        yield from check_delegate(library, 'deputy_gpu.h', GPU_ENTRY_POINTS)
+
+
+def check_cpu_library(library):
+    yield from check_delegate(library, 'deputy_cpu.h', ENTRY_POINTS)
+    if 'SYMBOLIC' not in output_of('readelf', '-W', '-d', library):
+        yield f'{library}: not linked with -Bsymbolic'
+
+
+def check_delegate(library, header, entry_points):
+    expected = functions_of(ROOT / 'c_api/include' / header) | entry_points
     exports = exports_of(library)
     for what, names in (('does not export', expected - exports.keys()),
                         ('leaks', exports.keys() - expected)):
@@ -131,9 +141,8 @@ def check_gpu_library(library):
 def check_xnnpack_library(library):
     if not library.exists():
         return  # without XNNPACK it is not built
-    expected = {'tflite_plugin_create_delegate', 'tflite_plugin_destroy_delegate', 'deputy_plugin'}
-    if exports_of(library).keys() != expected:
-        yield f'{library} exports {sorted(exports_of(library))}, not {sorted(expected)}'
+    if exports_of(library).keys() != ENTRY_POINTS:
+        yield f'{library} exports {sorted(exports_of(library))}, not {sorted(ENTRY_POINTS)}'
     for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):
         if not re.match(MAY_NEED.pattern + r'|^lib(deputy_mindspore\.so\.1|deputy\.so\.1|XNNPACK\.so\.0'
                         r'|pthreadpool\.so\.0)$', needed):
@@ -160,6 +169,7 @@ def main(arguments):
         *check_library(build / 'drop-in/libtensorflowlite_c.so', 'libtensorflowlite_c.so', drop_in),
         *check_library(build / 'libdeputy.so.1', 'libdeputy.so.1', ours),
         *check_gpu_library(build / 'libdeputy_gpu.so'),
+        *check_cpu_library(build / 'libdeputy_cpu.so'),
         *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
         *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
         *check_instruction_set_objects(build),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "core/model/control_edges.h"
@@ -95,6 +96,14 @@ const std::span<const uint8_t>* InterpreterState::FindMetadata(const char* name)
     if (strcmp(entry.name, name) == 0) return &entry.data;
   }
   return nullptr;
+}
+
+PackedConstants* InterpreterState::PackedConstantsOf(const void* data) {
+  const std::span<const uint8_t> file = model_->bytes();
+  const auto* const at = static_cast<const uint8_t*>(data);
+  const bool inside =
+      std::less_equal<>()(file.data(), at) && std::less<>()(at, file.data() + file.size());
+  return inside ? &model_->packed_constants() : nullptr;
 }
 
 TfLiteExternalContext* InterpreterState::external_context(TfLiteExternalContextType type) const {

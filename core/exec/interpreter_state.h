@@ -134,6 +134,10 @@ class InterpreterState {
 
   // What the config has made, null where it made nothing.
   Observer* observer() const { return observer_.get(); }
+  // Where constants that lie at `data` are kept packed: the model's, if it is part of the file, or
+  // null.
+  virtual PackedConstants* PackedConstantsOf(const void* data);
+
   // For calls of foreign code; null while there is no observer.
   virtual CallObserver* call_observer() = 0;
   // Somebody follows the nodes one by one: none may run in a step now.

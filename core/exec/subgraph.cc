@@ -538,11 +538,7 @@ ScratchArena& Subgraph::scratch() { return interpreter_->scratch(); }
 Resources& Subgraph::resources() { return interpreter_->resources(); }
 
 PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
-  const std::span<const uint8_t> file = interpreter_->model().bytes();
-  const auto* const at = static_cast<const uint8_t*>(data);
-  const bool inside =
-      std::less_equal<>()(file.data(), at) && std::less<>()(at, file.data() + file.size());
-  return inside ? &interpreter_->model().packed_constants() : nullptr;
+  return interpreter_->PackedConstantsOf(data);
 }
 
 void Subgraph::RequestPacking(const TfLiteNode* node,

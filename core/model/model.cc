@@ -522,4 +522,6 @@ std::shared_ptr<const Model> Model::FromFileByCopy(const char* path, ErrorReport
                   limits);
 }
 
+std::shared_ptr<const Model> Model::Empty() { return std::shared_ptr<const Model>(new Model); }
+
 }  // namespace deputy

@@ -35,6 +35,8 @@ class Model {
                                                const Limits& limits = Limits());
   static std::shared_ptr<const Model> FromFileByCopy(const char* path, ErrorReporter* reporter,
                                                      const Limits& limits = Limits());
+  // A model of nothing, for graphs that come from no file.
+  static std::shared_ptr<const Model> Empty();
 
   const ModelDesc& desc() const { return desc_; }
   std::span<const uint8_t> bytes() const { return bytes_; }

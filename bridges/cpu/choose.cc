@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/cpu/choose.h"
+
+#include <set>
+#include <utility>
+
+#include "bridges/cpu/mirror_graph.h"
+#include "core/base/type_size.h"
+#include "core/model/op_names.h"
+#include "kernels/registry.h"
+
+namespace deputy::cpu {
+namespace {
+
+struct Refusal {
+  DeputyReason reason = kDeputyReasonNone;
+  std::string text;
+
+  explicit operator bool() const { return reason != kDeputyReasonNone; }
+};
+
+std::string NameOf(const TfLiteTensor& tensor) {
+  return "tensor '" + std::string(tensor.name == nullptr ? "" : tensor.name) + "'";
+}
+
+Refusal CheckOperator(const TfLiteNode& node, const TfLiteRegistration& registration) {
+  const int code = registration.builtin_code;
+  const OpDef* def = FindKernel(registration);
+  if (def == nullptr) {
+    const OpDef* other = FindBuiltinAnyVersion(static_cast<TfLiteBuiltinOperator>(code));
+    if (other == nullptr || other->invoke == nullptr) {
+      return {kDeputyReasonOperator, "Deputy has no kernel for it"};
+    }
+    return {kDeputyReasonVersion, "version: expected " + std::to_string(other->min_version) +
+                                      " to " + std::to_string(other->max_version) + ", found " +
+                                      std::to_string(registration.version)};
+  }
+  if (!IsOffered(code)) {
+    return {kDeputyReasonOperator, "an operator that the host's interpreter has to run itself"};
+  }
+  if (node.might_have_side_effect) {
+    return {kDeputyReasonOther, "it has effects beside its outputs"};
+  }
+  if (code != kTfLiteBuiltinCustom && def->params_size > 0 && node.builtin_data == nullptr) {
+    return {kDeputyReasonParameter, "expected options, found none"};
+  }
+  return {};
+}
+
+// What is wrong with a constant: kernels trust that it has as many bytes as its shape says.
+Refusal CheckConstant(const TfLiteTensor& tensor) {
+  size_t bytes = 0;
+  if (tensor.sparsity == nullptr &&
+      (!TensorBytes(tensor.type, IndicesOf(tensor.dims), &bytes) || bytes != tensor.bytes)) {
+    return {kDeputyReasonShape, NameOf(tensor) + ": expected a constant of " +
+                                    std::to_string(bytes) + " bytes, found " +
+                                    std::to_string(tensor.bytes)};
+  }
+  return {};
+}
+
+Refusal CheckTensor(const TfLiteContext& context, const TfLiteTensor& tensor) {
+  if (tensor.is_variable) return {kDeputyReasonOther, NameOf(tensor) + " is a variable"};
+  if (!HasFixedSize(tensor.type)) {
+    return {kDeputyReasonType, NameOf(tensor) + ": type " + TfLiteTypeGetName(tensor.type)};
+  }
+  if (tensor.dims == nullptr) return {kDeputyReasonShape, NameOf(tensor) + " has no shape"};
+  if (tensor.quantization.type == kTfLiteBlockwiseQuantization) {
+    const auto* blocks =
+        static_cast<const TfLiteBlockwiseQuantization*>(tensor.quantization.params);
+    for (const int part : {blocks->scale, blocks->zero_point}) {
+      if (part < 0) continue;
+      const bool is_there = static_cast<size_t>(part) < context.tensors_size;
+      if (!is_there || context.tensors[part].allocation_type != kTfLiteMmapRo) {
+        return {kDeputyReasonQuantization, NameOf(tensor) + ": expected constant scales"};
+      }
+    }
+  } else if (tensor.quantization.type != kTfLiteNoQuantization &&
+             tensor.quantization.type != kTfLiteAffineQuantization) {
+    return {kDeputyReasonQuantization, NameOf(tensor) + " is quantised along several axes"};
+  }
+  return tensor.allocation_type == kTfLiteMmapRo ? CheckConstant(tensor) : Refusal();
+}
+
+// Walks over a plan with a mirror of the whole graph, in which nodes are prepared one after the
+// other.
+class Chooser {
+ public:
+  Chooser(TfLiteContext* context, const Options& options)
+      : context_(context), mirror_(context, ConfigFor(options)) {
+    // Reports then name tensors by the host's numbers.
+    const auto tensors = static_cast<int>(context->tensors_size);
+    for (int i = 0; i < tensors; ++i) {
+      mirror_.Mirror(i);
+      if (context->tensors[i].allocation_type == kTfLiteDynamic) unknown_.insert(i);
+    }
+  }
+
+  Refusal Look(const TfLiteNode& node, const TfLiteRegistration& registration) {
+    Refusal refusal = CheckOperator(node, registration);
+    if (!refusal) refusal = CheckTensors(node);
+    if (refusal) {
+      NoteUnlooked(node);
+      return refusal;
+    }
+    return Prepare(node, registration);
+  }
+
+ private:
+  InterpreterConfig ConfigFor(const Options& options) {
+    InterpreterConfig config;
+    config.reporter = ErrorReporter(&Collect, this);
+    config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
+    return config;
+  }
+
+  // What kernels say goes into a reason; the host's log has no use for it.
+  static void Collect(void* self, const char* format, va_list args) {
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    static_cast<Chooser*>(self)->reported_ = text;
+  }
+
+  Refusal CheckTensors(const TfLiteNode& node) const {
+    for (const TfLiteIntArray* tensors : {node.inputs, node.outputs, node.intermediates}) {
+      for (const int index : IndicesOf(tensors)) {
+        if (index < 0) continue;
+        const TfLiteTensor& tensor = context_->tensors[index];
+        if (Refusal refusal = CheckTensor(*context_, tensor)) return refusal;
+        if (tensors == node.inputs && unknown_.count(index) != 0) {
+          return {kDeputyReasonDynamicShape, NameOf(tensor) + ": its shape is not known yet"};
+        }
+      }
+    }
+    return {};
+  }
+
+  // The outputs of a node that no kernel of ours has looked at have the shapes that the host knows,
+  // if they do not depend on some that it does not know.
+  void NoteUnlooked(const TfLiteNode& node) {
+    bool known = true;
+    for (const int index : IndicesOf(node.inputs)) known = known && unknown_.count(index) == 0;
+    if (known) return;
+    for (const int index : IndicesOf(node.outputs)) unknown_.insert(index);
+  }
+
+  // A shape, an axis or the like that the host works out before the model runs. In a partition it
+  // would be known to nobody in time.
+  bool IsWorkedOut(int host_tensor) {
+    const TfLiteTensor& tensor = *mirror_.graph().tensor(mirror_.Find(host_tensor));
+    return tensor.allocation_type == kTfLitePersistentRo &&
+           (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64);
+  }
+  bool AnyWorkedOut(const TfLiteIntArray* host_tensors) {
+    for (const int index : IndicesOf(host_tensors)) {
+      if (index >= 0 && IsWorkedOut(index)) return true;
+    }
+    return false;
+  }
+
+  Refusal Prepare(const TfLiteNode& node, const TfLiteRegistration& registration) {
+    const bool from_worked_out = AnyWorkedOut(node.inputs);
+    reported_.clear();
+    Subgraph& graph = mirror_.graph();
+    TfLiteStatus status = mirror_.AddNode(node, registration);
+    std::string note;
+    bool dynamic = false;
+    if (status == kTfLiteOk) {
+      const int added = graph.node_count() - 1;
+      mirror_.failure_note().Clear();
+      status = graph.RunPrepare(added);
+      note = mirror_.failure_note().Take();
+      dynamic = status == kTfLiteOutputShapeNotKnown ||
+                graph.graph().HasDynamicTensor(IndicesOf(graph.node(added)->outputs));
+    }
+    if (dynamic || status != kTfLiteOk) {
+      for (const int index : IndicesOf(node.outputs)) {
+        if (index < 0) continue;
+        mirror_.Reset(index);
+        if (dynamic) unknown_.insert(index);
+      }
+      if (dynamic) return {kDeputyReasonDynamicShape, "its output's shape depends on contents"};
+      return {kDeputyReasonOther, note.empty() ? reported_ : note};
+    }
+    if (AnyWorkedOut(node.outputs) || from_worked_out) {
+      return {kDeputyReasonDynamicShape, "it works on shapes, before the model runs"};
+    }
+    return {};
+  }
+
+  TfLiteContext* const context_;
+  std::string reported_;
+  MirrorGraph mirror_;
+  std::set<int> unknown_;  // the host's tensors whose shapes nobody knows yet
+};
+
+}  // namespace
+
+bool IsOffered(int builtin_code) {
+  switch (builtin_code) {
+    // Run other subgraphs.
+    case kTfLiteBuiltinIf:
+    case kTfLiteBuiltinWhile:
+    case kTfLiteBuiltinCall:
+    case kTfLiteBuiltinCallOnce:
+    case kTfLiteBuiltinStablehloCase:
+    case kTfLiteBuiltinStablehloComposite:
+    case kTfLiteBuiltinStablehloReduceWindow:
+    case kTfLiteBuiltinStablehloScatter:
+    case kTfLiteBuiltinStablehloWhile:
+    // Keep something.
+    case kTfLiteBuiltinAssignVariable:
+    case kTfLiteBuiltinHashtable:
+    case kTfLiteBuiltinHashtableFind:
+    case kTfLiteBuiltinHashtableImport:
+    case kTfLiteBuiltinHashtableSize:
+    case kTfLiteBuiltinReadVariable:
+    case kTfLiteBuiltinVarHandle:
+    // Draw numbers.
+    case kTfLiteBuiltinMultinomial:
+    case kTfLiteBuiltinRandomStandardNormal:
+    case kTfLiteBuiltinRandomUniform:
+      return false;
+    default:
+      return true;
+  }
+}
+
+TfLiteStatus ChooseNodes(TfLiteContext* context, std::span<const int> plan, const Options& options,
+                         std::vector<NodeChoice>* out_choices) {
+  Chooser chooser(context, options);
+  for (const int index : plan) {
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* registration = nullptr;
+    const TfLiteStatus status =
+        context->GetNodeAndRegistration(context, index, &node, &registration);
+    if (status != kTfLiteOk) return status;
+    Refusal refusal = chooser.Look(*node, *registration);
+    out_choices->push_back({index, refusal.reason, std::move(refusal.text)});
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy::cpu

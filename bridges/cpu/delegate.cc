@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/cpu/delegate.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bridges/cpu/choose.h"
+#include "bridges/cpu/partition.h"
+#include "core/base/guard.h"
+#include "core/base/thread_pool.h"
+
+namespace deputy::cpu {
+namespace {
+
+struct CpuDelegate {
+  TfLiteDelegate base{};
+  Options options;
+  std::mutex mutex;  // over what follows
+  // By their number of threads. Interpreters of different numbers have different ones.
+  std::map<int, std::shared_ptr<ThreadPool>> pools;
+  std::vector<std::string> texts;  // of the newest answer of GetSupport
+};
+
+CpuDelegate& Of(const TfLiteDelegate* delegate) {
+  return *static_cast<CpuDelegate*>(delegate->data_);
+}
+
+// No exception leaves the library.
+template <typename Body>
+TfLiteStatus Contained(TfLiteContext* context, Body&& body) {
+  const auto out_of_memory = [&] {
+    context->ReportError(context, "deputy_cpu: out of memory");
+    return kTfLiteError;
+  };
+  return Guard(out_of_memory, std::forward<Body>(body));
+}
+
+std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* cpu) {
+  const int wanted =
+      cpu->options.num_threads > 0 ? cpu->options.num_threads : context.recommended_num_threads;
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = std::clamp(wanted, 1, cores);
+  const std::lock_guard lock(cpu->mutex);
+  std::shared_ptr<ThreadPool>& pool = cpu->pools[threads];
+  if (pool == nullptr) pool = std::make_shared<ThreadPool>(threads);
+  return pool;
+}
+
+// ---- The delegate's nodes -----------------------------------------------------------------------
+
+// Null where it fails: prepare fails then.
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  Partition* made = nullptr;
+  Contained(context, [&] {
+    const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    CpuDelegate& cpu = Of(params.delegate);
+    made = Partition::Create(context, params, cpu.options, PoolFor(*context, &cpu)).release();
+    return kTfLiteOk;
+  });
+  return made;
+}
+
+void Free(TfLiteContext*, void* data) { delete static_cast<Partition*>(data); }
+
+template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
+TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
+  auto* const partition = static_cast<Partition*>(node->user_data);
+  if (partition == nullptr) return kTfLiteError;
+  return Contained(context, [&] { return (partition->*function)(context); });
+}
+
+TfLiteRegistration PartitionRegistration() {
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &Call<&Partition::Prepare>;
+  registration.invoke = &Call<&Partition::Invoke>;
+  registration.custom_name = "DeputyCpu";
+  registration.version = 1;
+  return registration;
+}
+
+TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return Contained(context, [&]() -> TfLiteStatus {
+    TfLiteIntArray* given = nullptr;
+    TfLiteStatus status = context->GetExecutionPlan(context, &given);
+    if (status != kTfLiteOk) return status;
+    const std::vector<int> plan(given->data, given->data + given->size);
+    std::vector<NodeChoice> choices;
+    status = ChooseNodes(context, plan, Of(delegate).options, &choices);
+    if (status != kTfLiteOk) return status;
+    std::vector<int> taken;
+    for (const NodeChoice& choice : choices) {
+      if (choice.reason == kDeputyReasonNone) taken.push_back(choice.node);
+    }
+    if (taken.empty()) return kTfLiteOk;
+    TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(taken.size()));
+    if (nodes == nullptr) return kTfLiteError;
+    std::copy(taken.begin(), taken.end(), nodes->data);
+    status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), nodes,
+                                                            delegate);
+    TfLiteIntArrayFree(nodes);
+    return status;
+  });
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDelegate(const Options& options) {
+  return Guard(static_cast<TfLiteDelegate*>(nullptr), [&] {
+    auto cpu = std::make_unique<CpuDelegate>();
+    cpu->options = options;
+    cpu->base.data_ = cpu.get();
+    cpu->base.Prepare = &Apply;
+    // Our graphs infer shapes themselves: a resize keeps what was built and packed.
+    cpu->base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+    return &cpu.release()->base;
+  });
+}
+
+void DestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &Of(delegate);
+}
+
+TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                        DeputySupportAnswer* answer) {
+  return Contained(context, [&] {
+    CpuDelegate& cpu = Of(delegate);
+    std::vector<NodeChoice> choices;
+    const TfLiteStatus status =
+        ChooseNodes(context, {answer->nodes, answer->node_count}, cpu.options, &choices);
+    if (status != kTfLiteOk) return status;
+    const std::lock_guard lock(cpu.mutex);
+    cpu.texts.clear();
+    cpu.texts.resize(choices.size());
+    for (size_t i = 0; i < choices.size(); ++i) {
+      answer->supported[i] = choices[i].reason == kDeputyReasonNone ? 1 : 0;
+      answer->reason_of_node[i] = choices[i].reason;
+      cpu.texts[i] = std::move(choices[i].text);
+      if (answer->supported[i] == 0) answer->text_of_node[i] = cpu.texts[i].c_str();
+    }
+    return kTfLiteOk;
+  });
+}
+
+}  // namespace deputy::cpu

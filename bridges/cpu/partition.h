@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The nodes that one node of the delegate replaces, as a graph of our own that reads the host's
+// inputs and writes the host's outputs where they lie.
+#ifndef DEPUTY_BRIDGES_CPU_PARTITION_H_
+#define DEPUTY_BRIDGES_CPU_PARTITION_H_
+
+#include <memory>
+#include <vector>
+
+#include "bridges/cpu/mirror_graph.h"
+#include "bridges/cpu/options.h"
+#include "c_api/include/common.h"
+#include "core/base/thread_pool.h"
+
+namespace deputy::cpu {
+
+class Partition {
+ public:
+  // Null, after a report to the host, when a node cannot be built. `context` is in delegate mode.
+  static std::unique_ptr<Partition> Create(TfLiteContext* context,
+                                           const TfLiteDelegateParams& params,
+                                           const Options& options,
+                                           std::shared_ptr<ThreadPool> pool);
+
+  // The functions of the delegate's node. `context` is the one of Create.
+  TfLiteStatus Prepare(TfLiteContext* context);
+  TfLiteStatus Invoke(TfLiteContext* context);
+
+ private:
+  // A tensor of the host's and the one of ours that stands for it.
+  struct Pair {
+    int host;
+    int own;
+  };
+
+  Partition(TfLiteContext* context, const InterpreterConfig& config) : graph_(context, config) {}
+  TfLiteStatus Build(TfLiteContext* context, const TfLiteDelegateParams& params);
+  TfLiteTensor* Own(const Pair& pair) { return graph_.graph().tensor(pair.own); }
+
+  MirrorGraph graph_;
+  std::vector<Pair> inputs_, outputs_;  // without constants
+};
+
+}  // namespace deputy::cpu
+
+#endif  // DEPUTY_BRIDGES_CPU_PARTITION_H_

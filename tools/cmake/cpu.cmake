@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Deputy's own kernels as a delegate, for programs on another TensorFlow Lite. Unlike other
+# delegates it is made of the engine: it links the objects that libdeputy is made of, those that it
+# needs, and keeps their symbols to itself.
+file(GLOB cpu_sources CONFIGURE_DEPENDS bridges/cpu/*.cc)
+deputy_add_delegate(deputy_cpu SOURCES ${cpu_sources} EXPORTS DeputyCpu* LINKS deputy_static)
+target_include_directories(deputy_cpu PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(deputy_cpu PRIVATE DEPUTY_CPU_VERSION="${PROJECT_VERSION}")
+target_link_options(deputy_cpu PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now)
+add_dependencies(delegates deputy_cpu)
