@@ -182,6 +182,15 @@ class Chooser {
       if (dynamic) return {kDeputyReasonDynamicShape, "its output's shape depends on contents"};
       return {kDeputyReasonOther, note.empty() ? reported_ : note};
     }
+    for (const int index : IndicesOf(node.outputs)) {
+      if (index < 0) continue;
+      const TfLiteTensor& host = context_->tensors[index];
+      const TfLiteType type = graph.tensor(mirror_.Find(index))->type;
+      if (type == host.type) continue;
+      // The host's own kernel will set it. Those behind it see it here as they will there.
+      return {kDeputyReasonType, NameOf(host) + " is " + TfLiteTypeGetName(host.type) +
+                                     " in the model, and will be " + TfLiteTypeGetName(type)};
+    }
     if (AnyWorkedOut(node.outputs) || from_worked_out) {
       return {kDeputyReasonDynamicShape, "it works on shapes, before the model runs"};
     }

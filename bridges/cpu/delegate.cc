@@ -54,7 +54,11 @@ std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* c
 
 // ---- The delegate's nodes -----------------------------------------------------------------------
 
-// Null where it fails: prepare fails then.
+// A host that does not know this result of init goes on with it.
+Partition* PartitionOf(void* data) {
+  return data == TfLiteKernelInitFailed() ? nullptr : static_cast<Partition*>(data);
+}
+
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
   Partition* made = nullptr;
   Contained(context, [&] {
@@ -63,14 +67,14 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     made = Partition::Create(context, params, cpu.options, PoolFor(*context, &cpu)).release();
     return kTfLiteOk;
   });
-  return made;
+  return made == nullptr ? TfLiteKernelInitFailed() : made;
 }
 
-void Free(TfLiteContext*, void* data) { delete static_cast<Partition*>(data); }
+void Free(TfLiteContext*, void* data) { delete PartitionOf(data); }
 
 template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
 TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
-  auto* const partition = static_cast<Partition*>(node->user_data);
+  Partition* const partition = PartitionOf(node->user_data);
   if (partition == nullptr) return kTfLiteError;
   return Contained(context, [&] { return (partition->*function)(context); });
 }
@@ -113,15 +117,13 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options) {
-  return Guard(static_cast<TfLiteDelegate*>(nullptr), [&] {
-    auto cpu = std::make_unique<CpuDelegate>();
-    cpu->options = options;
-    cpu->base.data_ = cpu.get();
-    cpu->base.Prepare = &Apply;
-    // Our graphs infer shapes themselves: a resize keeps what was built and packed.
-    cpu->base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
-    return &cpu.release()->base;
-  });
+  auto cpu = std::make_unique<CpuDelegate>();
+  cpu->options = options;
+  cpu->base.data_ = cpu.get();
+  cpu->base.Prepare = &Apply;
+  // Our graphs infer shapes themselves: a resize keeps what was built and packed.
+  cpu->base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+  return &cpu.release()->base;
 }
 
 void DestroyDelegate(TfLiteDelegate* delegate) {

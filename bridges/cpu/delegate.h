@@ -11,7 +11,7 @@
 
 namespace deputy::cpu {
 
-// Null if memory is short.
+// Throws if memory is short.
 TfLiteDelegate* CreateDelegate(const Options& options);
 // Null is fine.
 void DestroyDelegate(TfLiteDelegate* delegate);

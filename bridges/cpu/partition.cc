@@ -69,15 +69,13 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   Subgraph& graph = graph_.graph();
   for (const Pair& pair : inputs_) {
     const TfLiteTensor& host = context->tensors[pair.host];
-    const std::span<const int> dims = IndicesOf(host.dims);
-    const TfLiteTensor* own = Own(pair);
-    if (host.type != own->type) {
-      context->ReportError(context, "deputy_cpu: tensor %d: expected %s, found %s", pair.host,
-                           TfLiteTypeGetName(own->type), TfLiteTypeGetName(host.type));
-      return kTfLiteError;
-    }
-    if (TfLiteIntArrayEqual(host.dims, own->dims) != 0) continue;
-    if (graph.ResizeInputTensor(pair.own, dims) != kTfLiteOk) return kTfLiteError;
+    TfLiteTensor* const own = Own(pair);
+    const bool same_type = host.type == own->type;
+    if (same_type && TfLiteIntArrayEqual(host.dims, own->dims) != 0) continue;
+    // A node of the host's may have set another in its prepare, with other bytes.
+    own->type = host.type;
+    own->data.raw = nullptr;
+    if (graph.ResizeInputTensor(pair.own, IndicesOf(host.dims)) != kTfLiteOk) return kTfLiteError;
     graph.RequireAllocation();
   }
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;

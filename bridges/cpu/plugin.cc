@@ -21,23 +21,23 @@ namespace {
 
 using Report = void (*)(const char* text);
 
-void Say(Report report, const std::string& text) {
-  if (report != nullptr) report(text.c_str());
+void Say(Report report, const char* text) {
+  if (report != nullptr) report(text);
 }
 
 // A delegate with what `read`(&options) gives, which returns "" or what is wrong.
 template <typename Read>
 TfLiteDelegate* CreateFrom(Report report, const Read& read) {
-  return Guard(static_cast<TfLiteDelegate*>(nullptr), [&]() -> TfLiteDelegate* {
+  const auto out_of_memory = [&]() -> TfLiteDelegate* {
+    Say(report, "out of memory");
+    return nullptr;
+  };
+  return Guard(out_of_memory, [&]() -> TfLiteDelegate* {
     Options options;
     const std::string problem = read(&options);
-    if (!problem.empty()) {
-      Say(report, problem);
-      return nullptr;
-    }
-    TfLiteDelegate* const delegate = CreateDelegate(options);
-    if (delegate == nullptr) Say(report, "out of memory");
-    return delegate;
+    if (problem.empty()) return CreateDelegate(options);
+    Say(report, problem.c_str());
+    return nullptr;
   });
 }
 
