@@ -2,7 +2,6 @@
 #include "bridges/cpu/partition.h"
 
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 namespace deputy::cpu {
@@ -79,9 +78,14 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
     graph.RequireAllocation();
   }
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;
+  // ChooseNodes leaves nodes of this kind to the host; other shapes make no other nodes of them.
+  bool fixed = true;
   for (const int node : graph.plan()) {
-    if (!graph.graph().HasDynamicTensor(IndicesOf(graph.node(node)->outputs))) continue;
-    context->ReportError(context, "deputy_cpu: an output's shape depends on contents");
+    fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.node(node)->outputs));
+  }
+  for (const Pair& pair : outputs_) fixed &= Own(pair)->allocation_type == kTfLiteCustom;
+  if (!fixed) {
+    context->ReportError(context, "deputy_cpu: a kernel wants memory of its own for its output");
     return kTfLiteError;
   }
   for (const Pair& pair : outputs_) {
@@ -103,17 +107,9 @@ TfLiteStatus Partition::Invoke(TfLiteContext* context) {
                            pair.host, own->bytes, host.data.raw == nullptr ? 0 : host.bytes);
       return kTfLiteError;
     }
-    if (own->allocation_type == kTfLiteCustom) own->data.raw = host.data.raw;
+    own->data.raw = host.data.raw;
   }
-  const TfLiteStatus status = graph_.Invoke(&graph_.graph(), false);
-  if (status != kTfLiteOk) return status;
-  // What a kernel keeps in memory of its own, since it works it out only once.
-  for (const Pair& pair : outputs_) {
-    const TfLiteTensor* own = Own(pair);
-    if (own->allocation_type == kTfLiteCustom || own->bytes == 0) continue;
-    memcpy(context->tensors[pair.host].data.raw, own->data.raw, own->bytes);
-  }
-  return kTfLiteOk;
+  return graph_.Invoke(&graph_.graph(), false);
 }
 
 }  // namespace deputy::cpu
