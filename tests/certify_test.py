@@ -115,7 +115,8 @@ class Right(unittest.TestCase):
 
     def test_ours_are_certified(self):
         ours = [str(BUILD / "examples" / "libsoftmax_delegate.so"),
-                str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate"]
+                str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate",
+                "cpu"]
         if (BUILD / "libdeputy_xnnpack.so").exists():
             ours.append("xnnpack")
         for library in ours:

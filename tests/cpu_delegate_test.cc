@@ -28,9 +28,21 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Opened once: every opening reads the file, which is large where it has debug information.
+DeputyPlugin* Plugin() {
+  static DeputyPlugin* const kPlugin = DeputyPluginLoad(BuildPath("libdeputy_cpu.so").c_str());
+  EXPECT_NE(kPlugin, nullptr) << DeputyLastError();
+  return kPlugin;
+}
+
 Handle Create(const Options& options = {}) {
-  return {CreateExternal(BuildPath("libdeputy_cpu.so"), options),
-          [](TfLiteDelegate* delegate) { TfLiteExternalDelegateDelete(delegate); }};
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  return {DeputyPluginCreateDelegate(Plugin(), keys.data(), values.data(), keys.size()),
+          &DeputyPluginDeleteDelegate};
 }
 
 std::vector<uint8_t> Digits(const char* kind) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "c_api/include/builtin_op_data.h"
 #include "c_api/src/resolver.h"
 #include "core/base/type_size.h"
 #include "core/delegation/make_delegation.h"
@@ -15,6 +16,9 @@
 namespace deputy::cpu {
 namespace {
 
+// The version of STRIDED_SLICE that brought the field.
+constexpr int kFirstWithOffset = 8;
+
 // Our kernels' functions, as an interpreter resolves them.
 TfLiteRegistration KernelOf(const OpDef& def, int version) {
   static const OperatorSet kNoneOfTheClient;
@@ -23,12 +27,16 @@ TfLiteRegistration KernelOf(const OpDef& def, int version) {
                                           : *resolver.FindBuiltin(def.code, version);
 }
 
-// A copy, since a node owns its own. Null where the operator has none.
-void* CopyBuiltinData(const OpDef& def, const void* host_data) {
+// A copy, since a node owns its own. Null where the operator has none. The struct of
+// STRIDED_SLICE is shorter in hosts before TensorFlow 2.14 (abi.md 2).
+void* CopyBuiltinData(const OpDef& def, int version, const void* host_data) {
   if (def.params_size == 0) return nullptr;
   void* copy = malloc(def.params_size);
   if (copy == nullptr) throw std::bad_alloc();
   memcpy(copy, host_data, def.params_size);
+  if (def.code == kTfLiteBuiltinStridedSlice && version < kFirstWithOffset) {
+    static_cast<TfLiteStridedSliceParams*>(copy)->offset = false;
+  }
   return copy;
 }
 
@@ -131,7 +139,7 @@ TfLiteStatus MirrorGraph::AddNode(const TfLiteNode& node, const TfLiteRegistrati
     added.custom_options = {static_cast<const uint8_t*>(node.custom_initial_data),
                             static_cast<size_t>(node.custom_initial_data_size)};
   } else {
-    added.builtin_data = CopyBuiltinData(def, node.builtin_data);
+    added.builtin_data = CopyBuiltinData(def, registration.version, node.builtin_data);
   }
   return graph_->AddNode(added);
 }
