@@ -53,7 +53,7 @@ const OpDef* FindKernel(const TfLiteRegistration& registration) {
   return def == nullptr || def->invoke == nullptr ? nullptr : def;
 }
 
-MirrorGraph::MirrorGraph(TfLiteContext* host, InterpreterConfig config)
+MirrorGraph::MirrorGraph(TfLiteContext* host, const InterpreterConfig& config)
     : InterpreterState(Model::Empty(), config), host_(host) {
   graph_ = std::make_unique<Subgraph>(this, 0, &desc_, &MakeDelegation);
   InitContext(graph_.get());

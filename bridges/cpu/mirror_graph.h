@@ -22,9 +22,9 @@ namespace deputy::cpu {
 
 class MirrorGraph final : public InterpreterState {
  public:
-  // `host` outlives it, and so do its tensors' constants and names. `config` as for an interpreter;
-  // what makes its parts is set here.
-  MirrorGraph(TfLiteContext* host, InterpreterConfig config);
+  // `host` outlives it, and so do its tensors' constants and names. Of `config` counts what an
+  // InterpreterState reads.
+  MirrorGraph(TfLiteContext* host, const InterpreterConfig& config);
   ~MirrorGraph();
 
   Subgraph& graph() { return *graph_; }

@@ -74,7 +74,7 @@ std::string FromPublic(const DeputyCpuOptions& given, Options* options) {
   DeputyCpuOptions known = PublicDefaults();
   memcpy(&known, &given, std::min(given.struct_size, sizeof known));
   Options read;
-  const std::string problem = SetThreads(std::to_string(known.num_threads), &read);
+  std::string problem = SetThreads(std::to_string(known.num_threads), &read);
   if (!problem.empty()) return problem;
   read.reference = known.reference != 0;
   *options = read;
