@@ -33,6 +33,8 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
+bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
+
 bool HasAvx512Vnni() { return HasAvx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
 
@@ -70,6 +72,14 @@ constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
     {&kGemmF32Avx2, kAvx2, &HasAvx2},
 #endif
     {&kGemmF32Generic, kGeneric, &Always},
+};
+// Whoever has none computes in float32.
+constexpr GemmBf16Kernels kNoGemmBf16 = {};
+constexpr Candidate<GemmBf16Kernels> kGemmBf16[] = {
+#if defined(__x86_64__)
+    {&kGemmBf16Avx512, kAvx512, &HasAvx512Bf16},
+#endif
+    {&kNoGemmBf16, kGeneric, &Always},
 };
 constexpr Candidate<GemmS8Kernels> kGemmS8[] = {
 #if defined(__x86_64__)
@@ -127,6 +137,7 @@ Group BestOf(const Candidate<Group> (&candidates)[count], int level) {
 CpuKernels TableOf(int level) {
   return {.name = kLevels[level].name,
           .gemm_f32 = BestOf(kGemmF32, level),
+          .gemm_bf16 = BestOf(kGemmBf16, level),
           .gemm_s8 = BestOf(kGemmS8, level),
           .requantize = BestOf(kRequantize, level),
           .depthwise_f32 = BestOf(kDepthwiseF32, level),

@@ -15,6 +15,7 @@ namespace deputy {
 struct CpuKernels {
   const char* name = nullptr;  // the level's
   GemmF32Kernels gemm_f32;
+  GemmBf16Kernels gemm_bf16;  // without functions where the machine cannot
   GemmS8Kernels gemm_s8;
   RequantizeKernels requantize;
   DepthwiseF32Kernels depthwise_f32;

@@ -50,6 +50,32 @@ struct DotTileF32 {
   size_t out_stride;
 };
 
+// The same as GemmTileF32 of bfloat16 factors, with sums in float32. Depth comes in pairs: panels
+// are [parts * depth / 2][columns][2], and the depth of a part is even, with zeros on both sides
+// where there is no value.
+struct GemmTileBf16 {
+  int rows, columns;  // any number of rows, columns <= kMaxTileColumns
+  int parts, depth;
+  const uint16_t* const* a;
+  size_t a_stride;  // even
+  const uint16_t* b;
+  const float* bias;  // padded to whole panels
+  float low, high;
+  float* out;
+  size_t out_stride;
+};
+
+// Rows of floats that become bfloat16, to nearest and ties to even:
+// out[r * out_stride + i] = values[r * stride + i] for i < count, and a zero behind an odd count.
+struct RowsToBf16 {
+  int64_t rows;
+  size_t count;
+  const float* values;
+  size_t stride;
+  uint16_t* out;
+  size_t out_stride;
+};
+
 // How a group wants the left side of an int8 product, whose values are those of int8.
 enum class LeftForm {
   kInt16,        // as they are
@@ -151,6 +177,14 @@ struct GemmF32Kernels {
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
+// Denormals count as zeros, in factors and in sums; NaN and infinity are what they are in float32.
+struct GemmBf16Kernels {
+  const char* name = nullptr;
+  int rows = 0, columns = 0;
+  void (*tile)(const GemmTileBf16& tile) = nullptr;
+  void (*from_float)(const RowsToBf16& rows) = nullptr;
+};
+
 struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
@@ -226,6 +260,8 @@ extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;
 extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 extern const HalfKernels kHalfAvx512;
+// simd_avx512_bf16.cc
+extern const GemmBf16Kernels kGemmBf16Avx512;
 // simd_avx512_vnni.cc
 extern const GemmS8Kernels kGemmS8Avx512Vnni;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The group for x86-64 with AVX-512 and its bfloat16 products (VDPBF16PS). As for AVX-512, this
+// file alone is compiled for them, so everything is in the unnamed namespace and no inline function
+// of a shared header is used.
+//
+// One instruction adds the products of a pair to a sum in float32, the odd one first. It rounds to
+// nearest and flushes denormals whatever the processor's settings are. Every sum is one chain of
+// them in ascending order of pairs, so that it does not depend on the tile it is in.
+#include "kernels/cpu/groups.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
+    defined(__AVX512BF16__)
+
+// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#include <immintrin.h>
+
+namespace deputy {
+namespace {
+
+constexpr int kRows = 12, kColumns = 32;
+
+// Two neighbouring values of a row, as one number of 32 bits to load.
+using Pair [[gnu::may_alias]] = float;
+
+// The first `count` of 16 lanes; none when it is negative.
+inline __mmask16 FirstLanes(int count) {
+  if (count >= 16) return 0xffff;
+  return count <= 0 ? __mmask16{0} : static_cast<__mmask16>((1u << count) - 1);
+}
+
+// One instruction that leaves its accumulator where it is: g++ 12 otherwise keeps copies of a whole
+// tile on the stack. Pairs travel as floats; nothing computes with them as such.
+inline void AddProducts(__m512* sum, __m512 a, __m512 b) {
+  __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+}
+inline void AddProducts(__m256* sum, __m256 a, __m256 b) {
+  __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+}
+// The same with one pair in memory as the left factor, where it is used once.
+inline void AddProductsAt(__m512* sum, const Pair* a, __m512 b) {
+  __asm__("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
+}
+inline void AddProductsAt(__m256* sum, const Pair* a, __m256 b) {
+  __asm__("vdpbf16ps %2%{1to8%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
+}
+
+inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int count) {
+  // With these operand orders NaN passes, as in the plain code.
+  value = _mm512_min_ps(high, _mm512_max_ps(low, value));
+  _mm512_mask_storeu_ps(out, FirstLanes(count), value);
+}
+
+// Neighbouring rows of a left side, in pairs. A pointer for every four of them: general registers
+// are few.
+template <int kCount>
+struct LeftRows {
+  const Pair* fours[(kCount + 3) / 4];
+  size_t stride, three;
+
+  LeftRows(const uint16_t* first, size_t row_stride)
+      : stride(row_stride / 2), three(3 * (row_stride / 2)) {
+#pragma GCC unroll 4
+    for (int i = 0; i < (kCount + 3) / 4; ++i) {
+      fours[i] = reinterpret_cast<const Pair*>(first) + static_cast<size_t>(i) * 4 * stride;
+    }
+  }
+  const Pair* At(int row) const {
+    const int place = row % 4;
+    return fours[row / 4] + (place == 3 ? three : static_cast<size_t>(place) * stride);
+  }
+  void Advance() {
+#pragma GCC unroll 4
+    for (const Pair*& four : fours) ++four;
+  }
+};
+
+size_t PanelPairs(const GemmTileBf16& tile) {
+  return static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth / 2) * kColumns;
+}
+
+const Pair* PanelOf(const GemmTileBf16& tile, int first) {
+  return reinterpret_cast<const Pair*>(tile.b) +
+         static_cast<size_t>(first / kColumns) * PanelPairs(tile);
+}
+
+// Rows [row, row + kCount) against kWide vectors of a panel and, with kHalf, half a vector behind
+// them; `columns` of it all are stored.
+template <int kCount, int kWide, bool kHalf>
+inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
+  constexpr int kVectors = kWide + (kWide == 0);  // arrays have elements
+  const Pair* b = PanelOf(tile, first);
+  __m512 sums[kCount][kVectors];
+  __m256 halves[kCount];
+#pragma GCC unroll 16
+  for (int r = 0; r < kCount; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kWide; ++v) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
+    if constexpr (kHalf) halves[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
+  }
+  const size_t offset = static_cast<size_t>(row) * tile.a_stride;
+  for (int part = 0; part < tile.parts; ++part) {
+    LeftRows<kCount> a(tile.a[part] + offset, tile.a_stride);
+    for (int d = 0; d < tile.depth; d += 2, b += kColumns, a.Advance()) {
+      __m512 weights[kVectors];
+      __m256 half_weights;
+#pragma GCC unroll 2
+      for (int v = 0; v < kWide; ++v) weights[v] = _mm512_loadu_ps(b + 16 * v);
+      if constexpr (kHalf) half_weights = _mm256_loadu_ps(b + 16 * kWide);
+#pragma GCC unroll 16
+      for (int r = 0; r < kCount; ++r) {
+        if constexpr (kWide == 1 && !kHalf) {
+          AddProductsAt(&sums[r][0], a.At(r), weights[0]);
+        } else if constexpr (kWide == 0) {
+          AddProductsAt(&halves[r], a.At(r), half_weights);
+        } else {
+          const __m512 value = _mm512_set1_ps(*a.At(r));
+#pragma GCC unroll 2
+          for (int v = 0; v < kWide; ++v) AddProducts(&sums[r][v], value, weights[v]);
+          if constexpr (kHalf) AddProducts(&halves[r], _mm512_castps512_ps256(value), half_weights);
+        }
+      }
+    }
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+#pragma GCC unroll 16
+  for (int r = 0; r < kCount; ++r, out += tile.out_stride) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kWide; ++v) {
+      StoreClamped(sums[r][v], low, high, out + 16 * v, columns - 16 * v);
+    }
+    if constexpr (kHalf) {
+      StoreClamped(_mm512_castps256_ps512(halves[r]), low, high, out + 16 * kWide,
+                   columns - 16 * kWide);
+    }
+  }
+}
+
+// How many of `left` rows to take at once: at most kMost or 8, and never so few at the end that
+// they would wait for their own sums.
+template <int kMost>
+int RowsAtOnce(int left) {
+  if (left == kMost || left >= kMost + 4) return kMost;
+  if (left <= 8) return left;
+  return left < 16 ? (left + 1) / 2 : 8;
+}
+
+template <int kMost, int kWide, bool kHalf>
+void Panel(const GemmTileBf16& tile, int first) {
+  constexpr void (*kBySize[])(const GemmTileBf16&, int, int, int) = {
+      &Block<1, kWide, kHalf>, &Block<2, kWide, kHalf>, &Block<3, kWide, kHalf>,
+      &Block<4, kWide, kHalf>, &Block<5, kWide, kHalf>, &Block<6, kWide, kHalf>,
+      &Block<7, kWide, kHalf>, &Block<8, kWide, kHalf>};
+  const int columns = tile.columns - first;
+  for (int row = 0, rows; row < tile.rows; row += rows) {
+    rows = RowsAtOnce<kMost>(tile.rows - row);
+    if (rows == kMost) {
+      Block<kMost, kWide, kHalf>(tile, row, first, columns);
+    } else {
+      kBySize[rows - 1](tile, row, first, columns);
+    }
+  }
+}
+
+// One or two rows against two panels: a single one would wait for its own sums.
+template <int kCount>
+void Few(const GemmTileBf16& tile, int first) {
+  constexpr int kVectors = 4;
+  const size_t panel_pairs = PanelPairs(tile);
+  const Pair* b = PanelOf(tile, first);
+  __m512 sums[kCount][kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 2
+    for (int r = 0; r < kCount; ++r) sums[r][v] = _mm512_loadu_ps(tile.bias + first + 16 * v);
+  }
+  for (int part = 0; part < tile.parts; ++part) {
+    const Pair* a = reinterpret_cast<const Pair*>(tile.a[part]);
+    for (int d = 0; d < tile.depth / 2; ++d, b += kColumns) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const __m512 weights =
+            _mm512_loadu_ps(b + static_cast<size_t>(v / 2) * panel_pairs + 16 * (v % 2));
+#pragma GCC unroll 2
+        for (int r = 0; r < kCount; ++r) {
+          const __m512 value = _mm512_set1_ps(a[static_cast<size_t>(r) * (tile.a_stride / 2) + d]);
+          AddProducts(&sums[r][v], value, weights);
+        }
+      }
+    }
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+#pragma GCC unroll 2
+  for (int r = 0; r < kCount; ++r) {
+    float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      StoreClamped(sums[r][v], low, high, out + 16 * v, tile.columns - first - 16 * v);
+    }
+  }
+}
+
+void Multiply(const GemmTileBf16& tile) {
+  int first = 0;
+  if (tile.rows <= 2) {
+    for (; tile.columns - first > kColumns; first += 2 * kColumns) {
+      tile.rows == 1 ? Few<1>(tile, first) : Few<2>(tile, first);
+    }
+  }
+  for (; first < tile.columns; first += kColumns) {
+    const int left = tile.columns - first;
+    if (left > 24) {
+      Panel<kRows, 2, false>(tile, first);
+    } else if (left > 16) {
+      Panel<kRows, 1, true>(tile, first);
+    } else if (left > 8) {
+      Panel<16, 1, false>(tile, first);
+    } else {
+      Panel<16, 0, true>(tile, first);
+    }
+  }
+}
+
+// ---- Conversion -------------------------------------------------------------------------------
+
+inline __m256i Convert(__m512 values) {
+  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
+}
+
+// Pixels of three channels, as images have them: four at a time, each with a zero behind it.
+void ConvertTriples(const RowsToBf16& job) {
+  const __m512i places = _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
+  for (int64_t row = 0; row < job.rows; row += 4) {
+    const int64_t left = job.rows - row;
+    const int rows = left >= 4 ? 4 : static_cast<int>(left);
+    const __m512 values = _mm512_maskz_loadu_ps(FirstLanes(3 * rows), job.values + 3 * row);
+    const __m512 spread = _mm512_maskz_permutexvar_ps(0x7777, places, values);
+    _mm256_mask_storeu_epi16(job.out + 4 * row, FirstLanes(4 * rows), Convert(spread));
+  }
+}
+
+void FromFloat(const RowsToBf16& job) {
+  if (job.count == 3 && job.stride == 3 && job.out_stride == 4) {
+    ConvertTriples(job);
+    return;
+  }
+  const size_t whole = job.count / 16 * 16;
+  const int rest = static_cast<int>(job.count - whole);
+  const __mmask16 lanes = FirstLanes(rest), out_lanes = FirstLanes(rest + rest % 2);
+  const float* values = job.values;
+  uint16_t* out = job.out;
+  for (int64_t row = 0; row < job.rows; ++row, values += job.stride, out += job.out_stride) {
+    for (size_t i = 0; i < whole; i += 16) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                          Convert(_mm512_loadu_ps(values + i)));
+    }
+    if (rest != 0) {
+      _mm256_mask_storeu_epi16(out + whole, out_lanes,
+                               Convert(_mm512_maskz_loadu_ps(lanes, values + whole)));
+    }
+  }
+}
+
+}  // namespace
+
+constexpr GemmBf16Kernels kGemmBf16Avx512 = {.name = "avx512_bf16",
+                                             .rows = kRows,
+                                             .columns = kColumns,
+                                             .tile = &Multiply,
+                                             .from_float = &FromFloat};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16"
+#endif
