@@ -18,6 +18,7 @@ class ThreadedContext final : public Runtime {
 
   ThreadPool& pool() override { return pool_; }
   Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
+  Precision precision() const override { return Precision::kFloat32; }
   const Limits& limits() const override { return limits_; }
   ScratchArena& scratch() override { return scratch_; }
   Resources& resources() override { return resources_; }
@@ -26,6 +27,7 @@ class ThreadedContext final : public Runtime {
   bool TakeCancellation() override { return false; }
   PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
+  void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
   std::span<const StepFollower> followers() const override { return {}; }
   void NoteFailure(const char*) override {}

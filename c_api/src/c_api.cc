@@ -51,6 +51,11 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
       config.arithmetic = deputy::Arithmetic::kReference;
     }
   }
+  if (options == nullptr || !options->precision_set) {
+    if (EnvironmentChoice("DEPUTY_PRECISION", {"float32", "bf16"}) == "bf16") {
+      config.precision = deputy::Precision::kBfloat16;
+    }
+  }
   if (options == nullptr || !options->policy_set) {
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }

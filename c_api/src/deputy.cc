@@ -120,6 +120,23 @@ TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* opt
   return kTfLiteOk;
 }
 
+TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpreterOptions* options,
+                                                  DeputyPrecision precision) {
+  if (options == nullptr) return kTfLiteError;
+  switch (precision) {
+    case kDeputyPrecisionFloat32:
+      options->config.precision = deputy::Precision::kFloat32;
+      break;
+    case kDeputyPrecisionBfloat16:
+      options->config.precision = deputy::Precision::kBfloat16;
+      break;
+    default:
+      return kTfLiteError;
+  }
+  options->precision_set = true;
+  return kTfLiteOk;
+}
+
 TfLiteStatus DeputyInterpreterOptionsSetDelegatePolicy(TfLiteInterpreterOptions* options,
                                                        DeputyDelegatePolicy policy) {
   const bool known = policy == kDeputyPolicyTfLite || policy == kDeputyPolicyHot;

@@ -195,6 +195,8 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
       const TfLiteDelegate* owner = subgraph->node(full.runner)->delegate;
       if (owner != nullptr) full.delegate_index = DelegateIndexOf(interpreter, owner);
     }
+    const bool is_own = full.runner == node_index && full.delegate_index < 0;
+    full.implementation = is_own ? subgraph->implementation(node_index) : "";
     const deputy::NodeCost cost = subgraph->cost(node_index);
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;

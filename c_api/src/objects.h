@@ -32,6 +32,7 @@ struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
   // The environment may choose the arithmetic as long as no call has.
   bool arithmetic_set = false;
+  bool precision_set = false;
   // Likewise the delegate policy.
   bool policy_set = false;
   // Likewise validation.

@@ -198,6 +198,9 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   const TfLiteRegistration& registration = *graph_.registration(node_index);
   const size_t tensors_before = graph_.tensors().size();
   if (static_cast<size_t>(node_index) < offers_.size()) offers_[node_index] = {};
+  if (static_cast<size_t>(node_index) < implementations_.size()) {
+    implementations_[node_index] = nullptr;
+  }
   const int outer_node = std::exchange(preparing_node_, node_index);
   const CallResult result = CallPrepare(
       interpreter_->call_observer(), CallOf(Callback::kPrepare, node_index), registration, &node);

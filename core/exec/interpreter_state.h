@@ -34,6 +34,7 @@ struct InterpreterConfig {
   std::shared_ptr<ThreadPool> pool;  // shared between interpreters; null: one of our own
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
+  Precision precision = Precision::kFloat32;
   Limits limits;
   // Whether nodes may run as steps (core/exec/steps.h).
   bool steps = false;
@@ -116,6 +117,12 @@ class InterpreterState {
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
   Arithmetic arithmetic() const { return arithmetic_; }
+  // That of the config; full where results are held against others: in reference arithmetic and
+  // where every call is observed.
+  Precision precision() const {
+    const bool exact = arithmetic_ == Arithmetic::kReference || observer_ != nullptr;
+    return exact ? Precision::kFloat32 : precision_;
+  }
   bool hot() const { return hot_; }
   const Verification& verification() const { return verification_; }
   // The nodes that delegates replaced stay ready to run.
@@ -167,6 +174,7 @@ class InterpreterState {
   ErrorReporter reporter_;
   const bool cancellation_;
   const Arithmetic arithmetic_;
+  const Precision precision_;
   const bool steps_;
   const bool hot_;
   const int delegate_retry_;

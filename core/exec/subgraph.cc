@@ -518,6 +518,7 @@ TfLiteBuiltinOperator Subgraph::operator_code(size_t n) const {
 
 ThreadPool& Subgraph::pool() { return interpreter_->pool(); }
 Arithmetic Subgraph::arithmetic() const { return interpreter_->arithmetic(); }
+Precision Subgraph::precision() const { return interpreter_->precision(); }
 const Limits& Subgraph::limits() const { return interpreter_->limits(); }
 
 bool Subgraph::TensorIsRead(int tensor_index) const {
@@ -546,6 +547,21 @@ void Subgraph::RequestPacking(const TfLiteNode* node,
   // A delegate may call a kernel's prepare with a node of its own.
   if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
   pack_requests_.push_back({preparing_node_, pack});
+}
+
+void Subgraph::NoteImplementation(const char* name) {
+  if (preparing_node_ < 0) return;
+  const auto index = static_cast<size_t>(preparing_node_);
+  if (implementations_.size() <= index) {
+    implementations_.resize(static_cast<size_t>(graph_.node_count()));
+  }
+  implementations_[index] = name;
+}
+
+const char* Subgraph::implementation(int node_index) const {
+  const auto index = static_cast<size_t>(node_index);
+  const char* const name = index < implementations_.size() ? implementations_[index] : nullptr;
+  return name == nullptr ? "" : name;
 }
 
 void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }

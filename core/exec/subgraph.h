@@ -150,6 +150,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // The first node of the step in which the node runs, itself perhaps, and how many there are; -1
   // and 0: it runs by itself.
   int step_head(int node_index, int* out_nodes);
+  // What computes the node on the CPU, of an operator that has several implementations; "" where
+  // that is not known.
+  const char* implementation(int node_index) const;
   const Arena& arena() const { return arena_; }
   const Arena& persistent() const { return persistent_; }
   size_t arena_bytes() const { return arena_.bytes(); }
@@ -219,6 +222,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // ---- Runtime: what builtin kernels may use ---------------------------------------------------
   ThreadPool& pool() override;
   Arithmetic arithmetic() const override;
+  Precision precision() const override;
   const Limits& limits() const override;
   bool TensorIsRead(int tensor_index) const override;
   CallableSubgraph* FindSubgraph(int index) override;
@@ -228,6 +232,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   PackedConstants* PackedConstantsOf(const void* data) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
+  void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
   std::span<const StepFollower> followers() const override { return followers_; }
   void NoteFailure(const char* text) override;
@@ -326,8 +331,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
     TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*) = nullptr;
   };
   std::vector<PackRequest> pack_requests_;
-  int preparing_node_ = -1;        // its prepare runs now
-  std::vector<StepOffer> offers_;  // by node index; of the last prepare
+  int preparing_node_ = -1;                   // its prepare runs now
+  std::vector<StepOffer> offers_;             // by node index; of the last prepare
+  std::vector<const char*> implementations_;  // likewise
   PlanSteps steps_;
   bool has_walked_ = false;              // the whole plan, since steps were formed
   std::vector<StepFollower> followers_;  // of the node that runs now

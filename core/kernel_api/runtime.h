@@ -30,6 +30,10 @@ namespace deputy {
 // gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
 enum class Arithmetic { kDefault, kReference };
 
+// What kernels may do with float32 factors. kBfloat16: products of factors that are rounded to
+// bfloat16, with sums in float32, where the machine is faster at that.
+enum class Precision { kFloat32, kBfloat16 };
+
 // A value that is passed to a subgraph: a view of memory that the caller keeps.
 struct CallInput {
   TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is left out
@@ -100,6 +104,7 @@ class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
   virtual Arithmetic arithmetic() const = 0;
+  virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
 
   // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
@@ -126,6 +131,10 @@ class Runtime {
   // delegate takes never run.
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
+
+  // For prepare: what computes the node that is being prepared, of those operators that have
+  // several implementations. Static; shown to whoever asks how a node is run.
+  virtual void NoteImplementation(const char* name) = 0;
 
   // For prepare: the node can be part of a step with what it has prepared. It holds until the node
   // is prepared again.
@@ -157,6 +166,11 @@ inline Runtime* RuntimeOf(const TfLiteContext* context) {
 inline Arithmetic ArithmeticOf(const TfLiteContext* context) {
   const Runtime* runtime = RuntimeOf(context);
   return runtime == nullptr ? Arithmetic::kDefault : runtime->arithmetic();
+}
+
+inline Precision PrecisionOf(const TfLiteContext* context) {
+  const Runtime* runtime = RuntimeOf(context);
+  return runtime == nullptr ? Precision::kFloat32 : runtime->precision();
 }
 
 // Threads that ParallelFor may use: at least 1; worker numbers are below it.

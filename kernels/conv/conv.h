@@ -11,6 +11,7 @@
 #include "kernels/common/activation_range.h"
 #include "kernels/common/padding.h"
 #include "kernels/cpu/implementation.h"
+#include "kernels/linalg/bf16_layer.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/hybrid.h"
@@ -73,6 +74,9 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   DenseWeights dense_filter;
   MatrixLayer matrix;
+  bool allows_bf16 = false;      // of float32
+  Bf16Layer bf16;                // pointwise
+  Bf16Weights bf16_filter;       // what is not
   PackedConstant packed_filter;  // depthwise int8: in the table's order
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
   PackedConstant columns;        // depthwise int8: bias and factors in that order
@@ -122,6 +126,8 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
 // conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
 extern const ConvImplementation kRowsConv, kRowsInt8Conv;
+// conv_bf16.cc: float32 with factors in bfloat16.
+extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
 // depthwise.cc and depthwise_int8.cc: row by row.

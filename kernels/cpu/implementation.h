@@ -46,6 +46,7 @@ class Choice {
       chosen_ = candidate;
       if (candidate->accepts(data, tensors, *cpu_)) break;
     }
+    if (Runtime* runtime = RuntimeOf(context)) runtime->NoteImplementation(chosen_->name);
     if (chosen_->scratch != nullptr) {
       AnnounceScratch(context, chosen_->scratch(data, tensors, *cpu_, ThreadCount(context)));
     }

@@ -2,7 +2,8 @@
 //
 // Products of pairs of matrices that are both data, either of which may come transposed: the
 // left rows and the right columns are brought into [rows][depth] and [columns][depth]. A right
-// operand that is constant stays packed from one inference to the next.
+// operand that is constant stays packed from one inference to the next. Where bfloat16 is allowed,
+// products with one constant matrix use it; others are not worth rounding both sides each time.
 //
 // Only float32 and int8 have a fast path; int16 takes the reference code everywhere.
 #include "kernels/linalg/batch_matmul.h"
@@ -11,6 +12,7 @@
 
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
+#include "kernels/linalg/bf16_layer.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/hybrid.h"
@@ -57,6 +59,8 @@ struct BatchMatMulData {
   WeightScales weight_scales;  // hybrid
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
+  bool allows_bf16 = false;  // of float32
+  Bf16Layer bf16;
   Choice<BatchMatMulData, BatchTensors> choice;
 
   // How the right operand lies in memory.
@@ -505,9 +509,42 @@ TfLiteStatus RunHybrid(TfLiteContext* context, BatchMatMulData* data, const Batc
                  });
 }
 
+// ---- bfloat16 ---------------------------------------------------------------------------------
+
+// All left rows against the one right matrix.
+MatrixShape OneMatrix(const BatchShape& shape) {
+  return {int64_t{shape.batches} * shape.rows, 1, shape.columns, shape.depth};
+}
+
+bool IsBf16(const BatchMatMulData& data, const BatchTensors& tensors, const CpuKernels& cpu) {
+  const BatchShape& shape = data.shape;
+  return data.allows_bf16 && IsFloat(data, tensors, cpu) && !data.params.adj_x &&
+         shape.rhs_batches == 1 && IsConstant(tensors.rhs) && SuitsBf16(OneMatrix(shape), cpu);
+}
+
+size_t Bf16Scratch(const BatchMatMulData& data, const BatchTensors&, const CpuKernels& cpu,
+                   int workers) {
+  return Bf16Layer::ScratchBytes(cpu, OneMatrix(data.shape), workers);
+}
+
+TfLiteStatus PackBf16(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                      const CpuKernels& cpu) {
+  return data->bf16.Pack(context, cpu, OneMatrix(data->shape), tensors.rhs);
+}
+
+TfLiteStatus RunBf16(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                     const CpuKernels& cpu) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return data->bf16.Run(context, cpu, OneMatrix(data->shape), Data<float>(tensors.lhs),
+                        static_cast<size_t>(data->shape.depth), tensors.rhs, nullptr,
+                        FloatRange{-kInfinity, kInfinity}, Data<float>(tensors.output));
+}
+
 // ---- Implementations --------------------------------------------------------------------------
 
 using BatchImplementation = Implementation<BatchMatMulData, BatchTensors>;
+
+constexpr BatchImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
 
 constexpr BatchImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
                                             &RunFloat};
@@ -516,8 +553,8 @@ constexpr BatchImplementation kGemmHybrid = {"gemm_hybrid", &IsHybridInt8, &Pack
                                              &RunHybrid};
 constexpr BatchImplementation kReference = {"reference", &AcceptsAll<BatchMatMulData, BatchTensors>,
                                             nullptr, nullptr, &RunPlain};
-constexpr const BatchImplementation* kImplementations[] = {&kGemmFloat, &kGemmInt8, &kGemmHybrid,
-                                                           &kReference};
+constexpr const BatchImplementation* kImplementations[] = {&kGemmBf16, &kGemmFloat, &kGemmInt8,
+                                                           &kGemmHybrid, &kReference};
 
 BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
   return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
@@ -567,6 +604,8 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   if (shape.depth > (1 << 30)) return TensorError(context, lhs, "expected a depth up to 2^30");
   data.packed_float.Invalidate();
   data.packed_int8.Invalidate();
+  data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
+  data.bf16.Reset(!params.adj_y);
   int dims[kMaxBatchMatMulRank];
   std::copy_n(shape.batch_dims, shape.batch_rank, dims);
   dims[shape.batch_rank] = shape.rows;

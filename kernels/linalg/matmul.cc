@@ -16,6 +16,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/batch_matmul.h"
+#include "kernels/linalg/bf16_layer.h"
 #include "kernels/linalg/blockwise.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dense_weights.h"
@@ -73,6 +74,8 @@ struct FullyConnectedData {
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
+  bool allows_bf16 = false;  // of float32
+  Bf16Layer bf16;
   Choice<FullyConnectedData, LayerTensors> choice;
 };
 
@@ -189,7 +192,9 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   data.asymmetric_rows = params.asymmetric_quantize_inputs;
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation));
   data.dense_weights.Invalidate();
+  data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
   data.matrix.Reset();
+  data.bf16.Reset();
   return ResizeOutput(context, input, params.keep_num_dims, data.shape, output);
 }
 
@@ -383,6 +388,27 @@ TfLiteStatus RunFloat(TfLiteContext* context, FullyConnectedData* data, const La
                                Data<float>(tensors.output));
 }
 
+bool IsBf16(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kFloat && data.allows_bf16 && SuitsBf16(data.shape, cpu);
+}
+
+size_t Bf16Scratch(const FullyConnectedData& data, const LayerTensors&, const CpuKernels& cpu,
+                   int workers) {
+  return Bf16Layer::ScratchBytes(cpu, data.shape, workers);
+}
+
+TfLiteStatus PackBf16(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                      const CpuKernels& cpu) {
+  return data->bf16.Pack(context, cpu, data->shape, tensors.weights);
+}
+
+TfLiteStatus RunBf16(TfLiteContext* context, FullyConnectedData* data, const LayerTensors& tensors,
+                     const CpuKernels& cpu) {
+  return data->bf16.Run(context, cpu, data->shape, Data<float>(tensors.input),
+                        static_cast<size_t>(data->shape.depth), tensors.weights, tensors.bias,
+                        data->float_range, Data<float>(tensors.output));
+}
+
 bool IsInt8(const FullyConnectedData& data, const LayerTensors& tensors, const CpuKernels& cpu) {
   return (data.form == WeightsForm::kInt8 || data.form == WeightsForm::kUInt8) &&
          tensors.output->type != kTfLiteInt16 && cpu.gemm_s8.tile != nullptr;
@@ -458,6 +484,7 @@ TfLiteStatus RunHybrid(TfLiteContext* context, FullyConnectedData* data,
 
 using LayerImplementation = Implementation<FullyConnectedData, LayerTensors>;
 
+constexpr LayerImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
 constexpr LayerImplementation kFewColumns = {"few_columns", &IsFloatOfFewColumns, nullptr,
                                              &FloatScratch, &RunFewColumns};
 constexpr LayerImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
@@ -467,8 +494,8 @@ constexpr LayerImplementation kGemmHybrid = {"gemm_hybrid", &IsHybrid, &PackInt8
                                              &RunHybrid};
 constexpr LayerImplementation kReference = {
     "reference", &AcceptsAll<FullyConnectedData, LayerTensors>, nullptr, nullptr, &RunPlain};
-constexpr const LayerImplementation* kImplementations[] = {&kFewColumns, &kGemmFloat, &kGemmInt8,
-                                                           &kGemmHybrid, &kReference};
+constexpr const LayerImplementation* kImplementations[] = {&kGemmBf16, &kFewColumns, &kGemmFloat,
+                                                           &kGemmInt8, &kGemmHybrid, &kReference};
 
 LayerTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* weights = Input(context, node, 1);

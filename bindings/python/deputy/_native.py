@@ -92,7 +92,8 @@ class NodeAnswer(Sized):
 class NodeRun(Sized):
     _fields_ = [('struct_size', SIZE), ('runner', INT), ('delegate_index', INT),
                 ('runs', ctypes.c_int64), ('total_ns', ctypes.c_int64),
-                ('recomputed', ctypes.c_int64), ('step_head', INT), ('step_nodes', INT)]
+                ('recomputed', ctypes.c_int64), ('step_head', INT), ('step_nodes', INT),
+                ('implementation', TEXT)]
 
 
 class DelegationStatus(Sized):

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// float32 CONV_2D whose factors are rounded to bfloat16, where the client allows it. A task rounds
+// the rows of the input that its windows see, once, with zeros for what lies beside the input, and
+// reads its windows there, as runs: a matrix product whose depth comes in a part per row of the
+// filter, or per tap where taps are apart. A pointwise convolution needs no such copy and is a
+// plain product of pixels.
+#include "kernels/conv/conv.h"
+
+namespace deputy {
+namespace {
+
+bool IsPointwise(const ConvShape& shape) {
+  return shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1;
+}
+
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), shape.groups, shape.output_channels / shape.groups,
+          shape.y.filter * shape.x.filter * shape.depth};
+}
+
+Bf16Weights::Layout LayoutOf(const ConvShape& shape) {
+  return {shape.groups, shape.output_channels / shape.groups, shape.y.filter * shape.x.filter,
+          shape.depth};
+}
+
+// Where the windows of a row of outputs lie in a rounded row of the input: pixel 0 is the first
+// one that the first window sees, beside the input perhaps.
+struct RowLayout {
+  int64_t pixel_values;  // a group's channels, in whole pairs
+  int64_t pixels;        // from the first window's first to the last window's last
+  // Pixels [first, last) lie in the input.
+  int64_t first, last;
+
+  explicit RowLayout(const ConvShape& shape) : pixel_values(WholePairs(shape.depth)) {
+    const WindowAxis& x = shape.x;
+    pixels = int64_t{std::max(x.output, 1) - 1} * x.stride + int64_t{x.filter - 1} * x.dilation + 1;
+    first = std::min<int64_t>(x.before, pixels);
+    last = std::clamp<int64_t>(int64_t{x.input} + x.before, first, pixels);
+  }
+  int64_t values() const { return pixels * pixel_values; }
+};
+
+// ---- The cut ----------------------------------------------------------------------------------
+
+// How the output is cut into tasks: blocks of rows, and of each group's channels.
+struct Bf16Plan {
+  int block_rows = 1, row_blocks = 1;  // row_blocks of each batch
+  int block_columns = 0, column_blocks = 1;
+  int tasks = 0;
+
+  Bf16Plan(const ConvShape& shape, int panel_columns, int threads) {
+    // Pixels that a panel of weights meets once it is in the cache.
+    constexpr int kWantedPixels = 96;
+    // Below this a hand-over to other threads costs more than it saves.
+    constexpr double kMinTaskOperations = 400e3;
+    const MatrixShape matrix = MatrixOf(shape);
+    const int panels = (matrix.columns + panel_columns - 1) / panel_columns;
+    const int rows = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
+    const double operations =
+        static_cast<double>(matrix.rows) * shape.output_channels * matrix.depth;
+    // Four tasks a thread even out threads that are late.
+    const double wanted =
+        threads <= 1 ? 1 : std::clamp(operations / kMinTaskOperations, 1.0, 4.0 * threads);
+    const double row_operations = std::max(operations / rows / batches, 1.0);
+    const double fewest = std::min(kMinTaskOperations / row_operations, static_cast<double>(rows));
+    block_rows = std::clamp(kWantedPixels / std::max(shape.x.output, 1),
+                            std::max(static_cast<int>(fewest), 1), rows);
+    row_blocks = (rows + block_rows - 1) / block_rows;
+    const double row_tasks = static_cast<double>(row_blocks) * batches;
+    const int parts =
+        static_cast<int>(std::clamp(wanted / row_tasks, 1.0, static_cast<double>(panels)));
+    block_columns = (panels + parts - 1) / parts * panel_columns;
+    column_blocks = (matrix.columns + block_columns - 1) / block_columns;
+    tasks = shape.batches * row_blocks * column_blocks;
+  }
+
+  // The rows of the input that a task's windows may span, those beside the input left out.
+  int64_t InputRows(const ConvShape& shape) const {
+    const WindowAxis& y = shape.y;
+    const int64_t span =
+        int64_t{block_rows - 1} * y.stride + int64_t{y.filter - 1} * y.dilation + 1;
+    return std::min<int64_t>(span, y.input);
+  }
+};
+
+// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, then
+// for each worker a pointer per part and the rounded rows of a task.
+struct Places {
+  size_t zeros = 0, workers = 0, rows = 0, worker_bytes = 0, total = 0;
+
+  // False when the sizes do not fit.
+  bool Make(const ConvShape& shape, const CpuKernels& cpu, const Bf16Plan& plan, int threads) {
+    const auto padded =
+        static_cast<size_t>(Bf16PaddedColumns(cpu, shape.output_channels / shape.groups));
+    size_t rows_bytes = 0, workers_bytes = 0;
+    const size_t row_bytes = static_cast<size_t>(RowLayout(shape).values()) * sizeof(uint16_t);
+    zeros = AlignedBytes(padded * static_cast<size_t>(shape.groups) * sizeof(float));
+    workers = zeros + AlignedBytes(row_bytes);
+    rows = AlignedBytes(static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter) *
+                        sizeof(uint16_t*));
+    return MultiplySizes(row_bytes, static_cast<size_t>(plan.InputRows(shape)), &rows_bytes) &&
+           AddSizes(rows, rows_bytes, &worker_bytes) &&
+           ScratchForWorkers(worker_bytes, threads, &worker_bytes, &workers_bytes) &&
+           AddSizes(workers, workers_bytes, &total);
+  }
+};
+
+// ---- One task ---------------------------------------------------------------------------------
+
+// What all tasks share.
+struct Job {
+  const ConvShape& shape;
+  const GemmBf16Kernels& kernels;
+  const Bf16Weights& weights;
+  RowLayout layout;
+  int padded_columns;
+  const float* bias;  // [groups][padded_columns]
+  FloatRange range;
+  const float* input;
+  const uint16_t* zeros;
+  float* out;
+};
+
+class Task {
+ public:
+  Task(const Job& job, int batch, char* scratch, size_t rows)
+      : job_(job),
+        shape_(job.shape),
+        batch_(batch),
+        parts_(reinterpret_cast<const uint16_t**>(scratch)),
+        rows_(reinterpret_cast<uint16_t*>(scratch + rows)) {}
+
+  // Rows [first_row, last_row), of each group columns [first_column, last_column).
+  void Run(int first_row, int last_row, int first_column, int last_column) {
+    const int step = shape_.x.output <= job_.kernels.rows ? kMaxTileColumns : job_.kernels.columns;
+    for (int group = 0; group < shape_.groups; ++group) {
+      RoundRows(group, first_row, last_row);
+      for (int column = first_column; column < last_column; column += step) {
+        for (int oy = first_row; oy < last_row; ++oy) {
+          Multiply(group, oy, column, std::min(step, last_column - column));
+        }
+      }
+    }
+  }
+
+ private:
+  // Whether a window of rows [first, last) has a tap in row iy of the input.
+  bool IsSeen(int64_t iy, int first, int last) const {
+    const WindowAxis& y = shape_.y;
+    for (int ky = 0; ky < y.filter; ++ky) {
+      const int64_t from_first = iy - int64_t{ky} * y.dilation - y.Start(first);
+      if (from_first >= 0 && from_first % y.stride == 0 && from_first / y.stride < last - first) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void RoundRows(int group, int first, int last) {
+    const WindowAxis& y = shape_.y;
+    first_input_row_ = std::max<int64_t>(y.Start(first), 0);
+    const int64_t end =
+        std::min<int64_t>(y.Start(last - 1) + int64_t{y.filter - 1} * y.dilation + 1, y.input);
+    for (int64_t iy = first_input_row_; iy < end; ++iy) {
+      if (IsSeen(iy, first, last)) RoundRow(group, iy);
+    }
+  }
+
+  uint16_t* RoundedRow(int64_t iy) const {
+    return rows_ + (iy - first_input_row_) * job_.layout.values();
+  }
+
+  void RoundRow(int group, int64_t iy) {
+    const RowLayout& layout = job_.layout;
+    uint16_t* const out = RoundedRow(iy);
+    const int64_t pixels = layout.last - layout.first, depth = shape_.depth;
+    std::fill_n(out, layout.first * layout.pixel_values, uint16_t{0});
+    std::fill_n(out + layout.last * layout.pixel_values,
+                (layout.pixels - layout.last) * layout.pixel_values, uint16_t{0});
+    // Pixels that lie side by side on both sides are one run.
+    const bool one_run = shape_.groups == 1 && depth == layout.pixel_values;
+    const int64_t first_x = std::max<int64_t>(-shape_.x.Start(0), 0) - shape_.x.before;
+    job_.kernels.from_float(
+        {.rows = one_run ? 1 : pixels,
+         .count = static_cast<size_t>(one_run ? pixels * depth : depth),
+         .values = shape_.Pixel(job_.input, batch_, iy, first_x) + group * depth,
+         .stride = static_cast<size_t>(shape_.input_channels),
+         .out = out + layout.first * layout.pixel_values,
+         .out_stride = static_cast<size_t>(layout.pixel_values)});
+  }
+
+  void Multiply(int group, int oy, int column, int columns) {
+    const WindowAxis &y = shape_.y, &x = shape_.x;
+    const bool has_runs = x.dilation == 1;
+    const int parts = has_runs ? 1 : x.filter;  // of a row of the filter
+    for (int ky = 0, part = 0; ky < y.filter; ++ky) {
+      const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
+      const uint16_t* const row = iy < 0 || iy >= y.input ? job_.zeros : RoundedRow(iy);
+      for (int kx = 0; kx < parts; ++kx) {
+        parts_[part++] = row + int64_t{kx} * x.dilation * job_.layout.pixel_values;
+      }
+    }
+    const int64_t position = (int64_t{batch_} * y.output + oy) * x.output;
+    const int64_t channel = int64_t{group} * (shape_.output_channels / shape_.groups) + column;
+    const int64_t depth = (has_runs ? x.filter : 1) * job_.layout.pixel_values;
+    job_.kernels.tile({.rows = x.output,
+                       .columns = columns,
+                       .parts = y.filter * parts,
+                       .depth = static_cast<int>(depth),
+                       .a = parts_,
+                       .a_stride = static_cast<size_t>(x.stride * job_.layout.pixel_values),
+                       .b = job_.weights.Panel(group, column / job_.kernels.columns),
+                       .bias = job_.bias + int64_t{group} * job_.padded_columns + column,
+                       .low = job_.range.low,
+                       .high = job_.range.high,
+                       .out = job_.out + position * shape_.output_channels + channel,
+                       .out_stride = static_cast<size_t>(shape_.output_channels)});
+  }
+
+  const Job& job_;
+  const ConvShape& shape_;
+  int batch_;
+  const uint16_t** parts_;
+  uint16_t* rows_;
+  int64_t first_input_row_ = 0;
+};
+
+// ---- The implementations ----------------------------------------------------------------------
+
+bool IsBf16(const ConvData& data, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kFloat && data.allows_bf16 &&
+         SuitsBf16(MatrixOf(data.shape), cpu);
+}
+
+bool IsPointwiseBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return IsBf16(data, cpu) && IsPointwise(data.shape);
+}
+
+bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  const ConvShape& shape = data.shape;
+  // Bounds that keep all products of sizes within 32 bits.
+  const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
+                     shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20 &&
+                     RowLayout(shape).values() <= 1 << 28;
+  return IsBf16(data, cpu) && !IsPointwise(shape) && small;
+}
+
+size_t PointwiseScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
+                        int workers) {
+  return Bf16Layer::ScratchBytes(cpu, MatrixOf(data.shape), workers);
+}
+
+TfLiteStatus PackPointwise(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                           const CpuKernels& cpu) {
+  return data->bf16.Pack(context, cpu, MatrixOf(data->shape), tensors.filter);
+}
+
+TfLiteStatus RunPointwise(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                          const CpuKernels& cpu) {
+  return data->bf16.Run(context, cpu, MatrixOf(data->shape), Data<float>(tensors.input),
+                        static_cast<size_t>(data->shape.input_channels), tensors.filter,
+                        tensors.bias, data->float_range, Data<float>(tensors.output),
+                        StepTail(context));
+}
+
+size_t RowsScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
+                        int workers) {
+  Places places;
+  const Bf16Plan plan(data.shape, cpu.gemm_bf16.columns, workers);
+  return places.Make(data.shape, cpu, plan, workers) ? places.total : 0;
+}
+
+TfLiteStatus EnsureWeights(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                           const CpuKernels& cpu) {
+  if (data->bf16_filter.Pack(context, cpu, Data<float>(tensors.filter), IsConstant(tensors.filter),
+                             LayoutOf(data->shape))) {
+    return kTfLiteOk;
+  }
+  return TensorError(context, tensors.filter, "out of memory for its packed copy");
+}
+
+TfLiteStatus PackRows(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                      const CpuKernels& cpu) {
+  return IsReadableConstant(tensors.filter) ? EnsureWeights(context, data, tensors, cpu)
+                                            : kTfLiteOk;
+}
+
+TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                     const CpuKernels& cpu) {
+  const ConvShape& shape = data->shape;
+  DEPUTY_TRY(EnsureWeights(context, data, tensors, cpu));
+  const int threads = ThreadCount(context);
+  const Bf16Plan plan(shape, cpu.gemm_bf16.columns, threads);
+  Places places;
+  Scratch scratch;
+  if (!places.Make(shape, cpu, plan, threads) || !scratch.Acquire(context, places.total)) {
+    return TensorError(context, tensors.filter, "out of memory for the rows it meets");
+  }
+  const int columns = shape.output_channels / shape.groups;
+  const Job job = {shape,
+                   cpu.gemm_bf16,
+                   data->bf16_filter,
+                   RowLayout(shape),
+                   Bf16PaddedColumns(cpu, columns),
+                   scratch.as<float>(),
+                   data->float_range,
+                   Data<float>(tensors.input),
+                   reinterpret_cast<uint16_t*>(scratch.data() + places.zeros),
+                   Data<float>(tensors.output)};
+  PadBf16Bias(tensors.bias, shape.groups, columns, job.padded_columns, scratch.as<float>());
+  std::fill_n(scratch.data() + places.zeros, places.workers - places.zeros, char{0});
+  const StepTail tail(context);
+  ParallelFor(context, plan.tasks, [&](int task, int worker) {
+    const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
+    const int first_row = block % plan.row_blocks * plan.block_rows;
+    const int last_row = std::min(first_row + plan.block_rows, shape.y.output);
+    const int first_column = column_block * plan.block_columns;
+    const int last_column = std::min(first_column + plan.block_columns, columns);
+    const int batch = block / plan.row_blocks;
+    char* const own =
+        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+    Task(job, batch, own, places.rows).Run(first_row, last_row, first_column, last_column);
+    const int64_t before = int64_t{batch} * shape.y.output;
+    for (int group = 0; group < shape.groups; ++group) {
+      tail.FinishTile((before + first_row) * shape.x.output, (before + last_row) * shape.x.output,
+                      shape.output_channels, int64_t{group} * columns + first_column,
+                      int64_t{group} * columns + last_column);
+    }
+  });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+constexpr ConvImplementation kPointwiseBf16Conv = {.name = "pointwise_bf16",
+                                                   .accepts = &IsPointwiseBf16,
+                                                   .pack = &PackPointwise,
+                                                   .scratch = &PointwiseScratch,
+                                                   .run = &RunPointwise,
+                                                   .finishes = true};
+constexpr ConvImplementation kRowsBf16Conv = {.name = "rows_bf16",
+                                              .accepts = &IsRowsBf16,
+                                              .pack = &PackRows,
+                                              .scratch = &RowsScratchBytes,
+                                              .run = &RunRows,
+                                              .finishes = true};
+
+}  // namespace deputy
