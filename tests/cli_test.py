@@ -791,6 +791,29 @@ class CliTest(unittest.TestCase):
             self.assertLessEqual(report[f"{low}_ms"], report[f"{high}_ms"])
         self.assertGreaterEqual(report["init_ms"], report["load_ms"] + report["prepare_ms"])
 
+    def test_bench_says_which_nodes_multiply_in_bfloat16(self):
+        full = self.bench()
+        self.assertEqual(full["precision"], "")
+        self.assertNotIn("precision ", self.fine("bench", FLOAT, *self.QUICK))
+        has_it = ("avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+                  and full["kernels"] == "avx512")
+        for flags in (["--precision", "bf16"], ["--allow_fp16=true"], ["--allow_fp16"]):
+            report = self.bench(*flags)
+            owners = {node["owner"] for node in report["nodes"] if node["operator"] == "CONV_2D"}
+            if has_it:
+                self.assertRegex(report["precision"], r"\Abf16 in \d+ nodes\Z")
+                self.assertIn("CPU bf16", owners)
+            else:
+                self.assertIn("float32 in all nodes", report["precision"])
+                self.assertEqual(owners, {"CPU"})
+            self.assertIn(f"precision  {report['precision']}\n",
+                          self.fine("bench", FLOAT, *self.QUICK, *flags))
+        for flags in (["--precision", "float32"], ["--allow_fp16=false"]):
+            self.assertEqual(self.bench(*flags)["precision"], "")
+        exact = self.bench("--precision", "bf16", "--reference")
+        self.assertIn("float32 in all nodes", exact["precision"])
+        self.refused(2, "--precision", "bench", FLOAT, "--precision", "bf17")
+
     def test_bench_warns_of_flags_that_mean_nothing_here(self):
         for flag, why in (("--use_caching=true", "packed"), ("--nnapi_allow_fp16=true", "NNAPI"),
                           ("--of_a_later_release=3", "no such option here")):

@@ -300,6 +300,20 @@ class ExplainTest(unittest.TestCase):
                           self.explain(path, *plugin(name), "--ir"))
         self.assertNotIn("partition_texts", self.report(path, *plugin("described0")))
 
+    def test_says_which_nodes_multiply_in_bfloat16(self):
+        full = self.report(DIGITS)
+        self.assertEqual(full["precision"], "")
+        names = [node["implementation"] for node in full["subgraphs"][0]["nodes"]]
+        self.assertTrue(any(names))
+        self.assertFalse([name for name in names if name.endswith("_bf16")])
+        report = self.report(DIGITS, "--precision", "bf16")
+        names = [node["implementation"] for node in report["subgraphs"][0]["nodes"]]
+        count = len([name for name in names if name.endswith("_bf16")])
+        text = self.explain(DIGITS, "--precision", "bf16")
+        self.assertEqual(text.count(" CPU bf16"), count)
+        self.assertIn(f"precision  {report['precision'][:40]}", text)
+        self.assertIn(f"bf16 in {count} nodes" if count else "float32 in all", report["precision"])
+
     def test_json_has_everything(self):
         report = self.report(DIGITS, *plugin("described0", "ops=0"), *plugin("opaque"))
         self.assertEqual((report["policy"], report["nodes"], report["delegated"]), ("hot", 16, 2))

@@ -59,7 +59,6 @@ struct Meaningless {
   const char* why;
 };
 constexpr Meaningless kMeaningless[] = {
-    {"allow_fp16", "the CPU computes in float32; see --gpu_precision_loss_allowed"},
     {"benchmark_name", "nothing prints it"},
     {"coreml_version", "there is no Core ML"},
     {"disable_delegate_clustering", "delegates are not clustered"},
@@ -199,6 +198,14 @@ void AddShowOptions(CLI::App* command, BenchOptions* options) {
                    "Write the outputs' bytes there, one behind the\nother")
       ->type_name("FILE")
       ->group(kGroup);
+}
+
+// benchmark_model's switch for what --precision says.
+void AddPrecisionFlag(CLI::App* command, SessionOptions* options) {
+  command->add_flag(
+      "--allow-fp16,--allow_fp16",
+      [options](int64_t count) { options->precision = count > 0 ? "bf16" : "float32"; },
+      "The same as --precision bf16");
 }
 
 void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
@@ -396,6 +403,7 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& comman
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
   command->allow_extras();  // see WarnOfStrangers
   command->add_option("--graph", options->session.model, "The same as MODEL")->type_name("FILE");
+  AddPrecisionFlag(command, &options->session);
   AddRunOptions(command, options);
   AddShowOptions(command, options);
   AddInputOptions(command, &options->inputs);

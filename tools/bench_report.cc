@@ -220,6 +220,8 @@ void PrintText(const BenchReport& report) {
   std::printf("model      %s\n", OneLine(report.options.session.model).c_str());
   PrintValues(report);
   std::printf("threads    %d, kernels %s\n", report.options.session.threads, DeputyCpuTable());
+  const std::string precision = report.session.PrecisionText();
+  if (!precision.empty()) std::printf("precision  %s\n", precision.c_str());
   PrintDelegates(report);
   PrintInputs(report);
   PrintTimes(report);
@@ -246,6 +248,7 @@ void PrintJson(const BenchReport& report) {
   Json json = {{"model", report.options.session.model},
                {"threads", report.options.session.threads},
                {"kernels", DeputyCpuTable()},
+               {"precision", report.session.PrecisionText()},
                {"load_ms", report.session.load_ms()},
                {"prepare_ms", report.session.prepare_ms()},
                {"delegates_ms", report.delegates.apply_ms()},

@@ -46,7 +46,7 @@ class HelpFormatter : public CLI::Formatter {
 
 // ---- What several subcommands have --------------------------------------------------------------
 
-// MODEL, --threads, --reference, --shape, --delegate and --policy.
+// MODEL, --threads, --reference, --precision, --shape, --delegate and --policy.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");
@@ -56,6 +56,11 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->capture_default_str();
   command->add_flag("--reference", options->reference,
                     "Integer arithmetic bit-exact with TFLite's\nreference kernels");
+  command
+      ->add_option("--precision", options->precision,
+                   "Of products: float32; or bf16, where the CPU has\nit: faster, less exact")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"float32", "bf16"}).description(""));
   command->add_option("--shape", options->shapes, "Resize an input first, e.g. x=1,224,224,3")
       ->type_name("NAME=DIMS")
       ->expected(1)

@@ -40,6 +40,7 @@ class Report {
     DeputyInterpreterCheckDelegation(interpreter_, kDeputyRequireNothing, &delegated, &total);
     return {{"model", model},
             {"policy", session_.delegation_status().policy == kDeputyPolicyHot ? "hot" : "tflite"},
+            {"precision", session_.PrecisionText()},
             {"nodes", total},
             {"delegated", delegated},
             {"inferences", inferences_},
@@ -201,6 +202,7 @@ Json Report::NodeJson(int subgraph, int node) {
                {"version", info.version},
                {"owner", Own(run.delegate_index)},
                {"runner", run.runner},
+               {"implementation", Text(run.implementation)},
                {"step", run.step_head >= 0 ? Json(run.step_head) : Json(nullptr)},
                {"partition", nullptr},
                {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deputy/deputy_plugin.h"
@@ -96,6 +97,8 @@ void PrintHead(const Json& report) {
               all == 0 ? 0.0 : 100.0 * static_cast<double>(delegated) / static_cast<double>(all),
               PluralText(partitions, "partition", "partitions").c_str(),
               report["policy"].get<std::string>().c_str());
+  const std::string precision = report["precision"];
+  if (!precision.empty()) PrintWrapped("precision  ", precision);
   const Json& boundary = report["boundary"];
   std::printf("boundary   %s cross it: %s in, %s out\n",
               PluralText(boundary["tensors"], "tensor", "tensors").c_str(),
@@ -180,6 +183,11 @@ std::string AnswerText(const Json& answer) {
   return rest.empty() ? name : name + ": " + rest;
 }
 
+constexpr std::string_view kBf16Owner = "CPU bf16";
+bool IsBf16(const Json& node) {
+  return node["implementation"].get<std::string>().ends_with("_bf16");
+}
+
 class NodeTable {
  public:
   NodeTable(const Json& report, const Json& subgraph)
@@ -187,6 +195,7 @@ class NodeTable {
     for (const Json& node : subgraph["nodes"]) {
       const std::string name = OneLine(node["operator"]);
       operator_width_ = std::max(operator_width_, std::min<size_t>(name.size(), 24));
+      if (IsBf16(node)) owner_width_ = kBf16Owner.size();
     }
   }
 
@@ -209,7 +218,7 @@ class NodeTable {
 
   void Print(const Json& node) const {
     const bool delegated = node["owner"] != -1;
-    std::string owner = "CPU";
+    std::string owner(IsBf16(node) ? kBf16Owner : "CPU");
     if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
     if (node.contains("missing")) owner = "nobody";
@@ -234,8 +243,9 @@ class NodeTable {
   void PrintRow(const std::string& node, char mark, const std::string& name,
                 const std::string& owner, const std::string& time, const std::string& why) const {
     std::string line =
-        Format("%5s %c %-*s  %-6s", node.c_str(), mark, static_cast<int>(operator_width_),
-               Shorten(OneLine(name), operator_width_).c_str(), owner.c_str());
+        Format("%5s %c %-*s  %-*s", node.c_str(), mark, static_cast<int>(operator_width_),
+               Shorten(OneLine(name), operator_width_).c_str(), static_cast<int>(owner_width_),
+               owner.c_str());
     if (timed_) line += Format("  %9s", time.c_str());
     line += "  ";
     line += Cut(why, kColumns - std::min(line.size(), kColumns));
@@ -244,7 +254,7 @@ class NodeTable {
   }
 
   bool timed_, numbered_;
-  size_t operator_width_ = 8;
+  size_t operator_width_ = 8, owner_width_ = 6;
 };
 
 void PrintSubgraph(const Json& report, const Json& subgraph) {

@@ -52,6 +52,7 @@ Profile::Profile(const Session& session, bool keep_events)
       DeputyNodeRun run = {};
       run.struct_size = sizeof(run);
       if (DeputyInterpreterGetNodeRun(interpreter_, s, n, &run) != kTfLiteOk) continue;
+      if (IsBf16(run)) row.owner += " bf16";
       if (run.step_head < 0 || run.step_head == n) continue;
       row.head = run.step_head;
       rows_[s][static_cast<size_t>(run.step_head)].followers.push_back(n);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "deputy/c_api_experimental.h"
 #include "placement_option.h"
@@ -30,9 +31,21 @@ DelegateSettings WithThreads(DelegateSettings settings, int threads) {
   return settings;
 }
 
+static bool AllowsBf16(const SessionOptions& options) {
+  if (!options.precision.empty()) return options.precision == "bf16";
+  const char* const value = std::getenv("DEPUTY_PRECISION");
+  return value != nullptr && std::string(value) == "bf16";
+}
+
+bool IsBf16(const DeputyNodeRun& run) {
+  return std::string_view(run.implementation == nullptr ? "" : run.implementation)
+      .ends_with("_bf16");
+}
+
 Session::Session(const SessionOptions& options)
     : path_(options.model),
       validates_(options.validate || ValidationIsInEnvironment()),
+      allows_bf16_(AllowsBf16(options)),
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
@@ -46,6 +59,10 @@ Session::Session(const SessionOptions& options)
   TfLiteInterpreterOptionsSetErrorReporter(settings.get(), &Collect, this);
   if (options.reference) {
     DeputyInterpreterOptionsSetArithmetic(settings.get(), kDeputyArithmeticReference);
+  }
+  if (!options.precision.empty()) {
+    DeputyInterpreterOptionsSetPrecision(
+        settings.get(), allows_bf16_ ? kDeputyPrecisionBfloat16 : kDeputyPrecisionFloat32);
   }
   if (!options.policy.empty() || std::getenv("DEPUTY_DELEGATE_POLICY") == nullptr) {
     DeputyInterpreterOptionsSetDelegatePolicy(
@@ -100,6 +117,21 @@ DeputyDelegationStatus Session::delegation_status() const {
   status.struct_size = sizeof(status);
   DeputyInterpreterGetDelegationStatus(interpreter_.get(), &status);
   return status;
+}
+
+std::string Session::PrecisionText() const {
+  if (!allows_bf16_) return "";
+  size_t nodes = 0;
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_.get()); ++s) {
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter_.get(), s); ++n) {
+      DeputyNodeRun run = {};
+      run.struct_size = sizeof(run);
+      DeputyInterpreterGetNodeRun(interpreter_.get(), s, n, &run);
+      if (IsBf16(run)) ++nodes;
+    }
+  }
+  if (nodes > 0) return "bf16 in " + PluralText(nodes, "node", "nodes");
+  return "float32 in all nodes: bf16 is for layers in float32 and a CPU with AVX512-BF16";
 }
 
 void Session::FailIfMissing() const {

@@ -23,6 +23,7 @@ struct SessionOptions {
   std::string model;
   int threads = 1;
   bool reference = false;              // bit-exact integer arithmetic
+  std::string precision;               // "float32" or "bf16"; "" is what DEPUTY_PRECISION says
   std::vector<std::string> shapes;     // "NAME=1,224,224,3"
   std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
   std::vector<std::string> used;       // our own delegates by name, behind those
@@ -69,6 +70,8 @@ class Session {
 
   const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
   DeputyDelegationStatus delegation_status() const;
+  // What bfloat16 came to, "bf16 in 36 nodes"; "" where nobody has allowed it.
+  std::string PrecisionText() const;
   // Operators without a kernel, where those are fine.
   const std::vector<MissingOperator>& missing() const { return missing_; }
   // Ends the command with kExitFailed if nodes of them are left for the CPU. Once, at the end.
@@ -102,6 +105,7 @@ class Session {
   std::string report_;  // the first one since the last call: later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   const bool validates_;
+  const bool allows_bf16_;
   bool verifies_ = false;
   Findings findings_{&report_};            // outlive the interpreter, as do
   std::vector<LoadedDelegate> delegates_;  // these
@@ -109,6 +113,9 @@ class Session {
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
 };
+
+// Whether the CPU multiplies in bfloat16 there.
+bool IsBf16(const DeputyNodeRun& run);
 
 // A file that cannot even be opened is the caller's mistake: kExitUsage.
 void CheckReadable(const std::string& path);
