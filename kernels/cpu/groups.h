@@ -19,8 +19,24 @@ inline constexpr int kMaxTileColumns = 64;
 // Rows of sums of integers likewise.
 inline constexpr int kMaxTileRows = 8;
 
+// What becomes of values [r][c] between their clamp and the store, in this order. Computed as the
+// operators compute it one by one, so that results are the same bits.
+struct EpilogueF32 {
+  enum class Curve { kNone, kPrelu, kHardSwish };
+
+  // Null: none. Else clamp(value + addend[r * addend_stride + c]); zeros are added behind
+  // `addend_columns`. The values may be stored where the addend lies.
+  const float* addend = nullptr;
+  size_t addend_stride = 0;
+  int addend_columns = 0;
+  float low = 0, high = 0;
+  Curve curve = Curve::kNone;
+  const float* slopes = nullptr;  // [c], of kPrelu
+};
+
 // out[r][c] = clamp(bias[c] + sum over parts p and d < depth of
-//                   a[p][r * a_stride + d] * b[p * depth + d][c]) for r < rows, c < columns.
+//                   a[p][r * a_stride + d] * b[p * depth + d][c]) for r < rows, c < columns,
+// and what `epilogue` makes of it.
 // `b` starts at a panel: panels of the group's `columns` follow each other, each [parts * depth]
 // [columns].
 struct GemmTileF32 {
@@ -33,10 +49,11 @@ struct GemmTileF32 {
   float low, high;
   float* out;
   size_t out_stride;
+  const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
-// The same for a few columns, whose weights are read as they are: b[c * b_stride + p * depth + d].
-// Sums come in lanes, in an order that depends on parts and depth alone.
+// The same, without an epilogue, for a few columns, whose weights are read as they are: b[c *
+// b_stride + p * depth + d]. Sums come in lanes, in an order that depends on parts and depth alone.
 struct DotTileF32 {
   int rows, columns;
   int parts, depth;
@@ -132,7 +149,8 @@ struct RequantizeTile {
 // Neighbouring output columns in one row of a depthwise convolution, which all see the same taps:
 // out[i][c] = clamp(bias[c] + sum over rows r and taps t of
 //                   inputs[r][i * column_step + t * tap_step + c] * weights[r][t * weight_step +
-//                   c])
+//                   c]), and what `epilogue` makes of it; its rows are columns here, its columns
+// channels.
 struct DepthwiseColumnsF32 {
   int columns, channels;
   int rows, taps;  // of the filter
@@ -141,7 +159,8 @@ struct DepthwiseColumnsF32 {
   size_t column_step, tap_step, weight_step;
   const float* bias;
   float low, high;
-  float* out;  // [columns][channels]
+  float* out;                             // [columns][channels]
+  const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
 // One output pixel of a depthwise convolution: `taps` input pixels (padding points at a row of zero

@@ -32,17 +32,108 @@ inline __m256 LoadLanes(const float* values, __m256i lanes, bool all) {
   return all ? _mm256_loadu_ps(values) : _mm256_maskload_ps(values, lanes);
 }
 
-// ---- Float GEMM -------------------------------------------------------------------------------
+// With these operand orders NaN passes, as in the plain code.
+inline __m256 ClampTo(__m256 value, __m256 low, __m256 high) {
+  return _mm256_min_ps(high, _mm256_max_ps(low, value));
+}
 
-inline void StoreClamped(__m256 value, __m256 low, __m256 high, float* out, int count) {
-  // With these operand orders NaN passes, as in the plain code.
-  value = _mm256_min_ps(high, _mm256_max_ps(low, value));
+inline void StoreLanes(__m256 value, float* out, int count) {
   if (count >= 8) {
     _mm256_storeu_ps(out, value);
   } else if (count > 0) {
     _mm256_maskstore_ps(out, FirstLanes(count), value);
   }
 }
+
+// ---- What follows a layer ---------------------------------------------------------------------
+
+// x * min(max(x + 3, 0), 6) / 6 of what lies in rows of `columns`, just stored: it need not be in
+// every tile.
+[[gnu::noinline]] void HardSwishRows(float* rows, size_t stride, int count, int columns) {
+  const __m256 three = _mm256_set1_ps(3.0f), six = _mm256_set1_ps(6.0f);
+  for (int c = 0; c < columns; c += 8) {
+    const int left = columns - c;
+    const __m256i lanes = FirstLanes(left);
+    float* at = rows + c;
+    for (int r = 0; r < count; ++r, at += stride) {
+      const __m256 x = LoadLanes(at, lanes, left >= 8);
+      const __m256 raised = _mm256_max_ps(_mm256_add_ps(x, three), _mm256_setzero_ps());
+      const __m256 product = _mm256_mul_ps(x, _mm256_min_ps(raised, six));
+      StoreLanes(_mm256_div_ps(product, six), at, left);
+    }
+  }
+}
+
+// Values of rows [row, row + kRows) in kVectors vectors of columns from `first` on, of which
+// `columns` count.
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void Follow(const EpilogueF32& epilogue, int row, int first,
+                                          int columns, __m256 (&values)[kRows][kVectors]) {
+  if (epilogue.addend != nullptr) {
+    const __m256 low = _mm256_set1_ps(epilogue.low), high = _mm256_set1_ps(epilogue.high);
+    const float* addend = epilogue.addend + static_cast<size_t>(row) * epilogue.addend_stride;
+    const int behind = Smaller(first + columns, epilogue.addend_columns);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r, addend += epilogue.addend_stride) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        const int column = first + 8 * v, count = behind - column;
+        const __m256 term = LoadLanes(addend + column, FirstLanes(count), count >= 8);
+        values[r][v] = ClampTo(_mm256_add_ps(values[r][v], term), low, high);
+      }
+    }
+  }
+  if (epilogue.curve == EpilogueF32::Curve::kPrelu) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const int count = columns - 8 * v;
+      const __m256 slopes =
+          LoadLanes(epilogue.slopes + first + 8 * v, FirstLanes(count), count >= 8);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const __m256 x = values[r][v];
+        const __m256 below = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NGE_UQ);
+        values[r][v] = _mm256_blendv_ps(x, _mm256_mul_ps(x, slopes), below);
+      }
+    }
+  }
+}
+
+// Clamps the sums of rows [row, row + kRows), in vectors of columns from `first` on, computes what
+// follows, and stores `columns` of it at `out`.
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void FinishTile(float* out, size_t stride, __m256 low, __m256 high,
+                                              const EpilogueF32* epilogue, int row, int first,
+                                              int columns, const __m256 (&sums)[kRows][kVectors]) {
+  if (epilogue == nullptr) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r, out += stride) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        StoreLanes(ClampTo(sums[r][v], low, high), out + 8 * v, columns - 8 * v);
+      }
+    }
+    return;
+  }
+  __m256 values[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) values[r][v] = ClampTo(sums[r][v], low, high);
+  }
+  Follow(*epilogue, row, first, columns, values);
+  float* to = out;
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r, to += stride) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) StoreLanes(values[r][v], to + 8 * v, columns - 8 * v);
+  }
+  if (epilogue->curve == EpilogueF32::Curve::kHardSwish) {
+    HardSwishRows(out, stride, kRows, Smaller(columns, 8 * kVectors));
+  }
+}
+
+// ---- Float GEMM -------------------------------------------------------------------------------
 
 // kRows rows against kPanels panels of 16 columns at once, `columns` of which are stored.
 template <int kRows, int kPanels>
@@ -77,15 +168,8 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
     }
   }
   const __m256 low = _mm256_set1_ps(tile.low), high = _mm256_set1_ps(tile.high);
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      StoreClamped(sums[r][v], low, high,
-                   tile.out + static_cast<size_t>(row + r) * tile.out_stride + first + 8 * v,
-                   columns - 8 * v);
-    }
-  }
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+  FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
 template <int kRows>
@@ -353,14 +437,9 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
     }
   }
   const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
-  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
-#pragma GCC unroll 8
-  for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      StoreClamped(sums[i][v], low, high, out + i * in.channels + 8 * v, count);
-    }
-  }
+  const auto stride = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(column) * stride + first;
+  FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
 }
 
 // All channels of kColumns columns. Few columns take several vectors at once: a single sum would

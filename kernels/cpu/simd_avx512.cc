@@ -34,13 +34,126 @@ inline void MultiplyAdd(__m512* sum, __m512 a, __m512 b) {
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
 
-// ---- Float GEMM -------------------------------------------------------------------------------
-
-inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int count) {
-  // With these operand orders NaN passes, as in the plain code.
-  value = _mm512_min_ps(high, _mm512_max_ps(low, value));
-  _mm512_mask_storeu_ps(out, FirstLanes(count), value);
+// With these operand orders NaN passes, as in the plain code.
+inline __m512 ClampTo(__m512 value, __m512 low, __m512 high) {
+  return _mm512_min_ps(high, _mm512_max_ps(low, value));
 }
+
+// ---- What follows a layer ---------------------------------------------------------------------
+
+// The bounds of a clamp that is computed on all values of a tile.
+struct Bounds {
+  __m512 low, high;
+
+  Bounds(float lowest, float highest)
+      : low(_mm512_set1_ps(lowest)), high(_mm512_set1_ps(highest)) {}
+  __m512 operator()(__m512 value) const { return ClampTo(value, low, high); }
+};
+
+// A sixth, rounded as a division does, in less time: what the product with 1/6 leaves of x makes it
+// exact (Markstein). It must not be so small that it cannot be expressed: |x| of kLeastBits or
+// more.
+inline __m512 Sixth(__m512 x) {
+  const __m512 sixth = _mm512_set1_ps(1.0f / 6.0f);
+  const __m512 near = _mm512_mul_ps(x, sixth);
+  const __m512 left = _mm512_fnmadd_ps(near, _mm512_set1_ps(6.0f), x);
+  // Zeros keep their sign, infinities are what they are.
+  const __mmask16 any = _mm512_cmp_ps_mask(left, _mm512_setzero_ps(), _CMP_NEQ_OQ);
+  return _mm512_mask3_fmadd_ps(left, sixth, near, any);
+}
+constexpr int kLeastBits = 0x0e000000;  // 2^-99
+
+// x * min(max(x + 3, 0), 6) / 6 of what lies in rows of `columns`, just stored: what takes so long
+// need not be in every tile.
+[[gnu::noinline]] void HardSwishRows(float* rows, size_t stride, int count, int columns) {
+  const __m512 three = _mm512_set1_ps(3.0f), six = _mm512_set1_ps(6.0f);
+  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff), least = _mm512_set1_epi32(kLeastBits);
+  for (int c = 0; c < columns; c += 16) {
+    const __mmask16 lanes = FirstLanes(columns - c);
+    float* at = rows + c;
+    for (int r = 0; r < count; ++r, at += stride) {
+      const __m512 x = _mm512_maskz_loadu_ps(lanes, at);
+      const __m512 raised = _mm512_max_ps(_mm512_add_ps(x, three), _mm512_setzero_ps());
+      const __m512 product = _mm512_mul_ps(x, _mm512_min_ps(raised, six));
+      const __m512i size = _mm512_and_si512(_mm512_castps_si512(x), magnitude);
+      const bool any_small = _mm512_mask_cmplt_epi32_mask(lanes, size, least) != 0;
+      const __m512 result = any_small ? _mm512_div_ps(product, six) : Sixth(product);
+      _mm512_mask_storeu_ps(at, lanes, result);
+    }
+  }
+}
+
+// Values of rows [row, row + kRows) in kVectors vectors of columns from `first` on, of which
+// `columns` count.
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void Follow(const EpilogueF32& epilogue, int row, int first,
+                                          int columns, __m512 (&values)[kRows][kVectors]) {
+  if (epilogue.addend != nullptr) {
+    const Bounds clamp(epilogue.low, epilogue.high);
+    const float* addend = epilogue.addend + static_cast<size_t>(row) * epilogue.addend_stride;
+    const int behind =
+        first + columns < epilogue.addend_columns ? first + columns : epilogue.addend_columns;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, addend += epilogue.addend_stride) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const int column = first + 16 * v;
+        const __m512 term = _mm512_maskz_loadu_ps(FirstLanes(behind - column), addend + column);
+        values[r][v] = clamp(_mm512_add_ps(values[r][v], term));
+      }
+    }
+  }
+  if (epilogue.curve == EpilogueF32::Curve::kPrelu) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512 slopes =
+          _mm512_maskz_loadu_ps(FirstLanes(columns - 16 * v), epilogue.slopes + first + 16 * v);
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const __mmask16 below = _mm512_cmp_ps_mask(values[r][v], _mm512_setzero_ps(), _CMP_NGE_UQ);
+        values[r][v] = _mm512_mask_mul_ps(values[r][v], below, values[r][v], slopes);
+      }
+    }
+  }
+}
+
+// Clamps the sums of rows [row, row + kRows), in vectors of columns from `first` on, computes what
+// follows, and stores `columns` of it at `out`.
+template <int kRows, int kVectors>
+[[gnu::always_inline]] inline void FinishTile(float* out, size_t stride, const Bounds& clamp,
+                                              const EpilogueF32* epilogue, int row, int first,
+                                              int columns, const __m512 (&sums)[kRows][kVectors]) {
+  if (epilogue == nullptr) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, out += stride) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        _mm512_mask_storeu_ps(out + 16 * v, FirstLanes(columns - 16 * v), clamp(sums[r][v]));
+      }
+    }
+    return;
+  }
+  __m512 values[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) values[r][v] = clamp(sums[r][v]);
+  }
+  Follow(*epilogue, row, first, columns, values);
+  float* to = out;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, to += stride) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      _mm512_mask_storeu_ps(to + 16 * v, FirstLanes(columns - 16 * v), values[r][v]);
+    }
+  }
+  if (epilogue->curve == EpilogueF32::Curve::kHardSwish) {
+    HardSwishRows(out, stride, kRows, columns < 16 * kVectors ? columns : 16 * kVectors);
+  }
+}
+
+// ---- Float GEMM -------------------------------------------------------------------------------
 
 inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
@@ -116,18 +229,19 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
       }
     }
   }
-  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+  const Bounds clamp(tile.low, tile.high);
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+  if constexpr (kHalf) {
+    __m512 values[kRows][kWide + 1];
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, out += tile.out_stride) {
+    for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-    for (int v = 0; v < kWide; ++v) {
-      StoreClamped(sums[r][v], low, high, out + 16 * v, columns - 16 * v);
+      for (int v = 0; v < kWide; ++v) values[r][v] = sums[r][v];
+      values[r][kWide] = _mm512_castps256_ps512(halves[r]);
     }
-    if constexpr (kHalf) {
-      StoreClamped(_mm512_castps256_ps512(halves[r]), low, high, out + 16 * kWide,
-                   columns - 16 * kWide);
-    }
+    FinishTile(out, tile.out_stride, clamp, tile.epilogue, row, first, columns, values);
+  } else {
+    FinishTile(out, tile.out_stride, clamp, tile.epilogue, row, first, columns, sums);
   }
 }
 
@@ -186,15 +300,8 @@ void GemmF32Few(const GemmTileF32& tile, int first) {
       }
     }
   }
-  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
-#pragma GCC unroll 2
-  for (int r = 0; r < kRows; ++r) {
-    float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + first;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      StoreClamped(sums[r][v], low, high, out + 16 * v, tile.columns - first - 16 * v);
-    }
-  }
+  FinishTile(tile.out + first, tile.out_stride, Bounds(tile.low, tile.high), tile.epilogue, 0,
+             first, tile.columns - first, sums);
 }
 
 void GemmF32(const GemmTileF32& tile) {
@@ -263,7 +370,7 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
       SumLanes(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
   const __m128 biased =
       _mm_add_ps(_mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]), totals);
-  // As in StoreClamped, NaN passes.
+  // As in ClampTo, NaN passes.
   const __m128 clamped =
       _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
   float results[4];
@@ -380,16 +487,10 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
       }
     }
   }
-  const __m512 low = _mm512_set1_ps(in.low), high = _mm512_set1_ps(in.high);
-  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
-#pragma GCC unroll 8
-  for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[i][v]));
-      _mm512_mask_storeu_ps(out + i * in.channels + 16 * v, lanes, value);
-    }
-  }
+  const auto stride = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(column) * stride + first;
+  FinishTile(out, stride, Bounds(in.low, in.high), in.epilogue, column, first, in.channels - first,
+             sums);
 }
 
 constexpr __mmask16 kAllLanes = 0xffff;
@@ -413,12 +514,12 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
 template <int kColumns, int kTaps, int kStride, int kVectors>
 inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first,
                                __mmask16 lanes) {
-  __m512 sums[kVectors][kColumns];
+  __m512 sums[kColumns][kVectors];
 #pragma GCC unroll 2
   for (int v = 0; v < kVectors; ++v) {
     const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first + 16 * v);
 #pragma GCC unroll 8
-    for (int i = 0; i < kColumns; ++i) sums[v][i] = bias;
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
   }
   for (int row = 0; row < in.rows; ++row) {
     const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
@@ -439,21 +540,15 @@ inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int fi
 #pragma GCC unroll 8
         for (int i = 0; i < kColumns; ++i) {
           const int tap = seen - i * kStride;
-          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[v][i], value, weights[tap]);
+          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
         }
       }
     }
   }
-  const __m512 low = _mm512_set1_ps(in.low), high = _mm512_set1_ps(in.high);
-  float* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
-#pragma GCC unroll 8
-  for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      const __m512 value = _mm512_min_ps(high, _mm512_max_ps(low, sums[v][i]));
-      _mm512_mask_storeu_ps(out + i * in.channels + 16 * v, lanes, value);
-    }
-  }
+  const auto stride = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(column) * stride + first;
+  FinishTile(out, stride, Bounds(in.low, in.high), in.epilogue, column, first, in.channels - first,
+             sums);
 }
 
 // All channels of kColumns columns from `column` on; of few columns two vectors at once.
@@ -483,7 +578,9 @@ int DepthwiseF32BySize(const DepthwiseColumnsF32& in) {
     DepthwiseF32SharedColumns<8, kTaps, kStride>(in, column);
   }
   const int left = in.columns - column;
-  if (left > 4 && column > 0) {
+  // Not where the first results may lie where the addend was.
+  const bool twice = in.epilogue == nullptr || in.epilogue->addend == nullptr;
+  if (left > 4 && column > 0 && twice) {
     DepthwiseF32SharedColumns<8, kTaps, kStride>(in, in.columns - 8);
     return in.columns;
   }

@@ -14,6 +14,28 @@ namespace {
 constexpr int kRowsF32 = 4, kColumnsF32 = 8;
 constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 
+// What follows a layer, on `count` values of a row from a column on.
+void Follow(const EpilogueF32& epilogue, int row, int column, int count, float* values) {
+  if (epilogue.addend != nullptr) {
+    const FloatRange range = {epilogue.low, epilogue.high};
+    const float* addend =
+        epilogue.addend + static_cast<size_t>(row) * epilogue.addend_stride + column;
+    const int added = std::clamp(epilogue.addend_columns - column, 0, count);
+    for (int c = 0; c < added; ++c) values[c] = Clamp(values[c] + addend[c], range);
+    for (int c = added; c < count; ++c) values[c] = Clamp(values[c] + 0.0f, range);
+  }
+  if (epilogue.curve == EpilogueF32::Curve::kPrelu) {
+    const float* slopes = epilogue.slopes + column;
+    for (int c = 0; c < count; ++c)
+      values[c] = values[c] >= 0.0f ? values[c] : values[c] * slopes[c];
+  }
+  if (epilogue.curve == EpilogueF32::Curve::kHardSwish) {
+    for (int c = 0; c < count; ++c) {
+      values[c] = values[c] * std::min(6.0f, std::max(0.0f, values[c] + 3.0f)) / 6.0f;
+    }
+  }
+}
+
 template <int kRows>
 void GemmF32Rows(const GemmTileF32& tile, int row) {
   for (int first = 0; first < tile.columns; first += kColumnsF32) {
@@ -34,7 +56,9 @@ void GemmF32Rows(const GemmTileF32& tile, int row) {
     const int count = std::min(kColumnsF32, tile.columns - first);
     for (int r = 0; r < kRows; ++r) {
       float* out = tile.out + static_cast<size_t>(row + r) * tile.out_stride + first;
-      for (int c = 0; c < count; ++c) out[c] = Clamp(sums[r][c], FloatRange{tile.low, tile.high});
+      for (float& sum : sums[r]) sum = Clamp(sum, FloatRange{tile.low, tile.high});
+      if (tile.epilogue != nullptr) Follow(*tile.epilogue, row + r, first, count, sums[r]);
+      std::copy_n(sums[r], count, out);
     }
   }
 }
@@ -168,7 +192,9 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
           weights += in.weight_step;
         }
       }
-      for (int c = 0; c < count; ++c) out[first + c] = Clamp(sums[c], range);
+      for (int c = 0; c < count; ++c) sums[c] = Clamp(sums[c], range);
+      if (in.epilogue != nullptr) Follow(*in.epilogue, column, first, count, sums);
+      for (int c = 0; c < count; ++c) out[first + c] = sums[c];
     });
   }
 }
