@@ -680,7 +680,7 @@ class CliTest(unittest.TestCase):
     def test_findings_of_the_validation_layer_make_the_exit_code_1(self):
         thrower = f"{PLUGINS}/libthrowing.so,in=prepare"
         for arguments in (["run", FLOAT, "--random"], ["inspect", FLOAT],
-                          ["bench", FLOAT, *self.QUICK]):
+                          ["bench", FLOAT, *self.QUICK], ["ops", FLOAT], ["compare", FLOAT]):
             result = deputy(*arguments, "--delegate", thrower, "--validate")
             self.assertEqual(result.returncode, 1, arguments)
             self.assertIn("deputy: validation: V17 exception: ", result.stderr)
@@ -1072,34 +1072,67 @@ class CliTest(unittest.TestCase):
         self.assertRegex(text, r"\nnode +on the device +kernel +ms +share\n(.*\n){3}and \d+ cheaper")
         self.assertNotIn("on the device", self.gpu("bench", FLOAT, *self.QUICK, "--use_gpu"))
 
-    def check_trace(self, path, lanes, nodes):
+    def trace(self, path):
+        """Its pieces by the name of their lane, in the order of the lanes."""
         events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
         names = {event["tid"]: event["args"]["name"] for event in events
                  if event["name"] == "thread_name"}
-        self.assertEqual(list(names.values()), lanes)
-        pieces = [event for event in events if event["ph"] == "X"]
-        self.assertEqual({piece["tid"] for piece in pieces}, set(names))
-        self.assertEqual(min(piece["ts"] for piece in pieces), 0)
-        host = [piece for piece in pieces if names[piece["tid"]] == "host"]
-        self.assertEqual(len(host), nodes)
-        return host, [piece for piece in pieces if names[piece["tid"]] != "host"]
+        lanes = {name: [] for name in names.values()}
+        for event in events:
+            if event["ph"] == "X":
+                lanes[names[event["tid"]]].append(event)
+        self.assertEqual(min(piece["ts"] for lane in lanes.values() for piece in lane), 0)
+        return lanes
 
-    def test_trace_has_a_lane_for_the_host_and_one_for_the_device(self):
+    def assert_within(self, pieces, whole):  # to the microsecond
+        for piece in pieces:
+            self.assertGreaterEqual(piece["ts"], whole["ts"] - 1)
+            self.assertLessEqual(piece["ts"] + piece["dur"], whole["ts"] + whole["dur"] + 1)
+
+    def test_trace_has_lanes_for_the_host_delegates_and_devices(self):
         path = pathlib.Path(self.folder) / "trace.json"
         self.fine("run", FLOAT, "--random", "--trace", path)
-        host, _ = self.check_trace(path, ["host"], 16)
+        host = self.trace(path).pop("host")
         self.assertEqual([piece["args"]["node"] for piece in host], list(range(16)))
         self.assertEqual((host[0]["name"], host[0]["args"]["owner"]), ("CONV_2D", "CPU"))
+        self.fine("run", FLOAT, "--random", "--trace", path,
+                  "--delegate", f"{PLUGINS}/libelementwise.so")
+        lanes = self.trace(path)
+        self.assertEqual([name.split(":")[0] for name in lanes], ["host", "delegate 0"])
+        host, nodes = lanes.values()
+        self.assertEqual(len(host), 14)
+        self.assertEqual([node["args"]["owner"] for node in nodes], ["Elementwise"] * 2)
         self.gpu("run", FLOAT, "--random", "--trace", str(path), "--delegate", "gpu,device=cpu")
-        (node,), device = self.check_trace(path, ["host", "device of delegate 0"], 1)
+        lanes = self.trace(path)
+        self.assertEqual([name.split(":")[0] for name in lanes],
+                         ["delegate 0", "device of delegate 0"])
+        (node,), device = lanes.values()
         self.assertEqual(device[0]["name"], "upload")
         self.assertEqual(device[-1]["name"], "download")
         self.assertTrue({0, 2, 7, 15} <= {piece["args"]["node"] for piece in device})
-        for piece in device:  # to the microsecond
-            self.assertGreaterEqual(piece["ts"], node["ts"] - 1)
-            self.assertLessEqual(piece["ts"] + piece["dur"], node["ts"] + node["dur"] + 1)
+        self.assert_within(device, node)
         self.gpu("bench", FLOAT, *self.QUICK, "--trace", str(path), "--use_gpu")
-        self.check_trace(path, ["host", "device of delegate 0"], 2)
+        self.assertEqual([len(pieces) for pieces in self.trace(path).values()][0], 2)
+
+    def test_trace_has_a_lane_for_each_thread(self):
+        path = pathlib.Path(self.folder) / "trace.json"
+        for _ in range(20):  # a thread that comes too late has nothing to do
+            self.fine("bench", FLOAT, "--num_runs=50", "--min_secs=0", "--num_threads=2", "--trace", path)
+            lanes = self.trace(path)
+            if len(lanes) > 1:
+                break
+        self.assertEqual(list(lanes), ["host", "thread 1"])
+        nodes = [piece for piece in lanes["host"] if "owner" in piece["args"]]
+        own = [piece for piece in lanes["host"] if "owner" not in piece["args"]]
+        self.assertEqual(len(nodes), 50 * 16)
+        for piece in lanes["thread 1"] + own:
+            self.assertGreater(piece["args"]["tiles"], 0)
+            whole = [node for node in nodes if node["args"]["node"] == piece["args"]["node"]
+                     and node["ts"] - 1 <= piece["ts"] <= node["ts"] + node["dur"] + 1]
+            self.assertEqual(len(whole), 1)
+            self.assert_within([piece], whole[0])
+        self.assertEqual({piece["name"] for piece in own}, {"own part"})
+        self.assertIn("CONV_2D", {piece["name"] for piece in lanes["thread 1"]})
 
     def test_a_trace_that_cannot_be_written_is_a_mistake(self):
         result = deputy("run", FLOAT, "--random", "--trace", "/nowhere/x.json")

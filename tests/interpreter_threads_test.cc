@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -100,6 +101,55 @@ TEST_F(InterpreterThreads, pool_deleted_first_lives_as_long_as_its_users) {
   TfLiteInterpreter* interpreter = Make(2, pool);
   DeputyThreadPoolDelete(pool);
   EXPECT_EQ(Classify(interpreter, 0), expected_[0]);
+  TfLiteInterpreterDelete(interpreter);
+}
+
+struct Parts {
+  std::thread::id invoker = std::this_thread::get_id();
+  std::vector<DeputyWorkerEvent> waiting;  // for the end of their operator
+  int helped = 0, of_nodes = 0;
+};
+
+TEST_F(InterpreterThreads, parts_of_each_thread_are_told_to_the_invoking_one) {
+  Parts parts;
+  TfLiteInterpreter* interpreter = Make(2, nullptr);
+  DeputyInterpreterSetWorkerCallback(
+      interpreter,
+      [](void* data, const DeputyWorkerEvent* event) {
+        auto& told = *static_cast<Parts*>(data);
+        EXPECT_EQ(std::this_thread::get_id(), told.invoker);
+        EXPECT_GT(event->tiles, 0);
+        EXPECT_TRUE(event->worker == 0 || event->worker == 1) << event->worker;
+        told.helped += event->worker == 1;
+        told.waiting.push_back(*event);
+      },
+      &parts);
+  DeputyInterpreterSetProfileCallback(
+      interpreter,
+      [](void* data, const DeputyOpEvent* event) {
+        auto& told = *static_cast<Parts*>(data);
+        for (const DeputyWorkerEvent& part : told.waiting) {
+          EXPECT_EQ(part.subgraph_index, event->subgraph_index);
+          EXPECT_EQ(part.node_index, event->node_index);
+          EXPECT_GE(part.begin_ns, event->begin_ns);
+          EXPECT_LE(part.begin_ns + part.duration_ns, event->begin_ns + event->duration_ns);
+        }
+        told.of_nodes += !told.waiting.empty();
+        told.waiting.clear();
+      },
+      &parts);
+  // The other thread helps when it can; it need not come to the first of all.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (parts.helped == 0 && std::chrono::steady_clock::now() < deadline) {
+    ASSERT_EQ(Classify(interpreter, 0), expected_[0]);
+  }
+  EXPECT_GT(parts.helped, 0);
+  EXPECT_GT(parts.of_nodes, 0);
+  parts.helped = parts.of_nodes = 0;
+  EXPECT_EQ(DeputyInterpreterSetWorkerCallback(interpreter, nullptr, nullptr), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterSetWorkerCallback(nullptr, nullptr, nullptr), kTfLiteError);
+  EXPECT_EQ(Classify(interpreter, 1), expected_[1]);
+  EXPECT_EQ(parts.helped + parts.of_nodes, 0);
   TfLiteInterpreterDelete(interpreter);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <numeric>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/base/float_mode.h"
+#include "core/base/tile_observer.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define UNDER_SANITIZER 1
@@ -302,6 +304,39 @@ TEST(ThreadPool, works_in_a_child_forked_while_a_job_was_running) {
   stop = true;
   busy.join();
 #endif
+}
+
+TEST(ThreadPool, tells_an_observer_what_each_worker_did) {
+  struct Notes final : TileObserver {
+    void TilesDone(std::span<const TileWork> work) override {
+      ++jobs;
+      told = std::this_thread::get_id();
+      parts.assign(work.begin(), work.end());
+    }
+    int jobs = 0;
+    std::thread::id told;
+    std::vector<TileWork> parts;
+  } notes;
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads, microseconds(0));
+    for (const int tiles : {1, 2, 100}) {
+      std::vector<int> worker_of(tiles, -1);
+      notes.jobs = 0;
+      pool.ParallelFor(
+          tiles, [&](int tile, int worker) { worker_of[tile] = worker; }, &notes);
+      EXPECT_EQ(notes.jobs, 1);
+      EXPECT_EQ(notes.told, std::this_thread::get_id());
+      int sum = 0, last = -1;
+      for (const TileWork& part : notes.parts) {
+        EXPECT_EQ(part.tiles, std::count(worker_of.begin(), worker_of.end(), part.worker));
+        EXPECT_GT(part.worker, last);
+        EXPECT_LE(part.begin_ns, part.end_ns);
+        last = part.worker;
+        sum += part.tiles;
+      }
+      EXPECT_EQ(sum, tiles);
+    }
+  }
 }
 
 TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {

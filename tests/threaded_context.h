@@ -17,6 +17,7 @@ class ThreadedContext final : public Runtime {
   TfLiteContext* get() { return &context_; }
 
   ThreadPool& pool() override { return pool_; }
+  TileObserver* tile_observer() override { return nullptr; }
   Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
   Precision precision() const override { return Precision::kFloat32; }
   const Limits& limits() const override { return limits_; }

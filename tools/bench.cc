@@ -145,7 +145,8 @@ void BenchModel(const BenchOptions& options) {
         Measure(session.get(), {std::min(options.runs, 50), 0, options.max_secs, 0, 0}).size();
   }
   const std::vector<DeviceWork> work = TakeDeviceWork(delegates.handles());
-  if (!options.trace.empty() && profile) WriteTrace(options.trace, *profile, work);
+  if (!options.trace.empty() && profile)
+    WriteTrace(options.trace, *profile, delegates.handles(), work);
   if (!options.output_file.empty() && !options.dry_run) WriteOutputs(options.output_file, *session);
   PrintStateIf(options.postinvoke_state, "post-invoke", *session, options);
   const BenchReport report = {options,

@@ -101,7 +101,8 @@ void AddUseOptions(CLI::App* command, SessionOptions* options) {
 void AddTraceOption(CLI::App* command, std::string* path) {
   command
       ->add_option("--trace", *path,
-                   "Write when what ran, for Perfetto; delegates that\n"
+                   "Write when what ran on which thread, delegate and\n"
+                   "device, for Perfetto; delegates that\n"
                    "can take the times of their devices do so")
       ->type_name("FILE");
 }

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "delegate_option.h"
 #include "deputy/deputy.h"
+#include "findings.h"
 #include "json.h"
 #include "model_file.h"
 #include "session.h"
@@ -236,6 +237,7 @@ void ListOperators(const OpsOptions& options) {
   Session session(options.session);
   AddOwners(session.interpreter(), &needed);
   Print(needed, options);
+  FailOnFindings(session.Close());
 }
 
 }  // namespace deputy::tools

@@ -15,6 +15,8 @@
 namespace deputy::tools {
 namespace {
 
+constexpr size_t kMostEvents = 1000000;
+
 std::string MsText(double nanoseconds, size_t inferences) {
   return Format("%.4f", nanoseconds / 1e6 / static_cast<double>(std::max<size_t>(1, inferences)));
 }
@@ -44,46 +46,72 @@ Profile::Profile(const Session& session, bool keep_events)
       info.struct_size = sizeof(info);
       if (DeputyInterpreterGetNodeInfo(interpreter_, s, n, &info) != kTfLiteOk) continue;
       Row& row = rows_[s][n];
-      row.subgraph = s;
-      row.node = n;
-      row.position = info.plan_position;
-      row.operator_name = info.operator_name;
-      row.owner = info.owner;
-      DeputyNodeRun run = {};
-      run.struct_size = sizeof(run);
-      if (DeputyInterpreterGetNodeRun(interpreter_, s, n, &run) != kTfLiteOk) continue;
-      if (IsBf16(run)) row.owner += " bf16";
-      if (run.step_head < 0 || run.step_head == n) continue;
-      row.head = run.step_head;
-      rows_[s][static_cast<size_t>(run.step_head)].followers.push_back(n);
+      std::vector<int> followers = std::move(row.followers);
+      row = MakeRow(info);
+      row.followers = std::move(followers);
+      if (row.head < 0) continue;
+      rows_[s][static_cast<size_t>(row.head)].followers.push_back(n);
       ++followers_;
     }
   }
   DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
+  if (keep_events) DeputyInterpreterSetWorkerCallback(interpreter_, &OnWorkerEvent, this);
 }
 
-Profile::~Profile() { DeputyInterpreterSetProfileCallback(interpreter_, nullptr, nullptr); }
+Profile::~Profile() {
+  DeputyInterpreterSetProfileCallback(interpreter_, nullptr, nullptr);
+  DeputyInterpreterSetWorkerCallback(interpreter_, nullptr, nullptr);
+}
+
+// All but its followers.
+Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
+  Row row;
+  row.subgraph = info.subgraph_index;
+  row.node = info.node_index;
+  row.position = info.plan_position;
+  row.operator_name = info.operator_name;
+  row.owner = info.owner;
+  DeputyNodeRun run = {};
+  run.struct_size = sizeof(run);
+  if (DeputyInterpreterGetNodeRun(interpreter_, row.subgraph, row.node, &run) != kTfLiteOk) {
+    return row;
+  }
+  if (IsBf16(run)) row.owner += " bf16";
+  if (run.step_head >= 0 && run.step_head != row.node) row.head = run.step_head;
+  DeputyDelegateInfo delegate = {};
+  delegate.struct_size = sizeof(delegate);
+  if (run.delegate_index >= 0 &&
+      DeputyInterpreterGetDelegateInfo(interpreter_, run.delegate_index, &delegate) == kTfLiteOk) {
+    row.delegate = delegate.delegate;
+  }
+  return row;
+}
+
+const Profile::Row* Profile::FindRow(int subgraph, int node) const {
+  const auto s = static_cast<size_t>(subgraph), n = static_cast<size_t>(node);
+  return s < rows_.size() && n < rows_[s].size() ? &rows_[s][n] : nullptr;
+}
 
 void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
-  constexpr size_t kMostEvents = 1000000;
   auto& self = *static_cast<Profile*>(profile);
-  auto& rows = self.rows_;
-  const auto s = static_cast<size_t>(event->subgraph_index);
-  const auto n = static_cast<size_t>(event->node_index);
-  if (s >= rows.size() || n >= rows[s].size()) return;
-  ++rows[s][n].calls;
-  rows[s][n].nanoseconds += event->duration_ns;
+  if (self.FindRow(event->subgraph_index, event->node_index) == nullptr) return;
+  Row& row = self.rows_[static_cast<size_t>(event->subgraph_index)]
+                       [static_cast<size_t>(event->node_index)];
+  ++row.calls;
+  row.nanoseconds += event->duration_ns;
   if (!self.keep_events_ || self.events_.size() >= kMostEvents) return;
   self.events_.push_back(
       {event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns});
 }
 
-const std::string& Profile::NameOf(const Event& event) const {
-  return rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)].operator_name;
-}
-
-const std::string& Profile::OwnerOf(const Event& event) const {
-  return rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)].owner;
+void Profile::OnWorkerEvent(void* profile, const DeputyWorkerEvent* event) {
+  auto& self = *static_cast<Profile*>(profile);
+  if (self.FindRow(event->subgraph_index, event->node_index) == nullptr) return;
+  if (self.worker_events_.size() >= kMostEvents) return;
+  self.worker_events_.push_back(
+      {{event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns},
+       event->worker,
+       event->tiles});
 }
 
 // Nodes that have run, the most expensive first.

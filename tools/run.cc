@@ -283,7 +283,7 @@ class Runner {
     for (const LoadedDelegate& loaded : session_.delegates()) {
       delegates.push_back(loaded.handle.get());
     }
-    WriteTrace(options_.trace, *profile_, TakeDeviceWork(delegates));
+    WriteTrace(options_.trace, *profile_, delegates, TakeDeviceWork(delegates));
   }
 
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See trace.h. One process; the host is its first thread, each delegate's device one more.
+// See trace.h. One process, and a lane for whoever did something: the host's thread, which runs the
+// CPU's nodes; the pool's other threads, which had parts of them; each delegate, for its nodes; and
+// each delegate's device. The viewers call lanes threads.
 #include "trace.h"
 
 #include <algorithm>
@@ -8,8 +10,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "json.h"
 #include "text.h"
@@ -17,57 +20,145 @@
 namespace deputy::tools {
 namespace {
 
-constexpr int kProcess = 1, kHost = 1, kFirstDevice = 2;
+constexpr int kProcess = 1;
 
-Json NameJson(const char* what, int thread, const std::string& name) {
-  return {
-      {"ph", "M"}, {"pid", kProcess}, {"tid", thread}, {"name", what}, {"args", {{"name", name}}}};
+// In the order in which lanes are shown.
+enum class Lane { kHost, kThread, kDelegate, kDevice };
+
+// Lane, and which of its kind.
+using LaneKey = std::pair<Lane, size_t>;
+
+struct Piece {
+  LaneKey lane;
+  std::string name;
+  int64_t begin_ns, duration_ns;
+  Json arguments;
+};
+
+std::string LaneName(const LaneKey& lane, const std::string& delegate) {
+  switch (lane.first) {
+    case Lane::kHost:
+      return "host";
+    case Lane::kThread:
+      return Format("thread %zu", lane.second);
+    case Lane::kDelegate:
+      return Format("delegate %zu: %s", lane.second, delegate.c_str());
+    case Lane::kDevice:
+      return Format("device of delegate %zu", lane.second);
+  }
+  return "";
 }
 
-// Times in microseconds since `start_ns`.
-Json PieceJson(int thread, const std::string& name, int64_t start_ns, int64_t begin_ns,
-               int64_t duration_ns, Json arguments) {
-  return {{"ph", "X"},
-          {"pid", kProcess},
-          {"tid", thread},
-          {"name", name},
-          {"ts", static_cast<double>(begin_ns - start_ns) / 1e3},
-          {"dur", static_cast<double>(duration_ns) / 1e3},
-          {"args", std::move(arguments)}};
-}
+class Trace {
+ public:
+  Trace(const Profile& profile, const std::vector<TfLiteDelegate*>& delegates)
+      : profile_(profile), delegates_(delegates) {}
 
-Json TraceJson(const Profile& profile, const std::vector<DeviceWork>& work) {
-  const std::vector<Profile::Event>& events = profile.events();
-  int64_t start_ns = INT64_MAX;
-  for (const Profile::Event& event : events) start_ns = std::min(start_ns, event.begin_ns);
-  for (const DeviceWork& piece : work) start_ns = std::min(start_ns, piece.begin_ns);
-  Json list = Json::array();
-  list.push_back(NameJson("process_name", kHost, "deputy"));
-  list.push_back(NameJson("thread_name", kHost, "host"));
-  std::set<size_t> devices;
-  for (const DeviceWork& piece : work) devices.insert(piece.delegate);
-  for (const size_t device : devices) {
-    list.push_back(NameJson("thread_name", kFirstDevice + static_cast<int>(device),
-                            Format("device of delegate %zu", device)));
+  void AddNodes() {
+    for (const Profile::Event& event : profile_.events()) {
+      pieces_.push_back({LaneOf(event), profile_.NameOf(event), event.begin_ns, event.duration_ns,
+                         Json{{"subgraph", event.subgraph},
+                              {"node", event.node},
+                              {"owner", profile_.OwnerOf(event)}}});
+    }
   }
-  for (const Profile::Event& event : events) {
-    list.push_back(PieceJson(
-        kHost, profile.NameOf(event), start_ns, event.begin_ns, event.duration_ns,
-        {{"subgraph", event.subgraph}, {"node", event.node}, {"owner", profile.OwnerOf(event)}}));
+
+  // The parts of the host's thread lie within their nodes. Where no other thread had any, they say
+  // nothing.
+  void AddThreads() {
+    const auto& events = profile_.worker_events();
+    const auto helped = [](const Profile::WorkerEvent& event) { return event.worker > 0; };
+    if (std::none_of(events.begin(), events.end(), helped)) return;
+    for (const Profile::WorkerEvent& event : events) {
+      const auto worker = static_cast<size_t>(event.worker);
+      const LaneKey lane = worker == 0 ? LaneOf(event.part) : LaneKey(Lane::kThread, worker);
+      pieces_.push_back({lane, worker == 0 ? "own part" : profile_.NameOf(event.part),
+                         event.part.begin_ns, event.part.duration_ns,
+                         Json{{"subgraph", event.part.subgraph},
+                              {"node", event.part.node},
+                              {"tiles", event.tiles}}});
+    }
   }
-  for (const DeviceWork& piece : work) {
-    list.push_back(PieceJson(kFirstDevice + static_cast<int>(piece.delegate), piece.name, start_ns,
-                             piece.begin_ns, piece.duration_ns,
-                             {{"node", piece.node}, {"kernel", piece.kernel}}));
+
+  void AddDevices(const std::vector<DeviceWork>& work) {
+    for (const DeviceWork& piece : work) {
+      pieces_.push_back({{Lane::kDevice, piece.delegate},
+                         piece.name,
+                         piece.begin_ns,
+                         piece.duration_ns,
+                         Json{{"node", piece.node}, {"kernel", piece.kernel}}});
+    }
   }
-  return {{"traceEvents", list}, {"displayTimeUnit", "ms"}};
-}
+
+  // Times in microseconds since the first piece began.
+  Json ToJson() const {
+    int64_t start_ns = INT64_MAX;
+    std::map<LaneKey, int> numbers;
+    for (const Piece& piece : pieces_) {
+      start_ns = std::min(start_ns, piece.begin_ns);
+      numbers[piece.lane];
+    }
+    Json list = Json::array();
+    list.push_back(NameJson("process_name", 1, "deputy"));
+    int last = 0;
+    for (auto& [lane, number] : numbers) {
+      number = ++last;
+      const auto owner = owners_.find(lane.second);
+      list.push_back(NameJson("thread_name", number,
+                              LaneName(lane, owner == owners_.end() ? "" : owner->second)));
+      list.push_back({{"ph", "M"},
+                      {"pid", kProcess},
+                      {"tid", number},
+                      {"name", "thread_sort_index"},
+                      {"args", Json{{"sort_index", number}}}});
+    }
+    for (const Piece& piece : pieces_) {
+      list.push_back({{"ph", "X"},
+                      {"pid", kProcess},
+                      {"tid", numbers.at(piece.lane)},
+                      {"name", piece.name},
+                      {"ts", static_cast<double>(piece.begin_ns - start_ns) / 1e3},
+                      {"dur", static_cast<double>(piece.duration_ns) / 1e3},
+                      {"args", piece.arguments}});
+    }
+    return {{"traceEvents", list}, {"displayTimeUnit", "ms"}};
+  }
+
+ private:
+  // The host's, or that of the delegate whose node it is.
+  LaneKey LaneOf(const Profile::Event& event) {
+    const TfLiteDelegate* delegate = profile_.DelegateOf(event);
+    if (delegate == nullptr) return {Lane::kHost, 0};
+    const auto found = std::find(delegates_.begin(), delegates_.end(), delegate);
+    const auto number = static_cast<size_t>(found - delegates_.begin());
+    owners_.emplace(number, profile_.OwnerOf(event));
+    return {Lane::kDelegate, number};
+  }
+
+  static Json NameJson(const char* what, int lane, const std::string& name) {
+    return {{"ph", "M"},
+            {"pid", kProcess},
+            {"tid", lane},
+            {"name", what},
+            {"args", Json{{"name", name}}}};
+  }
+
+  const Profile& profile_;
+  const std::vector<TfLiteDelegate*>& delegates_;
+  std::map<size_t, std::string> owners_;  // by the delegate's number, what it calls its kernel
+  std::vector<Piece> pieces_;
+};
 
 }  // namespace
 
 void WriteTrace(const std::string& path, const Profile& profile,
+                const std::vector<TfLiteDelegate*>& delegates,
                 const std::vector<DeviceWork>& work) {
-  const std::string text = JsonText(TraceJson(profile, work));
+  Trace trace(profile, delegates);
+  trace.AddNodes();
+  trace.AddThreads();
+  trace.AddDevices(work);
+  const std::string text = JsonText(trace.ToJson());
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
   if (file == nullptr) FailUsage("--trace %s: %s", path.c_str(), std::strerror(errno));
   const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --trace FILE: when every node ran, and what the delegates' devices did meanwhile, in the JSON
-// format of chrome://tracing and Perfetto.
+// --trace FILE: when every node ran, on which thread or delegate, and what the delegates' devices
+// did meanwhile, in the JSON format of chrome://tracing and Perfetto.
 #ifndef DEPUTY_TOOLS_TRACE_H_
 #define DEPUTY_TOOLS_TRACE_H_
 
@@ -17,9 +17,9 @@ namespace deputy::tools {
 inline constexpr const char* kTimesFlag = "profiling";
 
 // Writes the file; ends the command with kExitUsage when it cannot be opened. `profile` has kept
-// its events.
+// its events; `delegates` are those that `work` was taken from, in that order.
 void WriteTrace(const std::string& path, const Profile& profile,
-                const std::vector<DeviceWork>& work);
+                const std::vector<TfLiteDelegate*>& delegates, const std::vector<DeviceWork>& work);
 
 }  // namespace deputy::tools
 

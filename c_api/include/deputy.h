@@ -732,6 +732,36 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpret
                                                                  DeputyProfileCallback callback,
                                                                  void* user_data);
 
+// What one thread did for an operator that several threads computed in pieces, from its first piece
+// to its last; an operator can have several of these in a row. The library sets struct_size as that
+// of DeputyOpEvent.
+typedef struct DeputyWorkerEvent {
+  // Size of the struct that the library filled.
+  size_t struct_size;
+  // Which node.
+  int32_t subgraph_index;
+  int32_t node_index;
+  // Which thread: 0 is the one that invokes, the others are the pool's.
+  int32_t worker;
+  // How many pieces it computed.
+  int32_t tiles;
+  // When it started and how long it took, on the clock of DeputyOpEvent.
+  int64_t begin_ns;
+  int64_t duration_ns;
+} DeputyWorkerEvent;
+
+// Called on the thread that invokes, when the pieces are done and before the operator's
+// DeputyOpEvent, whichever thread the event is about. It must not use the interpreter.
+typedef void (*DeputyWorkerCallback)(void* user_data, const DeputyWorkerEvent* event);
+
+// Sets the callback that is called for each thread's part of an operator of the CPU; NULL switches
+// it off, and is how an interpreter begins, which then takes no such times. `user_data` must live
+// until then. Delegates' threads are their own and not reported. kTfLiteError for a NULL
+// interpreter.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetWorkerCallback(TfLiteInterpreter* interpreter,
+                                                                DeputyWorkerCallback callback,
+                                                                void* user_data);
+
 // ------------------------------------------------------------------------------------------------
 // Plug-ins
 // ------------------------------------------------------------------------------------------------

@@ -310,3 +310,12 @@ TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
   interpreter->UpdateListening();
   return kTfLiteOk;
 }
+
+TfLiteStatus DeputyInterpreterSetWorkerCallback(TfLiteInterpreter* interpreter,
+                                                DeputyWorkerCallback callback, void* user_data) {
+  if (interpreter == nullptr) return kTfLiteError;
+  interpreter->worker_callback = callback;
+  interpreter->worker_user_data = user_data;
+  interpreter->UpdateListening();
+  return kTfLiteOk;
+}

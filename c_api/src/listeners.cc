@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an interpreter tells its client while it works: each operator to the profile callback of
-// deputy.h and to the telemetry of telemetry_profiler.h, calls and settings to the latter. The
+// deputy.h and to the telemetry of telemetry_profiler.h, what its threads did to the worker
+// callback, calls and settings to the telemetry. The
 // callbacks are the client's; none of its exceptions crosses our frames. The ABI says that none of
 // the telemetry's functions is NULL; one that is is not called.
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -62,7 +64,8 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
 }  // namespace
 
 void TfLiteInterpreter::UpdateListening() {
-  const bool any = profile_callback != nullptr || telemetry != nullptr;
+  const bool any =
+      profile_callback != nullptr || worker_callback != nullptr || telemetry != nullptr;
   impl->SetOpListener(any ? this : nullptr);
 }
 
@@ -98,6 +101,21 @@ void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
   out.duration_ns = event.end_ns - event.begin_ns;
   out.status = event.status;
   Guard(Ignore, [&] { profile_callback(profile_user_data, &out); });
+}
+
+void TfLiteInterpreter::TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) {
+  for (const deputy::TileWork& part : work) {
+    DeputyWorkerEvent out{};
+    out.struct_size = sizeof out;
+    out.subgraph_index = subgraph;
+    out.node_index = node;
+    out.worker = part.worker;
+    out.tiles = part.tiles;
+    out.begin_ns = part.begin_ns;
+    out.duration_ns = part.end_ns - part.begin_ns;
+    if (worker_callback == nullptr) return;
+    Guard(Ignore, [&] { worker_callback(worker_user_data, &out); });
+  }
 }
 
 void TfLiteInterpreter::ReportEvent(const char* name, TfLiteStatus status) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,9 @@ struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const deputy::OpEvent& event) override;
   bool wants_each_node() const override;
-  // After a change of the two kinds of listeners.
+  bool wants_tiles() const override { return worker_callback != nullptr; }
+  void TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) override;
+  // After a change of the listeners.
   void UpdateListening();
   // Tells the telemetry about a call that has ended.
   void ReportEvent(const char* name, TfLiteStatus status) const;
@@ -65,6 +68,8 @@ struct TfLiteInterpreter final : deputy::OpListener {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;
   DeputyProfileCallback profile_callback = nullptr;
   void* profile_user_data = nullptr;
+  DeputyWorkerCallback worker_callback = nullptr;
+  void* worker_user_data = nullptr;
   // What the telemetry returned for the operators that are running, the innermost last.
   std::vector<uint32_t> open_ops;
 };

@@ -45,6 +45,7 @@ DEPUTY_FIRST_RELEASE(DeputyValidationOptions, 40, user_data)
 DEPUTY_FIRST_RELEASE(DeputyMemoryMap, 32, tensor_count)
 DEPUTY_FIRST_RELEASE(DeputyTensorMemory, 40, last_use)
 DEPUTY_FIRST_RELEASE(DeputyOpEvent, 48, reserved)
+DEPUTY_FIRST_RELEASE(DeputyWorkerEvent, 40, duration_ns)
 DEPUTY_FIRST_RELEASE(DeputyPluginInfo, 64, option_count)
 
 // NOLINTEND(bugprone-sizeof-expression)

@@ -40,7 +40,9 @@ struct ForeignCall {
   int node = -1;                       // of kernels
   TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
   int tensor = -1;                     // of buffer handles
-  mutable int64_t begin_ns = -1;       // for an observer that times it
+  // For an observer that times it.
+  mutable int64_t begin_ns = -1;
+  mutable const ForeignCall* outer = nullptr;  // the one that it is nested in
 };
 
 // How it ended.

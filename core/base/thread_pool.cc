@@ -30,6 +30,7 @@
 
 #include "core/base/back_off.h"
 #include "core/base/float_mode.h"
+#include "core/base/tile_observer.h"
 
 namespace deputy {
 namespace {
@@ -318,7 +319,12 @@ ThreadPool::~ThreadPool() { state_->Stop(); }
 
 int ThreadPool::threads() const { return state_->threads; }
 
-void ThreadPool::Run(int tiles, Task task, void* argument) noexcept {
+void ThreadPool::Run(int tiles, Task task, void* argument, TileObserver* observer) noexcept {
+  if (observer != nullptr) {
+    TileTimes times(task, argument, threads());
+    Run(tiles, &TileTimes::RunTile, &times);
+    return times.Tell(observer);
+  }
   State& state = *state_;
   if (tiles > 1 && state.threads > 1 && state.EnterProcess() &&
       !state.busy.exchange(true, std::memory_order_acquire)) {

@@ -14,6 +14,8 @@
 
 namespace deputy {
 
+class TileObserver;
+
 class ThreadPool {
  public:
   // One tile of a job. Must not throw. `worker` is 0 for the caller, else 1..threads()-1, for
@@ -39,15 +41,16 @@ class ThreadPool {
   // returned. What the tiles wrote is visible to the caller afterwards. Several
   // threads may call Run on one pool: while one job runs, another caller works through its own
   // tiles alone (worker 0). After fork() a child's pool runs on the caller alone or starts its own
-  // workers again, never waits for threads it does not have.
-  void Run(int tiles, Task task, void* argument) noexcept;
+  // workers again, never waits for threads it does not have. `observer`, which may be null, is told
+  // on this thread and at the end what each worker did.
+  void Run(int tiles, Task task, void* argument, TileObserver* observer = nullptr) noexcept;
 
   template <typename Function>
-  void ParallelFor(int tiles, Function&& function) noexcept {
+  void ParallelFor(int tiles, Function&& function, TileObserver* observer = nullptr) noexcept {
     using F = std::remove_reference_t<Function>;
     Run(
         tiles, [](void* f, int tile, int worker) { (*static_cast<F*>(f))(tile, worker); },
-        const_cast<void*>(static_cast<const void*>(&function)));
+        const_cast<void*>(static_cast<const void*>(&function)), observer);
   }
 
  private:

@@ -16,8 +16,9 @@ class CallObservers final : public CallObserver {
   void SetObserver(Observer* observer) { observer_ = observer; }
   OpTimer* timer() { return &timer_; }
 
-  // Itself, or null while there is no observer.
   bool wants_each_node() const { return timer_.wants_each_node(); }
+  TileObserver* tile_observer() { return timer_.wants_tiles() ? &timer_ : nullptr; }
+  // Itself, or null while there is no observer.
   CallObserver* active() { return observer_ != nullptr || timer_.has_listener() ? this : nullptr; }
 
   // The timer is the innermost: it measures the call and no other observer.

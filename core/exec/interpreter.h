@@ -53,6 +53,7 @@ class Interpreter final : public InterpreterState {
   // Null ends it. The listener must outlive the interpreter or its own end.
   void SetOpListener(OpListener* listener) { call_observers_.timer()->SetListener(listener); }
   CallObserver* call_observer() override { return call_observers_.active(); }
+  TileObserver* tile_observer() override { return call_observers_.tile_observer(); }
   bool wants_each_node() const override { return call_observers_.wants_each_node(); }
 
  private:

@@ -18,6 +18,7 @@
 #include "core/base/partition.h"
 #include "core/base/resources.h"
 #include "core/base/thread_pool.h"
+#include "core/base/tile_observer.h"
 #include "core/base/verification.h"
 #include "core/exec/delegate_layer.h"
 #include "core/exec/observer.h"
@@ -147,6 +148,8 @@ class InterpreterState {
 
   // For calls of foreign code; null while there is no observer.
   virtual CallObserver* call_observer() = 0;
+  // For what the pool's threads do; null while there is no observer.
+  virtual TileObserver* tile_observer() = 0;
   // Somebody follows the nodes one by one: none may run in a step now.
   virtual bool wants_each_node() const = 0;
 

@@ -17,16 +17,21 @@ int64_t Now() {
 
 }  // namespace
 
+void OpListener::TilesDone(int, int, std::span<const TileWork>) {}
+
 void OpTimer::Begin(const ForeignCall& call) {
   if (listener_ == nullptr || call.callback != Callback::kInvoke) return;
   Subgraph* subgraph = Subgraph::Of(call.context);
   listener_->BeginOp(subgraph->index(), call.node, OperatorName(subgraph->registration(call.node)));
+  call.outer = running_;
+  running_ = &call;
   call.begin_ns = Now();
 }
 
 // The listener may come and go while an operator runs.
 void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   if (call.begin_ns < 0) return;
+  running_ = call.outer;
   OpEvent event;
   event.begin_ns = call.begin_ns;
   event.end_ns = Now();
@@ -38,6 +43,12 @@ void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   event.op_name = OperatorName(subgraph->registration(call.node));
   event.status = result.status;
   listener_->EndOp(event);
+}
+
+// A job outside of any operator, or of one that began before there was a listener, is nobody's.
+void OpTimer::TilesDone(std::span<const TileWork> work) {
+  if (listener_ == nullptr || running_ == nullptr) return;
+  listener_->TilesDone(Subgraph::Of(running_->context)->index(), running_->node, work);
 }
 
 }  // namespace deputy

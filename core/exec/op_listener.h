@@ -5,8 +5,10 @@
 #define DEPUTY_CORE_EXEC_OP_LISTENER_H_
 
 #include <cstdint>
+#include <span>
 
 #include "core/base/foreign_call.h"
+#include "core/base/tile_observer.h"
 
 namespace deputy {
 
@@ -27,13 +29,17 @@ class OpListener {
   virtual void EndOp(const OpEvent& event) = 0;
   // True: nodes shall run one by one, not in steps.
   virtual bool wants_each_node() const { return false; }
+  // True: TilesDone is called for every job of the thread pool, before the EndOp of its operator.
+  virtual bool wants_tiles() const { return false; }
+  virtual void TilesDone(int subgraph, int node, std::span<const TileWork> work);
 
  protected:
   ~OpListener() = default;
 };
 
-// Times the operators for a listener and adds their times to the costs of their nodes.
-class OpTimer final : public CallObserver {
+// Times the operators and their tiles for a listener and adds their times to the costs of their
+// nodes.
+class OpTimer final : public CallObserver, public TileObserver {
  public:
   ~OpTimer() = default;
 
@@ -41,12 +47,15 @@ class OpTimer final : public CallObserver {
   void SetListener(OpListener* listener) { listener_ = listener; }
   bool has_listener() const { return listener_ != nullptr; }
   bool wants_each_node() const { return listener_ != nullptr && listener_->wants_each_node(); }
+  bool wants_tiles() const { return listener_ != nullptr && listener_->wants_tiles(); }
 
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;
+  void TilesDone(std::span<const TileWork> work) override;
 
  private:
   OpListener* listener_ = nullptr;
+  const ForeignCall* running_ = nullptr;  // the innermost that is timed
 };
 
 }  // namespace deputy

@@ -517,6 +517,7 @@ TfLiteBuiltinOperator Subgraph::operator_code(size_t n) const {
 // ---- Runtime ------------------------------------------------------------------------------------
 
 ThreadPool& Subgraph::pool() { return interpreter_->pool(); }
+TileObserver* Subgraph::tile_observer() { return interpreter_->tile_observer(); }
 Arithmetic Subgraph::arithmetic() const { return interpreter_->arithmetic(); }
 Precision Subgraph::precision() const { return interpreter_->precision(); }
 const Limits& Subgraph::limits() const { return interpreter_->limits(); }

@@ -221,6 +221,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // ---- Runtime: what builtin kernels may use ---------------------------------------------------
   ThreadPool& pool() override;
+  TileObserver* tile_observer() override;
   Arithmetic arithmetic() const override;
   Precision precision() const override;
   const Limits& limits() const override;

@@ -23,6 +23,7 @@
 #include "core/base/resources.h"
 #include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
+#include "core/base/tile_observer.h"
 
 namespace deputy {
 
@@ -103,6 +104,8 @@ struct StepFollower {
 class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
+  // Who is told what the pool's threads do for a node; null: nobody.
+  virtual TileObserver* tile_observer() = 0;
   virtual Arithmetic arithmetic() const = 0;
   virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
@@ -184,7 +187,7 @@ inline int ThreadCount(const TfLiteContext* context) {
 template <typename Function>
 void ParallelFor(TfLiteContext* context, int tiles, Function&& function) {
   if (Runtime* runtime = RuntimeOf(context)) {
-    runtime->pool().ParallelFor(tiles, function);
+    runtime->pool().ParallelFor(tiles, function, runtime->tile_observer());
   } else {
     for (int tile = 0; tile < tiles; ++tile) function(tile, 0);
   }
