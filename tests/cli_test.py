@@ -57,6 +57,15 @@ eNrjYGBgCHHzMd71//9/ZiDbBIg1gFgAiFmAmBGIY4AEP5DOTUxJVUjLL1JIVChJLS4By8lA1ZxhAAE+
 gcEGiHWAWAHJTBhgAuIcqH2MUD4TVA7EB7nnABBPAeISID4HdCOQ4hYBEhxIdsP0MUIxCwMb1B4+BohaHgZ2oO18EKNx6oeB
 GUB75gDxCSBGDocSuPkMDE/Q5BKR5HiAEGI/yGbUsKyA0g3TZgDFWMDiAPeRJpA=""",
 }
+# Two subgraphs with a signature each: "double" adds x to itself; "square" computes value * value + value
+# in two nodes.
+TWO_SIGNATURES = zlib.decompress(base64.b64decode("""
+eNptUTtOw0AQnQ0mtoIVosggChcuKCgjQUGRggpRpOQAOMRISAYLfxB0HIGaKgdAiILDUHKAlJRI5s3uBK9W7Op51zsz780nJqLz
+09lhRDF5FFBII4qI154+N4Az4BhIAH7zgB7HKaIVTsU2OG7jvEkXWXJVlEma1FlVa78aGEnMEp9vBLy1bTvF/wTYt3j7QHXXpGVm
+/J/hO1NGoydaJHn94OcT+NCPQ2TcVTDEyxFwAMSi71G3OGQlvMriZY1JTy5giYSTGZhzqjtDeDMxdr5KNJaoLRAKtpdZ1eR1Z3+B
+nc9N4D7Nm4wGYDc6A9Gw+7Eomnku/KHWDrV3YOXB/Sia+s+HIwN49a15Xd8S7UIb161IYmPqemv3lyNNv7ivpqu+9BVrR0mOgcxQ
+WTzrFWL7+hZITjQecyeRwwmwngnHXVr6XMuFY5879ifHnjp2Mzuj7Mvs/qvbzfkVvO/Al8P/6PCHegZdbbbvg+Pr6U30C8oATXQ=
+"""))
 DEPUTY = PLUGINS = None  # set from the command line
 
 
@@ -855,6 +864,70 @@ class CliTest(unittest.TestCase):
             _, (warning,) = self.bench_with_warnings(f"--{flag}=1")
             self.assertRegex(warning, rf"\Adeputy: warning: --{flag} is ignored: ")
             self.assertNotIn("no such option here", warning)
+
+    def two_signatures(self):
+        path = self.folder / "two.tflite"
+        path.write_bytes(TWO_SIGNATURES)
+        return path
+
+    def test_a_signature_can_be_run(self):
+        model = self.two_signatures()
+        write_npy(self.folder / "x.npy", "<f4", (1, 3), struct.pack("<3f", 1, 2, -3))
+        for flags, name, values in (([], "x", [2, 4, -6]), (["--signature", "double"], "in", [2, 4, -6]),
+                                    (["--signature", "square"], "value", [2, 6, 6])):
+            self.fine("run", model, *flags, "--input", f"{name}={self.folder}/x.npy", "-o", self.folder)
+            output, = self.folder.glob("0_*.npy")
+            self.assertEqual(struct.unpack("<3f", read_npy(output)[2]), tuple(values))
+            output.unlink()
+        report = json.loads(self.fine("bench", model, *self.QUICK, "--json",
+                                      "--signature_to_run_for=square", "--input_layer=value",
+                                      "--input_layer_shape=1,3"))
+        self.assertEqual([node["operator"] for node in sorted(report["nodes"],
+                                                              key=lambda node: node["node"])],
+                         ["MUL", "ADD"])
+        self.assertEqual((report["inputs"][0]["name"], report["inputs"][0]["shape"]), ("a", [1, 3]))
+        self.fine("compare", model, "--signature", "square", "--delegate", f"{PLUGINS}/libelementwise.so")
+        self.refused(2, "no signature 'cube'; the model has 'double', 'square'", "run", model,
+                     "--signature", "cube")
+        self.refused(2, "no signature 'x'; the model has none", "bench", FLOAT, "--signature_to_run_for=x")
+
+    def test_bench_tells_delegates_which_nodes_and_partitions_to_take(self):
+        def taken(*flags, before=()):
+            report, warnings = self.bench_with_warnings(*before, "--delegate", "npu_stub", *flags)
+            delegate = report["delegates"][-1]
+            self.assertEqual(warnings, [])
+            return delegate["nodes"], delegate["partitions"]
+
+        self.assertEqual(taken(), (16, 1))
+        self.assertEqual(taken("--first_delegate_node_index=3"), (13, 1))
+        self.assertEqual(taken("--first_delegate_node_index=3", "--last_delegate_node_index=4"), (2, 1))
+        # Another delegate has nodes 6 and 11, which leaves 6, 4 and 4.
+        before = ["--delegate", f"{PLUGINS}/libelementwise.so"]
+        self.assertEqual(taken(before=before), (14, 3))
+        self.assertEqual(taken("--max_delegated_partitions=2", before=before), (10, 2))
+        self.assertEqual(taken("--min_nodes_per_partition=5", before=before), (6, 1))
+        _, warnings = self.bench_with_warnings("--delegate", f"{PLUGINS}/libelementwise.so",
+                                               "--min_nodes_per_partition=2")
+        self.assertEqual(warnings, ["deputy: warning: --min_nodes_per_partition is ignored: no delegate "
+                                    "here has the option min_nodes"])
+
+    def test_bench_loads_a_stable_delegate_by_its_settings(self):
+        settings, log = self.folder / "settings.json", self.folder / "log"
+        library = f"{PLUGINS}/libstable_1.0.0.so"
+        settings.write_text(json.dumps({"stable_delegate_loader_settings":
+                                        {"delegate_path": library, "delegate_name": "mine"},
+                                        "max_delegated_partitions": 3, "gpu_settings": {}}))
+        result = deputy("bench", self.two_signatures(), *self.QUICK, "--json",
+                        f"--stable_delegate_settings_file={settings}",
+                        env={**os.environ, "OPAQUE_LOG": str(log)})
+        self.assertEqual(result.stderr,
+                         "deputy: warning: --stable_delegate_settings_file: gpu_settings is ignored: only "
+                         "stable_delegate_loader_settings and max_delegated_partitions are handed on\n")
+        self.assertEqual(log.read_text(), f"3 {library} mine\n")
+        self.assertEqual(json.loads(result.stdout)["delegates"][0]["nodes"], 2)
+        settings.write_text("{}")
+        self.refused(2, "expected JSON with stable_delegate_loader_settings.delegate_path", "bench", FLOAT,
+                     f"--stable_delegate_settings_file={settings}")
 
     def option_values(self):
         text = self.fine("bench", FLOAT, *self.QUICK, "--verbose")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_delegates.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -10,13 +11,20 @@
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
 #include "deputy/external_delegate.h"
+#include "stable_settings.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
 
-// Each returns null with the reason in `problem`.
-TfLiteDelegate* CreateExternal(const DelegateRequest& request, std::string* problem) {
+// What is to be said of a delegate that was made, or was not.
+struct Made {
+  std::string problem;                // without a delegate, why
+  std::vector<std::string> declared;  // keys of the request's settings that it knows
+};
+
+// Each returns null with the reason in `made`.
+TfLiteDelegate* CreateExternal(const DelegateRequest& request, Made* made) {
   TfLiteExternalDelegateOptions options =
       TfLiteExternalDelegateOptionsDefault(request.path.c_str());
   for (const auto& [key, value] : request.options) {
@@ -26,19 +34,45 @@ TfLiteDelegate* CreateExternal(const DelegateRequest& request, std::string* prob
     }
   }
   TfLiteDelegate* delegate = TfLiteExternalDelegateCreate(&options);
-  if (delegate == nullptr) *problem = DeputyLastError();
+  if (delegate == nullptr) made->problem = DeputyLastError();
   return delegate;
 }
 
-TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request, std::string* /*problem*/) {
-  return LoadDelegate({request.path, request.options}, request.settings).handle.release();
+TfLiteDelegate* CreateFromLibrary(const DelegateRequest& request, Made* made) {
+  LoadedDelegate loaded = LoadDelegate({request.path, request.options}, request.settings);
+  made->declared = loaded.declared;
+  return loaded.handle.release();
 }
 
 // One of ours, by the provider's name.
-TfLiteDelegate* CreateOwn(const DelegateRequest& request, std::string* problem) {
+TfLiteDelegate* CreateOwn(const DelegateRequest& request, Made* made) {
   LoadedDelegate loaded = TryLoadDelegate({request.provider, request.options}, request.settings);
-  *problem = loaded.problem;
+  *made = {loaded.problem, loaded.declared};
   return loaded.handle.release();
+}
+
+// The path is that of a file of settings.
+TfLiteDelegate* CreateStable(const DelegateRequest& request, Made* made) {
+  return MakeStableDelegate(request.path, &made->problem);
+}
+
+// Options of benchmark_model that are a setting of delegates.
+constexpr std::pair<const char*, const char*> kSettingFlags[] = {
+    {"max_partitions", "--max_delegated_partitions"},
+    {"min_nodes", "--min_nodes_per_partition"},
+};
+
+void WarnOfUndeclared(const std::vector<DelegateRequest>& requests,
+                      const std::set<std::string>& declared) {
+  for (const auto& [key, flag] : kSettingFlags) {
+    const auto has_key = [&key = key](const auto& setting) { return setting.first == key; };
+    const bool wanted = std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
+      return std::any_of(request.settings.begin(), request.settings.end(), has_key);
+    });
+    if (!wanted || declared.contains(key)) continue;
+    std::fprintf(stderr, "deputy: warning: %s is ignored: no delegate here has the option %s\n",
+                 flag, key);
+  }
 }
 
 // The list of delegates: a row here is all that a new one needs.
@@ -47,7 +81,7 @@ struct Provider {
   const char* name;     // for reports; where there is a path, the option before it
   const char* help;     // null: asked for by an option of its own, followed by a path
   const char* missing;  // why it is not available here; null if it may be
-  TfLiteDelegate* (*create)(const DelegateRequest& request, std::string* problem);
+  TfLiteDelegate* (*create)(const DelegateRequest& request, Made* made);
   void (*destroy)(TfLiteDelegate*);
 };
 
@@ -65,6 +99,8 @@ constexpr Provider kProviders[] = {
     {"external", "--external_delegate_path=", nullptr, nullptr, &CreateExternal,
      &TfLiteExternalDelegateDelete},
     {"library", "--delegate ", nullptr, nullptr, &CreateFromLibrary, &DeputyPluginDeleteDelegate},
+    {"stable", "--stable_delegate_settings_file=", nullptr, nullptr, &CreateStable,
+     &DeputyPluginDeleteDelegate},
 };
 
 const Provider& ProviderOf(const std::string& key) {
@@ -127,6 +163,7 @@ std::vector<const char*> FlaggedProviders() {
 const char* DelegateHelp(const std::string& provider) { return ProviderOf(provider).help; }
 
 BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, bool required) {
+  std::set<std::string> declared;
   for (const DelegateRequest& request : requests) {
     const Provider& provider = ProviderOf(request.provider);
     DelegateReport report;
@@ -141,10 +178,12 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, boo
       report.problem = provider.missing;
     } else {
       const QuietLibrary quiet;
-      std::string problem;
-      delegate.reset(provider.create(request, &problem));
+      Made made;
+      delegate.reset(provider.create(request, &made));
       report.available = delegate != nullptr;
-      if (delegate == nullptr) report.problem = OneLine(problem);
+      if (delegate == nullptr) report.problem = OneLine(made.problem);
+      // A value that it refuses is no option that is ignored.
+      declared.insert(made.declared.begin(), made.declared.end());
     }
     if (!report.available) {
       const std::string text = report.flag + " is not available: " + report.problem;
@@ -154,6 +193,7 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, boo
     delegates_.push_back(std::move(delegate));
     reports_.push_back(std::move(report));
   }
+  WarnOfUndeclared(requests, declared);
 }
 
 void BenchDelegates::Apply(const Session& session) {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kExternalPath = "--external_delegate_path";
 constexpr const char* kExternalOptions = "--external_delegate_options";
+constexpr const char* kStableSettings = "--stable_delegate_settings_file";
 
 // What benchmark_model tells the GPU delegate, as options of ours.
 struct GpuFlag {
@@ -44,8 +45,6 @@ constexpr GpuFlag kGpuFlags[] = {
     {"--gpu-inference-for-sustained-speed,--gpu_inference_for_sustained_speed",
      "--gpu_inference_for_sustained_speed", "Tune kernels at first", "preference",
      "sustained_speed", "single_answer"},
-    {"--max-delegated-partitions,--max_delegated_partitions", "--max_delegated_partitions",
-     "At most so many partitions; 0 for all", "max_partitions", nullptr, nullptr},
     {"--delegate-serialize-dir,--delegate_serialize_dir", "--delegate_serialize_dir",
      "Keep compiled programs in this folder", "cache_dir", nullptr, nullptr},
     {"--delegate-serialize-token,--delegate_serialize_token", "--delegate_serialize_token",
@@ -65,14 +64,11 @@ constexpr Meaningless kMeaningless[] = {
     {"disable_nnapi_cpu", "there is no NNAPI"},
     {"enable_builtin_cast_constant_cache", "there is no such cache"},
     {"export_model_runtime_info", "see --json, or deputy explain --json"},
-    {"first_delegate_node_index", "see --exclude of deputy explain"},
     {"gpu_invoke_loop_times", "only special builds of benchmark_model have it"},
     {"gpu_wait_type", "the GPU delegate chooses"},
     {"hexagon_lib_path", "there is no Hexagon delegate"},
     {"hexagon_profiling", "there is no Hexagon delegate"},
-    {"last_delegate_node_index", "see --exclude of deputy explain"},
     {"memory_footprint_check_interval_ms", "the kernel keeps the peak"},
-    {"min_nodes_per_partition", "see min_gain_us of the GPU delegate"},
     {"model_runtime_info_output_file", "see --json, or deputy explain --json"},
     {"nnapi_accelerator_name", "there is no NNAPI"},
     {"nnapi_allow_dynamic_dimensions", "there is no NNAPI"},
@@ -86,8 +82,6 @@ constexpr Meaningless kMeaningless[] = {
     {"output_proto_filepath", "see --output_filepath"},
     {"release_dynamic_tensors", "memory of dynamic tensors is kept for the next inference"},
     {"result_file_path", "see --json"},
-    {"signature_to_run_for", "the first subgraph is measured"},
-    {"stable_delegate_settings_file", "name the library: --delegate LIB"},
     {"use_caching", "constants are always packed once"},
     {"xnnpack_force_fp16", "the XNNPACK delegate has no such option"},
     {"xnnpack_runtime_flags", "the XNNPACK delegate has no such option"},
@@ -252,6 +246,21 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
            "FILE");
   external("--external-delegate-options,--external_delegate_options",
            "What to tell it, e.g. key:value;key:value", "PAIRS");
+  external("--stable-delegate-settings-file,--stable_delegate_settings_file",
+           "JSON that names a stable delegate's library", "FILE");
+  const auto number = [&](const char* spellings, auto* value, const char* help) {
+    command->add_option(spellings, *value, help)
+        ->type_name("N")
+        ->group("Delegates, applied in the order given");
+  };
+  number("--max-delegated-partitions,--max_delegated_partitions", &options->max_partitions,
+         "At most so many partitions each; 0 for all");
+  number("--min-nodes-per-partition,--min_nodes_per_partition", &options->min_nodes,
+         "Partitions of fewer nodes stay on the CPU");
+  number("--first-delegate-node-index,--first_delegate_node_index",
+         &options->session.first_delegate_node, "Nodes before this one stay on the CPU");
+  number("--last-delegate-node-index,--last_delegate_node_index",
+         &options->session.last_delegate_node, "Nodes behind this one stay on the CPU");
   command
       ->add_flag("--require-delegate,--require_delegate", options->require_delegate,
                  "Fail unless each delegate takes a node")
@@ -367,6 +376,7 @@ std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
       const DelegateOption parsed = ParseDelegateOption(value);
       requests.push_back({"library", parsed.library, parsed.options});
     }
+    if (option->check_name(kStableSettings)) requests.push_back({"stable", value, {}});
     if (option->check_name(kExternalPath)) {
       library = requests.size();
       requests.push_back({"external", value, std::move(early)});
@@ -418,6 +428,12 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   options->delegates = RequestsInOrder(command);
   for (DelegateRequest& request : options->delegates) {
     request.settings = WithThreads({}, options->session.threads);
+    if (options->max_partitions != 0) {
+      request.settings.emplace_back("max_partitions", std::to_string(options->max_partitions));
+    }
+    if (options->min_nodes > 0) {
+      request.settings.emplace_back("min_nodes", std::to_string(options->min_nodes));
+    }
   }
   options->session.delegates.clear();  // the benchmark applies and counts them all itself
   const bool nothing_asked = options->delegates.empty();

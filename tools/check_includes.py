@@ -77,7 +77,7 @@ FREE = ('tests',)
 
 # Libraries that only some folders may use: what their headers' names begin with.
 LIBRARIES = {
-    ('flatbuffers/',): ('core/base', 'core/model', 'mindspore/ms'),
+    ('flatbuffers/',): ('core/base', 'core/model', 'mindspore/ms', 'tools'),
     ('schema_generated.h',): ('core/model', 'mindspore/ms'),
     ('ms_generated.h',): ('mindspore/ms',),
     ('CLI/', 'nlohmann/'): ('tools',),

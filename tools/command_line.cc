@@ -88,6 +88,13 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->type_name("HOW");
 }
 
+void AddSignatureOption(CLI::App* command, SessionOptions* options) {
+  command
+      ->add_option("--signature,--signature_to_run_for", options->signature,
+                   "Run what this signature names, not the first\nsubgraph")
+      ->type_name("KEY");
+}
+
 // --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.
 void AddUseOptions(CLI::App* command, SessionOptions* options) {
   const auto add = [&](const char* names, const char* name, const char* help) {
@@ -170,6 +177,7 @@ void AddRunCommand(CLI::App* app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
   AddSessionOptions(command, &options->session);
+  AddSignatureOption(command, &options->session);
   AddUseOptions(command, &options->session);
   command
       ->add_option("-i,--input", options->inputs,
@@ -204,6 +212,7 @@ void AddBenchCommand(CLI::App* app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app->add_subcommand("bench", "Measure a model, whole and by operator");
   AddSessionOptions(command, &options->session);
+  AddSignatureOption(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
@@ -221,6 +230,7 @@ void AddCompareCommand(CLI::App* app) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app->add_subcommand("compare", "Show where a delegate or model differs");
   AddSessionOptions(command, &options->session);
+  AddSignatureOption(command, &options->session);
   AddUseOptions(command, &options->session);
   command->add_option("--against", options->against, "The CPU without delegates, or another model")
       ->type_name("cpu|FILE")

@@ -44,13 +44,14 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
   return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
 }
 
-// What the user says of an option counts more.
+// What the user says of an option counts more. `out_declared` gets the keys that the library knows.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
-                            const DeputyPluginInfo& info) {
+                            const DeputyPluginInfo& info, std::vector<std::string>* out_declared) {
   for (const auto& setting : settings) {
     for (size_t i = 0; i < info.option_count; ++i) {
       if (setting.first != info.options[i].name) continue;
       option.options.insert(option.options.begin(), setting);
+      out_declared->push_back(setting.first);
     }
   }
   return option;
@@ -118,6 +119,7 @@ LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSetti
                            "",
                            "",
                            "",
+                           {},
                            WhyNotBuilt(option.library)};
   if (!loaded.problem.empty()) return loaded;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
@@ -125,7 +127,8 @@ LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSetti
   DeputyPluginInfo info = {};
   info.struct_size = sizeof info;
   if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
-    loaded.handle.reset(Create(plugin.get(), info.kind, WithSettings(option, settings, info)));
+    loaded.handle.reset(
+        Create(plugin.get(), info.kind, WithSettings(option, settings, info, &loaded.declared)));
   }
   if (loaded.handle == nullptr) {
     loaded.problem = DeputyLastError();

@@ -46,6 +46,8 @@ using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)
 struct LoadedDelegate {
   DelegateHandle handle;
   std::string library, name, version, vendor;
+  // Keys of the settings that its library declares.
+  std::vector<std::string> declared;
   std::string problem;
 };
 

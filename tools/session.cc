@@ -76,18 +76,18 @@ Session::Session(const SessionOptions& options)
     missing_ = MissingOperators(model());
     AddStandIns(missing_, settings.get());
   }
+  KeepFromDelegates(options.first_delegate_node, options.last_delegate_node, settings.get());
   interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   CheckSelectors(options.pins, options.excludes, interpreter_.get());
+  if (!options.signature.empty()) TakeSignature(options.signature);
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
   ApplyDelegates(options);
   // What follows a stand-in may not like the shape in the file; what is known is shown all the
   // same.
-  if (TfLiteInterpreterAllocateTensors(interpreter_.get()) != kTfLiteOk && missing_.empty()) {
-    Refuse("cannot be prepared");
-  }
+  if (Allocate() != kTfLiteOk && missing_.empty()) Refuse("cannot be prepared");
   prepare_ms_ = NowMs() - start;
   report_.clear();
 }
@@ -139,7 +139,48 @@ void Session::FailIfMissing() const {
   if (!left.empty()) FailWork("%s: %s", path_.c_str(), MissingText(left).c_str());
 }
 
+// How many nodes there are is known of an interpreter only; this one has no delegates.
+void Session::KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* settings) const {
+  if (first <= 0 && last == INT_MAX) return;
+  const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> plain(
+      TfLiteInterpreterCreate(model(), settings), &TfLiteInterpreterDelete);
+  if (plain == nullptr) Refuse("cannot be run");
+  DeputyPlacement placement = {};
+  placement.struct_size = sizeof placement;
+  placement.selector = kDeputySelectIndex;
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(plain.get()); ++s) {
+    placement.subgraph_index = s;
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(plain.get(), s); ++n) {
+      placement.node_index = n;
+      if (n >= first && n <= last) continue;
+      DeputyInterpreterOptionsAddPlacement(settings, &placement);
+    }
+  }
+}
+
+void Session::TakeSignature(const std::string& key) {
+  std::string keys;
+  bool known = false;
+  for (int i = 0; i < TfLiteInterpreterGetSignatureCount(interpreter_.get()); ++i) {
+    const std::string each = TfLiteInterpreterGetSignatureKey(interpreter_.get(), i);
+    known = known || each == key;
+    keys += Format("%s'%s'", keys.empty() ? "" : ", ", OneLine(each).c_str());
+  }
+  if (!known) {
+    FailUsage("no signature '%s'; the model has %s", OneLine(key).c_str(),
+              keys.empty() ? "none" : keys.c_str());
+  }
+  runner_.reset(TfLiteInterpreterGetSignatureRunner(interpreter_.get(), key.c_str()));
+  if (runner_ == nullptr) Refuse("has a signature that cannot be run");
+}
+
+TfLiteStatus Session::Allocate() {
+  return runner_ != nullptr ? TfLiteSignatureRunnerAllocateTensors(runner_.get())
+                            : TfLiteInterpreterAllocateTensors(interpreter_.get());
+}
+
 size_t Session::Close() {
+  runner_.reset();
   interpreter_.reset();
   return findings_.count();
 }
@@ -231,23 +272,33 @@ void Session::Resize(const std::string& assignment) {
   }
   if (!readable) FailUsage("--shape %s: expected NAME=1,2,3", assignment.c_str());
   const int index = FindInput(assignment.substr(0, equals));
-  if (TfLiteInterpreterResizeInputTensor(interpreter_.get(), index, dims.data(),
-                                         static_cast<int32_t>(dims.size())) != kTfLiteOk) {
-    Refuse("cannot take this shape");
-  }
+  const auto rank = static_cast<int32_t>(dims.size());
+  const TfLiteStatus status =
+      runner_ != nullptr
+          ? TfLiteSignatureRunnerResizeInputTensor(
+                runner_.get(), TfLiteSignatureRunnerGetInputName(runner_.get(), index), dims.data(),
+                rank)
+          : TfLiteInterpreterResizeInputTensor(interpreter_.get(), index, dims.data(), rank);
+  if (status != kTfLiteOk) Refuse("cannot take this shape");
 }
 
 int Session::input_count() const {
-  return TfLiteInterpreterGetInputTensorCount(interpreter_.get());
+  return runner_ != nullptr ? static_cast<int>(TfLiteSignatureRunnerGetInputCount(runner_.get()))
+                            : TfLiteInterpreterGetInputTensorCount(interpreter_.get());
 }
 int Session::output_count() const {
-  return TfLiteInterpreterGetOutputTensorCount(interpreter_.get());
+  return runner_ != nullptr ? static_cast<int>(TfLiteSignatureRunnerGetOutputCount(runner_.get()))
+                            : TfLiteInterpreterGetOutputTensorCount(interpreter_.get());
 }
 TfLiteTensor* Session::input(int index) const {
-  return TfLiteInterpreterGetInputTensor(interpreter_.get(), index);
+  if (runner_ == nullptr) return TfLiteInterpreterGetInputTensor(interpreter_.get(), index);
+  return TfLiteSignatureRunnerGetInputTensor(
+      runner_.get(), TfLiteSignatureRunnerGetInputName(runner_.get(), index));
 }
 const TfLiteTensor* Session::output(int index) const {
-  return TfLiteInterpreterGetOutputTensor(interpreter_.get(), index);
+  if (runner_ == nullptr) return TfLiteInterpreterGetOutputTensor(interpreter_.get(), index);
+  return TfLiteSignatureRunnerGetOutputTensor(
+      runner_.get(), TfLiteSignatureRunnerGetOutputName(runner_.get(), index));
 }
 
 int Session::FindInput(const std::string& name) const {
@@ -286,7 +337,8 @@ int Session::FindInput(const std::string& name) const {
 double Session::Invoke() {
   report_.clear();  // a delegate may have failed before, with the CPU standing in
   const double start = NowMs();
-  const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
+  const TfLiteStatus status = runner_ != nullptr ? TfLiteSignatureRunnerInvoke(runner_.get())
+                                                 : TfLiteInterpreterInvoke(interpreter_.get());
   const double took = NowMs() - start;
   if (status != kTfLiteOk) Refuse("failed while it ran");
   return took;

@@ -5,6 +5,7 @@
 #ifndef DEPUTY_TOOLS_SESSION_H_
 #define DEPUTY_TOOLS_SESSION_H_
 
+#include <climits>
 #include <cstdarg>
 #include <memory>
 #include <string>
@@ -36,6 +37,10 @@ struct SessionOptions {
   std::string verify;
   // Who may run what, see placement_option.h.
   std::vector<std::string> pins, excludes;
+  // Nodes of other numbers are kept from delegates, in every subgraph.
+  int first_delegate_node = 0, last_delegate_node = INT_MAX;
+  // The signature whose subgraph runs, with its inputs and outputs; "": the first subgraph.
+  std::string signature;
   // The model is shown even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;
   // Likewise if operators have no kernel: they get stand-ins, see missing.h.
@@ -97,6 +102,9 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
+  void KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* settings) const;
+  void TakeSignature(const std::string& key);
+  TfLiteStatus Allocate();
   void LoadDelegates(const SessionOptions& options);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
@@ -112,6 +120,9 @@ class Session {
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
+  // Of the signature that runs; null: the first subgraph does.
+  std::unique_ptr<TfLiteSignatureRunner, void (*)(TfLiteSignatureRunner*)> runner_{
+      nullptr, &TfLiteSignatureRunnerDelete};
 };
 
 // Whether the CPU multiplies in bfloat16 there.

@@ -3,6 +3,8 @@
 // An opaque delegate: it takes ADD nodes of two float32 tensors of one shape, without activation,
 // and sees graph and tensors through functions only, which it has from the runtime's library. As an
 // external delegate, or with STABLE_VERSION as a stable one.
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +96,42 @@ static TfLiteOpaqueDelegate* Create(void) {
 
 #ifdef STABLE_VERSION
 
-// Settings, if there are any, are a flag: 0 asks for a failure.
+// The field of a FlatBuffer table by its place in the vtable; NULL if it is not there.
+static const char* Field(const char* table, int place) {
+  int32_t back;
+  memcpy(&back, table, sizeof back);
+  const char* vtable = table - back;
+  uint16_t size, offset = 0;
+  memcpy(&size, vtable, sizeof size);
+  if (place < size) memcpy(&offset, vtable + place, sizeof offset);
+  return offset == 0 ? NULL : table + offset;
+}
+
+// What a field of a table refers to.
+static const char* Referred(const char* field) {
+  uint32_t offset;
+  memcpy(&offset, field, sizeof offset);
+  return field + offset;
+}
+
+// Writes what TensorFlow Lite's TFLiteSettings say: max_delegated_partitions, delegate_path and
+// delegate_name.
+static void LogSettings(const char* settings, const char* path) {
+  FILE* file = fopen(path, "w");
+  const char* loader = Referred(Field(settings, 28));
+  int32_t partitions = 0;
+  const char* field = Field(settings, 18);
+  if (field != NULL) memcpy(&partitions, field, sizeof partitions);
+  fprintf(file, "%d %s %s\n", partitions, Referred(Field(loader, 4)) + 4,
+          Referred(Field(loader, 6)) + 4);
+  fclose(file);
+}
+
+// Settings, if there are any, are a flag: 0 asks for a failure. With OPAQUE_LOG in the environment
+// they are the ones that TensorFlow Lite's loader takes, and are written to that file.
 static TfLiteOpaqueDelegate* CreateFromSettings(const void* settings) {
+  const char* log = getenv("OPAQUE_LOG");
+  if (log != NULL) LogSettings(settings, log);
   return settings != NULL && *(const char*)settings == 0 ? NULL : Create();
 }
 
