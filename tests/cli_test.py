@@ -710,6 +710,30 @@ class CliTest(unittest.TestCase):
             self.assertEqual(deputy("run", FLOAT, "--random",
                                     env={**os.environ, name: ""}).stderr, "")
 
+    def test_misspelt_variables_of_the_environment_are_said(self):
+        known = (ROOT / "core/base/environment.cc").read_text(encoding="utf-8")
+        known = set(re.findall(r'"([A-Z_]+)"', known.split("kKnown[] = {")[1].split("}")[0]))
+        read = set()
+        for folder in ("core", "c_api", "kernels", "gpu_cl", "npu_stub", "mindspore", "bridges", "tools"):
+            for path in (path for path in (ROOT / folder).rglob("*.c*") if path.suffix in (".c", ".cc")):
+                read |= set(re.findall(r'(?:getenv|EnvironmentChoice)\("DEPUTY_(\w+)"',
+                                       path.read_text(encoding="utf-8")))
+        self.assertTrue({"CPU", "PLUGIN_PATH", "NPU_FAULTS"} < read)
+        self.assertEqual(read - known, set())
+
+        def said(**variables):
+            result = deputy("ops", FLOAT, env={**os.environ, **variables})
+            self.assertEqual(result.returncode, 0)
+            return result.stderr
+
+        self.assertEqual(said(DEPUTY_VALIDATE="1"),
+                         "ERROR: DEPUTY_VALIDATE: there is no such variable; is DEPUTY_VALIDATION meant?\n")
+        self.assertIn("is DEPUTY_PLUGIN_PATH meant?", said(DEPUTY_PLUGINS_PATH="/x"))
+        self.assertIn("is DEPUTY_CPU meant?", said(DEPUTY_CPUS="avx2"))
+        # Those of others, and known ones.
+        self.assertEqual(said(DEPUTY_MY_PLUGIN="1", DEPUTY_GPUS="0", DEPUTY_="", XDEPUTY_CPUS="1",
+                              **{f"DEPUTY_{name}": "" for name in known}), "")
+
     def test_compare_shows_where_a_delegate_differs(self):
         same = json.loads(self.fine("compare", FLOAT, "--delegate", f"{PLUGINS}/libelementwise.so",
                                     "--json"))

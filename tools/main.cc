@@ -9,6 +9,7 @@
 #include <string>
 
 #include "command_line.h"
+#include "deputy/deputy.h"
 #include "text.h"
 
 namespace {
@@ -25,6 +26,7 @@ int Fail(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   try {
+    DeputyCheckEnvironment();
     deputy::tools::RunCommandLine(argc, argv);
   } catch (const deputy::tools::ToolError& error) {
     return Fail(error.exit_code, error.what());

@@ -58,6 +58,11 @@ TFL_CAPI_EXPORT void DeputySetDefaultReporter(void (*reporter)(void* user_data, 
                                                                va_list args),
                                               void* user_data);
 
+// Reports variables of the environment that look like misspelt ones of Deputy's, as DEPUTY_VALIDATE
+// for DEPUTY_VALIDATION; other names are left alone. What does not happen here happens when the
+// first interpreter is made: each is reported once per process. Any thread.
+TFL_CAPI_EXPORT void DeputyCheckEnvironment(void);
+
 // ------------------------------------------------------------------------------------------------
 // Operators
 // ------------------------------------------------------------------------------------------------

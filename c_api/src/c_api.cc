@@ -46,6 +46,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
   deputy::InterpreterConfig config;
   if (options != nullptr) config = options->config;
   config.make_delegate_parts = &deputy::MakeDelegation;
+  deputy::ReportMisspeltVariables();
   if (options == nullptr || !options->arithmetic_set) {
     if (EnvironmentChoice("DEPUTY_ARITHMETIC", {"default", "reference"}) == "reference") {
       config.arithmetic = deputy::Arithmetic::kReference;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "c_api/src/deliver.h"
+#include "core/base/environment.h"
 #include "core/model/op_names.h"
 #include "kernels/cpu/cpu.h"
 
@@ -15,6 +16,7 @@ using deputy::Deliver;
 using deputy::ErrorReporter;
 using deputy::FindSubgraph;
 using deputy::Guard;
+using deputy::Ignore;
 using deputy::ReadStruct;
 
 struct DeputyThreadPool {
@@ -77,6 +79,10 @@ const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter) {
 void DeputySetDefaultReporter(void (*reporter)(void* user_data, const char* format, va_list args),
                               void* user_data) {
   deputy::SetDefaultReporter(reporter, user_data);
+}
+
+void DeputyCheckEnvironment(void) {
+  Guard(Ignore, [] { deputy::ReportMisspeltVariables(); });
 }
 
 // ---- Models and options -------------------------------------------------------------------------

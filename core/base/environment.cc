@@ -1,12 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/environment.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <numeric>
+#include <string_view>
 
 #include "core/base/error.h"
 
 namespace deputy {
+namespace {
+
+constexpr std::string_view kPrefix = "DEPUTY_";
+
+constexpr const char* kKnown[] = {
+    "ARITHMETIC",   "CLBLAST_LIBRARY", "CPU",           "DELEGATE_POLICY", "LIBRARY", "GPU_FAULTS",
+    "NPU",          "NPU_FAULTS",      "OPENCL_DEVICE", "OPENCL_LIBRARY",  "PLAN",    "PLUGIN_PATH",
+    "PLUGIN_PROBE", "VALIDATION",
+};
+
+// How many letters have to be changed, added or left out to make one of the other.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t corner = row[0]++;
+    for (size_t k = 0; k < b.size(); ++k) {
+      const size_t changed = corner + (a[i] == b[k] ? 0 : 1);
+      corner = row[k + 1];
+      row[k + 1] = std::min({changed, corner + 1, row[k] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const char* const> KnownVariables() { return kKnown; }
+
+// A third of the letters may be wrong: VALIDATE is VALIDATION.
+std::string LikelyVariable(const std::string& name) {
+  constexpr size_t kLongest = 64;
+  if (!name.starts_with(kPrefix) || name.size() > kLongest) return "";
+  const std::string_view rest = std::string_view(name).substr(kPrefix.size());
+  std::string likely;
+  size_t least = kLongest;
+  for (const std::string_view known : kKnown) {
+    const size_t distance = EditDistance(rest, known);
+    if (distance == 0) return "";
+    if (3 * distance > known.size() || distance >= least) continue;
+    least = distance;
+    likely = std::string(kPrefix) + std::string(known);
+  }
+  return likely;
+}
+
+void ReportMisspeltVariables() {
+  static std::atomic_flag reported;
+  if (environ == nullptr || reported.test_and_set()) return;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with(kPrefix)) continue;
+    const std::string name(text.substr(0, text.find('=')));
+    const std::string likely = LikelyVariable(name);
+    if (likely.empty()) continue;
+    ErrorReporter().Report("%s: there is no such variable; is %s meant?", name.c_str(),
+                           likely.c_str());
+  }
+}
 
 std::string EnvironmentChoice(const char* name, const std::vector<std::string>& allowed) {
   const char* value = std::getenv(name);
