@@ -7,6 +7,7 @@ that attack a page are written here by hand, so Python's own library is enough.
 
     tests/explain_test.py BUILD_FOLDER
 """
+import html
 import html.parser
 import json
 import os
@@ -589,6 +590,53 @@ class ExplainTest(unittest.TestCase):
             for (x, y), (next_x, next_y) in zip(boxes, boxes[1:]):
                 self.assertTrue(next_x - x >= 196 if next_y == y else next_y - y >= 52)
 
+    def test_deep_graphs_are_cut_into_columns(self):
+        def drawn(count):
+            svg = self.folder / "graph.svg"
+            self.explain(self.model([(ABS, [i]) for i in range(count)]), "--svg", svg)
+            text = svg.read_text(encoding="utf-8")
+            boxes = re.findall(r'<rect x="([-\d.]+)" y="([-\d.]+)" width="196" height="52"', text)
+            self.assertEqual(len(boxes), count + 2)
+            width, height = map(float, re.search(r'<svg [^>]*width="(\d+)" height="(\d+)"', text).groups())
+            return width, height, {float(x) for x, _ in boxes}
+
+        width, height, columns = drawn(30)
+        self.assertEqual(len(columns), 1)
+        self.assertGreater(height, 8 * width)
+        width, height, columns = drawn(1000)
+        self.assertGreater(len(columns), 10)
+        self.assertTrue(1.2 < width / height < 2.2, (width, height))
+
+    # Node 0 makes tensor 2 of the constant 1, which nodes 1 and 2 read; 3 makes an output of it.
+    def constants_model(self):
+        tensors = [Table(_0=[1, 4], _1=("b", 0), _2=("I", int(i == 1)), _3=b"t%d" % i)
+                   for i in range(6)]
+        codes = [ABS, ADD, MUL]
+        operators = [Table(_0=("I", codes.index(op)), _1=inputs, _2=[output]) for op, inputs, output in
+                     ((ABS, [1], 2), (ADD, [0, 2], 3), (MUL, [3, 2], 4), (ABS, [1], 5))]
+        graph = Table(_0=tensors, _1=[0], _2=[4, 5], _3=operators, _4=b"main")
+        path = self.folder / "constants.tflite"
+        path.write_bytes(bytes(Writer(Table(
+            _0=("I", 3), _1=[Table(_0=("b", op), _2=("i", 1), _3=("i", op)) for op in codes], _2=[graph],
+            _4=[Table(), Table(_0=bytes(16))])).data))
+        return path
+
+    def test_nodes_of_constants_alone_are_drawn_in_their_reader(self):
+        path, page = self.page(self.constants_model())
+        text = path.read_text(encoding="utf-8")
+        self.assertEqual(sorted(page.owners), ["0-1", "0-2", "0-3"])
+        self.assertEqual(page.rows, ["0-0", "0-1", "0-2", "0-3"])
+        self.assertIn('<tr id="r0-0" data-node="0-0" data-in="0-1"', text)
+        self.assertEqual(text.count(">16 B, 1 constant +1 node</text>"), 2)
+        self.assertEqual(text.count(">1 constant, 16 B</text>"), 1)
+        # t0 -> 1, 1 -> 2, 2 -> its output, 3 -> its output
+        self.assertEqual((page.edges, page.ends), (4, 3))
+        self.assertIn("<dt>of constants</dt><dd>ABS</dd>", text)
+        dot = self.folder / "graph.dot"
+        self.explain(self.constants_model(), "--dot", dot)
+        self.assertEqual(dot.read_text(encoding="utf-8").count(" -> "), 4)
+        self.assertNotIn("s0n0", dot.read_text(encoding="utf-8"))
+
     HOSTILE = (b"<script>alert(1)</script>", b"</svg><img src=x onerror=alert(1)>",
                b"\"'><b>&amp;", b"a\x1b[31m\nb\x00c", b"\xff\xfe\xc3(")
 
@@ -625,6 +673,54 @@ class ExplainTest(unittest.TestCase):
         self.assertRegex(result.stdout, r'<g class="node chosen"[^>]* id="n0-3"')
         self.assertEqual(re.findall(r'<section class="details" id="(\w+-\d+)">', result.stdout),
                          ["d0-3"])
+
+    # Two hundred nodes, seen at 1:1, and what wheel, mouse and two fingers make of the view.
+    GESTURES = '''<script>
+        const main = document.querySelector('.main'), corner = main.getBoundingClientRect();
+        const seen = () => main.getAttribute('viewBox').split(' ').map(Number);
+        const views = [];
+        const point = (type, id, x, y) => main.dispatchEvent(new PointerEvent(type, {
+          pointerId: id, clientX: corner.left + x, clientY: corner.top + y, bubbles: true}));
+        const wheel = (more) => main.dispatchEvent(new WheelEvent('wheel', {
+          clientX: corner.left + 100, clientY: corner.top + 100, cancelable: true, ...more}));
+        views.push(seen());
+        wheel({deltaY: 120});
+        views.push(seen());
+        wheel({deltaY: -120, ctrlKey: true});
+        views.push(seen());
+        point('pointerdown', 1, 100, 200); point('pointermove', 1, 90, 150); point('pointermove', 1, 60, 100);
+        point('pointerup', 1, 60, 100);
+        views.push(seen());
+        point('pointerdown', 1, 100, 100); point('pointerdown', 2, 200, 100);
+        point('pointermove', 1, 50, 100); point('pointermove', 2, 250, 100);
+        point('pointerup', 1, 50, 100); point('pointerup', 2, 250, 100);
+        views.push(seen());
+        document.body.dataset.views = JSON.stringify(views);
+        </script>'''
+
+    def test_the_graph_moves_and_zooms_in_a_browser(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser")
+        if browser is None:
+            self.skipTest("no chromium here")
+        path, _ = self.page(self.model(chain(*[ABS] * 200)))
+        path.write_text(path.read_text(encoding="utf-8") + self.GESTURES, encoding="utf-8")
+        for width in (420, 900, 1600):
+            result = subprocess.run(
+                [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                 f"--window-size={width},900", f"--user-data-dir={self.folder / 'browser'}",
+                 f"file://{path}"],
+                capture_output=True, text=True, timeout=120, errors="replace")
+            if result.returncode != 0 or "<svg" not in result.stdout:
+                self.skipTest("chromium does not run here: " + result.stderr[-200:])
+            first, down, near, dragged, pinched = json.loads(
+                html.unescape(re.search(r'data-views="([^"]*)"', result.stdout)[1]))
+            scale = down[3] / near[3]
+            self.assertGreater(down[1], first[1])
+            self.assertEqual(down[2:], first[2:])
+            self.assertAlmostEqual(scale, 1.492, places=2)
+            self.assertGreater(dragged[1], near[1])
+            self.assertEqual(dragged[2:], near[2:])
+            self.assertAlmostEqual(dragged[3] / pinched[3], 2, places=1)
 
     def test_a_page_that_cannot_be_written_is_a_mistake(self):
         self.refused(2, "No such file", DIGITS, "--html", self.folder / "no" / "page.html")

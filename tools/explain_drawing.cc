@@ -55,12 +55,15 @@ size_t PartitionCount(const Json& report) {
 
 }  // namespace
 
-Drawing::Drawing(const Json& report, const Json& subgraph) : report_(report), subgraph_(subgraph) {
+Drawing::Drawing(const Json& report, const Json& subgraph)
+    : report_(report), subgraph_(subgraph), folding_(subgraph) {
   FindTimes();
   AddInputs();
-  for (const Json& node : subgraph["nodes"]) AddNode(node);
+  for (const Json& node : subgraph["nodes"]) {
+    if (folding_.ReaderOf(node) == nullptr) AddNode(node);
+  }
   AddOutputs();
-  // What comes from constants alone, as a DEQUANTIZE of weights, stands beside the rest.
+  // What comes from constants alone and is not folded, as random numbers, stands beside the rest.
   std::vector<bool> beside(boxes_.size(), true);
   for (size_t i = 0; i < boxes_.size(); ++i) beside[i] = boxes_[i].node != nullptr;
   for (const Line& line : lines_) {
@@ -154,6 +157,7 @@ void Drawing::AddLine(const Json& index, size_t reader) {
 // Tensors that nodes give out and none reads.
 void Drawing::AddOutputs() {
   for (const Json& node : subgraph_["nodes"]) {
+    if (folding_.ReaderOf(node) != nullptr) continue;
     for (const Json& index : node["outputs"]) {
       const Json* tensor = Tensor(index);
       if (tensor == nullptr || is_read_[index]) continue;
@@ -269,13 +273,15 @@ std::string Drawing::BoxText(size_t index) const {
          "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" +
          OwnerClass(node["owner"]) + (heat < 0 ? "" : Format(" heat-%d", heat)) + "\"/>" +
          text(17, "", JsonText(node["index"]) + " " + node["operator"].get<std::string>()) +
-         text(31, kSmall, CaptionText(node)) + text(45, kSmall, ConstantsText(subgraph_, node)) +
+         text(31, kSmall, CaptionText(node)) + text(45, kSmall, folding_.ConstantsText(node)) +
          "</g>\n";
 }
 
 std::string Drawing::Hover(const Json& node) const {
   std::string text = JsonText(node["index"]) + " " + node["operator"].get<std::string>() + ": " +
                      RunnerText(report_, node);
+  const std::string folded = folding_.FoldedText(node);
+  if (!folded.empty()) text += "; with " + folded + " of constants";
   for (const Json& answer : node["answers"]) {
     if (answer["taken"].get<bool>()) continue;
     text += "; [" + JsonText(answer["delegate"]) + "] " + answer["reason_name"].get<std::string>() +

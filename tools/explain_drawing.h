@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "explain_folding.h"
 #include "graph_layout.h"
 #include "json.h"
 
@@ -59,6 +60,7 @@ class Drawing {
 
   const Json& report_;
   const Json& subgraph_;
+  const Folding folding_;
   std::vector<Box> boxes_;
   std::vector<Line> lines_;
   std::vector<std::pair<size_t, size_t>> pairs_;

@@ -3,10 +3,12 @@
 // The graph as files for other programs: SVG for pictures and documents, DOT for Graphviz.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "explain_drawing.h"
+#include "explain_folding.h"
 #include "explain_markup.h"
 #include "explain_report.h"
 #include "text.h"
@@ -41,7 +43,10 @@ std::string Label(const std::vector<std::string>& lines) {
 class Dot {
  public:
   Dot(const Json& report, const Json& subgraph)
-      : report_(report), subgraph_(subgraph), prefix_("s" + JsonText(subgraph["index"])) {}
+      : report_(report),
+        subgraph_(subgraph),
+        folding_(subgraph),
+        prefix_("s" + JsonText(subgraph["index"])) {}
 
   std::string Text() {
     std::string text =
@@ -50,18 +55,19 @@ class Dot {
         ";\n";
     for (const Json& partition : subgraph_["partitions"]) text += Partition(partition);
     for (const Json& node : subgraph_["nodes"]) {
-      if (!node["partition"].is_number()) text += "    " + Node(node);
+      if (HasBox(node) && !node["partition"].is_number()) text += "    " + Node(node);
     }
     return text + Edges() + "  }\n";
   }
 
  private:
+  bool HasBox(const Json& node) const { return folding_.ReaderOf(node) == nullptr; }
   std::string NameOf(const Json& node) const { return prefix_ + "n" + JsonText(node["index"]); }
 
   std::string Node(const Json& node) const {
     return NameOf(node) + " [label=" +
            Label({JsonText(node["index"]) + " " + node["operator"].get<std::string>(),
-                  CaptionText(node), ConstantsText(subgraph_, node)}) +
+                  CaptionText(node), folding_.ConstantsText(node)}) +
            ", fillcolor=\"" + OwnerColour(node["owner"].get<int>()) + "\"];\n";
   }
 
@@ -72,7 +78,7 @@ class Dot {
         Label({Format("partition %zu", index), OwnerText(report_, partition["delegate"])}) +
         "; color=\"" + PartitionColour(index) + "\"; penwidth=2;\n";
     for (const Json& node : subgraph_["nodes"]) {
-      if (node["partition"] == index) text += "      " + Node(node);
+      if (HasBox(node) && node["partition"] == index) text += "      " + Node(node);
     }
     return text + "    }\n";
   }
@@ -81,14 +87,18 @@ class Dot {
   std::string Edges() {
     std::map<int, std::string> makers;
     std::map<int, bool> is_read;
+    std::set<int> folded;
     for (const Json& node : subgraph_["nodes"]) {
-      for (const Json& index : node["outputs"]) makers[index.get<int>()] = NameOf(node);
+      for (const Json& index : node["outputs"]) {
+        makers[index.get<int>()] = NameOf(node);
+        if (!HasBox(node)) folded.insert(index.get<int>());
+      }
     }
     std::string text;
     for (const Json& node : subgraph_["nodes"]) {
       for (const Json& index : node["inputs"]) {
         const int number = index;
-        if (!IsTensor(number)) continue;
+        if (!IsTensor(number) || !HasBox(node) || folded.count(number) != 0) continue;
         const Json& tensor = TensorAt(number);
         if (makers.count(number) == 0) {
           if (tensor["constant"].get<bool>()) continue;
@@ -102,7 +112,7 @@ class Dot {
     for (const Json& node : subgraph_["nodes"]) {
       for (const Json& index : node["outputs"]) {
         const int number = index;
-        if (!IsTensor(number) || is_read[number]) continue;
+        if (!IsTensor(number) || !HasBox(node) || is_read[number]) continue;
         text += End(number, "output") +
                 Edge(NameOf(node), prefix_ + "t" + std::to_string(number), TensorAt(number));
       }
@@ -130,6 +140,7 @@ class Dot {
 
   const Json& report_;
   const Json& subgraph_;
+  const Folding folding_;
   const std::string prefix_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "explain_drawing.h"
+#include "explain_folding.h"
 #include "explain_markup.h"
 #include "explain_page.h"
 #include "explain_report.h"
@@ -187,7 +188,8 @@ std::string AnswerHtml(const Json& answer) {
   return html;
 }
 
-std::string Details(const Json& report, const Json& subgraph, const Json& node) {
+std::string Details(const Json& report, const Json& subgraph, const Folding& folding,
+                    const Json& node) {
   std::string html = "<section class=\"details\" id=\"d" + KeyOf(subgraph, node) +
                      "\" hidden><h3>" + JsonText(node["index"]) + " " + Escape(node["operator"]) +
                      "</h3><dl><dt>run by</dt><dd>" + Escape(RunnerText(report, node)) + "</dd>";
@@ -199,20 +201,28 @@ std::string Details(const Json& report, const Json& subgraph, const Json& node) 
   }
   if (!node["answers"].empty()) html += "<dt>answers</dt>";
   for (const Json& answer : node["answers"]) html += "<dd>" + AnswerHtml(answer) + "</dd>";
+  if (const Json* reader = folding.ReaderOf(node)) {
+    html += "<dt>drawn in</dt><dd>" + JsonText((*reader)["index"]) + " " +
+            Escape((*reader)["operator"]) + "</dd>";
+  }
+  const std::string folded = folding.FoldedText(node);
+  if (!folded.empty()) html += "<dt>of constants</dt><dd>" + Escape(folded) + "</dd>";
   html += "<dt>reads</dt>" + TensorList(subgraph, node["inputs"]);
   html += "<dt>gives out</dt>" + TensorList(subgraph, node["outputs"]);
   return html + "</dl></section>\n";
 }
 
 std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& reasons,
-                    const Json& node) {
+                    const Folding& folding, const Json& node) {
   const std::string key = KeyOf(subgraph, node);
   std::string answers;
   for (const Json& answer : node["answers"]) {
     answers += (answers.empty() ? "" : "<br>") + reasons.Brief(node, answer);
   }
   const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
-  std::string row = "<tr id=\"r" + key + "\" data-node=\"" + key + "\" tabindex=\"0\">" +
+  const Json* reader = folding.ReaderOf(node);
+  const std::string box = reader == nullptr ? "" : " data-in=\"" + KeyOf(subgraph, *reader) + "\"";
+  std::string row = "<tr id=\"r" + key + "\" data-node=\"" + key + "\"" + box + " tabindex=\"0\">" +
                     "<td class=\"number\">" + JsonText(node["index"]) + "</td><td>" +
                     Escape(node["operator"]) + "</td><td><span class=\"swatch " +
                     OwnerClass(node["owner"]) + "\"></span>" + Escape(RunnerText(report, node)) +
@@ -224,13 +234,16 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& rea
   return row + "<td>" + answers + "</td></tr>\n";
 }
 
-std::string NodeTable(const Json& report, const Json& subgraph, const Reasons& reasons) {
+std::string NodeTable(const Json& report, const Json& subgraph, const Reasons& reasons,
+                      const Folding& folding) {
   std::string html =
       "<table class=\"nodes\">\n<tr><th class=\"number\">node</th><th>operator</th><th>run "
       "by</th><th class=\"number\">partition</th>";
   if (report["inferences"] != 0) html += "<th class=\"number\">time</th>";
   html += "<th>answers</th></tr>\n";
-  for (const Json& node : subgraph["nodes"]) html += NodeRow(report, subgraph, reasons, node);
+  for (const Json& node : subgraph["nodes"]) {
+    html += NodeRow(report, subgraph, reasons, folding, node);
+  }
   return html + "</table>\n";
 }
 
@@ -320,9 +333,10 @@ std::string SubgraphHtml(const Json& report, const Json& subgraph) {
         "arrows cross one.</p>\n";
   }
   const Reasons reasons(subgraph);
-  for (const Json& node : subgraph["nodes"]) html += Details(report, subgraph, node);
+  const Folding folding(subgraph);
+  for (const Json& node : subgraph["nodes"]) html += Details(report, subgraph, folding, node);
   return html + "</aside></div>\n" + Scrolled(PartitionTable(report, subgraph)) +
-         Scrolled(reasons.TableHtml()) + Scrolled(NodeTable(report, subgraph, reasons)) +
+         Scrolled(reasons.TableHtml()) + Scrolled(NodeTable(report, subgraph, reasons, folding)) +
          "</section>\n";
 }
 

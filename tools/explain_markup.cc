@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <set>
 
 #include "explain_report.h"
 #include "text.h"
@@ -110,21 +109,6 @@ std::string CaptionText(const Json& node) {
   if (node["cost_ns"].is_number()) text += ", " + NanosecondsText(node["cost_ns"]);
   if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
   return text;
-}
-
-std::string ConstantsText(const Json& subgraph, const Json& node) {
-  const Json& tensors = subgraph["tensors"];
-  std::set<int> seen;
-  size_t bytes = 0;
-  for (const Json& index : node["inputs"]) {
-    const int number = index;
-    if (number < 0 || static_cast<size_t>(number) >= tensors.size()) continue;
-    const Json& tensor = tensors[static_cast<size_t>(number)];
-    if (!tensor["constant"].get<bool>() || !seen.insert(number).second) continue;
-    bytes += tensor["bytes"].get<size_t>();
-  }
-  if (seen.empty()) return "";
-  return PluralText(seen.size(), "constant", "constants") + ", " + BytesText(bytes);
 }
 
 }  // namespace deputy::tools

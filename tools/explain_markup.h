@@ -37,8 +37,6 @@ std::string RunnerText(const Json& report, const Json& node);
 std::string PlainShape(const Json& tensor);
 // The second line of a node's box: who, why not somebody else, and how long.
 std::string CaptionText(const Json& node);
-// "2 constants, 9.2 KiB", or "" for a node that reads none of the model's.
-std::string ConstantsText(const Json& subgraph, const Json& node);
 
 }  // namespace deputy::tools
 

@@ -35,6 +35,7 @@ button[aria-pressed=true] { background: var(--ring); color: #fff; }
 .overview { position: absolute; right: 6px; bottom: 6px; width: 110px; height: 190px;
   background: var(--paper); border: 1px solid var(--rule); cursor: pointer;
   touch-action: none; }
+.overview.across { width: 190px; height: 110px; }
 .overview .window { fill: var(--ring); fill-opacity: .12; stroke: var(--ring); stroke-width: 2px;
   vector-effect: non-scaling-stroke; }
 aside { flex: 0 0 20rem; max-height: 82vh; overflow: auto; overflow-wrap: anywhere; }
@@ -54,7 +55,8 @@ tr.chosen td { background: var(--mark); } tr[data-node] { cursor: pointer; }
   body { margin: .7rem; font-size: 13px; }
   .panes { flex-direction: column; } .view { width: 100%; }
   .graph { height: 62vh; } aside { flex: none; width: 100%; max-height: 45vh; }
-  .overview { width: 64px; height: 120px; } td, th { padding: .15rem .35rem; }
+  .overview { width: 64px; height: 120px; }
+  .overview.across { width: 120px; height: 64px; } td, th { padding: .15rem .35rem; }
 }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #16181c; --ink: #e8e8e8; --soft: #a9adb5; --rule: #3a3e46; --head: #23262c;
@@ -73,6 +75,7 @@ const pane = (section) => {
   const seen = small.querySelector('.window'), input = section.querySelector('input');
   const found = section.querySelector('.found');
   const whole = {w: +main.dataset.width, h: +main.dataset.height};
+  small.classList.toggle('across', whole.w > whole.h);
   const size = () => ({w: Math.max(main.clientWidth, 1), h: Math.max(main.clientHeight, 1)});
   let x = 0, y = 0, scale = 1;  // the point in the upper left corner, pixels per unit
 
@@ -225,7 +228,9 @@ const choose = (key, fromTable) => {
   for (const text of document.querySelectorAll('.details')) text.hidden = true;
   const hint = document.getElementById('hint');
   if (hint) hint.hidden = true;
-  const node = document.getElementById('n' + key), row = document.getElementById('r' + key);
+  const row = document.getElementById('r' + key);
+  // What is folded into another node has no box of its own.
+  const node = document.getElementById('n' + (row && row.dataset.in ? row.dataset.in : key));
   const details = document.getElementById('d' + key);
   if (node) node.classList.add('chosen');
   if (row) row.classList.add('chosen');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The classic in four steps: layers by longest path, a slot in every layer that a line passes, an
-// order in each layer by the mean place of what is above, then places as near to that mean as the
-// order and the widths allow.
+// The classic in four steps, and a fifth for deep graphs: layers by longest path, a slot in every
+// layer that a line passes, an order in each layer by the mean place of what is above, then places
+// as near to that mean as the order and the widths allow, then columns.
 #include "graph_layout.h"
 
 #include <algorithm>
@@ -17,6 +17,11 @@ namespace {
 constexpr size_t kMaxSlots = 20'000;
 constexpr double kSlotWidth = 10;
 constexpr size_t kAlonePerLayer = 4;
+// A graph of so many layers is cut into so many columns at most, of no fewer rows.
+constexpr size_t kDeep = 48, kMostColumns = 64, kLeastRows = 12;
+// Wanted of the width by the height, and the space between columns with the lines in it.
+constexpr double kAspect = 1.5, kGutter = 110, kTurn = 22, kLane = 5;
+constexpr size_t kMostLanes = 12;
 
 // A box, or the place where a line passes a layer.
 struct Slot {
@@ -162,32 +167,101 @@ class Layout {
     }
   }
 
-  GraphLayout Result() const {
-    GraphLayout result;
-    double left = 0, right = 0;
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      const double edge = slots_[i].x - slots_[i].width / 2;
-      left = i == 0 ? edge : std::min(left, edge);
-      right = i == 0 ? edge + slots_[i].width : std::max(right, edge + slots_[i].width);
+  // A run of layers, with the places of its slots from `left` to `right`, drawn further to the
+  // right by `shift`. Lines to other columns go up in the gutter behind it.
+  struct Column {
+    double left = 0, right = 0, shift = 0;
+    size_t lanes = 0;
+  };
+
+  size_t ColumnOf(size_t slot) const { return slots_[slot].layer / rows_; }
+  double Step() const { return sizes_.box_height + sizes_.gap_y; }
+
+  // As many columns as make the whole about half as wide again as high. How wide it gets is not
+  // known before, since graphs drift to one side.
+  void CutIntoColumns() {
+    const size_t most =
+        layer_count_ < kDeep ? 1 : std::min(kMostColumns, layer_count_ / kLeastRows);
+    for (size_t count = 1; count <= most; ++count) {
+      Cut(count);
+      const Column& last = columns_.back();
+      const double height = static_cast<double>(rows_) * Step() + 2 * Room();
+      if (last.right + last.shift >= kAspect * height) return;
     }
-    const double step = sizes_.box_height + sizes_.gap_y;
-    const auto top = [&](size_t slot) {
-      return GraphLayout::Point{slots_[slot].x - left,
-                                static_cast<double>(slots_[slot].layer) * step};
-    };
-    for (size_t i = 0; i < box_count_; ++i) result.boxes.push_back(top(i));
+  }
+
+  void Cut(size_t count) {
+    rows_ = std::max<size_t>(1, (layer_count_ + count - 1) / count);
+    columns_.assign(layer_count_ == 0 ? 1 : (layer_count_ - 1) / rows_ + 1, Column());
+    std::vector<bool> begun(columns_.size(), false);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      Column& column = columns_[ColumnOf(i)];
+      const double edge = slots_[i].x - slots_[i].width / 2;
+      const double other = edge + slots_[i].width;
+      column.left = begun[ColumnOf(i)] ? std::min(column.left, edge) : edge;
+      column.right = begun[ColumnOf(i)] ? std::max(column.right, other) : other;
+      begun[ColumnOf(i)] = true;
+    }
+    for (const std::vector<size_t>& path : paths_) {
+      for (size_t i = 1; i < path.size(); ++i) {
+        Column& column = columns_[ColumnOf(path[i - 1])];
+        if (ColumnOf(path[i - 1]) != ColumnOf(path[i])) ++column.lanes;
+      }
+    }
+    double at = 0;
+    for (Column& column : columns_) {
+      column.shift = at - column.left;
+      const auto lanes = static_cast<double>(std::min(column.lanes, kMostLanes));
+      at += column.right - column.left + kGutter + kLane * lanes;
+    }
+  }
+
+  // Above and below columns, for the lines between them.
+  double Room() const {
+    return columns_.size() == 1 ? 0 : kTurn + kLane * static_cast<double>(kMostLanes);
+  }
+
+  GraphLayout::Point Top(size_t slot) const {
+    return {slots_[slot].x + columns_[ColumnOf(slot)].shift,
+            Room() + static_cast<double>(slots_[slot].layer % rows_) * Step()};
+  }
+
+  // Down to the foot of the column, up in the gutter behind it, and down into the next one.
+  void Turn(size_t above, size_t below, size_t lane,
+            std::vector<GraphLayout::Point>* points) const {
+    const Column& column = columns_[ColumnOf(above)];
+    const double aside = kTurn + kLane * static_cast<double>(lane % kMostLanes);
+    const double gutter = column.right + column.shift + aside;
+    const double foot = Room() + static_cast<double>(rows_) * Step() - sizes_.gap_y + aside;
+    const double head = Room() - aside;
+    points->push_back({Top(above).x, foot});
+    points->push_back({gutter, foot});
+    points->push_back({gutter, head});
+    points->push_back({Top(below).x, head});
+  }
+
+  GraphLayout Result() {
+    CutIntoColumns();
+    GraphLayout result;
+    for (size_t i = 0; i < box_count_; ++i) result.boxes.push_back(Top(i));
+    std::vector<size_t> lanes(columns_.size(), 0);
     for (const std::vector<size_t>& path : paths_) {
       std::vector<GraphLayout::Point> points;
-      for (size_t step_index = 0; step_index < path.size(); ++step_index) {
-        GraphLayout::Point point = top(path[step_index]);
-        if (step_index > 0) points.push_back(point);
+      for (size_t i = 0; i < path.size(); ++i) {
+        GraphLayout::Point point = Top(path[i]);
+        if (i > 0) points.push_back(point);
         point.y += sizes_.box_height;
-        if (step_index + 1 < path.size()) points.push_back(point);
+        if (i + 1 == path.size()) continue;
+        points.push_back(point);
+        const size_t column = ColumnOf(path[i]);
+        if (column != ColumnOf(path[i + 1])) Turn(path[i], path[i + 1], lanes[column]++, &points);
       }
       result.lines.push_back(std::move(points));
     }
-    result.width = right - left;
-    result.height = layer_count_ == 0 ? 0 : static_cast<double>(layer_count_) * step - sizes_.gap_y;
+    const Column& last = columns_.back();
+    result.width = last.right + last.shift;
+    result.height =
+        layer_count_ == 0 ? 0 : static_cast<double>(rows_) * Step() - sizes_.gap_y + 2 * Room();
     return result;
   }
 
@@ -197,6 +271,8 @@ class Layout {
   std::vector<Slot> slots_;  // the boxes first
   std::vector<std::vector<size_t>> paths_;
   size_t layer_count_ = 0;
+  size_t rows_ = 1;  // layers of a column
+  std::vector<Column> columns_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where boxes and the lines between them go: layers from top to bottom, every line downwards. Plain
-// numbers in and out, so that it knows nothing of models.
+// Where boxes and the lines between them go: layers from top to bottom, every line downwards. A
+// deep graph is cut into columns from left to right, which lines leave at the foot and enter at the
+// head. Plain numbers in and out, so that it knows nothing of models.
 #ifndef DEPUTY_TOOLS_GRAPH_LAYOUT_H_
 #define DEPUTY_TOOLS_GRAPH_LAYOUT_H_
 

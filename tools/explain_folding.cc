@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain_folding.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+// Into one node; models may be hostile.
+constexpr size_t kMostFolded = 64;
+
+// Operators whose result is another each time, or that do more than compute.
+bool IsPlain(std::string_view name) {
+  constexpr std::string_view kOthers[] = {"RANDOM_STANDARD_NORMAL",
+                                          "RANDOM_UNIFORM",
+                                          "MULTINOMIAL",
+                                          "STABLEHLO_RNG_BIT_GENERATOR",
+                                          "IF",
+                                          "WHILE",
+                                          "CALL",
+                                          "CALL_ONCE"};
+  return std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers);
+}
+
+}  // namespace
+
+// Forwards, a node is folded if all it reads is; backwards, it is not if nobody reads it after all.
+Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
+  std::vector<const Json*> folded;
+  for (const Json& node : subgraph["nodes"]) {
+    for (const Json& index : node["outputs"]) given_out_[index.get<int>()] = true;
+  }
+  for (const Json& node : subgraph["nodes"]) {
+    if (!ComputesFromConstants(node)) continue;
+    folded.push_back(&node);
+    for (const Json& index : node["outputs"]) makers_[index.get<int>()] = &node;
+  }
+  // The last reader that is looked at is the first in the order of execution.
+  std::map<int, const Json*> readers;
+  const auto& nodes = subgraph["nodes"];
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const Json& node = nodes[i];
+    const bool was_folded = std::binary_search(folded.begin(), folded.end(), &node);
+    const Json* box = &node;
+    for (const Json& index : node["outputs"]) {
+      if (!was_folded) break;
+      const auto reader = readers.find(index.get<int>());
+      box = reader == readers.end() ? &node : reader->second;
+      if (box == &node) break;
+    }
+    if (was_folded && box != &node) {
+      readers_[&node] = box;
+    } else if (was_folded) {
+      for (const Json& index : node["outputs"]) makers_.erase(index.get<int>());
+    }
+    for (const Json& index : node["inputs"]) readers[index.get<int>()] = box;
+  }
+}
+
+bool Folding::IsConstant(int tensor) const {
+  const Json& tensors = subgraph_["tensors"];
+  return tensor >= 0 && static_cast<size_t>(tensor) < tensors.size() &&
+         given_out_.count(tensor) == 0 &&
+         tensors[static_cast<size_t>(tensor)]["constant"].get<bool>();
+}
+
+bool Folding::ComputesFromConstants(const Json& node) const {
+  bool any = false;
+  for (const Json& index : node["inputs"]) {
+    const int tensor = index;
+    if (tensor < 0) continue;
+    if (!IsConstant(tensor) && makers_.count(tensor) == 0) return false;
+    any = true;
+  }
+  return any && !node["outputs"].empty() && IsPlain(node["operator"].get<std::string>());
+}
+
+const Json* Folding::ReaderOf(const Json& node) const {
+  const auto reader = readers_.find(&node);
+  return reader == readers_.end() ? nullptr : reader->second;
+}
+
+std::vector<const Json*> Folding::FoldedInto(const Json& node) const {
+  std::vector<const Json*> found;
+  const auto add = [&](const Json& reader) {
+    for (const Json& index : reader["inputs"]) {
+      const auto maker = makers_.find(index.get<int>());
+      if (maker == makers_.end() || found.size() >= kMostFolded) continue;
+      if (std::find(found.begin(), found.end(), maker->second) == found.end()) {
+        found.push_back(maker->second);
+      }
+    }
+  };
+  add(node);
+  for (size_t i = 0; i < found.size(); ++i) add(*found[i]);
+  return found;
+}
+
+std::string Folding::ConstantsText(const Json& node) const {
+  std::vector<const Json*> readers = FoldedInto(node);
+  const size_t folded = readers.size();
+  readers.push_back(&node);
+  std::set<int> seen;
+  size_t bytes = 0;
+  for (const Json* reader : readers) {
+    for (const Json& index : (*reader)["inputs"]) {
+      const int tensor = index;
+      if (!IsConstant(tensor) || !seen.insert(tensor).second) continue;
+      bytes += subgraph_["tensors"][static_cast<size_t>(tensor)]["bytes"].get<size_t>();
+    }
+  }
+  if (seen.empty()) return "";
+  const std::string constants = PluralText(seen.size(), "constant", "constants");
+  if (folded == 0) return constants + ", " + BytesText(bytes);
+  return BytesText(bytes) + ", " + constants + " +" + PluralText(folded, "node", "nodes");
+}
+
+std::string Folding::FoldedText(const Json& node) const {
+  std::map<std::string, size_t> counts;
+  for (const Json* each : FoldedInto(node)) ++counts[(*each)["operator"].get<std::string>()];
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += (text.empty() ? "" : ", ") + (count == 1 ? "" : std::to_string(count) + " ") + name;
+  }
+  return text;
+}
+
+}  // namespace deputy::tools
