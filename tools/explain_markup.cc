@@ -30,34 +30,6 @@ std::string Colour(size_t index, double saturation, double lightness) {
 
 }  // namespace
 
-std::string Escape(const std::string& text) {
-  std::string escaped;
-  for (const char c : OneLine(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string Escape(const Json& text) { return Escape(text.get<std::string>()); }
-
 std::string OwnerColour(int owner) {
   return owner < 0 ? kCpuColour : kColours[static_cast<size_t>(owner) % std::size(kColours)];
 }

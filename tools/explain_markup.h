@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page, the SVG and the DOT form of an explanation share: words, colours and escapes.
+// What the page, the SVG and the DOT form of an explanation share: words and colours, and escapes
+// (escape.h).
 #ifndef DEPUTY_TOOLS_EXPLAIN_MARKUP_H_
 #define DEPUTY_TOOLS_EXPLAIN_MARKUP_H_
 
@@ -8,13 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "escape.h"
 #include "json.h"
 
 namespace deputy::tools {
-
-// Text for HTML and XML, and in quotes of either kind. Names come out of models.
-std::string Escape(const std::string& text);
-std::string Escape(const Json& text);
 
 // "#a8ddb5": the colour of a delegate, or of the CPU, which is -1; light enough for black text.
 std::string OwnerColour(int owner);

@@ -5,11 +5,13 @@
 #include <map>
 
 #include "deputy/deputy.h"
+#include "tools/escape.h"
 #include "tools/text.h"
 
 namespace deputy::certify {
 namespace {
 
+using tools::Escape;
 using tools::Format;
 using tools::Json;
 
@@ -22,31 +24,6 @@ const char* ColourOf(const std::string& word) {
   if (word == "skipped") return kColours[2];
   return kColours[3];
 }
-
-std::string Escape(const std::string& text) {
-  std::string escaped;
-  for (const char c : tools::OneLine(tools::WithoutInvalidUtf8(text))) {
-    switch (c) {
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string Escape(const Json& json) { return Escape(json.get<std::string>()); }
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 

@@ -5,7 +5,7 @@
 # `command`, what `make run` builds. Included by tests.cmake, where the kit is.
 if(TARGET deputy_tool)
   file(GLOB certify_sources CONFIGURE_DEPENDS tools/certify/*.cc)
-  add_executable(deputy-certify ${certify_sources} tools/text.cc tools/json.cc)
+  add_executable(deputy-certify ${certify_sources} tools/escape.cc tools/json.cc tools/text.cc)
   target_link_libraries(deputy-certify PRIVATE deputy_conformance deputy nlohmann_json::nlohmann_json)
   target_compile_options(deputy-certify PRIVATE ${test_flags})
   get_target_property(certify_rpath deputy_tool INSTALL_RPATH)
