@@ -77,6 +77,22 @@ class InstallTest(unittest.TestCase):
                      'cmake/Deputy/DeputyConfig.cmake'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
+    def test_headers_of_the_gpu_delegate_come_with_it(self):
+        def installed(include):
+            return [path for path in include.rglob('*') if re.search('gpu', str(path.relative_to(include)))]
+
+        has_gpu = (BUILD / 'libdeputy_gpu.so').exists()
+        self.assertEqual(len(installed(self.prefix / 'include')), 9 if has_gpu else 0)
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder) / 'build'
+            self.expect_success(run('cmake', '-S', ROOT, '-B', build, '-DDEPUTY_OPENCL_INCLUDE=OFF',
+                                    '-DDEPUTY_BUILD_TESTS=OFF'))
+            self.expect_success(run('cmake', '--install', build, '--prefix', pathlib.Path(folder) / 'to',
+                                    '--component', 'headers'))
+            include = pathlib.Path(folder) / 'to/include'
+            self.assertTrue((include / 'deputy/deputy.h').exists())
+            self.assertEqual(installed(include), [])
+
     def test_installed_command_finds_xnnpack(self):
         if not (BUILD / 'libdeputy_xnnpack.so').exists():
             self.skipTest('Deputy is built without XNNPACK')

@@ -32,8 +32,14 @@ foreach(plugin deputy_cpu deputy_gpu deputy_npu_stub deputy_xnnpack softmax_dele
   endif()
 endforeach()
 install(TARGETS ${installed_plugins} LIBRARY DESTINATION ${plugin_install_dir})
-install(DIRECTORY ${client_include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+# Without the OpenCL delegate nobody has the functions of its headers.
+set(headers_left_out "")
+if(NOT TARGET deputy_gpu)
+  set(headers_left_out REGEX "/(deputy_gpu|gpu_delegate(_options)?)\\.h$" EXCLUDE
+                       REGEX "/delegates/gpu$" EXCLUDE)
+endif()
+install(DIRECTORY ${client_include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
+        FILES_MATCHING PATTERN "*.h" ${headers_left_out})
 
 # ---- pkg-config and CMake packages -------------------------------------------------------------
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
