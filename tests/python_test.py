@@ -6,7 +6,9 @@ system's is tried.
 
     python_test.py BUILD_FOLDER
 """
+import ctypes
 import gc
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -50,7 +52,8 @@ for variable in ('DEPUTY_LIBRARY', 'DEPUTY_PLUGIN_PATH'):
 
 import deputy  # noqa: E402, the package of the wheel above
 from deputy._native import Owned  # noqa: E402
-from deputy.interpreter import Delegate, Interpreter, OpResolverType, load_delegate  # noqa: E402
+from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps,  # noqa: E402
+                                OpResolverType, load_delegate)
 
 
 def allocated(model, **options):
@@ -360,6 +363,36 @@ class ResizeTest(unittest.TestCase):
                 interpreter.resize_tensor_input(first, shape)
         with self.assertRaisesRegex(ValueError, 'is no input'):
             interpreter.resize_tensor_input(last, [1, 10])
+
+
+def custom_model():
+    """A model of one custom operator, "Double", on four floats."""
+    module = importlib.util.spec_from_file_location('explain_test', ROOT / 'tests/explain_test.py')
+    explain_test = importlib.util.module_from_spec(module)
+    module.loader.exec_module(explain_test)
+    return explain_test.build_model([(b'Double', [0])])
+
+
+class CustomOpsTest(unittest.TestCase):
+
+    def test_functions_of_a_library_add_operators(self):
+        library = ctypes.CDLL(str(BUILD / 'tests/plugins/libcustom_ops.so'), ctypes.RTLD_GLOBAL)
+        address = ctypes.cast(library.RegisterDouble, ctypes.c_void_p).value
+        value = np.array([[1, 2, 3, -4]], np.float32)
+        for registerer in ('RegisterDouble', address, library.RegisterDouble):
+            interpreter = InterpreterWithCustomOps(custom_op_registerers=[registerer],
+                                                   model_content=custom_model())
+            interpreter.allocate_tensors()
+            self.assertEqual(answer(interpreter, value).tolist(), [[2, 4, 6, -8]])
+
+    def test_what_is_no_registerer_is_said(self):
+        with self.assertRaisesRegex(ValueError, "Looking up symbol 'nobody' failed with error '"):
+            InterpreterWithCustomOps(custom_op_registerers=['nobody'], model_path=FLOAT)
+        with self.assertRaisesRegex(ValueError, 'registerer is NULL'):
+            InterpreterWithCustomOps(custom_op_registerers=[0], model_path=FLOAT)
+        with self.assertRaisesRegex(RuntimeError, 'unresolved custom op: Double'):
+            InterpreterWithCustomOps(model_content=custom_model()).allocate_tensors()
+        self.assertIsInstance(InterpreterWithCustomOps(model_path=FLOAT), Interpreter)
 
 
 class SignatureTest(unittest.TestCase):

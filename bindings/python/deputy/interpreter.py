@@ -17,7 +17,8 @@ import numpy as np
 from . import _explain, _native, _tensors
 from ._native import OK, Owned, last_error, library
 
-__all__ = ['Delegate', 'Interpreter', 'OpResolverType', 'SignatureRunner', 'load_delegate']
+__all__ = ['Delegate', 'Interpreter', 'InterpreterWithCustomOps', 'OpResolverType',
+           'SignatureRunner', 'load_delegate']
 
 
 @enum.unique
@@ -206,6 +207,7 @@ class Interpreter:
         self._model = _create_model(lib, model_path, model_content)
         self._options = _create_options(lib, num_threads, experimental_op_resolver_type,
                                         delegate_policy, validation)
+        self._add_custom_ops(self._options.pointer)
         self._delegates = list(experimental_delegates or [])
         self._owned = self._create()
         for delegate in self._delegates:
@@ -215,6 +217,9 @@ class Interpreter:
             if status != OK and not (delegate_policy == 'hot' and status == _native.DELEGATE_ERROR):
                 raise RuntimeError(last_error() or 'the delegate could not be applied')
         self._signatures = {}
+
+    def _add_custom_ops(self, options):
+        pass
 
     def _create(self):
         pointer = self._lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer)
@@ -433,3 +438,37 @@ class Interpreter:
         _check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
             self._owned.pointer, index, ctypes.byref(given), 0))
         self._kept.append(memory)
+
+
+def _registerer(entry):
+    """The function that an element of custom_op_registerers stands for."""
+    if isinstance(entry, str):
+        try:
+            entry = ctypes.cast(getattr(ctypes.CDLL(None), entry), ctypes.c_void_p).value
+        except AttributeError as error:
+            raise ValueError(f"Looking up symbol '{entry}' failed with error '{error}'.") from None
+    elif not isinstance(entry, int):
+        entry = ctypes.cast(entry, ctypes.c_void_p).value
+    if not entry:
+        raise ValueError('a registerer is NULL')
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(entry)
+
+
+class InterpreterWithCustomOps(Interpreter):
+    """An interpreter with operators of the program's own.
+
+    custom_op_registerers: functions of C, each by its name in a library that is loaded with
+        ctypes.CDLL(path, ctypes.RTLD_GLOBAL), by its address, or as a function of ctypes. Each is
+        called once with the TfLiteInterpreterOptions* of the interpreter and adds its operators to
+        them, by TfLiteInterpreterOptionsAddCustomOp or AddOperator. What it adds must live as long
+        as the interpreter. TensorFlow Lite's registerers, which take an object of C++, do not fit.
+    The other arguments are those of Interpreter.
+    """
+
+    def __init__(self, custom_op_registerers=None, **kwargs):
+        self._custom_op_registerers = list(custom_op_registerers or [])
+        super().__init__(**kwargs)
+
+    def _add_custom_ops(self, options):
+        for register in [_registerer(entry) for entry in self._custom_op_registerers]:
+            register(options)
