@@ -110,6 +110,22 @@ target_link_libraries(digits PRIVATE Deputy::deputy)
             self.skipTest(f'{JNA} is not here (Debian: libjna-java)')
         self.expect_same('java', '-cp', JNA, SOURCES / 'Digits.java')
 
+    def test_javascript_by_an_add_on(self):
+        self.need('node', 'nodejs')
+        include = pathlib.Path('/usr/include/node')
+        if not (include / 'node_api.h').exists():
+            self.skipTest('node_api.h is not here (Debian: libnode-dev)')
+        for name in ('digits_node.c', 'digits_node.mjs'):
+            shutil.copy(SOURCES / name, self.folder / name)
+        words = self.done('pkg-config', '--cflags', '--libs', 'deputy').split()
+        self.done('cc', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', 'digits_node.c', f'-I{include}',
+                  '-o', 'digits_node.node', *words)
+        self.expect_same('node', self.folder / 'digits_node.mjs')
+        failed = subprocess.run(['node', self.folder / 'digits_node.mjs', '/dev/null', self.pictures],
+                                capture_output=True, text=True, check=False, env=self.environment)
+        self.assertEqual(failed.returncode, 1)
+        self.assertIn('Error: ', failed.stderr)
+
     def test_javascript(self):
         self.need('node', 'nodejs')
         program = self.folder / 'digits.mjs'
