@@ -43,6 +43,7 @@ struct BenchOptions {
   bool show_cpu_nodes = false;
   // Set where a delegate declares max_partitions and min_nodes; 0: the delegate's own choice.
   int max_partitions = 0, min_nodes = 0;
+  bool all_delegates = false;  // a table of all that are here instead, see rank.h
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
   double run_frequency = 0;  // inferences per second, instead of run_delay; 0: as it comes

@@ -162,7 +162,7 @@ std::vector<const char*> FlaggedProviders() {
 
 const char* DelegateHelp(const std::string& provider) { return ProviderOf(provider).help; }
 
-BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, bool required) {
+BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests) {
   std::set<std::string> declared;
   for (const DelegateRequest& request : requests) {
     const Provider& provider = ProviderOf(request.provider);
@@ -185,15 +185,19 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests, boo
       // A value that it refuses is no option that is ignored.
       declared.insert(made.declared.begin(), made.declared.end());
     }
-    if (!report.available) {
-      const std::string text = report.flag + " is not available: " + report.problem;
-      if (required) FailWork("--require_delegate: %s", text.c_str());
-      std::fprintf(stderr, "deputy: warning: %s\n", OneLine(text).c_str());
-    }
     delegates_.push_back(std::move(delegate));
     reports_.push_back(std::move(report));
   }
   WarnOfUndeclared(requests, declared);
+}
+
+void BenchDelegates::WarnOfAbsent(bool required) const {
+  for (const DelegateReport& report : reports_) {
+    if (report.available) continue;
+    const std::string text = report.flag + " is not available: " + report.problem;
+    if (required) FailWork("--require_delegate: %s", text.c_str());
+    std::fprintf(stderr, "deputy: warning: %s\n", OneLine(text).c_str());
+  }
 }
 
 void BenchDelegates::Apply(const Session& session) {

@@ -38,9 +38,12 @@ struct CpuNode {
 // it was applied to.
 class BenchDelegates {
  public:
-  // A delegate that is not available costs a warning on standard error; if `required`, it ends the
-  // command with kExitFailed.
-  BenchDelegates(const std::vector<DelegateRequest>& requests, bool required);
+  // A delegate that is not available has a report that says why.
+  explicit BenchDelegates(const std::vector<DelegateRequest>& requests);
+
+  // Each that is not available costs a warning on standard error; if `required`, the first one ends
+  // the command with kExitFailed.
+  void WarnOfAbsent(bool required) const;
 
   // A delegate that cannot be applied is left out under the policy Hot; else it ends the command
   // with kExitFailed.

@@ -273,6 +273,11 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
       ->add_flag("--show-cpu-nodes,--show_cpu_nodes", options->show_cpu_nodes,
                  "List the nodes that no delegate took")
       ->group("Delegates, applied in the order given");
+  command
+      ->add_flag("--all-delegates,--all_delegates", options->all_delegates,
+                 "One table instead: the CPU, each delegate that is\nhere, and each that is given, "
+                 "by itself")
+      ->group("Delegates, applied in the order given");
 }
 
 void AddGpuOptions(CLI::App* command) {
@@ -408,6 +413,16 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& comman
   return values;
 }
 
+// A ranking has no room for what is shown of a single run.
+void CheckRanking(const CLI::App& command) {
+  for (const char* name :
+       {"--verify", "--trace", "--dry_run", "--output_filepath", "--require_delegate",
+        "--require_full_delegation", "--show_cpu_nodes", "--enable_op_profiling",
+        "--op_profiling_output_file", "--print_preinvoke_state", "--print_postinvoke_state"}) {
+    if (command.get_option(name)->count() > 0) FailUsage("--all-delegates excludes %s", name);
+  }
+}
+
 }  // namespace
 
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
@@ -424,6 +439,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   WarnOfStrangers(command);
+  if (options->all_delegates) CheckRanking(command);
   if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
   for (DelegateRequest& request : options->delegates) {

@@ -3,7 +3,6 @@
 // `deputy compare`: the same inputs through two engines or two models, and where they part. A
 // delegate that answers NaN, or something else than the CPU, is no error to the runtime.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "difference.h"
 #include "json.h"
 #include "recorder.h"
 #include "session.h"
@@ -20,41 +20,6 @@
 
 namespace deputy::tools {
 namespace {
-
-// Two tensors, element by element. Elements that are NaN on either side count as NaN alone.
-struct Difference {
-  double largest = 0;           // of |a - b|
-  double scale = 0;             // the largest |b|
-  size_t at = 0;                // where
-  double ours = 0, theirs = 0;  // there
-  size_t nans = 0;              // of a, where b has none
-  size_t their_nans = 0;
-  size_t count = 0;
-
-  // As a part of the largest value; of zeros, the difference itself.
-  double relative() const { return scale > 0 ? largest / scale : largest; }
-  bool Exceeds(double tolerance) const { return nans > 0 || relative() > tolerance; }
-};
-
-std::optional<Difference> Compare(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return std::nullopt;
-  Difference difference;
-  difference.count = a.size();
-  for (size_t i = 0; i < a.size(); ++i) {
-    const bool nan = std::isnan(a[i]), their_nan = std::isnan(b[i]);
-    difference.nans += nan && !their_nan ? 1 : 0;
-    difference.their_nans += their_nan ? 1 : 0;
-    if (nan || their_nan) continue;
-    if (std::isfinite(b[i])) difference.scale = std::max(difference.scale, std::abs(b[i]));
-    const double distance = a[i] == b[i] ? 0 : std::abs(a[i] - b[i]);
-    if (distance <= difference.largest) continue;
-    difference.largest = distance;
-    difference.at = i;
-    difference.ours = a[i];
-    difference.theirs = b[i];
-  }
-  return difference;
-}
 
 struct Row {
   std::string label;  // "output 0 'x' FLOAT32 [1, 10]"

@@ -14,7 +14,8 @@ namespace deputy::tools {
 namespace {
 
 bool IsOwn(const std::string& name) {
-  return name == "gpu" || name == "npu_stub" || name == "xnnpack";
+  const std::vector<std::string>& own = OwnDelegates();
+  return std::find(own.begin(), own.end(), name) != own.end();
 }
 
 // Our own delegates lie where our library is built, or in the folder for plug-ins beside it.
@@ -69,6 +70,11 @@ std::string WhyNotBuilt(const std::string& name) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& OwnDelegates() {
+  static const std::vector<std::string> names = {"gpu", "xnnpack", "npu_stub"};
+  return names;
+}
 
 std::string LibraryPath(const std::string& library) {
   std::string own = OwnDelegate(library);

@@ -25,6 +25,9 @@ struct DelegateOption {
 // the value before it. Ends the command with kExitUsage when there is no value before.
 DelegateOption ParseDelegateOption(const std::string& text);
 
+// The names of our own delegates, built or not.
+const std::vector<std::string>& OwnDelegates();
+
 // Where the library of a name is: our own go by their names, a file in this folder is meant before
 // one that the loader would search for.
 std::string LibraryPath(const std::string& library);
