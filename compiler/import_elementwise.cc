@@ -112,7 +112,7 @@ bool ImportSquare(NodeImport* node) {
   return SetNumberOutput(node, node->AddElementwise(std::move(expression), {x}));
 }
 
-int Real(Expression* e, double value) { return e->Constant(kTfLiteFloat32, value); }
+int FloatConstant(Expression* e, double value) { return e->Constant(kTfLiteFloat32, value); }
 
 template <TfLiteFusedActivation activation>
 int Activation(Expression* e, int x) {
@@ -120,17 +120,18 @@ int Activation(Expression* e, int x) {
 }
 
 int Relu0To1(Expression* e, int x) {
-  return e->Apply(kMin, Real(e, 1), e->Apply(kMax, Real(e, 0), x));
+  return e->Apply(kMin, FloatConstant(e, 1), e->Apply(kMax, FloatConstant(e, 0), x));
 }
 
 int Elu(Expression* e, int x) {
-  return e->Apply(kSelect, e->Apply(kLess, x, Real(e, 0)), e->Apply(kExpm1, x), x);
+  return e->Apply(kSelect, e->Apply(kLess, x, FloatConstant(e, 0)), e->Apply(kExpm1, x), x);
 }
 
 int HardSwish(Expression* e, int x) {
-  const int shifted = e->Apply(kAdd, x, Real(e, 3));
-  const int gate = e->Apply(kMin, e->Apply(kMax, shifted, Real(e, 0)), Real(e, 6));
-  return e->Apply(kMul, x, e->Apply(kMul, gate, Real(e, 1.0 / 6)));
+  const int shifted = e->Apply(kAdd, x, FloatConstant(e, 3));
+  const int gate =
+      e->Apply(kMin, e->Apply(kMax, shifted, FloatConstant(e, 0)), FloatConstant(e, 6));
+  return e->Apply(kMul, x, e->Apply(kMul, gate, FloatConstant(e, 1.0 / 6)));
 }
 
 // x/2 (1 + erf(x / sqrt(2))), or an approximation by tanh.
@@ -144,13 +145,13 @@ bool ImportGelu(NodeImport* node) {
   int inner;
   if (node->params<TfLiteGeluParams>().approximate) {
     const int cube = e.Apply(kMul, e.Apply(kMul, x, x), x);
-    const int sum = e.Apply(kAdd, x, e.Apply(kMul, cube, Real(&e, 0.044715)));
-    inner = e.Apply(kTanh, e.Apply(kMul, sum, Real(&e, std::sqrt(2 / std::numbers::pi))));
+    const int sum = e.Apply(kAdd, x, e.Apply(kMul, cube, FloatConstant(&e, 0.044715)));
+    inner = e.Apply(kTanh, e.Apply(kMul, sum, FloatConstant(&e, std::sqrt(2 / std::numbers::pi))));
   } else {
-    inner = e.Apply(kErf, e.Apply(kMul, x, Real(&e, 1 / std::numbers::sqrt2)));
+    inner = e.Apply(kErf, e.Apply(kMul, x, FloatConstant(&e, 1 / std::numbers::sqrt2)));
   }
-  const int gate = e.Apply(kAdd, inner, Real(&e, 1));
-  e.SetResult(e.Apply(kMul, e.Apply(kMul, x, Real(&e, 0.5)), gate));
+  const int gate = e.Apply(kAdd, inner, FloatConstant(&e, 1));
+  e.SetResult(e.Apply(kMul, e.Apply(kMul, x, FloatConstant(&e, 0.5)), gate));
   return node->SetRealOutput(0, node->AddElementwise(std::move(e), {node->Real(0)}));
 }
 
@@ -158,8 +159,9 @@ bool ImportLeakyRelu(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0)) return false;
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32);
-  const int scaled = e.Apply(kMul, x, Real(&e, node->params<TfLiteLeakyReluParams>().alpha));
-  e.SetResult(e.Apply(kSelect, e.Apply(kGreater, x, Real(&e, 0)), x, scaled));
+  const int scaled =
+      e.Apply(kMul, x, FloatConstant(&e, node->params<TfLiteLeakyReluParams>().alpha));
+  e.SetResult(e.Apply(kSelect, e.Apply(kGreater, x, FloatConstant(&e, 0)), x, scaled));
   return node->SetRealOutput(0, node->AddElementwise(std::move(e), {node->Real(0)}));
 }
 
@@ -257,7 +259,7 @@ bool ImportPrelu(NodeImport* node) {
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32), alpha = e.Operand(1, kTfLiteFloat32);
   const int scaled = e.Apply(kMul, x, alpha);
-  e.SetResult(e.Apply(kSelect, e.Apply(kGreaterEqual, x, Real(&e, 0)), x, scaled));
+  e.SetResult(e.Apply(kSelect, e.Apply(kGreaterEqual, x, FloatConstant(&e, 0)), x, scaled));
   return node->SetRealOutput(0, node->AddElementwise(std::move(e), {node->Real(0), node->Real(1)}));
 }
 

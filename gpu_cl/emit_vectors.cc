@@ -14,9 +14,9 @@ using compiler::Shape;
 
 namespace {
 
-constexpr int64_t kLeastElements = 1024;
+constexpr int64_t kLeastVectorElements = 1024;
 
-int64_t PartsOf(int64_t count, int64_t part) { return (count + part - 1) / part; }
+int64_t CountParts(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 // A kernel over rows of `extent` elements each.
 class RowLoops {
@@ -57,13 +57,13 @@ class RowLoops {
   }
   void Add() {
     k_.Close();
-    steps_->AddItems(k_, {static_cast<size_t>(PartsOf(rows_, RowsOfItem())), 1, 1});
+    steps_->AddItems(k_, {static_cast<size_t>(CountParts(rows_, RowsOfItem())), 1, 1});
   }
 
  private:
   int64_t RowsOfItem() const {
-    return std::max(PartsOf(rows_, 4 * int64_t{steps_->options().items}),
-                    PartsOf(kLeastElements, std::max<int64_t>(count_, 1)));
+    return std::max(CountParts(rows_, 4 * int64_t{steps_->options().items}),
+                    CountParts(kLeastVectorElements, std::max<int64_t>(count_, 1)));
   }
 
   StepWriter* const steps_;
@@ -123,12 +123,13 @@ class ElementLoops {
   void EmitRange() {
     KernelBuilder& k = loops_.kernel();
     const int64_t count = runs_[0].extent, items = steps_->options().items;
-    const int64_t part = std::max(PartsOf(PartsOf(count, items), 16) * 16, kLeastElements);
+    const int64_t part =
+        std::max(CountParts(CountParts(count, items), 16) * 16, kLeastVectorElements);
     const std::string each = k.Int(part), all = k.Int(count);
     k.Line("const int begin = get_global_id(0) * " + each + ", end = min(begin + " + each + ", " +
            all + ");");
     Compute("begin", "end", "");
-    steps_->AddItems(k, {static_cast<size_t>(PartsOf(count, part)), 1, 1});
+    steps_->AddItems(k, {static_cast<size_t>(CountParts(count, part)), 1, 1});
   }
 
   void EmitRows() {

@@ -213,8 +213,8 @@ std::string FindPlaces(TfLiteContext* context, const Partition& partition,
 }
 
 // Runs it, a second time where memory is short or another way to compute it is left.
-ClStatus Run(Partition* partition, std::span<const InputPlace> inputs,
-             std::span<const OutputPlace> outputs) {
+ClStatus RunPartition(Partition* partition, std::span<const InputPlace> inputs,
+                      std::span<const OutputPlace> outputs) {
   GpuDelegate* owner = partition->owner;
   Executor& executor = *partition->executor;
   ClStatus status = executor.Run(inputs, outputs);
@@ -232,7 +232,7 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     std::vector<OutputPlace> outputs;
     const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
-    const ClStatus status = Run(&partition, inputs, outputs);
+    const ClStatus status = RunPartition(&partition, inputs, outputs);
     if (!status.ok()) return Fail(context, kTfLiteError, status.text);
     const Graph& graph = partition.executor->graph();
     for (size_t i = 0; i < outputs.size(); ++i) {

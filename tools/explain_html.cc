@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMostLinks = 40;  // to nodes, of one reason
 
-std::string Row(const char* kind, const std::vector<std::string>& cells) {
+std::string RowHtml(const char* kind, const std::vector<std::string>& cells) {
   std::string row = "<tr>";
   for (const std::string& cell : cells) {
     row += std::string("<") + kind + ">" + cell + "</" + kind + ">";
@@ -38,16 +38,17 @@ std::string Scrolled(const std::string& table) {
 
 std::string Legend(const Json& report) {
   std::string html = "<table id=\"legend\">\n" +
-                     Row("th", {"who", "nodes", "partitions", "from", "what came of it"});
+                     RowHtml("th", {"who", "nodes", "partitions", "from", "what came of it"});
   const size_t cpu = report["nodes"].get<size_t>() - report["delegated"].get<size_t>();
-  html += Row("td", {"<span class=\"swatch own-cpu\"></span>CPU", std::to_string(cpu), "", "", ""});
+  html +=
+      RowHtml("td", {"<span class=\"swatch own-cpu\"></span>CPU", std::to_string(cpu), "", "", ""});
   for (const Json& delegate : report["delegates"]) {
     const std::string swatch =
         "<span class=\"swatch " + OwnerClass(delegate["index"]) + "\"></span>";
-    html += Row("td",
-                {swatch + Escape(OwnerText(report, delegate["index"])), JsonText(delegate["nodes"]),
-                 JsonText(delegate["partitions"]), Escape(delegate["path"]),
-                 delegate["applied"].get<bool>() ? "applied" : Escape(delegate["failure"])});
+    html += RowHtml(
+        "td", {swatch + Escape(OwnerText(report, delegate["index"])), JsonText(delegate["nodes"]),
+               JsonText(delegate["partitions"]), Escape(delegate["path"]),
+               delegate["applied"].get<bool>() ? "applied" : Escape(delegate["failure"])});
   }
   return Scrolled(html + "</table>\n");
 }
@@ -77,9 +78,9 @@ std::string FindingsTable(const Json& report) {
   if (findings.is_null()) return "";
   if (findings.empty()) return "<p>The validation layer has found nothing.</p>\n";
   std::string html = "<h2>What the validation layer found</h2>\n";
-  std::string table = "<table id=\"findings\">\n" + Row("th", {"times", "severity", "finding"});
+  std::string table = "<table id=\"findings\">\n" + RowHtml("th", {"times", "severity", "finding"});
   for (const Json& finding : findings) {
-    table += Row(
+    table += RowHtml(
         "td", {JsonText(finding["count"]), Escape(finding["severity"]), Escape(finding["text"])});
   }
   return html + Scrolled(table + "</table>\n");
@@ -88,7 +89,7 @@ std::string FindingsTable(const Json& report) {
 // ---- Why nodes are left -------------------------------------------------------------------------
 
 // Nodes with the same answer of the same delegate.
-struct Reason {
+struct StatedReason {
   std::string text;  // as HTML
   std::vector<const Json*> nodes;
 };
@@ -139,7 +140,7 @@ class Reasons {
     return text;
   }
 
-  std::string LinksHtml(const Reason& reason) const {
+  std::string LinksHtml(const StatedReason& reason) const {
     std::string html;
     for (size_t i = 0; i < reason.nodes.size() && i < kMostLinks; ++i) {
       const Json& node = *reason.nodes[i];
@@ -153,7 +154,7 @@ class Reasons {
   }
 
   const Json& subgraph_;
-  std::vector<Reason> reasons_;
+  std::vector<StatedReason> reasons_;
   std::map<std::pair<const Json*, const Json*>, size_t> of_;  // node, answer
 };
 
@@ -234,8 +235,8 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& rea
   return row + "<td>" + answers + "</td></tr>\n";
 }
 
-std::string NodeTable(const Json& report, const Json& subgraph, const Reasons& reasons,
-                      const Folding& folding) {
+std::string NodeTableHtml(const Json& report, const Json& subgraph, const Reasons& reasons,
+                          const Folding& folding) {
   std::string html =
       "<table class=\"nodes\">\n<tr><th class=\"number\">node</th><th>operator</th><th>run "
       "by</th><th class=\"number\">partition</th>";
@@ -249,8 +250,9 @@ std::string NodeTable(const Json& report, const Json& subgraph, const Reasons& r
 
 std::string PartitionTable(const Json& report, const Json& subgraph) {
   if (subgraph["partitions"].empty()) return "";
-  std::string html = "<table class=\"partitions\">\n" +
-                     Row("th", {"partition", "run by", "nodes", "in", "out", "constants", "time"});
+  std::string html =
+      "<table class=\"partitions\">\n" +
+      RowHtml("th", {"partition", "run by", "nodes", "in", "out", "constants", "time"});
   for (const Json& partition : subgraph["partitions"]) {
     const auto size = [&](const char* count, const char* bytes) {
       return JsonText(partition[count]) + ", " + BytesText(partition[bytes]);
@@ -258,12 +260,12 @@ std::string PartitionTable(const Json& report, const Json& subgraph) {
     const Json& cost = partition["cost_ns"];
     const std::string swatch =
         "<span class=\"swatch part-" + JsonText(partition["index"]) + "-swatch\"></span>";
-    html +=
-        Row("td", {swatch + JsonText(partition["index"]),
-                   Escape(OwnerText(report, partition["delegate"])),
-                   std::to_string(partition["nodes"].size()), size("input_count", "input_bytes"),
-                   size("output_count", "output_bytes"), BytesText(partition["constant_bytes"]),
-                   cost.is_number() ? NanosecondsText(cost) : ""});
+    html += RowHtml(
+        "td",
+        {swatch + JsonText(partition["index"]), Escape(OwnerText(report, partition["delegate"])),
+         std::to_string(partition["nodes"].size()), size("input_count", "input_bytes"),
+         size("output_count", "output_bytes"), BytesText(partition["constant_bytes"]),
+         cost.is_number() ? NanosecondsText(cost) : ""});
   }
   return html + "</table>\n";
 }
@@ -271,18 +273,19 @@ std::string PartitionTable(const Json& report, const Json& subgraph) {
 std::string ChangeTable(const Json& report) {
   const Json& changes = report["what_if"]["changes"];
   if (changes.empty()) return "";
-  std::string html = "<h2>What would help</h2>\n<div class=\"wide\"><table id=\"what-if\">\n" +
-                     Row("th", {"if it took", "delegate", "partitions", "boundary", "time now"});
+  std::string html =
+      "<h2>What would help</h2>\n<div class=\"wide\"><table id=\"what-if\">\n" +
+      RowHtml("th", {"if it took", "delegate", "partitions", "boundary", "time now"});
   for (const Json& change : changes) {
     const auto arrow = [&](const std::string& before, const std::string& after) {
       return before + " → " + after;
     };
     const Json &before = change["before"], &after = change["after"];
-    html += Row("td", {Escape(ChangeText(change, report["subgraphs"].size() > 1)),
-                       Escape(OwnerText(report, change["delegate"])),
-                       arrow(JsonText(before["partitions"]), JsonText(after["partitions"])),
-                       arrow(BytesText(before["bytes"]), BytesText(after["bytes"])),
-                       change["cpu_ns"].is_number() ? NanosecondsText(change["cpu_ns"]) : ""});
+    html += RowHtml("td", {Escape(ChangeText(change, report["subgraphs"].size() > 1)),
+                           Escape(OwnerText(report, change["delegate"])),
+                           arrow(JsonText(before["partitions"]), JsonText(after["partitions"])),
+                           arrow(BytesText(before["bytes"]), BytesText(after["bytes"])),
+                           change["cpu_ns"].is_number() ? NanosecondsText(change["cpu_ns"]) : ""});
   }
   return html + "</table></div>\n";
 }
@@ -336,8 +339,8 @@ std::string SubgraphHtml(const Json& report, const Json& subgraph) {
   const Folding folding(subgraph);
   for (const Json& node : subgraph["nodes"]) html += Details(report, subgraph, folding, node);
   return html + "</aside></div>\n" + Scrolled(PartitionTable(report, subgraph)) +
-         Scrolled(reasons.TableHtml()) + Scrolled(NodeTable(report, subgraph, reasons, folding)) +
-         "</section>\n";
+         Scrolled(reasons.TableHtml()) +
+         Scrolled(NodeTableHtml(report, subgraph, reasons, folding)) + "</section>\n";
 }
 
 std::string PageRules(const Json& report) {

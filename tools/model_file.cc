@@ -25,7 +25,7 @@ std::vector<uint8_t> ReadMsFile(const std::string& path) {
   return bytes;
 }
 
-void Report(ModelFile::Reporter reporter, void* user_data, const char* format, ...) {
+void ReportTo(ModelFile::Reporter reporter, void* user_data, const char* format, ...) {
   va_list args;
   va_start(args, format);
   reporter(user_data, format, args);
@@ -44,7 +44,7 @@ ModelFile::ModelFile(const std::string& path, Reporter reporter, void* user_data
   std::string error;
   converted_ = ms::ConvertMsModel(file, {}, &error);
   if (converted_.empty()) {
-    Report(reporter, user_data, "%s", error.c_str());
+    ReportTo(reporter, user_data, "%s", error.c_str());
     return;
   }
   model_.reset(TfLiteModelCreateWithErrorReporter(converted_.data(), converted_.size(), reporter,

@@ -8,10 +8,10 @@ namespace {
 
 TfLiteStatus RefuseUnresolved(TfLiteContext*, TfLiteNode*) { return kTfLiteUnresolvedOps; }
 
-TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
+TfLiteOpaqueContext* OpaqueOf(TfLiteContext* context) {
   return reinterpret_cast<TfLiteOpaqueContext*>(context);
 }
-TfLiteOpaqueNode* Opaque(TfLiteNode* node) { return reinterpret_cast<TfLiteOpaqueNode*>(node); }
+TfLiteOpaqueNode* OpaqueOf(TfLiteNode* node) { return reinterpret_cast<TfLiteOpaqueNode*>(node); }
 
 // The operator whose functions count, or null. One with a node index only describes a registration
 // that has functions of its own.
@@ -39,7 +39,7 @@ TfLiteRegistration UnresolvedCustomOp(const char* name, int version) {
 CallResult CallInit(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, const char* buffer, size_t length) {
   CallResult result = CallForeign(observer, call, [&](CallResult* out) {
-    TfLiteOpaqueContext* const opaque = Opaque(call.context);
+    TfLiteOpaqueContext* const opaque = OpaqueOf(call.context);
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->init_with_data != nullptr) {
       out->user_data = op->init_with_data(op->user_data, opaque, buffer, length);
@@ -58,9 +58,9 @@ CallResult CallFree(CallObserver* observer, const ForeignCall& call,
   return CallForeign(observer, call, [&](CallResult*) {
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->free_with_data != nullptr) {
-      op->free_with_data(op->user_data, Opaque(call.context), user_data);
+      op->free_with_data(op->user_data, OpaqueOf(call.context), user_data);
     } else if (op != nullptr && op->free != nullptr) {
-      op->free(Opaque(call.context), user_data);
+      op->free(OpaqueOf(call.context), user_data);
     } else if (registration.free != nullptr) {
       registration.free(call.context, user_data);
     }
@@ -72,9 +72,9 @@ CallResult CallPrepare(CallObserver* observer, const ForeignCall& call,
   return CallForeign(observer, call, [&](CallResult* out) {
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->prepare_with_data != nullptr) {
-      out->status = op->prepare_with_data(op->user_data, Opaque(call.context), Opaque(node));
+      out->status = op->prepare_with_data(op->user_data, OpaqueOf(call.context), OpaqueOf(node));
     } else if (op != nullptr && op->prepare != nullptr) {
-      out->status = op->prepare(Opaque(call.context), Opaque(node));
+      out->status = op->prepare(OpaqueOf(call.context), OpaqueOf(node));
     } else if (registration.prepare != nullptr) {
       out->status = registration.prepare(call.context, node);
     } else if (IsUnresolvedCustomOp(registration)) {
@@ -88,9 +88,9 @@ CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,
   return CallForeign(observer, call, [&](CallResult* out) {
     const TfLiteOperator* op = OwnOperator(registration);
     if (op != nullptr && op->invoke_with_data != nullptr) {
-      out->status = op->invoke_with_data(op->user_data, Opaque(call.context), Opaque(node));
+      out->status = op->invoke_with_data(op->user_data, OpaqueOf(call.context), OpaqueOf(node));
     } else if (op != nullptr && op->invoke != nullptr) {
-      out->status = op->invoke(Opaque(call.context), Opaque(node));
+      out->status = op->invoke(OpaqueOf(call.context), OpaqueOf(node));
     } else {
       out->status =
           registration.invoke != nullptr ? registration.invoke(call.context, node) : kTfLiteError;

@@ -9,9 +9,9 @@ namespace {
 constexpr uint64_t kSharedBits[kTfLiteMaxSharableOpInputs] = {
     kTfLiteInplaceOpInput0Shared, kTfLiteInplaceOpInput1Shared, kTfLiteInplaceOpInput2Shared};
 
-class Pass {
+class InPlacePass {
  public:
-  Pass(const std::vector<bool>& unshared, std::vector<Arena::Slot>* slots)
+  InPlacePass(const std::vector<bool>& unshared, std::vector<Arena::Slot>* slots)
       : unshared_(unshared), slots_(*slots) {}
 
   // Gives one output the memory of the first input that it can take over.
@@ -66,7 +66,7 @@ bool MaskAllows(uint64_t mask, int input, int output) {
 
 void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& unshared,
                   std::vector<Arena::Slot>* slots) {
-  Pass pass(unshared, slots);
+  InPlacePass pass(unshared, slots);
   for (const InPlaceNode& node : nodes) {
     for (size_t output = 0; node.mask != 0 && output < node.outputs.size(); ++output) {
       pass.ShareOutput(node, static_cast<int>(output));

@@ -21,7 +21,7 @@ constexpr size_t kAlignment = 16;
 
 // What the result may take, with what it takes on the way: constants in sixteen times their size
 // (weights of 8 bits become 32, are reordered, and written), and a node's operators.
-constexpr size_t kGrowth = 16, kNodeBytes = 4096, kLeastBytes = 1 << 20;
+constexpr size_t kGrowth = 16, kBytesPerNode = 4096, kLeastBytes = 1 << 20;
 constexpr size_t kGreatestFile = (size_t{1} << 31) - (size_t{1} << 26);
 
 constexpr char kTooLarge[] = "the model grows beyond the limit of bytes";
@@ -129,7 +129,7 @@ std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const Deputy
   Model model;
   std::vector<uint8_t> result;
   if (!ReadModel(bytes, limits, &model, error)) return {};
-  size_t limit = std::min(kGrowth * bytes.size() + kNodeBytes * model.nodes.size() + kLeastBytes,
+  size_t limit = std::min(kGrowth * bytes.size() + kBytesPerNode * model.nodes.size() + kLeastBytes,
                           kGreatestFile);
   if (limits.max_block_bytes != 0) limit = std::min(limit, limits.max_block_bytes);
   Writer writer(limit);
