@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,7 +23,6 @@ struct CpuDelegate {
   std::mutex mutex;  // over what follows
   // By their number of threads. Interpreters of different numbers have different ones.
   std::map<int, std::shared_ptr<ThreadPool>> pools;
-  std::vector<std::string> texts;  // of the newest answer of GetSupport
 };
 
 CpuDelegate& Of(const TfLiteDelegate* delegate) {
@@ -133,19 +131,16 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    CpuDelegate& cpu = Of(delegate);
-    std::vector<NodeChoice> choices;
+    // They hold until the thread's next call, whoever else uses the delegate meanwhile.
+    thread_local std::vector<NodeChoice> choices;
+    choices.clear();
     const TfLiteStatus status =
-        ChooseNodes(context, {answer->nodes, answer->node_count}, cpu.options, &choices);
+        ChooseNodes(context, {answer->nodes, answer->node_count}, Of(delegate).options, &choices);
     if (status != kTfLiteOk) return status;
-    const std::lock_guard lock(cpu.mutex);
-    cpu.texts.clear();
-    cpu.texts.resize(choices.size());
     for (size_t i = 0; i < choices.size(); ++i) {
       answer->supported[i] = choices[i].reason == kDeputyReasonNone ? 1 : 0;
       answer->reason_of_node[i] = choices[i].reason;
-      cpu.texts[i] = std::move(choices[i].text);
-      if (answer->supported[i] == 0) answer->text_of_node[i] = cpu.texts[i].c_str();
+      if (answer->supported[i] == 0) answer->text_of_node[i] = choices[i].text.c_str();
     }
     return kTfLiteOk;
   });
