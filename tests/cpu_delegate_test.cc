@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,7 +17,6 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_cpu.h"
 #include "tests/model_builder.h"
-#include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
 #include "tests/paths.h"
 #include "tests/plugin_support.h"
