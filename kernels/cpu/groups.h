@@ -67,6 +67,15 @@ struct DotTileF32 {
   size_t out_stride;
 };
 
+// What a product rounds to bfloat16 beside its own work, for a later one: `runs` of kRoundedAtOnce
+// values each, which follow each other on both sides. It takes from the front what it has time for.
+inline constexpr int kRoundedAtOnce = 32;
+struct RoundingAhead {
+  const float* values;
+  uint16_t* out;
+  size_t runs;
+};
+
 // The same as GemmTileF32 of bfloat16 factors, with sums in float32. Depth comes in pairs: panels
 // are [parts * depth / 2][columns][2], and the depth of a part is even, with zeros on both sides
 // where there is no value.
@@ -80,6 +89,7 @@ struct GemmTileBf16 {
   float low, high;
   float* out;
   size_t out_stride;
+  RoundingAhead* ahead = nullptr;  // null: nothing
 };
 
 // Rows of floats that become bfloat16, to nearest and ties to even:

@@ -89,6 +89,37 @@ const Pair* PanelOf(const GemmTileBf16& tile, int first) {
          static_cast<size_t>(first / kColumns) * PanelPairs(tile);
 }
 
+inline __m256i Convert(__m512 values) {
+  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
+}
+
+// A tile's part of its RoundingAhead, a run for each step of the depth: the products leave the
+// units that convert and store with little to do.
+class Rounding {
+ public:
+  explicit Rounding(RoundingAhead* ahead) : ahead_(ahead) {
+    if (ahead != nullptr) job_ = *ahead;
+  }
+  void Step() {
+    if (job_.runs == 0) return;
+#pragma GCC unroll 2
+    for (int i = 0; i < kRoundedAtOnce; i += 16) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(job_.out + i),
+                          Convert(_mm512_loadu_ps(job_.values + i)));
+    }
+    job_.values += kRoundedAtOnce;
+    job_.out += kRoundedAtOnce;
+    --job_.runs;
+  }
+  void Finish() {
+    if (ahead_ != nullptr) *ahead_ = job_;
+  }
+
+ private:
+  RoundingAhead* const ahead_;
+  RoundingAhead job_ = {nullptr, nullptr, 0};
+};
+
 // Rows [row, row + kCount) against kWide vectors of a panel and, with kHalf, half a vector behind
 // them; `columns` of it all are stored.
 template <int kCount, int kWide, bool kHalf>
@@ -104,9 +135,11 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
     if constexpr (kHalf) halves[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
   }
   const size_t offset = static_cast<size_t>(row) * tile.a_stride;
+  Rounding rounding(tile.ahead);
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kCount> a(tile.a[part] + offset, tile.a_stride);
     for (int d = 0; d < tile.depth; d += 2, b += kColumns, a.Advance()) {
+      rounding.Step();
       __m512 weights[kVectors];
       __m256 half_weights;
 #pragma GCC unroll 2
@@ -127,6 +160,7 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
       }
     }
   }
+  rounding.Finish();
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
 #pragma GCC unroll 16
@@ -228,10 +262,6 @@ void Multiply(const GemmTileBf16& tile) {
 }
 
 // ---- Conversion -------------------------------------------------------------------------------
-
-inline __m256i Convert(__m512 values) {
-  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
-}
 
 // Pixels of three channels, as images have them: four at a time, each with a zero behind it.
 void ConvertTriples(const RowsToBf16& job) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace deputy {
 
@@ -106,15 +107,16 @@ void PadBf16Bias(const TfLiteTensor* bias, int groups, int columns, int padded, 
 
 namespace {
 
-// From a row of a block to the next, in values. Long rows are an odd number of cache lines apart:
-// those that are multiplied together would else fight for the same places of the cache.
+// From a row of a block to the next, in values. Rows are an odd number of cache lines apart where
+// those that are multiplied together would fight for the same places of the cache.
 int64_t BlockStride(int depth) {
-  constexpr int64_t kLine = 32, kLong = 128;
+  constexpr int64_t kLine = 32, kSamePlaces = 1024;
   const int64_t values = WholePairs(depth);
-  return values <= kLong ? values : ((values + kLine - 1) / kLine | 1) * kLine;
+  return values % kSamePlaces == 0 ? values + kLine : values;
 }
 
-// The scratch: the bias of all groups, padded, then a block of rows for each worker.
+// The scratch: the bias of all groups, padded, then two blocks of rows for each worker: one that is
+// multiplied, and the next.
 struct Places {
   GemmPlan plan;
   size_t bias_bytes = 0, block_bytes = 0, total_bytes = 0;
@@ -127,10 +129,99 @@ struct Places {
     const auto padded = static_cast<size_t>(Bf16PaddedColumns(cpu, shape.columns));
     size_t rows_bytes = 0;
     return MultiplySizes(static_cast<size_t>(plan.block_rows), row_bytes, &rows_bytes) &&
-           ScratchForWorkers(rows_bytes, threads, &block_bytes, &rows_bytes) &&
+           ScratchForWorkers(rows_bytes, 1, &block_bytes, &rows_bytes) &&
+           MultiplySizes(rows_bytes, 2 * static_cast<size_t>(threads), &rows_bytes) &&
            MultiplySizes(padded * sizeof(float), static_cast<size_t>(shape.groups), &bias_bytes) &&
            ScratchForWorkers(bias_bytes, 1, &bias_bytes, &total_bytes) &&
            AddSizes(bias_bytes, rows_bytes, &total_bytes);
+  }
+};
+
+// What all tasks of one group share.
+struct GroupProduct {
+  const GemmBf16Kernels& kernels;
+  const MatrixShape& shape;
+  const GemmPlan& plan;
+  const float* input;  // the group's first row
+  size_t stride;
+  const Bf16Weights& weights;
+  int group;
+  const float* bias;
+  FloatRange range;
+  float* out;  // the group's first column in row 0
+
+  size_t block_stride() const { return static_cast<size_t>(BlockStride(shape.depth)); }
+  size_t out_stride() const {
+    return static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns);
+  }
+  const float* RowsAt(int64_t row) const { return input + row * static_cast<int64_t>(stride); }
+
+  void Round(const GemmPlan::Cut& cut, uint16_t* block) const {
+    kernels.from_float({.rows = cut.last_row - cut.first_row,
+                        .count = static_cast<size_t>(shape.depth),
+                        .values = RowsAt(cut.first_row),
+                        .stride = stride,
+                        .out = block,
+                        .out_stride = block_stride()});
+  }
+
+  // Whether the rows of a block are one run on both sides.
+  bool IsOneRun() const {
+    return stride == block_stride() && stride == static_cast<size_t>(shape.depth);
+  }
+
+  // A rounded block against the columns of the task.
+  void Multiply(const GemmPlan::Cut& cut, const uint16_t* block, RoundingAhead* ahead) const {
+    const int64_t rows = cut.last_row - cut.first_row;
+    // A panel stays in the cache while all rows pass it; few of them take many panels at once.
+    const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
+    for (int column = cut.first_column; column < cut.last_column; column += step) {
+      kernels.tile({.rows = static_cast<int>(rows),
+                    .columns = std::min(step, cut.last_column - column),
+                    .parts = 1,
+                    .depth = static_cast<int>(WholePairs(shape.depth)),
+                    .a = &block,
+                    .a_stride = block_stride(),
+                    .b = weights.Panel(group, column / kernels.columns),
+                    .bias = bias + column,
+                    .low = range.low,
+                    .high = range.high,
+                    .out = out + cut.first_row * static_cast<int64_t>(out_stride()) + column,
+                    .out_stride = out_stride(),
+                    .ahead = ahead});
+    }
+  }
+
+  // Tasks [first, last), each block rounded while the one before is multiplied where it can be.
+  template <typename Finish>
+  void Run(int first, int last, uint16_t* block, uint16_t* next, const Finish& finish) const {
+    bool is_rounded = false;
+    for (int task = first; task < last; ++task) {
+      const GemmPlan::Cut cut = plan.TaskCut(task);
+      if (!is_rounded) Round(cut, block);
+      is_rounded = task + 1 < last && plan.column_tasks == 1 && IsOneRun();
+      if (is_rounded) {
+        MultiplyAndRound(cut, plan.TaskCut(task + 1), block, next);
+        std::swap(block, next);
+      } else {
+        Multiply(cut, block, nullptr);
+      }
+      finish(cut);
+    }
+  }
+
+  void MultiplyAndRound(const GemmPlan::Cut& cut, const GemmPlan::Cut& next_cut,
+                        const uint16_t* block, uint16_t* next) const {
+    const size_t values = static_cast<size_t>(next_cut.last_row - next_cut.first_row) * stride;
+    RoundingAhead ahead = {RowsAt(next_cut.first_row), next, values / kRoundedAtOnce};
+    Multiply(cut, block, &ahead);
+    const size_t left = ahead.runs * kRoundedAtOnce + values % kRoundedAtOnce;
+    kernels.from_float({.rows = 1,
+                        .count = left,
+                        .values = ahead.values,
+                        .stride = left,
+                        .out = ahead.out,
+                        .out_stride = left});
   }
 };
 
@@ -166,45 +257,29 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
       !scratch.Acquire(context, places.total_bytes)) {
     return TensorError(context, weights, "out of memory for the rows it meets");
   }
-  const GemmBf16Kernels& kernels = cpu.gemm_bf16;
   const int padded = Bf16PaddedColumns(cpu, shape.columns);
   PadBf16Bias(bias, shape.groups, shape.columns, padded, scratch.as<float>());
-  const auto block_stride = static_cast<size_t>(BlockStride(shape.depth));
-  const int64_t out_stride = int64_t{shape.groups} * shape.columns;
   const GemmPlan& plan = places.plan;
+  // Eight runs of tasks for each thread even out threads that are late.
+  const int threads = ThreadCount(context);
+  const int in_row = threads <= 1 ? plan.tasks : std::max(1, plan.tasks / (8 * threads));
   for (int group = 0; group < shape.groups; ++group) {
-    const int64_t first_channel = int64_t{group} * shape.columns;
-    ParallelFor(context, plan.tasks, [&](int task, int worker) {
-      const GemmPlan::Cut cut = plan.TaskCut(task);
-      const int64_t rows = cut.last_row - cut.first_row;
-      auto* const block = reinterpret_cast<uint16_t*>(
-          scratch.data() + places.bias_bytes + static_cast<size_t>(worker) * places.block_bytes);
-      const int64_t before = cut.first_row * static_cast<int64_t>(stride);
-      kernels.from_float({.rows = rows,
-                          .count = static_cast<size_t>(shape.depth),
-                          .values = input + before + int64_t{group} * shape.depth,
-                          .stride = stride,
-                          .out = block,
-                          .out_stride = block_stride});
-      // A panel stays in the cache while all rows pass it; few of them take many panels at once.
-      const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
-      for (int column = cut.first_column; column < cut.last_column; column += step) {
-        const int columns = std::min(step, cut.last_column - column);
-        kernels.tile({.rows = static_cast<int>(rows),
-                      .columns = columns,
-                      .parts = 1,
-                      .depth = static_cast<int>(WholePairs(shape.depth)),
-                      .a = &block,
-                      .a_stride = block_stride,
-                      .b = weights_.Panel(group, column / kernels.columns),
-                      .bias = scratch.as<float>() + int64_t{group} * padded + column,
-                      .low = range.low,
-                      .high = range.high,
-                      .out = out + cut.first_row * out_stride + first_channel + column,
-                      .out_stride = static_cast<size_t>(out_stride)});
-      }
-      tail.FinishTile(cut.first_row, cut.last_row, out_stride, first_channel + cut.first_column,
-                      first_channel + cut.last_column);
+    const int64_t channel = int64_t{group} * shape.columns;
+    const GroupProduct product = {
+        cpu.gemm_bf16, shape,        plan,  input + int64_t{group} * shape.depth,
+        stride,        weights_,     group, scratch.as<float>() + int64_t{group} * padded,
+        range,         out + channel};
+    const auto finish = [&](const GemmPlan::Cut& cut) {
+      tail.FinishTile(cut.first_row, cut.last_row, int64_t{shape.groups} * shape.columns,
+                      channel + cut.first_column, channel + cut.last_column);
+    };
+    ParallelFor(context, (plan.tasks - 1) / in_row + 1, [&](int run, int worker) {
+      char* const own =
+          scratch.data() + places.bias_bytes + 2 * static_cast<size_t>(worker) * places.block_bytes;
+      const int64_t first = int64_t{run} * in_row;
+      const int64_t last = std::min<int64_t>(first + in_row, plan.tasks);
+      product.Run(static_cast<int>(first), static_cast<int>(last), reinterpret_cast<uint16_t*>(own),
+                  reinterpret_cast<uint16_t*>(own + places.block_bytes), finish);
     });
   }
   return kTfLiteOk;
