@@ -181,8 +181,21 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
-  const std::string path = deputy::SourcePath("examples/digits/digits_int8.tflite");
+void Fill(TfLiteTensor* input) {
+  const bool is_float = TfLiteTensorType(input) == kTfLiteFloat32;
+  const size_t count = TfLiteTensorByteSize(input) / (is_float ? sizeof(float) : 1);
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<int8_t>(i * 37);
+    if (is_float) {
+      static_cast<float*>(TfLiteTensorData(input))[i] = static_cast<float>(value) / 128;
+    } else {
+      static_cast<int8_t*>(TfLiteTensorData(input))[i] = value;
+    }
+  }
+}
+
+void SweepDigits(const char* file, DeputyPrecision precision) {
+  const std::string path = deputy::SourcePath(file);
   ASSERT_FALSE(ReadFile(path).empty()) << path;
   std::vector<int8_t> first_answer;
   SweepEveryAllocation([&](Life* life, bool* right) {
@@ -193,16 +206,14 @@ TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
     bool ok =
         life->Step([&] { return (model = TfLiteModelCreateFromFile(path.c_str())) != nullptr; });
     ok = ok && life->Step([&] { return (options = TfLiteInterpreterOptionsCreate()) != nullptr; });
+    DeputyInterpreterOptionsSetPrecision(options, precision);
     ok = ok && life->Step([&] {
       return (interpreter = TfLiteInterpreterCreate(model, options)) != nullptr;
     });
     ok = ok &&
          life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
     if (ok) {
-      TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
-      for (size_t i = 0; i < TfLiteTensorByteSize(input); ++i) {
-        static_cast<int8_t*>(TfLiteTensorData(input))[i] = static_cast<int8_t>(i * 37);
-      }
+      Fill(TfLiteInterpreterGetInputTensor(interpreter, 0));
       ok = life->Step([&] { return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk; });
       const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
       const auto* values = static_cast<const int8_t*>(TfLiteTensorData(output));
@@ -218,6 +229,14 @@ TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
     TfLiteModelDelete(model);
     return ok;
   });
+}
+
+TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
+  SweepDigits("examples/digits/digits_int8.tflite", kDeputyPrecisionFloat32);
+}
+
+TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_refusal) {
+  SweepDigits("examples/digits/digits_float.tflite", kDeputyPrecisionBfloat16);
 }
 
 // Subgraph 0: z = a + b; subgraph 1: q = s * s; a signature over each.
