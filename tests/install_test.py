@@ -221,6 +221,19 @@ endif()
             left = [path for path in stage.rglob('*') if not path.is_dir() or not any(path.iterdir())]
             self.assertEqual(left, [mine])
 
+    # As `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same words.
+    def test_what_was_installed_for_usr_can_be_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stage = pathlib.Path(folder) / 'stage'
+            shutil.copytree(self.prefix, stage / 'usr', symlinks=True)
+            manifest = pathlib.Path(folder) / 'files'
+            manifest.write_text(self.manifest.read_text().replace(f'{self.prefix}/', '/usr/'))
+            self.expect_success(run(ROOT / 'tools/uninstall.sh', manifest, '/usr', stage))
+            left = {str(path.relative_to(stage / 'usr')) for path in stage.glob('usr/**/*')}
+            self.assertFalse([path for path in left if (stage / 'usr' / path).is_file()])
+            self.assertFalse([path for path in left if 'deputy' in path or 'tensorflow' in path], left)
+            self.assertTrue({'bin', 'include', 'lib', 'share/man/man1'} <= left, left)
+
     def test_the_loader_that_will_not_look_there_is_named(self):
         if shutil.which('ldconfig', path=os.environ.get('PATH', '') + ':/sbin') is None:
             self.skipTest('no ldconfig')
