@@ -174,11 +174,14 @@ wheel: command
 	@tools/make_wheel.py $(BUILD) build/wheel
 
 ## deb      Debian's packages, from what is built, into build/deb (docs/installing.md)
+## deb-source  build them from the source package on a bare Debian, with its Build-Depends alone (as root)
 ## deb-check  install, use and remove them and the wheel on a bare Debian, in a chroot (as root)
-.PHONY: deb deb-check
+.PHONY: deb deb-check deb-source
 deb: setup-check
 	@$(MAKE) command
 	tools/make_debs.sh $(BUILD) build/deb
+deb-source: deb
+	tools/fresh.sh --source build/deb
 deb-check: deb wheel
 	tools/fresh.sh --packages build/deb build/wheel
 

@@ -11,6 +11,8 @@
 #   fresh.sh --worktree  tests the files as they lie here, uncommitted changes included
 #   fresh.sh --packages FOLDER...
 #                        tests the packages and the wheel in FOLDERs instead (tests/packages.sh)
+#   fresh.sh --source FOLDER
+#                        builds the packages from the source package there (tests/source_package.sh)
 #
 # Where it cannot work (not root, no mounts, no mirror) it says why in one line and exits 0. The
 # host's /dev is never seen inside: the chroot has a handful of device nodes of its own. All mounts
@@ -142,6 +144,28 @@ if [ "${1:-}" = --packages ]; then
   exit "$status"
 fi
 
+share_compiler_cache() {
+  command -v ccache >/dev/null || return 0
+  compiler_cache=$(ccache --get-config cache_dir)
+  mkdir -p "$compiler_cache" "$root/var/cache/ccache"
+  mount --bind "$compiler_cache" "$root/var/cache/ccache" || compiler_cache=
+}
+
+# In a folder as deep as this one, since paths are among the flags.
+if [ "${1:-}" = --source ]; then
+  place=$here/build/source
+  mkdir -p "$root$place/given"
+  find "$2" -maxdepth 1 -name 'deputy_*' ! -name '*.deb' -exec cp -t "$root$place" {} +
+  find "$2" -maxdepth 1 -name '*.deb' -exec cp -t "$root$place/given" {} +
+  cp "$here/tests/source_package.sh" "$root$place"
+  share_compiler_cache
+  status=0
+  inside "$place" "CCACHE_BASEDIR='$place' CCACHE_NOHASHDIR=1 \
+    DEPUTY_CMAKE_ARGS='${DEPUTY_CMAKE_ARGS:-}' ./source_package.sh" || status=$?
+  keep_archives
+  exit "$status"
+fi
+
 # ---- the sources, as a clone would give them ---------------------------------------------------
 # In the folder that they have here: paths are among the flags.
 mkdir -p "$root$here"
@@ -154,11 +178,7 @@ else
   git -c safe.directory='*' -C "$here" archive HEAD | tar -C "$root$here" -xf -
 fi
 
-if command -v ccache >/dev/null; then
-  compiler_cache=$(ccache --get-config cache_dir)
-  mkdir -p "$compiler_cache" "$root/var/cache/ccache"
-  mount --bind "$compiler_cache" "$root/var/cache/ccache" || compiler_cache=
-fi
+share_compiler_cache
 
 # ---- the README's two commands -----------------------------------------------------------------
 status=0
