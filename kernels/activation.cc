@@ -9,6 +9,7 @@
 // the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
 #include <memory>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/broadcast.h"
 #include "kernels/common/elementwise.h"
@@ -200,28 +201,27 @@ TfLiteStatus PrepareRelu(TfLiteContext* context, TfLiteNode* node) {
 }
 
 template <int low, int high>
-TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const FloatBounds bounds = BoundsOf<low, high>();
   switch (input->type) {
     case kTfLiteFloat32:
       if (high == 0) {
-        return MapVectors(
-            context, input, output, &VectorKernels::relu, 0.0f,
-            [](float x) { return x < 0.0f ? 0.0f : x; }, portion);
+        return MapVectors(context, input, output, &VectorKernels::relu, 0.0f,
+                          [](float x) { return x < 0.0f ? 0.0f : x; });
       }
       static_assert(high == 0 || low == 0 || low == -high);
       return MapVectors(
           context, input, output, low == 0 ? &VectorKernels::relu_up_to : &VectorKernels::clamp,
-          bounds.high, [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); },
-          portion);
+          bounds.high,
+          [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -240,21 +240,20 @@ TfLiteStatus PrepareLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const float alpha = ParamsOf<TfLiteLeakyReluParams>(node).alpha;
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(
-          context, input, output, &VectorKernels::leaky_relu, alpha,
-          [=](float x) { return x > 0.0f ? x : x * alpha; }, portion);
+      return MapVectors(context, input, output, &VectorKernels::leaky_relu, alpha,
+                        [=](float x) { return x > 0.0f ? x : x * alpha; });
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -287,41 +286,39 @@ TfLiteStatus PreparePrelu(TfLiteContext* context, TfLiteNode* node) {
 }
 
 template <typename T, typename Alpha, typename Function>
-TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
-                      const Function& function) {
+TfLiteStatus RunPrelu(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   DataOf<PreluData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                    Data<Alpha>(Input(context, node, 1)),
-                                   Data<T>(Output(context, node, 0)), function, portion);
+                                   Data<T>(Output(context, node, 0)), function);
   return kTfLiteOk;
 }
 
 template <typename T, typename Alpha>
-TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node) {
   const QuantizedPrelu prelu(Input(context, node, 0), Input(context, node, 1),
                              Output(context, node, 0));
   const auto loop = Cpu().vector.prelu.of<FromTo<T, Alpha>>();
-  if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, portion, prelu);
+  if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, prelu);
   const FixedSlope slope = prelu.AsVectors();
-  return RunVectors<T, T, Alpha>(
-      context, node, DataOf<PreluData>(node).plan,
-      [&](const BinaryRun<T, T, Alpha>& run) { loop(run, slope); }, portion);
+  return RunVectors<T, T, Alpha>(context, node, DataOf<PreluData>(node).plan,
+                                 [&](const BinaryRun<T, T, Alpha>& run) { loop(run, slope); });
 }
 
-TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
       if (const auto loop = Cpu().vector.prelu_f32) {
-        return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop, portion);
+        return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop);
       }
-      return RunPrelu<float, float>(context, node, portion,
+      return RunPrelu<float, float>(context, node,
                                     [](float x, float alpha) { return x >= 0.0f ? x : x * alpha; });
     case kTfLiteInt8:
-      return RunQuantizedPrelu<int8_t, int8_t>(context, node, portion);
+      return RunQuantizedPrelu<int8_t, int8_t>(context, node);
     case kTfLiteUInt8:
-      return RunQuantizedPrelu<uint8_t, uint8_t>(context, node, portion);
+      return RunQuantizedPrelu<uint8_t, uint8_t>(context, node);
     case kTfLiteInt16:
-      return RunQuantizedPrelu<int16_t, int8_t>(context, node, portion);
+      return RunQuantizedPrelu<int16_t, int8_t>(context, node);
     default:
       return UnexpectedType(context, input);
   }
@@ -405,14 +402,13 @@ TfLiteStatus PrepareHardSwish(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type != kTfLiteFloat32)
-    return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
-  return MapVectors(
-      context, input, output, &VectorKernels::hard_swish, 0.0f,
-      [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; }, portion);
+    return DataOf<TableData>(node).bytes.Map(context, input, output);
+  return MapVectors(context, input, output, &VectorKernels::hard_swish, 0.0f,
+                    [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
 }
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
@@ -550,14 +546,13 @@ TfLiteStatus PrepareLogistic(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(
-          context, input, output, &VectorKernels::logistic, 0.0f,
-          [](float x) { return FastLogistic(x); }, portion);
+      return MapVectors(context, input, output, &VectorKernels::logistic, 0.0f,
+                        [](float x) { return FastLogistic(x); });
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::logistic, 0.0f,
                             [](float x) { return FastLogistic(x); });
@@ -568,7 +563,7 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node, const Portio
       return MapCurve(context, input, output, scaling, LogisticCurve(scaling), &LogisticInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -586,14 +581,13 @@ TfLiteStatus PrepareTanh(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(
-          context, input, output, &VectorKernels::tanh, 0.0f, [](float x) { return FastTanh(x); },
-          portion);
+      return MapVectors(context, input, output, &VectorKernels::tanh, 0.0f,
+                        [](float x) { return FastTanh(x); });
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, &VectorKernels::tanh, 0.0f,
                             [](float x) { return FastTanh(x); });
@@ -604,7 +598,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node, const Portion& p
       return MapCurve(context, input, output, scaling, TanhCurve(scaling), &TanhInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
+      return DataOf<TableData>(node).bytes.Map(context, input, output);
   }
 }
 
@@ -620,14 +614,12 @@ TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8)
-    return DataOf<TableData>(node).bytes.Map(context, input, output, portion);
-  return MapVectors(
-      context, input, output, &VectorKernels::elu, 0.0f, [](float x) { return FastElu(x); },
-      portion);
+  if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(context, input, output);
+  return MapVectors(context, input, output, &VectorKernels::elu, 0.0f,
+                    [](float x) { return FastElu(x); });
 }
 
 // For tables, as precise as can be.
@@ -656,7 +648,7 @@ TfLiteStatus PrepareGelu(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   const GeluData& data = DataOf<GeluData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -667,29 +659,37 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node, const Portion& p
   };
   switch (input->type) {
     case kTfLiteFloat32:
-      return MapVectors(context, input, output, loop, 0.0f, function, portion);
+      return MapVectors(context, input, output, loop, 0.0f, function);
     case kTfLiteFloat16:
       return MapHalfVectors(context, input, output, loop, 0.0f, function);
     case kTfLiteInt16:
       return MapShorts(context, input, output, *data.shorts);
     default:
-      return data.bytes.Map(context, input, output, portion);
+      return data.bytes.Map(context, input, output);
   }
 }
 
 // ---- Steps ------------------------------------------------------------------------------------
 
-constexpr uint32_t kPortionBits = kFloat32Bit | kByteBits;
-
-// Input 0 is what flows; the slopes of PRELU may be as many.
-template <auto prepare, auto eval>
+// On float32, the layer in front can compute it.
+template <StepRole role, auto prepare, auto eval>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));
-  const TfLiteTensor* output = Output(context, node, 0);
-  if ((TypeBit(output->type) & kPortionBits) == 0) return kTfLiteOk;
-  const TfLiteTensor* slopes = Input(context, node, 1);
-  const bool two = slopes != nullptr && ElementCount(slopes) == ElementCount(output);
-  OfferPortions<eval>(context, node, two ? 3 : 1);
+  if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
+  OfferStep(context, node, {.invoke = &Guarded<eval>, .role = role});
+  return kTfLiteOk;
+}
+
+template <uint32_t types, int low, int high>
+TfLiteStatus PrepareClamp(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY((PrepareRelu<types, low, high>(context, node)));
+  if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
+  const FloatBounds bounds = BoundsOf<low, high>();
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalRelu<low, high>>,
+             .role = StepRole::kClamp,
+             .low = bounds.low,
+             .high = bounds.high});
   return kTfLiteOk;
 }
 
@@ -701,19 +701,17 @@ constexpr uint32_t kSmoothBits = kFloat32Bit | kFloat16Bit | kByteBits | kInt16B
 
 constexpr OpDef kTable[] = {
     KernelRow<TableData>("RELU", kTfLiteBuiltinRelu, 3, kReluBits,
-                         &Guarded<&PrepareAndOffer<&PrepareRelu<kReluBits, 0, 0>, &EvalRelu<0, 0>>>,
-                         &Guarded<&EvalWhole<&EvalRelu<0, 0>>>, kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareClamp<kReluBits, 0, 0>>, &Guarded<&EvalRelu<0, 0>>,
+                         kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>("RELU6", kTfLiteBuiltinRelu6, 3, kReluBits,
-                         &Guarded<&PrepareAndOffer<&PrepareRelu<kReluBits, 0, 6>, &EvalRelu<0, 6>>>,
-                         &Guarded<&EvalWhole<&EvalRelu<0, 6>>>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>(
-        "RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
-        &Guarded<&PrepareAndOffer<&PrepareRelu<kNarrowReluBits, -1, 1>, &EvalRelu<-1, 1>>>,
-        &Guarded<&EvalWhole<&EvalRelu<-1, 1>>>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>(
-        "RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
-        &Guarded<&PrepareAndOffer<&PrepareRelu<kNarrowReluBits, 0, 1>, &EvalRelu<0, 1>>>,
-        &Guarded<&EvalWhole<&EvalRelu<0, 1>>>, kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareClamp<kReluBits, 0, 6>>, &Guarded<&EvalRelu<0, 6>>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("RELU_N1_TO_1", kTfLiteBuiltinReluN1To1, 1, kNarrowReluBits,
+                         &Guarded<&PrepareClamp<kNarrowReluBits, -1, 1>>,
+                         &Guarded<&EvalRelu<-1, 1>>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("RELU_0_TO_1", kTfLiteBuiltinRelu0To1, 1, kNarrowReluBits,
+                         &Guarded<&PrepareClamp<kNarrowReluBits, 0, 1>>, &Guarded<&EvalRelu<0, 1>>,
+                         kTfLiteInplaceOpInput0Shared),
     {.name = "PRELU",
      .code = kTfLiteBuiltinPrelu,
      .min_version = 1,
@@ -724,8 +722,8 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = &GuardedInit<&NewData<PreluData>>,
      .free = &DeleteData<PreluData>,
-     .prepare = &Guarded<&PrepareAndOffer<&PreparePrelu, &EvalPrelu>>,
-     .invoke = &Guarded<&EvalWhole<&EvalPrelu>>,
+     .prepare = &Guarded<&PrepareAndOffer<StepRole::kPrelu, &PreparePrelu, &EvalPrelu>>,
+     .invoke = &Guarded<&EvalPrelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LEAKY_RELU",
      .code = kTfLiteBuiltinLeakyRelu,
@@ -737,21 +735,20 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<75, TfLiteLeakyReluParams, &FillLeakyRelu>,
      .init = &GuardedInit<&NewData<TableData>>,
      .free = &DeleteData<TableData>,
-     .prepare = &Guarded<&PrepareAndOffer<&PrepareLeakyRelu, &EvalLeakyRelu>>,
-     .invoke = &Guarded<&EvalWhole<&EvalLeakyRelu>>,
+     .prepare = &Guarded<&PrepareLeakyRelu>,
+     .invoke = &Guarded<&EvalLeakyRelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
-    KernelRow<TableData>("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit,
-                         &Guarded<&PrepareAndOffer<&PrepareElu, &EvalElu>>,
-                         &Guarded<&EvalWhole<&EvalElu>>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
-                         &Guarded<&PrepareAndOffer<&PrepareHardSwish, &EvalHardSwish>>,
-                         &Guarded<&EvalWhole<&EvalHardSwish>>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("ELU", kTfLiteBuiltinElu, 1, kFloat32Bit | kInt8Bit, &Guarded<&PrepareElu>,
+                         &Guarded<&EvalElu>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>(
+        "HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
+        &Guarded<&PrepareAndOffer<StepRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
+        &Guarded<&EvalHardSwish>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
-                         &Guarded<&PrepareAndOffer<&PrepareLogistic, &EvalLogistic>>,
-                         &Guarded<&EvalWhole<&EvalLogistic>>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits,
-                         &Guarded<&PrepareAndOffer<&PrepareTanh, &EvalTanh>>,
-                         &Guarded<&EvalWhole<&EvalTanh>>, kTfLiteInplaceOpInput0Shared),
+                         &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
+                         kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits, &Guarded<&PrepareTanh>,
+                         &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,
      .min_version = 1,
@@ -762,8 +759,8 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<116, TfLiteGeluParams, &FillGelu>,
      .init = &GuardedInit<&NewData<GeluData>>,
      .free = &DeleteData<GeluData>,
-     .prepare = &Guarded<&PrepareAndOffer<&PrepareGelu, &EvalGelu>>,
-     .invoke = &Guarded<&EvalWhole<&EvalGelu>>,
+     .prepare = &Guarded<&PrepareGelu>,
+     .invoke = &Guarded<&EvalGelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
 };
 

@@ -15,6 +15,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/broadcast.h"
 #include "kernels/common/element_type.h"
@@ -384,19 +385,17 @@ class ScaledQuotient {
 
 // output[i] = function(a[..], b[..]) on the elements of one type.
 template <typename T, typename Function>
-TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
-                 const Function& function) {
+TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   DataOf<ArithmeticData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
                                         Data<T>(Input(context, node, 1)),
-                                        Data<T>(Output(context, node, 0)), function, portion);
+                                        Data<T>(Output(context, node, 0)), function);
   return kTfLiteOk;
 }
 
 // run(BinaryRun) for runs of elements of type T.
 template <typename T, typename RunFunction>
-TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
-                        const RunFunction& run) {
-  return RunVectors<T>(context, node, DataOf<ArithmeticData>(node).plan, run, portion);
+TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const RunFunction& run) {
+  return RunVectors<T>(context, node, DataOf<ArithmeticData>(node).plan, run);
 }
 
 // The group's loops for plain numbers.
@@ -415,8 +414,7 @@ const auto& LoopsOf(const VectorKernels& vector) {
 
 // False where there is no loop.
 template <typename T, typename Operator>
-bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
-                const Range<Computed<T>>& range) {
+bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T>>& range) {
   const auto loop = LoopsOf<Operator>(Cpu().vector).template of<Computed<T>>();
   if (loop == nullptr) return false;
   const Bounds<Computed<T>> bounds = {range.low, range.high};
@@ -424,18 +422,18 @@ bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Portion& portion
   if constexpr (std::is_same_v<T, Half>) {
     RunHalves(context, node, DataOf<ArithmeticData>(node).plan, run);
   } else {
-    RunVectors<T>(context, node, portion, run);
+    RunVectors<T>(context, node, run);
   }
   return true;
 }
 
 template <typename Operator>
-TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<Operator::kTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto range = PlainRange<T>(DataOf<ArithmeticData>(node).float_range);
-    if (RunBounded<T, Operator>(context, node, portion, range)) return kTfLiteOk;
-    return Run<T>(context, node, portion, [range](Computed<T> a, Computed<T> b) {
+    if (RunBounded<T, Operator>(context, node, range)) return kTfLiteOk;
+    return Run<T>(context, node, [range](Computed<T> a, Computed<T> b) {
       return static_cast<T>(Clamp(Operator::template Apply<Computed<T>>(a, b), range));
     });
   });
@@ -443,37 +441,34 @@ TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node, const Portion& p
 
 // Function<T> of the tensors, for the quantised type T of the first input.
 template <template <typename> typename Function>
-TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   return DispatchType<kQuantisedTypes>(context, a, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return Run<T>(context, node, portion,
+    return Run<T>(context, node,
                   Function<T>(a, Input(context, node, 1), Output(context, node, 0),
                               DataOf<ArithmeticData>(node).int_range));
   });
 }
 
 template <typename T, int sign>
-TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
-                         const FloatSum<T, sign>& sum) {
+TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const FloatSum<T, sign>& sum) {
   void (*loop)(const BinaryRun<T>&, const QuantizedSum&) = nullptr;
   if constexpr (std::is_same_v<T, int8_t>) {
     loop = Cpu().vector.sum_s8;
   } else {
     loop = Cpu().vector.sum_u8;
   }
-  if (loop == nullptr) return Run<T>(context, node, portion, sum);
+  if (loop == nullptr) return Run<T>(context, node, sum);
   const QuantizedSum parameters = sum.AsVectors();
-  return RunVectors<T>(context, node, portion,
-                       [&](const BinaryRun<T>& run) { loop(run, parameters); });
+  return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, parameters); });
 }
 
 // ADD (sign 1) and SUB (-1) of quantised tensors.
 template <int sign>
-TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
-  if (data.steps == Steps::kShifted)
-    return Run<int16_t>(context, node, portion, ShiftedSum<sign>(data));
+  if (data.steps == Steps::kShifted) return Run<int16_t>(context, node, ShiftedSum<sign>(data));
   const TfLiteTensor* a = Input(context, node, 0);
   const TfLiteTensor* b = Input(context, node, 1);
   const TfLiteTensor* output = Output(context, node, 0);
@@ -482,18 +477,17 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node, const Portio
     if constexpr (sizeof(T) == 1) {
       const FloatSum<T, sign> sum(a, b, output, data.int_range);
       if (ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough()) {
-        return RunFloatSum<T>(context, node, portion, sum);
+        return RunFloatSum<T>(context, node, sum);
       }
     }
     const ScaledSum<T, sign> sum(a, b, output, data.int_range);
     if constexpr (sizeof(T) == 2) {
       if (const auto loop = Cpu().vector.sum_s16) {
         const FixedSum fixed = sum.AsVectors();
-        return RunVectors<T>(context, node, portion,
-                             [&](const BinaryRun<T>& run) { loop(run, fixed); });
+        return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, fixed); });
       }
     }
-    return Run<T>(context, node, portion, sum);
+    return Run<T>(context, node, sum);
   });
 }
 
@@ -504,21 +498,19 @@ template <typename T>
 using DefaultProduct =
     ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;
 
-TfLiteStatus EvalAdd(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
-  return DataOf<ArithmeticData>(node).steps == Steps::kPlain
-             ? RunPlain<Sum>(context, node, portion)
-             : RunScaledSum<1>(context, node, portion);
+TfLiteStatus EvalAdd(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<ArithmeticData>(node).steps == Steps::kPlain ? RunPlain<Sum>(context, node)
+                                                             : RunScaledSum<1>(context, node);
 }
 
-TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
-  return DataOf<ArithmeticData>(node).steps == Steps::kPlain
-             ? RunPlain<Difference>(context, node, portion)
-             : RunScaledSum<-1>(context, node, portion);
+TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
+  return DataOf<ArithmeticData>(node).steps == Steps::kPlain ? RunPlain<Difference>(context, node)
+                                                             : RunScaledSum<-1>(context, node);
 }
 
 // MUL of 8 bits in float; false where there is no loop for it.
 template <typename T>
-bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
+bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<T>&, const QuantizedProduct&)) {
   if (loop == nullptr) return false;
   const QuantizedProduct product =
@@ -526,50 +518,47 @@ bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node, const Portion& po
                                          Output(context, node, 0),
                                          DataOf<ArithmeticData>(node).int_range)
           .AsVectors();
-  RunVectors<T>(context, node, portion, [&](const BinaryRun<T>& run) { loop(run, product); });
+  RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, product); });
   return true;
 }
 
 // MUL of 16 bits, the same in both arithmetic modes.
-bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node, const Portion& portion,
+bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<int16_t>&, const FixedProduct&)) {
   if (loop == nullptr) return false;
   const FixedProduct product = ScaledProduct<int16_t, ExactRequantizer>(
                                    Input(context, node, 0), Input(context, node, 1),
                                    Output(context, node, 0), DataOf<ArithmeticData>(node).int_range)
                                    .AsFixed();
-  RunVectors<int16_t>(context, node, portion,
-                      [&](const BinaryRun<int16_t>& run) { loop(run, product); });
+  RunVectors<int16_t>(context, node, [&](const BinaryRun<int16_t>& run) { loop(run, product); });
   return true;
 }
 
-bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
   const VectorKernels& vector = Cpu().vector;
   if (Input(context, node, 0)->type == kTfLiteInt16) {
-    return RunFixedProduct(context, node, portion, vector.product_s16);
+    return RunFixedProduct(context, node, vector.product_s16);
   }
   if (ArithmeticOf(context) != Arithmetic::kDefault) return false;
   switch (Input(context, node, 0)->type) {
     case kTfLiteInt8:
-      return RunFloatProduct<int8_t>(context, node, portion, vector.product_s8);
+      return RunFloatProduct<int8_t>(context, node, vector.product_s8);
     case kTfLiteUInt8:
-      return RunFloatProduct<uint8_t>(context, node, portion, vector.product_u8);
+      return RunFloatProduct<uint8_t>(context, node, vector.product_u8);
     default:
       return false;
   }
 }
 
-TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type == kTfLiteComplex64) {
     using Complex = std::complex<float>;
-    return Run<Complex>(context, node, portion, [](Complex a, Complex b) { return a * b; });
+    return Run<Complex>(context, node, [](Complex a, Complex b) { return a * b; });
   }
-  if (DataOf<ArithmeticData>(node).steps == Steps::kPlain)
-    return RunPlain<Product>(context, node, portion);
-  if (RunVectorProduct(context, node, portion)) return kTfLiteOk;
-  return ArithmeticOf(context) == Arithmetic::kReference
-             ? RunScaled<ExactProduct>(context, node, portion)
-             : RunScaled<DefaultProduct>(context, node, portion);
+  if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
+  if (RunVectorProduct(context, node)) return kTfLiteOk;
+  return ArithmeticOf(context) == Arithmetic::kReference ? RunScaled<ExactProduct>(context, node)
+                                                         : RunScaled<DefaultProduct>(context, node);
 }
 
 // Divisors of 0, which integers cannot have.
@@ -589,12 +578,12 @@ TfLiteStatus CheckDivisors(TfLiteContext* context, const TfLiteTensor* divisor) 
   });
 }
 
-TfLiteStatus EvalDiv(TfLiteContext* context, TfLiteNode* node, const Portion& portion) {
+TfLiteStatus EvalDiv(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* divisor = Input(context, node, 1);
   if (divisor->type != kTfLiteFloat32) DEPUTY_TRY(CheckDivisors(context, divisor));
   return DataOf<ArithmeticData>(node).steps == Steps::kScaled
-             ? RunScaled<ScaledQuotient>(context, node, portion)
-             : RunPlain<Quotient>(context, node, portion);
+             ? RunScaled<ScaledQuotient>(context, node)
+             : RunPlain<Quotient>(context, node);
 }
 
 // ---- ADD_N ------------------------------------------------------------------------------------
@@ -637,31 +626,28 @@ TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Whether ranges can be computed one by one. DIV looks for zeros first.
-template <typename Operator>
-bool CanBePart(const TfLiteTensor* output) {
-  if (output->type == kTfLiteFloat32) return true;
-  return !std::is_same_v<Operator, Quotient> &&
-         (TypeBit(output->type) & (kInt8Bit | kUInt8Bit)) != 0;
-}
-
-template <typename Operator, typename Params,
-          TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*, const Portion&)>
+// ADD can be computed by the layer that makes a summand.
+template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
-  if (CanBePart<Operator>(Output(context, node, 0))) {
-    OfferPortions<eval>(context, node,
-                        DataOf<ArithmeticData>(node).plan.matching_inputs(Input(context, node, 0),
-                                                                          Input(context, node, 1)));
+  if (!std::is_same_v<Operator, Sum> || Output(context, node, 0)->type != kTfLiteFloat32) {
+    return kTfLiteOk;
   }
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  OfferStep(context, node,
+            {.invoke = &Guarded<eval>,
+             .role = StepRole::kSum,
+             .low = data.float_range.low,
+             .high = data.float_range.high,
+             .matching_inputs =
+                 data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1))});
   return kTfLiteOk;
 }
 
 // ---- Table ------------------------------------------------------------------------------------
 
-template <typename Operator, typename Params,
-          TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*, const Portion&), uint8_t member,
-          bool (*fill)(const OpOptions&, Params*)>
+template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*),
+          uint8_t member, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_version) {
   return {.name = name,
           .code = code,
@@ -674,7 +660,7 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
           .init = &GuardedInit<&NewData<ArithmeticData>>,
           .free = &DeleteData<ArithmeticData>,
           .prepare = &Guarded<&PrepareAndOffer<Operator, Params, eval>>,
-          .invoke = &Guarded<&EvalWhole<eval>>,
+          .invoke = &Guarded<eval>,
           .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared};
 }
 

@@ -2,6 +2,7 @@
 //
 // PAD, PADV2 and MIRROR_PAD: a tensor with a margin, of one value or of its own elements mirrored.
 // PAD's value is the zero point, or 0. The margins may be known at run time only.
+#include "core/kernel_api/step.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -205,6 +206,27 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+// Zeros around float32 images need not be written: the layer that reads them can do without.
+TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PreparePad<false>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* margins = Input(context, node, 1);
+  if (input->type != kTfLiteFloat32 || Rank(input) != 4 || !IsKnown(margins) ||
+      ElementCount(input) == 0) {
+    return kTfLiteOk;
+  }
+  if (Before(margins, 0) + After(margins, 0) + Before(margins, 3) > 0) return kTfLiteOk;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalPad<false>>,
+             .role = StepRole::kPad,
+             .margins = {.top = static_cast<int>(Before(margins, 1)),
+                         .bottom = static_cast<int>(After(margins, 1)),
+                         .left = static_cast<int>(Before(margins, 2)),
+                         .right = static_cast<int>(After(margins, 2)),
+                         .channels = static_cast<int>(After(margins, 3))}});
+  return kTfLiteOk;
+}
+
 // ---- MIRROR_PAD -------------------------------------------------------------------------------
 
 // Elements next to the border that are not repeated.
@@ -285,7 +307,7 @@ TfLiteStatus EvalMirrorPad(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    KernelRow<void>("PAD", kTfLiteBuiltinPad, 6, kPadTypes, &Guarded<&PreparePad<false>>,
+    KernelRow<void>("PAD", kTfLiteBuiltinPad, 6, kPadTypes, &Guarded<&PreparePadAndOffer>,
                     &Guarded<&EvalPad<false>>),
     KernelRow<void>("PADV2", kTfLiteBuiltinPadv2, 6, kPadTypes, &Guarded<&PreparePad<true>>,
                     &Guarded<&EvalPad<true>>),

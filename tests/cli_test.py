@@ -700,7 +700,7 @@ class CliTest(unittest.TestCase):
     def test_values_of_the_environment_that_mean_nothing_are_said(self):
         for name, value, allowed in (("DEPUTY_ARITHMETIC", "exact", "default or reference"),
                                      ("DEPUTY_DELEGATE_POLICY", "cold", "tflite or hot"),
-                                     ("DEPUTY_PLAN", "best", "nodes or steps"),
+                                     ("DEPUTY_PLAN", "best", "steps or off"),
                                      ("DEPUTY_VALIDATION", "yes", "0 or 1"),
                                      ("DEPUTY_CPU", "mmx", "reference, generic")):
             result = deputy("run", FLOAT, "--random", env={**os.environ, name: value})
@@ -1190,7 +1190,9 @@ class CliTest(unittest.TestCase):
         path = pathlib.Path(self.folder) / "trace.json"
         self.fine("run", FLOAT, "--random", "--trace", path)
         host = self.trace(path).pop("host")
-        self.assertEqual([piece["args"]["node"] for piece in host], list(range(16)))
+        # Two ADDs are computed with the convolutions before them.
+        self.assertEqual([piece["args"]["node"] for piece in host],
+                         [node for node in range(16) if node not in (6, 11)])
         self.assertEqual((host[0]["name"], host[0]["args"]["owner"]), ("CONV_2D", "CPU"))
         self.fine("run", FLOAT, "--random", "--trace", path,
                   "--delegate", f"{PLUGINS}/libelementwise.so")

@@ -538,7 +538,8 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(page.arrows, page.edges)
         # One label for each tensor that flows: the input and what 16 nodes give out.
         self.assertEqual(page.labels, 17)
-        self.assertEqual(page.heated, 16)
+        # Two are computed with others.
+        self.assertEqual(page.heated, 14)
         report = self.report(DIGITS, *plugin("described0", "ops=18"))
         self.assertEqual(page.outlines, len(report["subgraphs"][0]["partitions"]))
         text = path.read_text(encoding="utf-8")

@@ -3,36 +3,45 @@
 // Which nodes run as one step, on plans made by hand: expectations are written down, not computed.
 #include "core/exec/steps.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <map>
 
 namespace deputy {
 namespace {
 
-void Nothing(TfLiteContext*, TfLiteNode*, int64_t, int64_t) {}
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
 
-// A convolution, say: others can follow it.
-const StepOffer kHead = {.finishes = true};
-// One input that flows, and perhaps a second of any size.
-const StepOffer kMap = {.run_range = &Nothing, .finishes = true, .matching_inputs = 1};
-// Two inputs that flow.
-const StepOffer kSum = {.run_range = &Nothing, .finishes = true, .matching_inputs = 3};
-// It can follow, but nobody can follow it alone.
-const StepOffer kLast = {.run_range = &Nothing, .matching_inputs = 1};
+const StepOffer kHead = {.role = StepRole::kHead, .takes_margins = true};
+const StepOffer kPixelHead = {.role = StepRole::kHead};
+const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
+const StepOffer kSum = {.role = StepRole::kSum, .low = -9, .high = 9, .matching_inputs = 3};
+const StepOffer kPrelu = {.role = StepRole::kPrelu};
+const StepOffer kSwish = {.role = StepRole::kHardSwish};
+const StepOffer kPadAround = {.role = StepRole::kPad, .margins = {.top = 1, .left = 2}};
+const StepOffer kPadChannels = {.role = StepRole::kPad, .margins = {.channels = 3}};
 
-// Plans of a few nodes over tensors of 10 elements.
+// Plans of a few nodes over tensors of 20 elements in 5 channels, of which `outputs` are the
+// caller's.
 class Plan {
  public:
-  explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 10}) {}
+  explicit Plan(size_t tensors, const std::vector<int>& outputs = {})
+      : tensors_(tensors, StepTensor{.elements = 20, .channels = 5}) {
+    for (int output : outputs) ++(*this)[output].readers;
+  }
 
   Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
+    for (int input : inputs) {
+      if (input >= 0) ++(*this)[input].readers;
+    }
     arrays_.push_back(std::move(inputs));
     arrays_.push_back({output});
     offers_.push_back(offer);
     return *this;
   }
-  StepTensor& operator[](size_t tensor) { return tensors_[tensor]; }
+  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  std::span<const StepTensor> tensors() const { return tensors_; }
 
   std::vector<StepNode> nodes() const {
     std::vector<StepNode> nodes;
@@ -41,7 +50,13 @@ class Plan {
     }
     return nodes;
   }
-  std::vector<int> Heads() const { return FindSteps(nodes(), tensors_); }
+  std::vector<Step> Find() const { return FindSteps(nodes(), tensors_); }
+  // The nodes of each step.
+  std::vector<std::vector<int>> Nodes() const {
+    std::vector<std::vector<int>> nodes;
+    for (const Step& step : Find()) nodes.push_back(step.nodes);
+    return nodes;
+  }
 
  private:
   std::vector<StepTensor> tensors_;
@@ -49,202 +64,252 @@ class Plan {
   std::vector<const StepOffer*> offers_;
 };
 
-using Heads = std::vector<int>;
-
-TEST(FindSteps, a_chain_behind_a_head_is_one_step) {
-  Plan plan(4);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap).Node({2}, 3, &kMap);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 0, 0}));
+// x -> conv -> + y -> PRELU with slopes 4.
+Plan Residual() {
+  Plan plan(7, {6});
+  plan[4] = {.elements = 5, .channels = 5};
+  plan.Node({0}, 1, &kHead).Node({1, 3}, 2, &kSum).Node({2, 4}, 6, &kPrelu);
+  return plan;
 }
 
-TEST(FindSteps, element_by_element_nodes_need_no_other_head) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kMap).Node({1}, 2, &kMap);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 0}));
+TEST(FindSteps, a_chain_behind_a_layer_is_one_step) {
+  const std::vector<Step> steps = Residual().Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 0);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
+  const StepRun& run = steps[0].run;
+  EXPECT_EQ(run.input, -1);
+  EXPECT_EQ(run.addend, 3);
+  EXPECT_EQ(run.sum_low, -9);
+  EXPECT_EQ(run.sum_high, 9);
+  EXPECT_EQ(run.curve, StepRole::kPrelu);
+  EXPECT_EQ(run.slopes, 4);
+  EXPECT_EQ(run.output, 6);
 }
 
-TEST(FindSteps, heads_follow_nobody) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kHead);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1}));
+TEST(FindSteps, clamps_become_one) {
+  const StepOffer narrow = {.role = StepRole::kClamp, .low = -1, .high = 1};
+  const StepOffer above = {.role = StepRole::kClamp, .low = 3, .high = 4};
+  Plan plan(6, {5});
+  plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({2}, 3, &narrow).Node({3, 0}, 4, &kSum);
+  plan.Node({4}, 5, &above);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(steps[0].run.low, 0);
+  EXPECT_EQ(steps[0].run.high, 1);
+  EXPECT_EQ(steps[0].run.sum_low, 3);
+  EXPECT_EQ(steps[0].run.sum_high, 4);
 }
 
-TEST(FindSteps, what_offers_nothing_neither_leads_nor_follows) {
-  Plan plan(4);
-  plan.Node({0}, 1, nullptr).Node({1}, 2, &kMap).Node({2}, 3, nullptr);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 2}));
-  Plan last(4);
-  last.Node({0}, 1, &kLast).Node({1}, 2, &kMap);
-  EXPECT_EQ(last.Heads(), (Heads{0, 1}));
+// What a layer can compute has an order: clamps, a sum, clamps, a curve.
+TEST(FindSteps, what_comes_in_another_order_stays_behind) {
+  Plan plan(5, {4});
+  plan.Node({0}, 1, &kHead).Node({1}, 2, &kSwish).Node({2}, 3, &kRelu).Node({3, 0}, 4, &kSum);
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
+  Plan sums(4, {3});
+  sums.Node({0}, 1, &kHead).Node({1, 0}, 2, &kSum).Node({2, 0}, 3, &kSum);
+  EXPECT_THAT(sums.Nodes(), ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(FindSteps, alone_nobody_makes_a_step) {
+  Plan plan(5, {4});
+  plan.Node({0}, 1, &kHead).Node({1}, 2, &kHead).Node({2}, 3, nullptr).Node({3}, 4, &kRelu);
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+}
+
+TEST(FindSteps, what_others_read_is_written) {
+  for (const bool by_caller : {false, true}) {
+    Plan plan(4, {2});
+    plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
+    EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
+    if (by_caller) {
+      ++plan[1].readers;
+    } else {
+      plan.Node({1}, 3, nullptr);
+    }
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << by_caller;
+  }
+  // x + x reads it twice.
+  Plan twice(3, {2});
+  twice.Node({0}, 1, &kHead).Node({1, 1}, 2, &kSum);
+  EXPECT_THAT(twice.Nodes(), IsEmpty());
+  // The end of a step may have any readers.
+  Plan end(5, {2});
+  end.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({2}, 3, nullptr).Node({2}, 4, nullptr);
+  EXPECT_THAT(end.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
 // 0 -> 1, 0 -> 2, 1 + 2 -> 3: the sum goes with the later of both; the earlier is complete by then.
-TEST(FindSteps, a_sum_goes_with_the_step_that_begins_last) {
-  Plan plan(4);
+TEST(FindSteps, a_sum_goes_with_the_later_layer) {
+  Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 1}));
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(1, 2)));
+  EXPECT_EQ(plan.Find()[0].run.addend, 1);
 }
 
 // The second operand is made behind the head, by a node of no step.
 TEST(FindSteps, an_operand_that_comes_too_late_keeps_a_node_out) {
-  Plan plan(4);
+  Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({1, 2}, 3, &kSum);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 2}));
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
   // It lasts from the first inference on.
   plan[2].lasting = true;
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 0}));
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 2)));
 }
 
-// A follower runs as early as its head, but not always: steps can also run node by node.
-TEST(FindSteps, what_a_follower_makes_is_complete_in_its_own_time) {
-  Plan plan(6);
-  plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1}, 3, &kMap).Node({2, 3}, 4, &kSum);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 0, 3}));
-}
-
-// x * f(x), both of one step.
-TEST(FindSteps, branches_may_meet_again_in_a_step) {
-  Plan plan(4);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 0, 0}));
-}
-
-// The second input flows nowhere: all of it must be there.
-TEST(FindSteps, what_is_read_as_a_whole_must_be_complete) {
-  Plan plan(4);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap).Node({1, 2}, 3, &kMap);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 0, 2}));
-}
-
-TEST(FindSteps, sizes_have_to_agree) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap);
-  plan[2].elements = 11;
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1}));
+TEST(FindSteps, shapes_have_to_agree) {
+  Plan plan(3, {2});
+  plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
+  plan[2].elements = 21;
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+  Plan slopes = Residual();
+  slopes[4] = {.elements = 20, .channels = 5};
+  EXPECT_THAT(slopes.Nodes(), ElementsAre(ElementsAre(0, 1)));
+  const StepOffer broadcast = {.role = StepRole::kSum, .matching_inputs = 1};
+  Plan sum(4, {3});
+  sum.Node({0}, 1, &kHead).Node({1, 2}, 3, &broadcast);
+  EXPECT_THAT(sum.Nodes(), IsEmpty());
 }
 
 TEST(FindSteps, fixed_tensors_are_left_alone) {
-  for (size_t tensor : {1, 2}) {
-    Plan plan(3);
-    plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap);
+  for (int tensor : {1, 2, 3}) {
+    Plan plan(4, {2});
+    plan.Node({0}, 1, &kHead).Node({1, 3}, 2, &kSum);
+    EXPECT_THAT(plan.Nodes(), SizeIs(1));
     plan[tensor].fixed = true;
-    EXPECT_EQ(plan.Heads(), (Heads{0, 1})) << tensor;
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << tensor;
   }
-  Plan operand(4);
-  operand.Node({0}, 1, &kHead).Node({1, 3}, 2, &kMap);
-  EXPECT_EQ(operand.Heads(), (Heads{0, 0}));
-  operand[3].fixed = true;
-  EXPECT_EQ(operand.Heads(), (Heads{0, 1}));
-}
-
-TEST(FindSteps, the_newest_maker_counts) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kHead).Node({0}, 1, nullptr).Node({1}, 2, &kMap);
-  EXPECT_EQ(plan.Heads(), (Heads{0, 1, 2}));
 }
 
 TEST(FindSteps, a_step_has_an_end) {
-  Plan plan(40);
+  Plan plan(200, {199});
   plan.Node({0}, 1, &kHead);
-  for (int n = 1; n < 39; ++n) plan.Node({n}, n + 1, &kMap);
-  const Heads heads = plan.Heads();
-  EXPECT_EQ(heads[kMaxFollowers], 0);
-  EXPECT_EQ(heads[kMaxFollowers + 1], kMaxFollowers + 1);
+  for (int n = 1; n < 199; ++n) plan.Node({n}, n + 1, &kRelu);
+  ASSERT_THAT(plan.Nodes(), SizeIs(1));
+  EXPECT_THAT(plan.Nodes()[0], SizeIs(kMaxStepSpan + 1));
+}
+
+// ---- PAD ----------------------------------------------------------------------------------------
+
+TEST(FindSteps, a_layer_reads_around_the_pad_before_it) {
+  Plan plan(4, {3});
+  plan.Node({0}, 1, &kPadAround).Node({0}, 2, nullptr).Node({1}, 3, &kHead);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 2);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 2));
+  EXPECT_EQ(steps[0].run.input, 0);
+  EXPECT_EQ(steps[0].run.margins.top, 1);
+  EXPECT_EQ(steps[0].run.margins.left, 2);
+  EXPECT_EQ(steps[0].run.output, 3);
+}
+
+TEST(FindSteps, some_pads_are_written) {
+  for (const StepOffer* head : {&kHead, &kPixelHead}) {
+    for (const StepOffer* pad : {&kPadAround, &kPadChannels}) {
+      Plan plan(3, {2});
+      plan.Node({0}, 1, pad).Node({1}, 2, head);
+      const size_t expected = head == &kHead && pad == &kPadAround ? 1 : 0;
+      EXPECT_THAT(plan.Nodes(), SizeIs(expected));
+      // Somebody else reads it.
+      ++plan[1].readers;
+      EXPECT_THAT(plan.Nodes(), IsEmpty());
+    }
+  }
+}
+
+TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
+  Plan plan(5, {4});
+  plan[0].channels = 2;
+  plan.Node({1}, 2, &kHead).Node({0}, 3, &kPadChannels).Node({3, 2}, 4, &kSum);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 0);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
+  EXPECT_EQ(steps[0].run.addend, 0);
+  EXPECT_EQ(steps[0].run.output, 4);
+  // With margins around the image it is not in the same places.
+  Plan around(5, {4});
+  around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
+  EXPECT_THAT(around.Nodes(), IsEmpty());
 }
 
 // ---- Memory -------------------------------------------------------------------------------------
-
-// conv(0) -> 1, 1 + 0 -> 2: the sum must not write where the convolution still reads.
-TEST(KeptInStep, inputs_of_the_head_stay) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kHead).Node({1, 0}, 2, &kSum);
-  EXPECT_EQ(KeptInStep(plan.nodes(), 1), (std::vector<int>{0}));
-}
-
-// f(0) -> 1, 1 + 0 -> 2, element by element: 1 must not lie on 0, which is read again; 2 may.
-TEST(KeptInStep, what_a_later_node_reads_stays) {
-  Plan plan(3);
-  plan.Node({0}, 1, &kMap).Node({1, 0}, 2, &kSum);
-  EXPECT_EQ(KeptInStep(plan.nodes(), 0), (std::vector<int>{0}));
-  EXPECT_EQ(KeptInStep(plan.nodes(), 1), (std::vector<int>{}));
-}
 
 class Fits : public testing::Test {
  protected:
   // Tensors of 10 bytes at those places.
   static bool At(const Plan& plan, const std::vector<int>& places) {
     static char memory[100];
-    return StepFits(plan.nodes(), [&](int tensor) -> StepMemory {
+    const Step step = plan.Find().at(0);
+    const std::vector<StepNode> nodes = plan.nodes();
+    const auto reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], plan.tensors());
+    return StepFits(reads, step.run.output, [&](int tensor) -> StepMemory {
       return {memory + places[static_cast<size_t>(tensor)], 10};
     });
   }
 };
 
-TEST_F(Fits, a_sum_behind_a_head) {
-  Plan plan(4);
-  plan.Node({0}, 1, &kHead).Node({1, 3}, 2, &kSum);
-  EXPECT_TRUE(At(plan, {0, 10, 20, 30}));
-  EXPECT_TRUE(At(plan, {0, 10, 10, 30}));   // in place of what the head makes
-  EXPECT_TRUE(At(plan, {0, 10, 30, 30}));   // or of the other operand
-  EXPECT_FALSE(At(plan, {0, 10, 0, 30}));   // where the head reads
-  EXPECT_FALSE(At(plan, {0, 10, 9, 30}));   // half over it
-  EXPECT_FALSE(At(plan, {0, 10, 15, 30}));  // half over what the head makes
-  EXPECT_FALSE(At(plan, {0, 10, 20, 10}));  // the operand lies where the head writes
+TEST_F(Fits, an_output_in_place_of_the_addend) {
+  const Plan plan = Residual();  // 0 -> 1, + 3 -> 2, slopes 4, -> 6
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 60}));
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // where the addend lies
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 10}));   // what lies between is not written
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 35}));  // half over the addend
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 0}));   // where the head reads
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 40}));  // over the slopes
 }
 
-TEST_F(Fits, a_chain_in_one_place) {
-  Plan plan(5);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap).Node({2, 4}, 3, &kSum);
-  EXPECT_TRUE(At(plan, {0, 10, 10, 10, 20}));
-  EXPECT_TRUE(At(plan, {0, 10, 10, 20, 20}));
-  EXPECT_FALSE(At(plan, {0, 10, 10, 20, 10}));
+TEST_F(Fits, a_narrow_addend_is_not_in_the_same_places) {
+  Plan plan(5, {4});
+  plan[0] = {.elements = 8, .channels = 2};
+  plan.Node({1}, 2, &kHead).Node({0}, 3, &kPadChannels).Node({3, 2}, 4, &kSum);
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40}));
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 0}));
 }
 
-TEST_F(Fits, a_tensor_that_is_read_twice) {
-  Plan plan(4);
-  plan.Node({0}, 1, &kHead).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum);
-  EXPECT_TRUE(At(plan, {0, 10, 20, 10}));
-  EXPECT_TRUE(At(plan, {0, 10, 20, 20}));
-  EXPECT_FALSE(At(plan, {0, 10, 10, 20}));
+TEST_F(Fits, an_input_without_its_margins) {
+  Plan plan(3, {2});
+  plan.Node({0}, 1, &kPadAround).Node({1}, 2, &kHead);
+  EXPECT_TRUE(At(plan, {0, 10, 10}));
+  EXPECT_FALSE(At(plan, {0, 10, 0}));
+}
+
+// ---- In a plan ----------------------------------------------------------------------------------
+
+PlannedStep Planned(int head, std::vector<int> nodes) {
+  PlannedStep step;
+  step.head = head;
+  step.nodes = std::move(nodes);
+  return step;
 }
 
 TEST(PlanSteps, are_found_by_their_positions) {
   PlanSteps steps;
-  EXPECT_EQ(steps.HeadOf(0), -1);
-  steps.Add({1, 2, 5}, 8);
-  steps.Add({3, 4}, 8);
-  const std::map<int, int> expected = {{0, -1}, {1, 1}, {2, 1}, {3, 3}, {4, 3}, {5, 1}, {7, -1}};
-  for (const auto& [position, head] : expected) EXPECT_EQ(steps.HeadOf(position), head) << position;
-  ASSERT_NE(steps.Beginning(1), nullptr);
-  EXPECT_EQ(*steps.Beginning(1), (StepPositions{1, 2, 5}));
-  EXPECT_EQ(steps.Beginning(2), nullptr);
-  EXPECT_EQ(steps.Beginning(8), nullptr);
+  EXPECT_EQ(steps.At(0), nullptr);
+  steps.Add(Planned(2, {1, 2, 5}), 8);
+  steps.Add(Planned(3, {3, 4}), 8);
+  for (int position : {0, 6, 7, 8}) EXPECT_EQ(steps.At(position), nullptr) << position;
+  for (int position : {1, 2, 5}) EXPECT_EQ(steps.At(position)->head, 2) << position;
+  for (int position : {3, 4}) EXPECT_EQ(steps.At(position)->head, 3) << position;
+  EXPECT_EQ(steps.HeadedBy(1), nullptr);
+  EXPECT_EQ(steps.HeadedBy(8), nullptr);
+  ASSERT_NE(steps.HeadedBy(2), nullptr);
+  EXPECT_THAT(steps.HeadedBy(2)->nodes, ElementsAre(1, 2, 5));
 }
 
-TEST(PlanSteps, followers_are_done_until_they_are_not) {
+TEST(PlanSteps, a_step_with_a_node_behind_is_forgotten) {
   PlanSteps steps;
-  steps.Add({1, 2, 5}, 8);
-  steps.SetDone(*steps.Beginning(1), true);
-  EXPECT_FALSE(steps.IsDone(1));
-  EXPECT_TRUE(steps.IsDone(2));
-  EXPECT_FALSE(steps.IsDone(3));
-  EXPECT_TRUE(steps.IsDone(5));
-  steps.SetDone(*steps.Beginning(1), false);
-  EXPECT_FALSE(steps.IsDone(5));
-}
-
-TEST(PlanSteps, later_ones_are_forgotten) {
-  PlanSteps steps;
-  steps.Add({1, 6}, 8);
-  steps.Add({3, 4}, 8);
-  steps.SetDone(*steps.Beginning(1), true);
-  steps.ForgetFrom(2);
-  EXPECT_EQ(steps.HeadOf(3), -1);
-  EXPECT_EQ(steps.HeadOf(6), 1);
-  EXPECT_TRUE(steps.IsDone(6));
+  steps.Add(Planned(1, {1, 6}), 8);
+  steps.Add(Planned(3, {3, 4}), 8);
+  steps.SetState(6, PlanSteps::State::kDone);
+  steps.ForgetFrom(5);
+  EXPECT_EQ(steps.At(1), nullptr);
+  EXPECT_EQ(steps.StateOf(6), PlanSteps::State::kOpen);
+  ASSERT_NE(steps.HeadedBy(3), nullptr);
   steps.ForgetFrom(0);
-  EXPECT_EQ(steps.count(), 0u);
-  EXPECT_FALSE(steps.IsDone(6));
+  EXPECT_EQ(steps.At(3), nullptr);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class ThreadedContext final : public Runtime {
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
   void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
-  std::span<const StepFollower> followers() const override { return {}; }
+  const StepRun* step() const override { return nullptr; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}
 

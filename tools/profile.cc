@@ -144,11 +144,13 @@ std::vector<Profile::Row> Profile::InOrder() const {
 }
 
 std::string Profile::OperatorsOf(const Row& row) const {
-  std::string operators = row.operator_name;
-  for (const int follower : row.followers) {
-    operators +=
-        " + " +
-        rows_[static_cast<size_t>(row.subgraph)][static_cast<size_t>(follower)].operator_name;
+  std::vector<int> nodes = row.followers;
+  nodes.push_back(row.node);
+  std::sort(nodes.begin(), nodes.end());
+  std::string operators;
+  for (const int node : nodes) {
+    const auto& rows = rows_[static_cast<size_t>(row.subgraph)];
+    operators += (operators.empty() ? "" : " + ") + rows[static_cast<size_t>(node)].operator_name;
   }
   return operators;
 }

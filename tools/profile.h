@@ -74,7 +74,7 @@ class Profile {
   std::string Where(const Row& row) const;
   std::vector<Row> Operators() const;
   double TotalNanoseconds() const;
-  // The node's operator, and those of its followers.
+  // The node's operator, and those of its step.
   std::string OperatorsOf(const Row& row) const;
 
   TfLiteInterpreter* interpreter_;

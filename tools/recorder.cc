@@ -22,7 +22,7 @@ Recorder::Recorder(const Session& session) : interpreter_(session.interpreter())
       DeputyNodeRun run = {};
       run.struct_size = sizeof(run);
       if (DeputyInterpreterGetNodeRun(interpreter_, s, n, &run) != kTfLiteOk) continue;
-      if (run.step_head >= 0 && run.step_head != n) followers_[{s, run.step_head}].push_back(n);
+      if (run.step_head >= 0) steps_[{s, run.step_head}].push_back(n);
     }
   }
   DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
@@ -32,19 +32,15 @@ Recorder::~Recorder() { DeputyInterpreterSetProfileCallback(interpreter_, nullpt
 
 void Recorder::OnEvent(void* recorder, const DeputyOpEvent* event) {
   auto* self = static_cast<Recorder*>(recorder);
-  self->Keep(event->subgraph_index, event->node_index);
-  // What a step computes in between never lies in memory as a whole; its end does.
-  const auto followers = self->followers_.find({event->subgraph_index, event->node_index});
-  if (followers != self->followers_.end()) {
-    self->Keep(event->subgraph_index, followers->second.back());
-  }
+  // Of a step, in whose time its head has run, the end is in memory; what lies between is not.
+  const auto step = self->steps_.find({event->subgraph_index, event->node_index});
+  self->Keep(event->subgraph_index,
+             step == self->steps_.end() ? event->node_index : step->second.back());
 }
 
 void Recorder::Keep(int subgraph, int node_index) {
   const auto node = nodes_.find({subgraph, node_index});
   if (node == nodes_.end()) return;
-  const auto step = followers_.find({subgraph, node_index});
-  if (step != followers_.end()) return;  // a head, whose result is not kept
   for (const int index : node->second.outputs) {
     const auto found = memory_.find({subgraph, index});
     if (found == memory_.end() || found->second == nullptr) continue;

@@ -47,7 +47,7 @@ class Recorder {
   TfLiteInterpreter* const interpreter_;
   std::map<std::pair<int, int>, Node> nodes_;                  // subgraph, node
   std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
-  std::map<std::pair<int, int>, std::vector<int>> followers_;  // by the head of a step
+  std::map<std::pair<int, int>, std::vector<int>> steps_;      // all nodes, by the head
   std::map<std::pair<int, int>, size_t> places_;               // in tensors_
   std::vector<RecordedTensor> tensors_;
 };

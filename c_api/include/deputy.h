@@ -467,9 +467,9 @@ typedef struct DeputyNodeRun {
   int64_t total_ns;
   // For a delegate's node: how often its nodes were computed on the CPU in its place.
   int64_t recomputed;
-  // The first node of the step in which the CPU runs it together with others, itself perhaps, and
-  // how many nodes these are; -1 and 0 if it runs by itself. `runs` and `total_ns` of a step are
-  // those of its first node.
+  // The head of the step in which the CPU runs it together with others, itself perhaps, and how
+  // many nodes these are; -1 and 0 if it runs by itself. What the nodes of a step hand to each
+  // other is not in memory. `runs` and `total_ns` of a step are those of its head.
   int32_t step_head;
   int32_t step_nodes;
   // Which of the operator's implementations the CPU runs, "gemm_float" or "pointwise_bf16" say;

@@ -271,9 +271,12 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     if (position > last_prepared) continue;
     bring_to_life(node.outputs, position);
     bring_to_life(node.temporaries, position);
-    // In a step outputs are written as soon as its head runs. Nothing dies earlier for that: a step
-    // can still run node by node.
-    if (const int head = steps_.HeadOf(position); head >= 0) bring_to_life(node.outputs, head);
+    // In a step inputs are read and outputs written when its head runs. Nothing dies earlier for
+    // that: a step can still run node by node.
+    if (const PlannedStep* const step = steps_.At(position)) {
+      keep_alive(node.inputs, step->head);
+      bring_to_life(node.outputs, step->head);
+    }
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.
   for (int index : graph_.inputs()) {
@@ -334,9 +337,9 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     const uint64_t mask = graph_.registration(node_index)->inplace_operator;
     if (node.delegate != nullptr || mask == kTfLiteInplaceOpNone) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask};
-    if (const int head = steps_.HeadOf(position); head >= 0) {
-      added.first = head;
-      added.kept = KeptForStep(head, position);
+    if (const PlannedStep* const step = steps_.At(position)) {
+      added.first = std::min(position, step->head);
+      added.kept = KeptForStep(*step, position);
     }
     nodes.push_back(std::move(added));
   }

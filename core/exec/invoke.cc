@@ -68,7 +68,10 @@ TfLiteStatus Subgraph::ReadOutputs() {
 }
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
-  if (steps_.IsDone(position)) return kTfLiteOk;
+  // Computed with the head of its step, or going to be.
+  if (steps_.StateOf(position) == PlanSteps::State::kDone || WaitsForHead(position)) {
+    return kTfLiteOk;
+  }
   const int node_index = graph_.plan()[position];
   if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
   if (const TfLiteStatus status = interpreter_->CheckCancellation(); status != kTfLiteOk) {
@@ -78,8 +81,10 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   if (interpreter_->keeps_replaced_nodes() && graph_.node(node_index)->delegate != nullptr) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
-  } else if (const TfLiteStatus status = RunAt(position); status != kTfLiteOk) {
-    return status;
+  } else {
+    PlannedStep* const step = steps_.HeadedBy(position);
+    const TfLiteStatus status = step == nullptr ? RunNode(node_index) : RunStep(step);
+    if (status != kTfLiteOk) return status;
   }
   if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
   if (tensor_resized_ && graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs))) {
@@ -90,13 +95,8 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
-// The node by itself, or the step that begins with it.
-TfLiteStatus Subgraph::RunAt(int position) {
-  const int node_index = graph_.plan()[position];
-  const StepPositions* const step = steps_.Beginning(position);
-  if (step != nullptr && BeginStep(*step) != kTfLiteOk) return kTfLiteError;
+TfLiteStatus Subgraph::RunNode(int node_index) {
   const TfLiteStatus status = RunKernel(node_index);
-  if (step != nullptr) EndStep(*step, status);
   if (status == kTfLiteOk) return kTfLiteOk;
   return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
                            "failed to invoke.");

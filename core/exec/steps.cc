@@ -2,14 +2,15 @@
 #include "core/exec/steps.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace deputy {
 namespace {
 
-bool Matches(const StepNode& node, size_t input) {
-  return node.offer != nullptr && input < 32 && (node.offer->matching_inputs >> input & 1) != 0;
+// One clamp behind another is a clamp.
+void ClampAlso(float low, float high, float* out_low, float* out_high) {
+  *out_low = std::min(std::max(*out_low, low), high);
+  *out_high = std::min(std::max(*out_high, low), high);
 }
 
 class Pass {
@@ -18,82 +19,161 @@ class Pass {
       : nodes_(nodes),
         tensors_(tensors),
         maker_(tensors.size(), -1),
-        heads_(nodes.size()),
-        followers_(nodes.size(), 0) {
-    std::iota(heads_.begin(), heads_.end(), 0);
+        reader_(tensors.size(), -1),
+        taken_(nodes.size()) {
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      Note(nodes[n].outputs, n, &maker_);
+      Note(nodes[n].inputs, n, &reader_);
+    }
   }
 
-  std::vector<int> Run() {
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      const int head = HeadFor(static_cast<int>(n));
-      if (head >= 0) {
-        heads_[n] = head;
-        ++followers_[static_cast<size_t>(head)];
-      }
-      for (int output : nodes_[n].outputs) {
-        if (output >= 0) maker_[static_cast<size_t>(output)] = static_cast<int>(n);
-      }
+  std::vector<Step> Run() {
+    std::vector<Step> steps;
+    for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
+      if (RoleOf(n) != StepRole::kHead) continue;
+      Step step = StepOf(n);
+      if (step.nodes.size() < 2) continue;
+      std::sort(step.nodes.begin(), step.nodes.end());
+      for (int node : step.nodes) taken_[static_cast<size_t>(node)] = true;
+      steps.push_back(std::move(step));
     }
-    return std::move(heads_);
+    return steps;
   }
 
  private:
-  const StepTensor& TensorOf(int index) const { return tensors_[static_cast<size_t>(index)]; }
-
-  // The node that makes the tensor in an inference, or -1.
-  int MakerOf(int tensor) const {
-    return TensorOf(tensor).lasting ? -1 : maker_[static_cast<size_t>(tensor)];
+  static void Note(std::span<const int> tensors, size_t node, std::vector<int>* out) {
+    for (int tensor : tensors) {
+      if (tensor >= 0) (*out)[static_cast<size_t>(tensor)] = static_cast<int>(node);
+    }
   }
 
-  // The head of that node's step, or -1.
-  int StepOf(int tensor) const {
-    const int maker = MakerOf(tensor);
-    return maker < 0 ? -1 : heads_[static_cast<size_t>(maker)];
+  const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
+  const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
+
+  // What a node can be: nothing without one output of its own to write.
+  StepRole RoleOf(int n) const {
+    if (n < 0 || taken_[static_cast<size_t>(n)]) return StepRole::kNone;
+    const StepNode& node = NodeAt(n);
+    if (node.offer == nullptr || node.inputs.empty() || node.outputs.size() != 1 ||
+        node.outputs[0] < 0 || TensorAt(node.outputs[0]).fixed ||
+        TensorAt(node.outputs[0]).lasting) {
+      return StepRole::kNone;
+    }
+    return node.offer->role;
   }
 
-  bool CanBeHead(int n) const {
-    const StepNode& head = nodes_[static_cast<size_t>(n)];
-    return head.offer != nullptr && head.offer->finishes && head.outputs.size() == 1 &&
-           head.outputs[0] >= 0 && !TensorOf(head.outputs[0]).fixed &&
-           followers_[static_cast<size_t>(n)] < kMaxFollowers;
+  // Nobody but the next node of the step needs it.
+  bool CanVanish(int tensor) const {
+    return tensor >= 0 && !TensorAt(tensor).fixed && TensorAt(tensor).readers == 1;
   }
 
-  // The head of the step that the node can join, or -1.
-  int HeadFor(int n) const {
-    const StepNode& node = nodes_[static_cast<size_t>(n)];
-    if (node.offer == nullptr || node.offer->run_range == nullptr || node.outputs.size() != 1 ||
-        node.outputs[0] < 0 || TensorOf(node.outputs[0]).fixed) {
-      return -1;
+  bool IsThereFor(int head, int tensor) const {
+    if (tensor < 0 || TensorAt(tensor).fixed) return false;
+    return TensorAt(tensor).lasting || maker_[static_cast<size_t>(tensor)] < head;
+  }
+
+  // The PAD that makes what only one node reads, or -1.
+  int PadBehind(int tensor, int head) const {
+    if (!CanVanish(tensor)) return -1;
+    const int pad = maker_[static_cast<size_t>(tensor)];
+    const bool near = std::abs(head - pad) <= kMaxStepSpan;
+    return RoleOf(pad) == StepRole::kPad && near && IsThereFor(head, NodeAt(pad).inputs[0]) ? pad
+                                                                                            : -1;
+  }
+
+  Step StepOf(int head) {
+    Step step = {.head = head, .nodes = {head}, .run = {}};
+    step.run.output = NodeAt(head).outputs[0];
+    TakeMargins(&step);
+    while (TakeFollower(&step)) {
     }
-    // Of several steps, that which begins last: what the others make may be complete by then.
-    int head = -1;
-    for (int input : node.inputs) {
-      if (input >= 0) head = std::max(head, StepOf(input));
+    return step;
+  }
+
+  void TakeMargins(Step* step) const {
+    const StepNode& head = NodeAt(step->head);
+    if (!head.offer->takes_margins) return;
+    const int pad = PadBehind(head.inputs[0], step->head);
+    if (pad < 0 || NodeAt(pad).offer->margins.channels != 0) return;
+    step->run.input = NodeAt(pad).inputs[0];
+    step->run.margins = NodeAt(pad).offer->margins;
+    step->nodes.push_back(pad);
+  }
+
+  // The node that reads what the step makes so far, if it can be computed with it.
+  bool TakeFollower(Step* step) {
+    const int made = step->run.output;
+    if (!CanVanish(made)) return false;
+    const int n = reader_[static_cast<size_t>(made)];
+    const StepRole role = RoleOf(n);
+    if (role == StepRole::kNone || n - step->head > kMaxStepSpan) return false;
+    const StepNode& node = NodeAt(n);
+    const int out = node.outputs[0];
+    if (TensorAt(out).elements != TensorAt(made).elements ||
+        TensorAt(out).channels != TensorAt(made).channels || step->run.curve != StepRole::kNone ||
+        !Compute(node, role, made, step)) {
+      return false;
     }
-    if (head < 0 || n - head > kMaxStepSpan || !CanBeHead(head)) return -1;
-    const int made = nodes_[static_cast<size_t>(head)].outputs[0];
-    if (TensorOf(node.outputs[0]).elements != TensorOf(made).elements) return -1;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int input = node.inputs[i];
-      if (input < 0) continue;
-      if (TensorOf(input).fixed) return -1;
-      const bool in_step = StepOf(input) == head;
-      // A step may also run node by node: followers of another are complete in their own time.
-      if (in_step ? !Matches(node, i) : MakerOf(input) >= head) return -1;
+    step->nodes.push_back(n);
+    step->run.output = out;
+    return true;
+  }
+
+  bool Compute(const StepNode& node, StepRole role, int made, Step* step) const {
+    StepRun& run = step->run;
+    switch (role) {
+      case StepRole::kClamp:
+        if (run.addend < 0) {
+          ClampAlso(node.offer->low, node.offer->high, &run.low, &run.high);
+        } else {
+          ClampAlso(node.offer->low, node.offer->high, &run.sum_low, &run.sum_high);
+        }
+        return true;
+      case StepRole::kSum:
+        return AddUp(node, made, step);
+      case StepRole::kPrelu:
+        run.slopes = node.inputs.size() == 2 && node.inputs[0] == made ? node.inputs[1] : -1;
+        if (!IsThereFor(step->head, run.slopes) ||
+            TensorAt(run.slopes).elements != TensorAt(made).channels ||
+            TensorAt(run.slopes).channels != TensorAt(made).channels) {
+          run.slopes = -1;
+          return false;
+        }
+        run.curve = role;
+        return true;
+      case StepRole::kHardSwish:
+        run.curve = role;
+        return true;
+      default:
+        return false;
     }
-    return head;
+  }
+
+  bool AddUp(const StepNode& node, int made, Step* step) const {
+    StepRun& run = step->run;
+    if (run.addend >= 0 || node.inputs.size() != 2 || node.offer->matching_inputs != 3)
+      return false;
+    const int other = node.inputs[node.inputs[0] == made ? 1 : 0];
+    if (other < 0 || TensorAt(other).channels != TensorAt(made).channels) return false;
+    const int pad = PadBehind(other, step->head);
+    if (pad >= 0 && !NodeAt(pad).offer->margins.any_around()) {
+      run.addend = NodeAt(pad).inputs[0];
+      step->nodes.push_back(pad);
+    } else if (IsThereFor(step->head, other)) {
+      run.addend = other;
+    } else {
+      return false;
+    }
+    run.sum_low = node.offer->low;
+    run.sum_high = node.offer->high;
+    return true;
   }
 
   std::span<const StepNode> nodes_;
   std::span<const StepTensor> tensors_;
-  std::vector<int> maker_;      // by tensor: the last node so far that makes it
-  std::vector<int> heads_;      // by node
-  std::vector<int> followers_;  // by head
+  std::vector<int> maker_, reader_;  // by tensor: the last node that makes or reads it
+  std::vector<bool> taken_;          // by node: in a step
 };
-
-bool Same(const StepMemory& a, const StepMemory& b) {
-  return a.data == b.data && a.bytes == b.bytes;
-}
 
 bool Overlap(const StepMemory& a, const StepMemory& b) {
   const auto start_a = reinterpret_cast<uintptr_t>(a.data);
@@ -101,94 +181,68 @@ bool Overlap(const StepMemory& a, const StepMemory& b) {
   return start_a < start_b + b.bytes && start_b < start_a + a.bytes;
 }
 
-// fine(reader, input number) for all inputs of all nodes but those that are `made`.
-template <typename Fine>
-bool AllReads(std::span<const StepNode> step, int made, const Fine& fine) {
-  for (size_t reader = 0; reader < step.size(); ++reader) {
-    for (size_t i = 0; i < step[reader].inputs.size(); ++i) {
-      const int input = step[reader].inputs[i];
-      if (input >= 0 && input != made && !fine(reader, i)) return false;
-    }
-  }
-  return true;
-}
-
-bool IsMadeBehind(std::span<const StepNode> step, size_t writer, int tensor) {
-  for (size_t n = writer + 1; n < step.size(); ++n) {
-    if (step[n].outputs[0] == tensor) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-std::vector<int> KeptInStep(std::span<const StepNode> step, size_t writer) {
-  std::vector<int> kept;
-  AllReads(step, step[writer].outputs[0], [&](size_t reader, size_t i) {
-    // Element by element, a node may write over what it or one before it has read.
-    const bool done = Matches(step[reader], i) && reader <= writer;
-    if (!done) kept.push_back(step[reader].inputs[i]);
-    return true;
-  });
-  return kept;
+std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors) {
+  return Pass(nodes, tensors).Run();
 }
 
-bool StepFits(std::span<const StepNode> step, const std::function<StepMemory(int tensor)>& memory) {
-  for (size_t writer = 0; writer < step.size(); ++writer) {
-    const StepMemory out = memory(step[writer].outputs[0]);
-    const bool reads = AllReads(step, step[writer].outputs[0], [&](size_t reader, size_t i) {
-      const int input = step[reader].inputs[i];
-      const StepMemory in = memory(input);
-      if (!Overlap(in, out)) return true;
-      // What is read was written after this, or is not needed any more.
-      const bool in_turn =
-          IsMadeBehind(step, writer, input) || (Matches(step[reader], i) && reader <= writer);
-      return Same(in, out) && in_turn;
-    });
-    if (!reads) return false;
-    for (size_t other = 0; other < writer; ++other) {
-      const StepMemory before = memory(step[other].outputs[0]);
-      if (Overlap(before, out) && !Same(before, out)) return false;
-    }
+std::vector<StepRead> ReadsOf(const StepRun& run, const StepNode& head,
+                              std::span<const StepTensor> tensors) {
+  std::vector<StepRead> reads;
+  for (size_t i = 0; i < head.inputs.size(); ++i) {
+    reads.push_back({i == 0 && run.input >= 0 ? run.input : head.inputs[i], false});
   }
-  return true;
+  reads.push_back({run.slopes, false});
+  if (run.addend >= 0) {
+    const bool whole = tensors[static_cast<size_t>(run.addend)].elements ==
+                       tensors[static_cast<size_t>(run.output)].elements;
+    reads.push_back({run.addend, whole});
+  }
+  std::erase_if(reads, [](const StepRead& read) { return read.tensor < 0; });
+  return reads;
+}
+
+bool StepFits(std::span<const StepRead> reads, int output,
+              const std::function<StepMemory(int tensor)>& memory) {
+  const StepMemory out = memory(output);
+  return std::all_of(reads.begin(), reads.end(), [&](const StepRead& read) {
+    const StepMemory in = memory(read.tensor);
+    const bool same = in.data == out.data && in.bytes == out.bytes;
+    return !Overlap(in, out) || (same && read.in_place);
+  });
 }
 
 void PlanSteps::ForgetFrom(int position) {
-  while (!steps_.empty() && steps_.back().positions.front() >= position) {
-    for (int member : steps_.back().positions) places_[static_cast<size_t>(member)] = {};
-    steps_.pop_back();
-  }
-  if (steps_.empty()) places_.clear();
+  std::erase_if(steps_, [position](const Step& step) { return step.nodes.back() >= position; });
+  std::fill(places_.begin(), places_.end(), Place());
+  for (size_t i = 0; i < steps_.size(); ++i) MarkPlaces(i);
 }
 
 // Throws before anything that counts has changed.
-void PlanSteps::Add(StepPositions step, size_t plan_size, StepMemo memo) {
+void PlanSteps::Add(PlannedStep step, size_t plan_size) {
   if (places_.size() < plan_size) places_.resize(plan_size);
-  steps_.push_back({std::move(step), std::move(memo)});
-  for (int member : steps_.back().positions) {
-    places_[static_cast<size_t>(member)] = {static_cast<int>(steps_.size()) - 1, false};
+  steps_.push_back(std::move(step));
+  MarkPlaces(steps_.size() - 1);
+}
+
+void PlanSteps::MarkPlaces(size_t number) {
+  for (int node : steps_[number].nodes) {
+    places_[static_cast<size_t>(node)] = {static_cast<int>(number), State::kOpen};
   }
 }
 
-const StepPositions* PlanSteps::Beginning(int position) const {
-  return HeadOf(position) == position
-             ? &steps_[static_cast<size_t>(places_[static_cast<size_t>(position)].step)].positions
-             : nullptr;
-}
-
-int PlanSteps::HeadOf(int position) const {
-  if (static_cast<size_t>(position) >= places_.size()) return -1;
+const PlannedStep* PlanSteps::At(int position) const {
+  if (static_cast<size_t>(position) >= places_.size()) return nullptr;
   const int step = places_[static_cast<size_t>(position)].step;
-  return step < 0 ? -1 : steps_[static_cast<size_t>(step)].positions.front();
+  return step < 0 ? nullptr : &steps_[static_cast<size_t>(step)];
 }
 
-void PlanSteps::SetDone(const StepPositions& step, bool done) {
-  for (size_t i = 1; i < step.size(); ++i) places_[static_cast<size_t>(step[i])].done = done;
-}
-
-std::vector<int> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors) {
-  return Pass(nodes, tensors).Run();
+PlannedStep* PlanSteps::HeadedBy(int position) {
+  const PlannedStep* const step = At(position);
+  return step == nullptr || step->head != position
+             ? nullptr
+             : &steps_[static_cast<size_t>(places_[static_cast<size_t>(position)].step)];
 }
 
 }  // namespace deputy

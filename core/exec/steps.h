@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which nodes run as one step (core/kernel_api/step.h): a pure pass over the plan, before memory is
-// laid out. Steps are there for the caches alone: delegates, tools and clients see the same nodes
-// in the same order.
+// laid out. Delegates, tools and clients see the same nodes in the same order.
 #ifndef DEPUTY_CORE_EXEC_STEPS_H_
 #define DEPUTY_CORE_EXEC_STEPS_H_
 
@@ -24,30 +23,39 @@ struct StepNode {
 
 struct StepTensor {
   int64_t elements = 0;
+  int channels = 0;  // the last dimension
+  // Who may look at it: inputs of nodes, the caller, a client whose memory it is.
+  int readers = 0;
   // It is nobody's to move: a variable, written by several nodes, of a shape that is not known yet.
   bool fixed = false;
   // Made by a node, but once for all inferences.
   bool lasting = false;
 };
 
-// What a step costs to look through is bounded: how many follow, and how far behind the head.
-inline constexpr int kMaxFollowers = 15;
+// What a step costs to look through is bounded: how far its nodes may be apart.
 inline constexpr int kMaxStepSpan = 64;
 
-// For each node the number of its step's head: itself where it is alone, or a head.
+struct Step {
+  int head = -1;
+  std::vector<int> nodes;  // ascending, with the head
+  StepRun run;
+};
+
+// The steps of a plan, by ascending heads; nodes by their place in it.
 //
-// A node joins the step of the node that makes one of its matching inputs, if all its other inputs
-// are made before the step begins (in an earlier inference, where they last), or made in the step
-// and matching, too. Whether others read what
-// a step makes does not matter: it is all made.
-std::vector<int> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors);
+// A node follows a head, or another follower, if it alone reads what that one makes, and if all
+// else that it reads is complete before the head runs (in an earlier inference, where it lasts).
+// A PAD joins the step of its only reader: the head, or an ADD whose other summand gets channels.
+std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors);
 
-// A step: positions of the plan, the head's first, ascending.
-using StepPositions = std::vector<int>;
-
-// The tensors that nodes of a step may read while or after node number `writer` of it writes: those
-// whose memory that node's output must not take over.
-std::vector<int> KeptInStep(std::span<const StepNode> step, size_t writer);
+// What a step reads while it writes its output. `in_place`: element n is read before element n of
+// the output is written, and not again.
+struct StepRead {
+  int tensor;
+  bool in_place;
+};
+std::vector<StepRead> ReadsOf(const StepRun& run, const StepNode& head,
+                              std::span<const StepTensor> tensors);
 
 // Where a tensor lies.
 struct StepMemory {
@@ -55,55 +63,49 @@ struct StepMemory {
   size_t bytes = 0;
 };
 
-// Whether a step can run block by block with its tensors where they are: what one node writes is
-// not what another still reads. Clients may put tensors anywhere. memory(tensor) returns a
-// StepMemory.
-bool StepFits(std::span<const StepNode> step, const std::function<StepMemory(int tensor)>& memory);
+// Whether the output does not lie where the step still reads. Clients may put tensors anywhere.
+// memory(tensor) returns a StepMemory.
+bool StepFits(std::span<const StepRead> reads, int output,
+              const std::function<StepMemory(int tensor)>& memory);
 
-// What was found when a step was last looked at: it holds while its tensors are where they were.
-struct StepMemo {
-  std::vector<int> tensors;         // all that its nodes read or write
-  std::vector<const void*> places;  // of each; empty before the first look
+// A step in a plan, whose nodes are positions of it.
+struct PlannedStep : Step {
+  std::vector<StepRead> reads;
+  // What was found when it was last looked at: it holds while its tensors are where they were.
+  std::vector<const void*> places;  // of the output and of what is read; empty: not yet
   bool fits = false;
 };
 
 // The steps of a plan.
 class PlanSteps {
  public:
-  // Forgets the steps whose heads are at `position` or behind it.
+  // Forgets the steps that have a node at `position` or behind it.
   void ForgetFrom(int position);
-  void Add(StepPositions step, size_t plan_size, StepMemo memo = {});
+  void Add(PlannedStep step, size_t plan_size);
 
-  // The step that begins there, or null.
-  const StepPositions* Beginning(int position) const;
-  // Of the step that begins there.
-  StepMemo* MemoOf(int position) {
-    return &steps_[static_cast<size_t>(places_[static_cast<size_t>(position)].step)].memo;
+  // The step whose head is there, or null.
+  PlannedStep* HeadedBy(int position);
+  // The step of which a node is there, or null.
+  const PlannedStep* At(int position) const;
+
+  // In a walk over the plan: nodes before the head wait for it, those behind it are done with it.
+  enum class State : uint8_t { kOpen, kWaiting, kDone };
+  State StateOf(int position) const {
+    return static_cast<size_t>(position) < places_.size()
+               ? places_[static_cast<size_t>(position)].state
+               : State::kOpen;
   }
-  // The position of the head, if a node of a step is there; else -1.
-  int HeadOf(int position) const;
-
-  // What is computed already in this walk over the plan: the followers of a head that has run, from
-  // the time that it runs to the time that it runs again.
-  void SetDone(const StepPositions& step, bool done);
-  bool IsDone(int position) const {
-    return static_cast<size_t>(position) < places_.size() &&
-           places_[static_cast<size_t>(position)].done;
-  }
-
-  size_t count() const { return steps_.size(); }
+  void SetState(int position, State state) { places_[static_cast<size_t>(position)].state = state; }
 
  private:
-  struct Step {
-    StepPositions positions;
-    StepMemo memo;
-  };
   struct Place {
     int step = -1;
-    bool done = false;
+    State state = State::kOpen;
   };
+  void MarkPlaces(size_t number);
+
   std::vector<Place> places_;  // by position; empty as long as there are no steps
-  std::vector<Step> steps_;    // ascending
+  std::vector<PlannedStep> steps_;
 };
 
 }  // namespace deputy

@@ -147,8 +147,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
-  // The first node of the step in which the node runs, itself perhaps, and how many there are; -1
-  // and 0: it runs by itself.
+  // The head of the step in which the node runs, itself perhaps, and how many there are; -1 and 0:
+  // it runs by itself.
   int step_head(int node_index, int* out_nodes);
   // What computes the node on the CPU, of an operator that has several implementations; "" where
   // that is not known.
@@ -235,7 +235,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
   void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
-  std::span<const StepFollower> followers() const override { return followers_; }
+  const StepRun* step() const override { return running_step_; }
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
 
@@ -282,25 +282,26 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // The steps of the nodes that have just been prepared.
   void FormSteps(int first_new, int last_prepared);
   StepNode StepNodeAt(int position) const;
-  std::vector<StepNode> StepNodesOf(const StepPositions& step) const;
   std::vector<StepTensor> StepTensors() const;
-  // The tensors whose memory the output of the node at `position` must not take over: it is written
-  // when the head runs.
-  std::vector<int> KeptForStep(int head, int position) const;
+  // The tensors whose memory the output of the follower at `position` must not take over: it may be
+  // written when the head runs.
+  std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
   bool TakesPart(int node_index) const;
-  bool StepFitsNow(std::span<const StepNode> nodes, StepMemo* memo) const;
-  bool ReadsLasting(const StepNode& node) const;
-  // Before the head runs: its followers will, if their inputs are there and memory allows it. Error
-  // if an input lacks data.
-  TfLiteStatus BeginStep(const StepPositions& step);
-  void EndStep(const StepPositions& step, TfLiteStatus status);
+  bool StepFitsNow(PlannedStep* step) const;
+  bool HasAllReads(const StepRun& run) const;
+  bool CanRunStep(PlannedStep* step) const;
+  // True: the node at `position` need not run now, the head behind it does its work.
+  bool WaitsForHead(int position);
+  // The head with all others, or by itself after those that have waited for it.
+  TfLiteStatus RunStep(PlannedStep* step);
 
   // subgraph_call.cc
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 
   // invoke.cc
-  TfLiteStatus RunAt(int position);
+  // The kernel's invoke; a failure is reported.
+  TfLiteStatus RunNode(int node_index);
   TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus WalkPlan();
   TfLiteStatus ReadOutputs();
@@ -336,8 +337,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<StepOffer> offers_;             // by node index; of the last prepare
   std::vector<const char*> implementations_;  // likewise
   PlanSteps steps_;
-  bool has_walked_ = false;              // the whole plan, since steps were formed
-  std::vector<StepFollower> followers_;  // of the node that runs now
+  bool has_walked_ = false;                // the whole plan, since steps were formed
+  const StepRun* running_step_ = nullptr;  // of the node that runs now
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

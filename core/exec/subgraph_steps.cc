@@ -3,8 +3,7 @@
 // Nodes of a subgraph that run together: what their kernels offer, which steps they make, and what
 // is true while a step runs.
 #include <algorithm>
-#include <array>
-#include <iterator>
+#include <utility>
 
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
@@ -55,31 +54,35 @@ StepNode Subgraph::StepNodeAt(int position) const {
   return {IndicesOf(node.inputs), IndicesOf(node.outputs), offer};
 }
 
-std::vector<StepNode> Subgraph::StepNodesOf(const StepPositions& step) const {
-  std::vector<StepNode> nodes;
-  for (int position : step) nodes.push_back(StepNodeAt(position));
-  return nodes;
-}
-
 std::vector<StepTensor> Subgraph::StepTensors() const {
   std::vector<StepTensor> tensors(graph_.tensors().size());
   std::vector<bool> made(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TfLiteTensor& tensor = graph_.tensors()[i];
-    tensors[i] = {ElementsOf(tensor),
-                  tensor.is_variable || tensor.allocation_type == kTfLiteDynamic,
-                  tensor.allocation_type == kTfLitePersistentRo};
+    const std::span<const int> dims = IndicesOf(tensor.dims);
+    tensors[i] = {.elements = ElementsOf(tensor),
+                  .channels = dims.empty() ? 0 : dims.back(),
+                  // A client may look into its own memory.
+                  .readers = tensor.allocation_type == kTfLiteCustom ? 1 : 0,
+                  .fixed = tensor.is_variable || tensor.allocation_type == kTfLiteDynamic,
+                  .lasting = tensor.allocation_type == kTfLitePersistentRo};
   }
+  const auto read = [&](int index) {
+    if (index >= 0) ++tensors[static_cast<size_t>(index)].readers;
+  };
   for (int index : graph_.inputs()) {
     if (index >= 0) made[static_cast<size_t>(index)] = true;
   }
   for (int node_index : graph_.plan()) {
-    for (int index : IndicesOf(graph_.node(node_index)->outputs)) {
+    const TfLiteNode& node = *graph_.node(node_index);
+    for (int index : IndicesOf(node.inputs)) read(index);
+    for (int index : IndicesOf(node.outputs)) {
       if (index < 0) continue;
       if (made[static_cast<size_t>(index)]) tensors[static_cast<size_t>(index)].fixed = true;
       made[static_cast<size_t>(index)] = true;
     }
   }
+  for (int index : graph_.outputs()) read(index);
   return tensors;
 }
 
@@ -91,50 +94,47 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   for (int position = first_new; position <= last_prepared; ++position) {
     nodes.push_back(StepNodeAt(position));
   }
-  const std::vector<int> heads = FindSteps(nodes, StepTensors());
-  std::vector<StepPositions> steps(nodes.size());
-  for (size_t n = 0; n < heads.size(); ++n) {
-    steps[static_cast<size_t>(heads[n])].push_back(first_new + static_cast<int>(n));
-  }
-  followers_.reserve(kMaxFollowers);
-  for (StepPositions& step : steps) {
-    if (step.size() < 2) continue;
-    StepMemo memo;
-    for (const StepNode& node : StepNodesOf(step)) {
-      for (const std::span<const int> tensors : {node.inputs, node.outputs}) {
-        std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(memo.tensors),
-                     [](int index) { return index >= 0; });
-      }
-    }
-    memo.places.reserve(memo.tensors.size());
-    steps_.Add(std::move(step), graph_.plan().size(), std::move(memo));
+  const std::vector<StepTensor> tensors = StepTensors();
+  for (Step& step : FindSteps(nodes, tensors)) {
+    PlannedStep planned;
+    planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    planned.places.reserve(planned.reads.size() + 1);
+    for (int& node : step.nodes) node += first_new;
+    step.head += first_new;
+    static_cast<Step&>(planned) = std::move(step);
+    steps_.Add(std::move(planned), graph_.plan().size());
   }
 }
 
-// Looks again only when a tensor has moved.
-bool Subgraph::StepFitsNow(std::span<const StepNode> nodes, StepMemo* memo) const {
+// Looks again only when a tensor has moved. Allocates nothing: an inference must not fail for that.
+bool Subgraph::StepFitsNow(PlannedStep* step) const {
   const auto place = [this](int index) -> const void* {
     return graph_.tensors()[static_cast<size_t>(index)].data.data;
   };
-  const bool same = std::equal(
-      memo->tensors.begin(), memo->tensors.end(), memo->places.begin(), memo->places.end(),
-      [&](int index, const void* before) { return place(index) == before; });
-  if (same) return memo->fits;
-  memo->places.clear();
-  for (int index : memo->tensors) memo->places.push_back(place(index));
-  memo->fits = StepFits(nodes, [this](int index) -> StepMemory {
+  const auto here = [&](const StepRead& read, const void* before) {
+    return place(read.tensor) == before;
+  };
+  std::vector<const void*>& places = step->places;
+  if (!places.empty() && places[0] == place(step->run.output) &&
+      std::equal(step->reads.begin(), step->reads.end(), places.begin() + 1, here)) {
+    return step->fits;
+  }
+  places.assign(1, place(step->run.output));
+  for (const StepRead& read : step->reads) places.push_back(place(read.tensor));
+  step->fits = StepFits(step->reads, step->run.output, [this](int index) -> StepMemory {
     const TfLiteTensor& tensor = graph_.tensors()[static_cast<size_t>(index)];
     return {tensor.data.data, tensor.bytes};
   });
-  return memo->fits;
+  return step->fits;
 }
 
-std::vector<int> Subgraph::KeptForStep(int head, int position) const {
-  const StepPositions& step = *steps_.Beginning(head);
-  const auto place = std::find(step.begin(), step.end(), position) - step.begin();
-  std::vector<int> kept = KeptInStep(StepNodesOf(step), static_cast<size_t>(place));
-  for (int between = head + 1; between < position; ++between) {
-    if (steps_.HeadOf(between) == head) continue;
+std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) const {
+  std::vector<int> kept;
+  for (const StepRead& read : step.reads) {
+    if (!read.in_place) kept.push_back(read.tensor);
+  }
+  for (int between = step.head + 1; between < position; ++between) {
+    if (steps_.At(between) == &step) continue;
     const TfLiteNode& other = *graph_.node(graph_.plan()[static_cast<size_t>(between)]);
     const std::span<const int> inputs = IndicesOf(other.inputs);
     kept.insert(kept.end(), inputs.begin(), inputs.end());
@@ -142,49 +142,63 @@ std::vector<int> Subgraph::KeptForStep(int head, int position) const {
   return kept;
 }
 
-// Whether it needs what a node, perhaps behind the step's head, makes in the first inference.
-bool Subgraph::ReadsLasting(const StepNode& node) const {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [this](int index) {
-    return index >= 0 &&
-           graph_.tensors()[static_cast<size_t>(index)].allocation_type == kTfLitePersistentRo;
-  });
+// Whether what followers read has been made: a constant may be unpacked behind the head, by a node
+// that runs in the first inference.
+bool Subgraph::HasAllReads(const StepRun& run) const {
+  const auto there = [this](int index) {
+    return index < 0 ||
+           graph_.tensors()[static_cast<size_t>(index)].allocation_type != kTfLitePersistentRo;
+  };
+  return has_walked_ || (there(run.slopes) && there(run.addend));
 }
 
-// Allocates nothing: an inference must not fail for that.
-TfLiteStatus Subgraph::BeginStep(const StepPositions& step) {
-  steps_.SetDone(step, false);
-  if (interpreter_->wants_each_node()) return kTfLiteOk;
-  // Nodes between those of the step may read where a client has put its outputs.
-  const bool has_gaps = step.back() - step.front() >= static_cast<int>(step.size());
-  if (has_gaps && !custom_allocations_.empty()) return kTfLiteOk;
-  std::array<StepNode, kMaxFollowers + 1> nodes;
-  for (size_t i = 0; i < step.size(); ++i) {
-    nodes[i] = StepNodeAt(step[i]);
+// Whether its nodes can run as one now.
+bool Subgraph::CanRunStep(PlannedStep* step) const {
+  if (interpreter_->wants_each_node() || !HasAllReads(step->run)) return false;
+  // Nodes between those of the step may read where a client has put its output.
+  const bool has_gaps = step->nodes.back() - step->head >= static_cast<int>(step->nodes.size());
+  if (has_gaps && !custom_allocations_.empty()) return false;
+  for (int position : step->nodes) {
     // Prepared again without success, or in somebody else's hands.
-    if (nodes[i].offer == nullptr) return kTfLiteOk;
-    if (i > 0 && !has_walked_ && ReadsLasting(nodes[i])) return kTfLiteOk;
-    if (i > 0 && CheckInputs(graph_.plan()[static_cast<size_t>(step[i])]) != kTfLiteOk) {
-      return kTfLiteError;
-    }
+    if (StepNodeAt(position).offer == nullptr) return false;
   }
-  if (!StepFitsNow({nodes.data(), step.size()}, steps_.MemoOf(step.front()))) return kTfLiteOk;
-  for (size_t i = 1; i < step.size(); ++i) {
-    TfLiteNode* const node = graph_.node(graph_.plan()[static_cast<size_t>(step[i])]);
-    followers_.push_back({nodes[i].offer->run_range, node});
+  return StepFitsNow(step);
+}
+
+bool Subgraph::WaitsForHead(int position) {
+  const PlannedStep* const step = steps_.At(position);
+  if (step == nullptr || position >= step->head) return false;
+  const bool waits = !interpreter_->wants_each_node();
+  steps_.SetState(position, waits ? PlanSteps::State::kWaiting : PlanSteps::State::kOpen);
+  return waits;
+}
+
+TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
+  const bool as_one = CanRunStep(step);
+  for (int position : step->nodes) {
+    const int node_index = graph_.plan()[static_cast<size_t>(position)];
+    const bool waits = steps_.StateOf(position) == PlanSteps::State::kWaiting;
+    steps_.SetState(position, PlanSteps::State::kOpen);
+    const bool runs_now = waits && !as_one;
+    if (position == step->head || (!as_one && !runs_now)) continue;
+    if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
+    if (runs_now && RunNode(node_index) != kTfLiteOk) return kTfLiteError;
+  }
+  running_step_ = as_one ? &step->run : nullptr;
+  const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(step->head)]);
+  running_step_ = nullptr;
+  if (status != kTfLiteOk || !as_one) return status;
+  for (int position : step->nodes) {
+    if (position > step->head) steps_.SetState(position, PlanSteps::State::kDone);
   }
   return kTfLiteOk;
 }
 
-void Subgraph::EndStep(const StepPositions& step, TfLiteStatus status) {
-  if (!followers_.empty() && status == kTfLiteOk) steps_.SetDone(step, true);
-  followers_.clear();
-}
-
 int Subgraph::step_head(int node_index, int* out_nodes) {
   const int position = graph_index().position(node_index);
-  const int head = position < 0 ? -1 : steps_.HeadOf(position);
-  *out_nodes = head < 0 ? 0 : static_cast<int>(steps_.Beginning(head)->size());
-  return head < 0 ? -1 : graph_.plan()[static_cast<size_t>(head)];
+  const PlannedStep* const step = position < 0 ? nullptr : steps_.At(position);
+  *out_nodes = step == nullptr ? 0 : static_cast<int>(step->nodes.size());
+  return step == nullptr ? -1 : graph_.plan()[static_cast<size_t>(step->head)];
 }
 
 }  // namespace deputy

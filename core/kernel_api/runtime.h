@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -78,27 +79,51 @@ class CallableSubgraph {
   ~CallableSubgraph() = default;
 };
 
-// Computes elements [first, last) of the node's output. Called by several workers at once; fails
-// and throws never.
-using RunRange = void (*)(TfLiteContext* context, TfLiteNode* node, int64_t first, int64_t last);
+// What a node with one output can be in a step; see step.h.
+enum class StepRole : uint8_t {
+  kNone,
+  kHead,       // a layer that computes what follows it before it stores
+  kClamp,      // of input 0
+  kSum,        // of two inputs, clamped
+  kPrelu,      // of input 0 with slopes per channel
+  kHardSwish,  // of input 0
+  kPad,        // input 0 in zeros
+};
 
-// How a node with one output can be part of a step; see step.h.
+// Zeros around an image [batches][height][width][channels].
+struct StepMargins {
+  int top = 0, bottom = 0, left = 0, right = 0;
+  int channels = 0;  // behind the last channel
+
+  bool any_around() const { return (top | bottom | left | right) != 0; }
+};
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
-  // As a follower; null: it cannot follow.
-  RunRange run_range = nullptr;
-  // As a head: invoke tells a StepTail of every element of the output.
-  bool finishes = false;
-  // Bit i: input i has as many elements as the output, and of it element n of the output depends on
-  // element n alone.
+  StepRole role = StepRole::kNone;
+  // kClamp, kSum: the bounds.
+  float low = 0, high = 0;
+  // kSum: bit i: input i has as many elements as the output, in the same places.
   uint32_t matching_inputs = 0;
+  // kHead: input 0 may come without its margins.
+  bool takes_margins = false;
+  // kPad.
+  StepMargins margins = {};
 };
 
-// A node that runs with the one that is being invoked.
-struct StepFollower {
-  RunRange run_range;
-  TfLiteNode* node;
+// What the head of a step computes, in this order; tensors by index, -1 where there is none.
+struct StepRun {
+  int input = -1;  // read in place of its input 0, which has these margins in addition
+  StepMargins margins = {};
+  // Bounds of the clamp behind the head's own operator.
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+  int addend = -1;  // may have fewer channels than the output: zeros follow
+  float sum_low = 0, sum_high = 0;
+  StepRole curve = StepRole::kNone;  // or kPrelu, kHardSwish
+  int slopes = -1;                   // of kPrelu
+  int output = -1;                   // written in place of its own
 };
 
 class Runtime {
@@ -143,8 +168,8 @@ class Runtime {
   // is prepared again.
   virtual void OfferStep(const TfLiteNode* node, const StepOffer& offer) = 0;
 
-  // For invoke: who follows the node that runs now.
-  virtual std::span<const StepFollower> followers() const = 0;
+  // For invoke: what the running node computes with its followers; null: itself alone.
+  virtual const StepRun* step() const = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

@@ -12,7 +12,6 @@
 
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/kernel.h"
-#include "kernels/common/portion.h"
 
 namespace deputy {
 
@@ -24,26 +23,24 @@ class BroadcastPlan {
 
   // out[i] = function(a[..], b[..]) for every element of the output, on all threads.
   template <typename A, typename B, typename Out, typename Function>
-  void Run(TfLiteContext* context, const A* a, const B* b, Out* out, const Function& function,
-           const Portion& portion = {}) const {
-    RunByRuns(
-        context, a, b, out,
-        [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
-                    bool right_moves) {
-          RunElements(left, right, to, count, left_moves, right_moves, function);
-        },
-        portion);
+  void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
+           const Function& function) const {
+    RunByRuns(context, a, b, out,
+              [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
+                          bool right_moves) {
+                RunElements(left, right, to, count, left_moves, right_moves, function);
+              });
   }
 
   // run(a, b, out, count, a_moves, b_moves) for runs of elements that together are the output, on
   // all threads: an input that does not move gives its first element to the whole run. One of the
   // two moves, or count is 1.
   template <typename A, typename B, typename Out, typename RunFunction>
-  void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out, const RunFunction& run,
-                 const Portion& portion = {}) const {
+  void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out,
+                 const RunFunction& run) const {
     if (count_ == 0) return;
-    ForPortion(context, portion, count_,
-               [&](int64_t first, int64_t last) { Range(first, last, a, b, out, run); });
+    ParallelRanges(context, count_, kElementsPerTask,
+                   [&](int64_t first, int64_t last) { Range(first, last, a, b, out, run); });
   }
 
   // Bit 0 for a, bit 1 for b: it has as many elements as the output, in the same places.

@@ -14,7 +14,6 @@
 
 #include "kernels/common/half.h"
 #include "kernels/common/kernel.h"
-#include "kernels/common/portion.h"
 #include "kernels/common/short_entry.h"
 
 namespace deputy {
@@ -29,10 +28,10 @@ void MapRange(const T* values, int64_t count, const Function& function, T* out) 
 // output[i] = function(input[i]), on all threads. The two may be the same memory.
 template <typename T, typename Function>
 TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
-                         const Function& function, const Portion& portion = {}) {
+                         const Function& function) {
   const T* values = Data<T>(input);
   T* out = Data<T>(output);
-  ForPortion(context, portion, ElementCount(input), [&](int64_t first, int64_t last) {
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
     MapRange(values + first, last - first, function, out + first);
   });
   return kTfLiteOk;
@@ -85,15 +84,15 @@ class ByteTable {
     });
   }
 
-  TfLiteStatus Map(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
-                   const Portion& portion = {}) const {
+  TfLiteStatus Map(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) const {
     const uint8_t* values = Data<uint8_t>(input);
     uint8_t* out = Data<uint8_t>(output);
-    ForPortion(context, portion, ElementCount(input), [&](int64_t first, int64_t last) {
-      const uint8_t* const bytes = bytes_;
-      MapRange(
-          values + first, last - first, [bytes](uint8_t x) { return bytes[x]; }, out + first);
-    });
+    ParallelRanges(
+        context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+          const uint8_t* const bytes = bytes_;
+          MapRange(
+              values + first, last - first, [bytes](uint8_t x) { return bytes[x]; }, out + first);
+        });
     return kTfLiteOk;
   }
 

@@ -187,11 +187,74 @@ ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
           Input(context, node, 2), Output(context, node, 0)};
 }
 
+EpilogueF32 EpilogueOf(const TfLiteContext* context, const StepRun& step) {
+  EpilogueF32 epilogue;
+  if (step.addend >= 0) {
+    const TfLiteTensor* const addend = &context->tensors[step.addend];
+    epilogue.addend = Data<float>(addend);
+    epilogue.addend_columns = addend->dims->data[addend->dims->size - 1];
+    epilogue.addend_stride = static_cast<size_t>(epilogue.addend_columns);
+    epilogue.low = step.sum_low;
+    epilogue.high = step.sum_high;
+  }
+  if (step.curve == StepRole::kPrelu) {
+    epilogue.curve = EpilogueF32::Curve::kPrelu;
+    epilogue.slopes = Data<float>(&context->tensors[step.slopes]);
+  } else if (step.curve == StepRole::kHardSwish) {
+    epilogue.curve = EpilogueF32::Curve::kHardSwish;
+  }
+  return epilogue;
+}
+
+// RAII guard: the node's data and tensors are those of its step.
+class InStep {
+ public:
+  InStep(const TfLiteContext* context, const StepRun& step, ConvData* data, ConvTensors* tensors)
+      : data_(data),
+        y_(data->shape.y),
+        x_(data->shape.x),
+        range_(data->float_range),
+        epilogue_(EpilogueOf(context, step)) {
+    if (step.input >= 0) {
+      tensors->input = &context->tensors[step.input];
+      TakeOff(step.margins.top, step.margins.bottom, &data->shape.y);
+      TakeOff(step.margins.left, step.margins.right, &data->shape.x);
+    }
+    const FloatRange also = {step.low, step.high};
+    data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
+    tensors->output = &context->tensors[step.output];
+    const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
+    tensors->epilogue = any ? &epilogue_ : nullptr;
+  }
+  ~InStep() {
+    data_->shape.y = y_;
+    data_->shape.x = x_;
+    data_->float_range = range_;
+  }
+  InStep(const InStep&) = delete;
+  InStep& operator=(const InStep&) = delete;
+
+ private:
+  static void TakeOff(int before, int behind, WindowAxis* axis) {
+    axis->input -= before + behind;
+    axis->before += before;
+  }
+
+  ConvData* const data_;
+  const WindowAxis y_, x_;
+  const FloatRange range_;
+  const EpilogueF32 epilogue_;
+};
+
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   ConvData& data = DataOf<ConvData>(node);
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
   DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
-  return data.choice.Run(context, &data, TensorsOf(context, node));
+  ConvTensors tensors = TensorsOf(context, node);
+  const StepRun* const step = StepOf(context);
+  if (step == nullptr) return data.choice.Run(context, &data, tensors);
+  const InStep in_step(context, *step, &data, &tensors);
+  return data.choice.Run(context, &data, tensors);
 }
 
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
@@ -206,15 +269,17 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   ConvData& data = DataOf<ConvData>(node);
   data.choice.Make(context, implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
-  if (data.choice.finishes()) {
-    OfferStep(context, node, {.invoke = &Guarded<&Eval>, .finishes = true});
-  }
+  if (!data.choice.fuses()) return;
+  // Pixels that are read where they lie have no margins.
+  const bool has_window = data.shape.y.filter > 1 || data.shape.x.filter > 1;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&Eval>, .role = StepRole::kHead, .takes_margins = has_window});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kPointwiseBf16Conv, &kRowsBf16Conv, &kRowsConv,       &kFewColumnsConv, &kGemmFloatConv,
-      &kRowsInt8Conv,      &kGemmInt8Conv, &kGemmHybridConv, &kReferenceConv};
+      &kPointwiseBf16Conv, &kRowsBf16Conv, &kFewColumnsRowsConv, &kRowsConv,       &kFewColumnsConv,
+      &kGemmFloatConv,     &kRowsInt8Conv, &kGemmInt8Conv,       &kGemmHybridConv, &kReferenceConv};
   DEPUTY_TRY(ReadConv(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;

@@ -54,6 +54,7 @@ struct ConvTensors {
   const TfLiteTensor* filter;
   const TfLiteTensor* bias;
   TfLiteTensor* output;
+  const EpilogueF32* epilogue = nullptr;  // of all pixels; for implementations that fuse
 };
 
 // Sizes in scratch that keep what follows aligned for tensors.
@@ -100,12 +101,10 @@ struct ConvData {
 };
 
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
-// function(row of all batches, worker). Followers run behind a few rows.
+// function(row of all batches, worker).
 template <typename Function>
 void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
-  const int64_t row_values = int64_t{shape.x.output} * shape.output_channels;
-  const StepTail tail(context);
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
   const int64_t portion =
@@ -113,19 +112,14 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
   const int tasks = static_cast<int>((rows + portion - 1) / portion);
   ParallelFor(context, tasks, [&](int task, int worker) {
     const int64_t last = std::min(rows, (task + 1) * portion);
-    for (int64_t row = task * portion, first = row; row < last; ++row) {
-      function(row, worker);
-      if ((row + 1 - first) * row_values < kStepElements && row + 1 < last) continue;
-      tail.Finish(first * row_values, (row + 1) * row_values);
-      first = row + 1;
-    }
+    for (int64_t row = task * portion; row < last; ++row) function(row, worker);
   });
 }
 
 // conv_reference.cc: plain loops for every form.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
 // conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
-extern const ConvImplementation kRowsConv, kRowsInt8Conv;
+extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
 // conv_bf16.cc: float32 with factors in bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.

@@ -260,8 +260,7 @@ TfLiteStatus RunPointwise(TfLiteContext* context, ConvData* data, const ConvTens
                           const CpuKernels& cpu) {
   return data->bf16.Run(context, cpu, MatrixOf(data->shape), Data<float>(tensors.input),
                         static_cast<size_t>(data->shape.input_channels), tensors.filter,
-                        tensors.bias, data->float_range, Data<float>(tensors.output),
-                        StepTail(context));
+                        tensors.bias, data->float_range, Data<float>(tensors.output));
 }
 
 size_t RowsScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
@@ -310,7 +309,6 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
                    Data<float>(tensors.output)};
   PadBf16Bias(tensors.bias, shape.groups, columns, job.padded_columns, scratch.as<float>());
   std::fill_n(scratch.data() + places.zeros, places.workers - places.zeros, char{0});
-  const StepTail tail(context);
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
     const int first_row = block % plan.row_blocks * plan.block_rows;
@@ -321,12 +319,6 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
     char* const own =
         scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
     Task(job, batch, own, places.rows).Run(first_row, last_row, first_column, last_column);
-    const int64_t before = int64_t{batch} * shape.y.output;
-    for (int group = 0; group < shape.groups; ++group) {
-      tail.FinishTile((before + first_row) * shape.x.output, (before + last_row) * shape.x.output,
-                      shape.output_channels, int64_t{group} * columns + first_column,
-                      int64_t{group} * columns + last_column);
-    }
   });
   return kTfLiteOk;
 }
@@ -337,13 +329,11 @@ constexpr ConvImplementation kPointwiseBf16Conv = {.name = "pointwise_bf16",
                                                    .accepts = &IsPointwiseBf16,
                                                    .pack = &PackPointwise,
                                                    .scratch = &PointwiseScratch,
-                                                   .run = &RunPointwise,
-                                                   .finishes = true};
+                                                   .run = &RunPointwise};
 constexpr ConvImplementation kRowsBf16Conv = {.name = "rows_bf16",
                                               .accepts = &IsRowsBf16,
                                               .pack = &PackRows,
                                               .scratch = &RowsScratchBytes,
-                                              .run = &RunRows,
-                                              .finishes = true};
+                                              .run = &RunRows};
 
 }  // namespace deputy

@@ -76,7 +76,7 @@ TfLiteStatus RunFewColumns(TfLiteContext* context, ConvData* data, const ConvTen
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
   return MatrixLayer::RunFewColumns(context, cpu, MatrixOf(data->shape), FloatRows(&source),
                                     tensors.filter, tensors.bias, data->float_range,
-                                    Data<float>(tensors.output), StepTail(context));
+                                    Data<float>(tensors.output));
 }
 
 TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -90,7 +90,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
   return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), FloatRows(&source),
                                tensors.filter, tensors.bias, data->float_range,
-                               Data<float>(tensors.output), StepTail(context));
+                               Data<float>(tensors.output), tensors.epilogue);
 }
 
 // ---- Integers ---------------------------------------------------------------------------------
@@ -127,8 +127,7 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
   rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(data->shape, cpu)
                                 : LeftPatchFunction<int8_t>(data->shape, cpu);
   return data->matrix.RunInt8(context, cpu, MatrixOf(data->shape), rows, WeightsOf(*data, tensors),
-                              tensors.bias, data->scaling, tensors.output->data.data,
-                              StepTail(context));
+                              tensors.bias, data->scaling, tensors.output->data.data);
 }
 
 TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -152,20 +151,18 @@ constexpr ConvImplementation kFewColumnsConv = {.name = "few_columns",
                                                 .accepts = &HasFewColumns,
                                                 .pack = nullptr,
                                                 .scratch = &FloatScratch,
-                                                .run = &RunFewColumns,
-                                                .finishes = true};
+                                                .run = &RunFewColumns};
 constexpr ConvImplementation kGemmFloatConv = {.name = "gemm_float",
                                                .accepts = &IsFloat,
                                                .pack = &PackFloat,
                                                .scratch = &FloatScratch,
                                                .run = &RunFloat,
-                                               .finishes = true};
+                                               .fuses = true};
 constexpr ConvImplementation kGemmInt8Conv = {.name = "gemm_int8",
                                               .accepts = &IsInt8,
                                               .pack = &PackInt8,
                                               .scratch = &IntScratch,
-                                              .run = &RunInt8,
-                                              .finishes = true};
+                                              .run = &RunInt8};
 constexpr ConvImplementation kGemmHybridConv = {.name = "gemm_hybrid",
                                                 .accepts = &IsHybrid,
                                                 .pack = &PackInt8,

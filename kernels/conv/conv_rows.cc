@@ -16,13 +16,9 @@ struct RowsPlan {
   int block_columns = 0, column_blocks = 1;
   int tasks = 0;
 
-  RowsPlan(const ConvShape& shape, int panel_columns, int threads, bool is_head) {
-    // Pixels that a panel of weights meets once it is in the cache; more on one thread, so that
-    // followers are called for many.
+  RowsPlan(const ConvShape& shape, int panel_columns, int threads) {
+    // Pixels that a panel of weights meets once it is in the cache.
     constexpr int kFewestPixels = 64;
-    const auto step_pixels = static_cast<int>(kStepElements / shape.output_channels);
-    const int wanted_pixels =
-        is_head && threads <= 1 ? std::max(kFewestPixels, step_pixels) : kFewestPixels;
     // Below this a hand-over to other threads costs more than it saves.
     constexpr double kMinTaskOperations = 200e3;
     const int columns = shape.output_channels;
@@ -36,7 +32,7 @@ struct RowsPlan {
     const double row_operations = operations / rows / std::max(shape.batches, 1);
     const double fewest =
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(rows));
-    block_rows = std::clamp(wanted_pixels / std::max(shape.x.output, 1),
+    block_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(fewest), 1), rows);
     row_blocks = (shape.y.output + block_rows - 1) / block_rows;
     const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
@@ -73,7 +69,7 @@ struct RowsScratch {
   }
   // What the windows of a call read of a row of the input.
   static size_t ZeroValues(const ConvShape& shape) {
-    const int64_t columns = std::min(kMostWindows, Interior(shape.x).columns());
+    const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMostWindows);
     const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
     return static_cast<size_t>(pixels * shape.input_channels);
   }
@@ -91,6 +87,7 @@ struct RowsJob {
   const float* input;
   const float* zeros;
   float* out;
+  const EpilogueF32* epilogue;
 };
 
 // A task at work.
@@ -162,8 +159,10 @@ class RowsTask {
       return;
     }
     const float* const panel = job_.packed->Panel(0, column_ / job_.cpu.gemm_f32.columns);
+    const auto epilogue = PartOf(job_.epilogue, position, column_, pixel_step);
     job_.cpu.gemm_f32.tile({rows, columns_, parts, depth, parts_, stride, panel,
-                            job_.bias + column_, job_.range.low, job_.range.high, out, out_stride});
+                            job_.bias + column_, job_.range.low, job_.range.high, out, out_stride,
+                            epilogue ? &*epilogue : nullptr});
   }
 
   const RowsJob& job_;
@@ -189,15 +188,17 @@ bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
          Interior(shape.x).columns() * 2 > shape.x.output;
 }
 
+bool IsFewColumnsRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return HasFewColumns(MatrixOf(data.shape)) && IsRows(data, tensors, cpu);
+}
+
 size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
   return RowsScratch(data.shape, cpu.gemm_f32.rows, workers).total;
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                   const CpuKernels& cpu) {
-  const MatrixShape matrix = MatrixOf(data->shape);
-  return HasFewColumns(matrix) ? kTfLiteOk
-                               : data->matrix.PackFloat(context, cpu, matrix, tensors.filter);
+  return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
 }
 
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -229,9 +230,9 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        data->float_range,
                        Data<float>(tensors.input),
                        zeros,
-                       Data<float>(tensors.output)};
-  const StepTail tail(context);
-  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads, !tail.empty());
+                       Data<float>(tensors.output),
+                       tensors.epilogue};
+  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads);
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
     const int first_row = block % plan.row_blocks * plan.block_rows;
@@ -242,21 +243,22 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
     const int last_row = std::min(first_row + plan.block_rows, shape.y.output);
     const int last_column = std::min(first_column + plan.block_columns, shape.output_channels);
     RowsTask(job, batch, own, places.patches).Run(first_row, last_row, first_column, last_column);
-    const int64_t rows_before = int64_t{batch} * shape.y.output;
-    tail.FinishTile((rows_before + first_row) * shape.x.output,
-                    (rows_before + last_row) * shape.x.output, shape.output_channels, first_column,
-                    last_column);
   });
   return kTfLiteOk;
 }
 
 }  // namespace
 
+constexpr ConvImplementation kFewColumnsRowsConv = {.name = "few_columns_rows",
+                                                    .accepts = &IsFewColumnsRows,
+                                                    .pack = nullptr,
+                                                    .scratch = &ScratchBytes,
+                                                    .run = &Run};
 constexpr ConvImplementation kRowsConv = {.name = "rows_float",
                                           .accepts = &IsRows,
                                           .pack = &Pack,
                                           .scratch = &ScratchBytes,
                                           .run = &Run,
-                                          .finishes = true};
+                                          .fuses = true};
 
 }  // namespace deputy

@@ -215,7 +215,6 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   const int8_t* const input = PaddedImage(
       context, shape, image, Data<int8_t>(tensors.input), static_cast<int8_t>(zero_point),
       reinterpret_cast<int8_t*>(scratch.data() + BiasBytes(shape)));
-  const StepTail tail(context);
   const Cut cut(matrix, int64_t{shape.x.stride} * shape.input_channels * shape.y.filter,
                 ThreadCount(context));
   const auto run_block = [&](int64_t first, int64_t last, int first_column, int columns) {
@@ -248,7 +247,6 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
     const int first_column = task % cut.column_blocks * cut.block_columns;
     const int columns = std::min(cut.block_columns, matrix.columns - first_column);
     run_block(first, last, first_column, columns);
-    tail.FinishTile(first, last, matrix.columns, first_column, first_column + columns);
   });
   return kTfLiteOk;
 }
@@ -259,7 +257,6 @@ constexpr ConvImplementation kRowsInt8Conv = {.name = "rows_int8",
                                               .accepts = &IsRowsInt8,
                                               .pack = &Pack,
                                               .scratch = &ScratchBytes,
-                                              .run = &Run,
-                                              .finishes = true};
+                                              .run = &Run};
 
 }  // namespace deputy

@@ -336,8 +336,6 @@ TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKerne
   float* const bias = padded.as<float>();
   std::fill_n(bias, PaddedBiasBytes(channels) / sizeof(float), 0.0f);
   if (tensors.bias != nullptr) std::copy_n(Data<float>(tensors.bias), channels, bias);
-  const StepTail tail(context);
-  const int64_t strip = int64_t{y.stride} * x.output * channels;
   ParallelFor(context, shape_.batches * y.input, [&](int row, int) {
     const float* in = Data<float>(tensors.input) + int64_t{row} * x.input * depth;
     for (int tap = 0; tap < shape_.taps(); ++tap) {
@@ -378,7 +376,6 @@ TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKerne
         }
       }
     }
-    tail.Finish(row * strip, (row + 1) * strip);
   });
   return kTfLiteOk;
 }
@@ -508,8 +505,7 @@ constexpr TransposeConv::Way TransposeConv::kSeparateFloat = {
     .scratch = [](const TransposeConv& conv, const Tensors&, const CpuKernels&,
                   int) { return PaddedBiasBytes(conv.shape_.output_channels); },
     .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
-              const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); },
-    .finishes = true};
+              const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); }};
 
 constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
     .name = "gemm_float",
@@ -600,11 +596,7 @@ TfLiteStatus PrepareTransposeConv(TfLiteContext* context, TfLiteNode* node) {
                                                  ParamsOf<TfLiteTransposeConvParams>(node)));
   if (IsKnown(shape)) {
     RequestPacking(context, node, &Guarded<&PackTransposeConv>);
-    DEPUTY_TRY(SetOutputFrom(context, node, shape));
-    if (DataOf<TransposeConv>(node).finishes()) {
-      OfferStep(context, node, {.invoke = &Guarded<&EvalTransposeConv>, .finishes = true});
-    }
-    return kTfLiteOk;
+    return SetOutputFrom(context, node, shape);
   }
   MakeDynamic(Output(context, node, 0));
   return kTfLiteOk;

@@ -54,8 +54,6 @@ class TransposeConv {
     return choice_.Pack(context, this, tensors);
   }
   TfLiteStatus Run(TfLiteContext* context, const Tensors& tensors);
-  // Whether Run tells the StepTail of the running node what is final. After SetOutput.
-  bool finishes() const { return choice_.finishes(); }
 
  private:
   using Way = Implementation<TransposeConv, Tensors>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // float32 DEPTHWISE_CONV_2D row by row, several columns at once.
+#include <optional>
 #include <utility>
 
 #include "kernels/conv/depthwise.h"
@@ -62,6 +63,7 @@ struct FloatRows {
   FloatRange range;
   Interior interior;
   FlatWeights flat;
+  const EpilogueF32* epilogue;  // of all pixels; null: none
 
   // Two pointers per row of the filter.
   static size_t ScratchBytes(const ConvShape& shape) {
@@ -75,6 +77,7 @@ class FloatRow {
  public:
   FloatRow(const FloatRows& rows, int64_t row, char* scratch, float* out)
       : rows_(rows),
+        row_(row),
         y_(static_cast<int>(row % rows.shape.y.output)),
         batch_(row / rows.shape.y.output),
         inputs_(reinterpret_cast<const float**>(scratch)),
@@ -89,7 +92,7 @@ class FloatRow {
     const WindowAxis& x = rows_.shape.x;
     const Interior& interior = rows_.interior;
     for (int i = 0; i < interior.first; ++i) Columns(i, 1, x.FirstTap(i), x.LastTap(i));
-    if (rows_.flat.period > 0) {
+    if (rows_.flat.period > 0 && FollowsFlat()) {
       FlatColumns(interior);
     } else if (interior.columns() > 0) {
       Columns(interior.first, interior.columns(), 0, x.filter);
@@ -98,6 +101,13 @@ class FloatRow {
   }
 
  private:
+  // Whether what follows is the same for a value wherever its pixel begins.
+  bool FollowsFlat() const {
+    const EpilogueF32* const epilogue = rows_.epilogue;
+    return epilogue == nullptr || (epilogue->slopes == nullptr &&
+                                   (epilogue->addend == nullptr ||
+                                    epilogue->addend_columns == rows_.shape.output_channels));
+  }
   // `weights` are [taps][channels].
   void PointAt(int column, int first_tap, const float* weights, int channels) {
     const WindowAxis &y = rows_.shape.y, &x = rows_.shape.x;
@@ -113,6 +123,7 @@ class FloatRow {
   void Columns(int first, int columns, int first_tap, int last_tap) {
     const int channels = rows_.shape.output_channels;
     PointAt(first, first_tap, rows_.weights, channels);
+    const auto epilogue = EpilogueFrom(first);
     rows_.cpu.depthwise_f32.columns({.columns = columns,
                                      .channels = channels,
                                      .rows = count_,
@@ -125,7 +136,13 @@ class FloatRow {
                                      .bias = rows_.bias,
                                      .low = rows_.range.low,
                                      .high = rows_.range.high,
-                                     .out = out_ + first * Step(1)});
+                                     .out = out_ + first * Step(1),
+                                     .epilogue = epilogue ? &*epilogue : nullptr});
+  }
+
+  // From a column of this row on.
+  std::optional<EpilogueF32> EpilogueFrom(int column) const {
+    return PartOf(rows_.epilogue, row_ * rows_.shape.x.output + column, 0);
   }
 
   void FlatColumns(const Interior& interior) {
@@ -133,6 +150,11 @@ class FloatRow {
     const int values = interior.columns() * rows_.shape.output_channels;
     const int periods = values / flat.period, rest = values % flat.period;
     const auto period = static_cast<size_t>(flat.period);
+    auto epilogue = EpilogueFrom(interior.first);
+    if (epilogue) {
+      epilogue->addend_stride = period;
+      epilogue->addend_columns = flat.period;
+    }
     PointAt(interior.first, 0, flat.weights, flat.period);
     DepthwiseColumnsF32 run = {.columns = periods,
                                .channels = flat.period,
@@ -146,10 +168,12 @@ class FloatRow {
                                .bias = flat.bias,
                                .low = rows_.range.low,
                                .high = rows_.range.high,
-                               .out = out_ + interior.first * Step(1)};
+                               .out = out_ + interior.first * Step(1),
+                               .epilogue = epilogue ? &*epilogue : nullptr};
     rows_.cpu.depthwise_f32.columns(run);
     if (rest == 0) return;
     const size_t done = static_cast<size_t>(periods) * period;
+    if (epilogue && epilogue->addend != nullptr) epilogue->addend += done;
     for (int i = 0; i < count_; ++i) inputs_[i] += done;
     run.columns = 1;
     run.channels = rest;
@@ -163,6 +187,7 @@ class FloatRow {
   }
 
   const FloatRows& rows_;
+  int64_t row_;
   int y_;
   int64_t batch_;
   int first_, count_;  // rows of the filter that lie inside the input
@@ -199,7 +224,8 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
                           bias,
                           data->float_range,
                           Interior(shape.x),
-                          FlatWeights(shape, weights, bias, flat.as<float>())};
+                          FlatWeights(shape, weights, bias, flat.as<float>()),
+                          tensors.epilogue};
   const int64_t row_values = DepthwiseRowValues(shape);
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
     FloatRow(rows, row, scratch.worker(worker), Data<float>(tensors.output) + row * row_values)
@@ -215,6 +241,6 @@ constexpr ConvImplementation kDepthwiseFloat = {.name = "columns_float",
                                                 .pack = nullptr,
                                                 .scratch = &FloatScratch,
                                                 .run = &RunFloat,
-                                                .finishes = true};
+                                                .fuses = true};
 
 }  // namespace deputy

@@ -344,7 +344,6 @@ constexpr ConvImplementation kDepthwiseInt8 = {.name = "columns_int8",
                                                .accepts = &IsInt8,
                                                .pack = &PackInt8,
                                                .scratch = &Int8Scratch,
-                                               .run = &RunInt8,
-                                               .finishes = true};
+                                               .run = &RunInt8};
 
 }  // namespace deputy

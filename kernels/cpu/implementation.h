@@ -27,8 +27,8 @@ struct Implementation {
   size_t (*scratch)(const Data& data, const Tensors& tensors, const CpuKernels& cpu, int workers);
   TfLiteStatus (*run)(TfLiteContext* context, Data* data, const Tensors& tensors,
                       const CpuKernels& cpu);
-  // Whether `run` tells the StepTail of the running node what is final.
-  bool finishes = false;
+  // Whether `run` computes what follows the node in a step (core/kernel_api/step.h).
+  bool fuses = false;
 };
 
 // What a node keeps of the choice.
@@ -53,7 +53,7 @@ class Choice {
   }
 
   const char* name() const { return chosen_->name; }
-  bool finishes() const { return chosen_->finishes; }
+  bool fuses() const { return chosen_->fuses; }
   TfLiteStatus Pack(TfLiteContext* context, Data* data, const Tensors& tensors) const {
     return chosen_->pack == nullptr ? kTfLiteOk : chosen_->pack(context, data, tensors, *cpu_);
   }

@@ -13,11 +13,12 @@ namespace deputy {
 // run(values, count, out) for pieces of the two tensors, on all threads.
 template <typename In, typename Out, typename RunFunction>
 TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
-                     const RunFunction& run, const Portion& portion = {}) {
+                     const RunFunction& run) {
   const In* values = Data<In>(input);
   Out* out = Data<Out>(output);
-  ForPortion(context, portion, ElementCount(input),
-             [&](int64_t first, int64_t last) { run(values + first, last - first, out + first); });
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    run(values + first, last - first, out + first);
+  });
   return kTfLiteOk;
 }
 
@@ -25,14 +26,12 @@ TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
 // none, by `reference`.
 template <typename Function>
 TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
-                        MapF32 VectorKernels::*loop, float parameter, const Function& reference,
-                        const Portion& portion = {}) {
+                        MapF32 VectorKernels::*loop, float parameter, const Function& reference) {
   const MapF32 map = Cpu().vector.*loop;
-  if (map == nullptr) return MapElements<float>(context, input, output, reference, portion);
+  if (map == nullptr) return MapElements<float>(context, input, output, reference);
   return MapRuns<float, float>(
       context, input, output,
-      [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); },
-      portion);
+      [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); });
 }
 
 // The same on float16 with a loop and a function on float.
@@ -88,14 +87,13 @@ TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLite
 // run(BinaryRun) for runs of the node's two inputs that together are its output, on all threads.
 template <typename T, typename Out = T, typename Second = T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
-                        const RunFunction& run, const Portion& portion = {}) {
+                        const RunFunction& run) {
   plan.RunByRuns(
       context, Data<T>(Input(context, node, 0)), Data<Second>(Input(context, node, 1)),
       Data<Out>(Output(context, node, 0)),
       [&run](const T* a, const Second* b, Out* out, int64_t count, bool a_moves, bool b_moves) {
         run(BinaryRun<T, Out, Second>{a, b, out, count, a_moves, b_moves});
-      },
-      portion);
+      });
   return kTfLiteOk;
 }
 

@@ -193,8 +193,7 @@ struct GroupProduct {
   }
 
   // Tasks [first, last), each block rounded while the one before is multiplied where it can be.
-  template <typename Finish>
-  void Run(int first, int last, uint16_t* block, uint16_t* next, const Finish& finish) const {
+  void Run(int first, int last, uint16_t* block, uint16_t* next) const {
     bool is_rounded = false;
     for (int task = first; task < last; ++task) {
       const GemmPlan::Cut cut = plan.TaskCut(task);
@@ -206,7 +205,6 @@ struct GroupProduct {
       } else {
         Multiply(cut, block, nullptr);
       }
-      finish(cut);
     }
   }
 
@@ -248,8 +246,7 @@ size_t Bf16Layer::ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, 
 
 TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                             const float* input, size_t stride, const TfLiteTensor* weights,
-                            const TfLiteTensor* bias, const FloatRange& range, float* out,
-                            const StepTail& tail) {
+                            const TfLiteTensor* bias, const FloatRange& range, float* out) {
   DEPUTY_TRY(Ensure(context, cpu, shape, weights));
   Places places;
   Scratch scratch;
@@ -269,17 +266,13 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
         cpu.gemm_bf16, shape,        plan,  input + int64_t{group} * shape.depth,
         stride,        weights_,     group, scratch.as<float>() + int64_t{group} * padded,
         range,         out + channel};
-    const auto finish = [&](const GemmPlan::Cut& cut) {
-      tail.FinishTile(cut.first_row, cut.last_row, int64_t{shape.groups} * shape.columns,
-                      channel + cut.first_column, channel + cut.last_column);
-    };
     ParallelFor(context, (plan.tasks - 1) / in_row + 1, [&](int run, int worker) {
       char* const own =
           scratch.data() + places.bias_bytes + 2 * static_cast<size_t>(worker) * places.block_bytes;
       const int64_t first = int64_t{run} * in_row;
       const int64_t last = std::min<int64_t>(first + in_row, plan.tasks);
       product.Run(static_cast<int>(first), static_cast<int>(last), reinterpret_cast<uint16_t*>(own),
-                  reinterpret_cast<uint16_t*>(own + places.block_bytes), finish);
+                  reinterpret_cast<uint16_t*>(own + places.block_bytes));
     });
   }
   return kTfLiteOk;

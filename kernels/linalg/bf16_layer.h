@@ -77,11 +77,10 @@ class Bf16Layer {
   static size_t ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, int threads);
   // out[r][g][c] = clamp(bias + input row r of group g times the group's weights of column c).
   // `input` is row 0 of group 0, with the groups side by side; `stride` is the distance of rows in
-  // values. `bias` may be null. `tail` is told what is final.
+  // values. `bias` may be null.
   TfLiteStatus Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                    const float* input, size_t stride, const TfLiteTensor* weights,
-                   const TfLiteTensor* bias, const FloatRange& range, float* out,
-                   const StepTail& tail = {});
+                   const TfLiteTensor* bias, const FloatRange& range, float* out);
 
  private:
   TfLiteStatus Ensure(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,

@@ -206,12 +206,6 @@ GemmPlan::Cut GemmPlan::TaskCut(int task) const {
           static_cast<int>(std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
 }
 
-int64_t TasksInRow(const GemmPlan& plan, int64_t elements, int threads) {
-  if (plan.column_tasks > 1 || threads > 1) return 1;
-  const int64_t each = std::max<int64_t>(plan.block_rows * plan.columns, 1);
-  return std::max<int64_t>(elements / each, 1);
-}
-
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads) {
   // A block of rows is read once per panel of weights, so it should stay in the first-level cache;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "core/kernel_api/packed_constant.h"
@@ -117,15 +118,25 @@ struct GemmPlan {
   Cut TaskCut(int task) const;
 };
 
-// How many neighbouring tasks one worker should run in a row, so that a step's followers are called
-// for `elements` of the output at once: they lose more where they are called often than they gain.
-int64_t TasksInRow(const GemmPlan& plan, int64_t elements, int threads);
-
 // `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads);
 
 // ---- One task ---------------------------------------------------------------------------------
+
+// The epilogue of every row_step-th row from `row` on, and of columns from `column` on.
+inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, int column,
+                                         int row_step = 1) {
+  if (whole == nullptr) return std::nullopt;
+  EpilogueF32 part = *whole;
+  if (part.addend != nullptr) {
+    part.addend += row * static_cast<int64_t>(part.addend_stride) + column;
+    part.addend_stride *= static_cast<size_t>(row_step);
+    part.addend_columns = std::max(0, part.addend_columns - column);
+  }
+  if (part.slopes != nullptr) part.slopes += column;
+  return part;
+}
 
 template <typename T>
 struct RowBlock {
@@ -141,6 +152,7 @@ struct GemmF32 {
   float low, high;
   float* out;  // of the group's first column in row 0
   size_t out_stride;
+  const EpilogueF32* epilogue = nullptr;  // as `out`; null: none
 };
 
 // get_rows(first, count) returns a RowBlock<float>. Called once per task.
@@ -166,6 +178,8 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     tile.rows = static_cast<int>(rows);
     tile.a = &block.data;
     tile.out = job.out + cut.first_row * static_cast<int64_t>(job.out_stride) + column;
+    const auto epilogue = PartOf(job.epilogue, cut.first_row, column);
+    tile.epilogue = epilogue ? &*epilogue : nullptr;
     job.cpu->gemm_f32.tile(tile);
   }
 }

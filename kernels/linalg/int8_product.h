@@ -20,10 +20,6 @@ struct Int8Product {
   int32_t weights_zero_point = 0;  // of the weights as int8
   const int32_t* bias = nullptr;   // [groups][columns]; may be null
 
-  struct DoNothing {
-    void operator()(int, const GemmPlan::Cut&) const {}
-  };
-
   // Bytes of scratch that a run on so many threads takes. Nothing but the sizes and `cpu` counts.
   size_t ScratchBytes(int threads) const;
 
@@ -32,12 +28,10 @@ struct Int8Product {
   //   fill(job, row, out) writes the `depth` values of a row in the LeftForm of the table;
   //   finish(job, first_row, rows, first_column, columns, sums, stride) gets tiles of the sums over
   //     (input - zero point) * (weight - zero point), bias included: sums[r * stride + c].
-  //   done(job, cut) is called when a task has finished all its tiles.
-  // `fill`, `finish` and `done` are called from several threads. `context` may be null: one thread
-  // then.
-  template <typename GroupOf, typename Fill, typename Finish, typename Done = DoNothing>
+  // `fill` and `finish` are called from several threads. `context` may be null: one thread then.
+  template <typename GroupOf, typename Fill, typename Finish>
   TfLiteStatus Run(TfLiteContext* context, int jobs, const GroupOf& group_of, const Fill& fill,
-                   const Finish& finish, const Done& done = {}) const;
+                   const Finish& finish) const;
 
  private:
   // How scratch is cut up: the bias of all groups, then a block of rows for each worker.
@@ -51,9 +45,9 @@ struct Int8Product {
   void FoldBias(int32_t* out) const;
 };
 
-template <typename GroupOf, typename Fill, typename Finish, typename Done>
+template <typename GroupOf, typename Fill, typename Finish>
 TfLiteStatus Int8Product::Run(TfLiteContext* context, int jobs, const GroupOf& group_of,
-                              const Fill& fill, const Finish& finish, const Done& done) const {
+                              const Fill& fill, const Finish& finish) const {
   Layout layout;
   size_t bytes = 0;
   Scratch scratch;
@@ -89,7 +83,6 @@ TfLiteStatus Int8Product::Run(TfLiteContext* context, int jobs, const GroupOf& g
     RunGemmSums(sums_job, plan, task, get_rows,
                 [&](int64_t row, int count, int column, int width, const int32_t* sums,
                     size_t stride) { finish(job, row, count, column, width, sums, stride); });
-    done(job, plan.TaskCut(task));
   };
   ParallelFor(context, tasks, [&](int portion_index, int worker) {
     const int64_t last = std::min(total, (portion_index + 1) * portion);

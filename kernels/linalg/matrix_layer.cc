@@ -101,32 +101,12 @@ size_t MatrixLayer::Int8Scratch(const CpuKernels& cpu, const MatrixShape& shape,
   return ProductOf(cpu, shape).ScratchBytes(threads);
 }
 
-namespace {
-
-// run(task, worker) for all tasks, and finish(cut) for what one or several of them have made.
-template <typename Run, typename Finish>
-void ForTasks(TfLiteContext* context, const GemmPlan& plan, const StepTail& tail, const Run& run,
-              const Finish& finish) {
-  const int64_t in_row = tail.empty() ? 1 : TasksInRow(plan, kStepElements, ThreadCount(context));
-  const int64_t runs = (plan.tasks + in_row - 1) / in_row;
-  ParallelFor(context, static_cast<int>(runs), [&](int number, int worker) {
-    const int first = static_cast<int>(number * in_row);
-    const int last = static_cast<int>(std::min<int64_t>(plan.tasks, first + in_row));
-    for (int task = first; task < last; ++task) run(task, worker);
-    GemmPlan::Cut cut = plan.TaskCut(first);
-    cut.last_row = plan.TaskCut(last - 1).last_row;
-    finish(cut);
-  });
-}
-
-}  // namespace
-
 // ---- Float ------------------------------------------------------------------------------------
 
 TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels& cpu,
                                         const MatrixShape& shape, const Rows<float>& rows,
                                         const TfLiteTensor* weights, const TfLiteTensor* bias,
-                                        const FloatRange& range, float* out, const StepTail& tail) {
+                                        const FloatRange& range, float* out) {
   FloatLayout layout;
   Scratch scratch;
   if (!layout.Make(cpu, shape, rows.fill != nullptr, ThreadCount(context)) ||
@@ -165,7 +145,6 @@ TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels
                            .out_stride = static_cast<size_t>(out_stride)});
       }
     }
-    for (int group = 0; group < shape.groups; ++group) FinishCut(tail, shape, group, cut);
   });
   return kTfLiteOk;
 }
@@ -173,7 +152,8 @@ TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels
 TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu,
                                    const MatrixShape& shape, const Rows<float>& rows,
                                    const TfLiteTensor* weights, const TfLiteTensor* bias,
-                                   const FloatRange& range, float* out, const StepTail& tail) {
+                                   const FloatRange& range, float* out,
+                                   const EpilogueF32* epilogue) {
   DEPUTY_TRY(EnsureFloat(context, cpu, shape, weights));
   FloatLayout layout;
   Scratch scratch;
@@ -185,6 +165,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   PadBias(bias, shape, padded_columns, scratch.as<float>());
   for (int group = 0; group < shape.groups; ++group) {
     float* const group_out = out + int64_t{group} * shape.columns;
+    const auto group_epilogue = PartOf(epilogue, 0, group * shape.columns);
     const GemmF32 job = {&cpu,
                          &float_weights_,
                          group,
@@ -193,7 +174,8 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                          range.low,
                          range.high,
                          group_out,
-                         static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns)};
+                         static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns),
+                         group_epilogue ? &*group_epilogue : nullptr};
     const auto run_one = [&](int task, int worker) {
       RunGemmF32(job, layout.plan, task, [&](int64_t first, int count) -> RowBlock<float> {
         if (rows.fill == nullptr) {
@@ -210,8 +192,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
         return {block, layout.row_values};
       });
     };
-    ForTasks(context, layout.plan, tail, run_one,
-             [&](const GemmPlan::Cut& cut) { FinishCut(tail, shape, group, cut); });
+    ParallelFor(context, layout.plan.tasks, run_one);
   }
   return kTfLiteOk;
 }
@@ -221,26 +202,25 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
 TfLiteStatus MatrixLayer::RunInt8(TfLiteContext* context, const CpuKernels& cpu,
                                   const MatrixShape& shape, const Rows<uint8_t>& rows,
                                   const IntWeights& weights, const TfLiteTensor* bias,
-                                  const ChannelScaling& scaling, void* out, const StepTail& tail) {
+                                  const ChannelScaling& scaling, void* out) {
   const auto requantize = scaling.TileFunctionOf(cpu, ArithmeticOf(context));
   const size_t out_stride = static_cast<size_t>(shape.groups) * static_cast<size_t>(shape.columns);
   const int32_t zero_point = scaling.input_zero_point() - (weights.is_unsigned ? 128 : 0);
-  return RunSums(
-      context, cpu, shape, rows, zero_point, weights, bias,
-      [&](int group, int64_t row, int count, int column, int columns, const int32_t* sums,
-          size_t stride) {
-        const int channel = group * shape.columns + column;
-        RequantizeTile tile = scaling.Tile(channel);
-        tile.rows = count;
-        tile.columns = columns;
-        tile.sums = sums;
-        tile.sums_stride = stride;
-        tile.out = static_cast<int8_t*>(out) + row * static_cast<int64_t>(out_stride) + channel;
-        tile.out_stride = out_stride;
-        requantize(tile);
-        if (scaling.output_offset() != 0) FlipSigns(tile);
-      },
-      tail);
+  return RunSums(context, cpu, shape, rows, zero_point, weights, bias,
+                 [&](int group, int64_t row, int count, int column, int columns,
+                     const int32_t* sums, size_t stride) {
+                   const int channel = group * shape.columns + column;
+                   RequantizeTile tile = scaling.Tile(channel);
+                   tile.rows = count;
+                   tile.columns = columns;
+                   tile.sums = sums;
+                   tile.sums_stride = stride;
+                   tile.out =
+                       static_cast<int8_t*>(out) + row * static_cast<int64_t>(out_stride) + channel;
+                   tile.out_stride = out_stride;
+                   requantize(tile);
+                   if (scaling.output_offset() != 0) FlipSigns(tile);
+                 });
 }
 
 TfLiteStatus MatrixLayer::RunHybrid(TfLiteContext* context, const CpuKernels& cpu,

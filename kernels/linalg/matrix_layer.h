@@ -6,7 +6,6 @@
 #ifndef DEPUTY_KERNELS_LINALG_MATRIX_LAYER_H_
 #define DEPUTY_KERNELS_LINALG_MATRIX_LAYER_H_
 
-#include "core/kernel_api/step.h"
 #include "kernels/common/kernel.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/hybrid.h"
@@ -82,17 +81,18 @@ class MatrixLayer {
     const void* source = nullptr;
   };
 
+  // `epilogue`, or null, is of the whole output.
   TfLiteStatus RunFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                         const Rows<float>& rows, const TfLiteTensor* weights,
                         const TfLiteTensor* bias, const FloatRange& range, float* out,
-                        const StepTail& tail = {});
+                        const EpilogueF32* epilogue = nullptr);
 
   // The same for few columns: every output is a product of two runs of memory, and the weights are
   // read as they are.
   static TfLiteStatus RunFewColumns(TfLiteContext* context, const CpuKernels& cpu,
                                     const MatrixShape& shape, const Rows<float>& rows,
                                     const TfLiteTensor* weights, const TfLiteTensor* bias,
-                                    const FloatRange& range, float* out, const StepTail& tail = {});
+                                    const FloatRange& range, float* out);
 
   // finish(group, first_row, rows, first_column, columns, sums, stride) with tiles of sums over
   // (input - zero point) * (weight - zero point), bias (int32) included if there is one. Called
@@ -100,8 +100,7 @@ class MatrixLayer {
   template <typename Finish>
   TfLiteStatus RunSums(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                        const Rows<uint8_t>& rows, int32_t input_zero_point,
-                       const IntWeights& weights, const TfLiteTensor* bias, const Finish& finish,
-                       const StepTail& tail = {}) {
+                       const IntWeights& weights, const TfLiteTensor* bias, const Finish& finish) {
     DEPUTY_TRY(EnsureInt8(context, cpu, shape, weights));
     Int8Product product = ProductOf(cpu, shape);
     product.weights = &int8_weights_;
@@ -111,16 +110,13 @@ class MatrixLayer {
     return product.Run(
         context, shape.groups, [](int job) { return job; },
         [&](int group, int64_t row, uint8_t* out) { rows.fill(rows.source, row, group, out); },
-        finish, [&](int group, const GemmPlan::Cut& cut) { FinishCut(tail, shape, group, cut); });
+        finish);
   }
-
-  // `tail` of any of these functions is told what they have written.
 
   // The output is int8, or uint8 if the weights are.
   TfLiteStatus RunInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                        const Rows<uint8_t>& rows, const IntWeights& weights,
-                       const TfLiteTensor* bias, const ChannelScaling& scaling, void* out,
-                       const StepTail& tail = {});
+                       const TfLiteTensor* bias, const ChannelScaling& scaling, void* out);
 
   // Rows that HybridRows made, `rows_per_scale` of them to each of its scales; float bias and
   // output.
@@ -135,12 +131,6 @@ class MatrixLayer {
                          const TfLiteTensor* bias, const HybridScaling& scaling, float* out);
 
  private:
-  static void FinishCut(const StepTail& tail, const MatrixShape& shape, int group,
-                        const GemmPlan::Cut& cut) {
-    const int64_t before = int64_t{group} * shape.columns;
-    tail.FinishTile(cut.first_row, cut.last_row, int64_t{shape.groups} * shape.columns,
-                    before + cut.first_column, before + cut.last_column);
-  }
   static Int8Product ProductOf(const CpuKernels& cpu, const MatrixShape& shape) {
     return {.cpu = &cpu,
             .rows = shape.rows,
