@@ -1281,7 +1281,7 @@ class CliTest(unittest.TestCase):
             self.assertEqual(report["delegates"][0]["available"], False)
             self.assertIn("Deputy was built without libxnnpack-dev", warnings[0])
             self.refused(2, "Deputy was built without libxnnpack-dev", "run", FLOAT, "--random",
-                         "--use_xnnpack")
+                         "--delegate", "xnnpack")
             self.skipTest("Deputy is built without XNNPACK")
         report = self.bench("--use_xnnpack", "--require_full_delegation", "--num_threads=2")
         self.assertEqual(report["delegates"], [{"name": "XNNPACK", "flag": "--use_xnnpack",

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "provide.h"
 #include "session.h"
 
 namespace deputy::tools {
@@ -26,24 +27,17 @@ struct StateColumns {
   unsigned name = 25, type = 15, memory = 18;
 };
 
-// A delegate that was asked for, in the order of the command line.
-struct DelegateRequest {
-  std::string provider;  // name in the table of bench_delegates.cc
-  std::string path;      // of an external delegate
-  std::vector<std::pair<std::string, std::string>> options;
-  DelegateSettings settings = {};  // see LoadDelegate
-};
-
 struct BenchOptions {
   SessionOptions session;
   BenchInputOptions inputs;
   std::vector<DelegateRequest> delegates;
+  DelegateSettings settings;             // of each of them, and of those of a ranking
   bool require_delegate = false;         // each one asked for must take a node
   bool require_full_delegation = false;  // no node may be left on the CPU
   bool show_cpu_nodes = false;
+  bool all_delegates = false;  // a table of all that are here instead, see rank.h
   // Set where a delegate declares max_partitions and min_nodes; 0: the delegate's own choice.
   int max_partitions = 0, min_nodes = 0;
-  bool all_delegates = false;  // a table of all that are here instead, see rank.h
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
   double run_frequency = 0;  // inferences per second, instead of run_delay; 0: as it comes

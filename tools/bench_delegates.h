@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegates that `deputy bench` knows by name, those it loads, and what they took of a model.
+// The delegates of `deputy bench`, and what they took of a model.
 #ifndef DEPUTY_TOOLS_BENCH_DELEGATES_H_
 #define DEPUTY_TOOLS_BENCH_DELEGATES_H_
 
@@ -13,10 +13,6 @@
 #include "session.h"
 
 namespace deputy::tools {
-
-// The names behind --use_..., and what the help says about each.
-std::vector<const char*> FlaggedProviders();
-const char* DelegateHelp(const std::string& provider);
 
 // One delegate that was asked for, and what became of it.
 struct DelegateReport {
@@ -61,9 +57,7 @@ class BenchDelegates {
   std::string Summary() const;
 
  private:
-  using Delegate = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
-
-  std::vector<Delegate> delegates_;  // as many as reports_; null where not available
+  std::vector<DelegateHandle> delegates_;  // as many as reports_; null where not available
   std::vector<DelegateReport> reports_;
   std::vector<CpuNode> cpu_nodes_;
   size_t node_count_ = 0;

@@ -1,55 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See bench_options.h. CLI11 keeps the values of each option apart, so the order among different
-// options, which ranks the delegates, comes from its parse order.
+// See bench_options.h.
 #include "bench_options.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 
-#include "bench_delegates.h"
 #include "bench_inputs.h"
-#include "delegate_option.h"
 #include "option_checks.h"
+#include "provider_options.h"
 #include "text.h"
 #include "trace.h"
 
 namespace deputy::tools {
 namespace {
-
-constexpr const char* kExternalPath = "--external_delegate_path";
-constexpr const char* kExternalOptions = "--external_delegate_options";
-constexpr const char* kStableSettings = "--stable_delegate_settings_file";
-
-// What benchmark_model tells the GPU delegate, as options of ours.
-struct GpuFlag {
-  const char* spellings;
-  const char* name;  // the last one of them
-  const char* help;
-  const char* key;
-  // What a flag stands for; null: the option's value is the text.
-  const char* if_true;
-  const char* if_false;
-};
-
-constexpr const char* kGpuBackend = "--gpu_backend";
-constexpr GpuFlag kGpuFlags[] = {
-    {"--gpu-precision-loss-allowed,--gpu_precision_loss_allowed", "--gpu_precision_loss_allowed",
-     "Half precision where that is faster", "precision", "auto", "fp32"},
-    {"--gpu-experimental-enable-quant,--gpu_experimental_enable_quant",
-     "--gpu_experimental_enable_quant", "Take quantised operators; =false for not", "quantized",
-     "true", "false"},
-    {"--gpu-inference-for-sustained-speed,--gpu_inference_for_sustained_speed",
-     "--gpu_inference_for_sustained_speed", "Tune kernels at first", "preference",
-     "sustained_speed", "single_answer"},
-    {"--delegate-serialize-dir,--delegate_serialize_dir", "--delegate_serialize_dir",
-     "Keep compiled programs in this folder", "cache_dir", nullptr, nullptr},
-    {"--delegate-serialize-token,--delegate_serialize_token", "--delegate_serialize_token",
-     "What tells them from those of other models", "cache_token", nullptr, nullptr},
-};
 
 // What benchmark_model has and what means nothing here. Command lines with these keep working: each
 // costs a warning, as does whatever is spelled like a flag of that program's, with underscores.
@@ -59,24 +25,13 @@ struct Meaningless {
 };
 constexpr Meaningless kMeaningless[] = {
     {"benchmark_name", "nothing prints it"},
-    {"coreml_version", "there is no Core ML"},
     {"disable_delegate_clustering", "delegates are not clustered"},
-    {"disable_nnapi_cpu", "there is no NNAPI"},
     {"enable_builtin_cast_constant_cache", "there is no such cache"},
     {"export_model_runtime_info", "see --json, or deputy explain --json"},
     {"gpu_invoke_loop_times", "only special builds of benchmark_model have it"},
     {"gpu_wait_type", "the GPU delegate chooses"},
-    {"hexagon_lib_path", "there is no Hexagon delegate"},
-    {"hexagon_profiling", "there is no Hexagon delegate"},
     {"memory_footprint_check_interval_ms", "the kernel keeps the peak"},
     {"model_runtime_info_output_file", "see --json, or deputy explain --json"},
-    {"nnapi_accelerator_name", "there is no NNAPI"},
-    {"nnapi_allow_dynamic_dimensions", "there is no NNAPI"},
-    {"nnapi_allow_fp16", "there is no NNAPI"},
-    {"nnapi_execution_preference", "there is no NNAPI"},
-    {"nnapi_execution_priority", "there is no NNAPI"},
-    {"nnapi_support_library_path", "there is no NNAPI"},
-    {"nnapi_use_burst_mode", "there is no NNAPI"},
     {"optimize_memory_for_large_tensors", "memory is planned by lifetime anyway"},
     {"output_prefix", "nothing prints it"},
     {"output_proto_filepath", "see --output_filepath"},
@@ -228,30 +183,9 @@ void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
 }
 
 void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
-  for (const char* provider : FlaggedProviders()) {
-    const std::string name = provider;
-    command->add_flag("--use-" + name + ",--use_" + name)
-        ->description(DelegateHelp(name))
-        ->group("Delegates, applied in the order given");
-  }
-  const auto external = [&](const char* spellings, const char* help, const char* type) {
-    command->add_option(spellings)
-        ->description(help)
-        ->type_name(type)
-        ->expected(1)
-        ->take_all()
-        ->group("Delegates, applied in the order given");
-  };
-  external("--external-delegate-path,--external_delegate_path", "A delegate's shared library",
-           "FILE");
-  external("--external-delegate-options,--external_delegate_options",
-           "What to tell it, e.g. key:value;key:value", "PAIRS");
-  external("--stable-delegate-settings-file,--stable_delegate_settings_file",
-           "JSON that names a stable delegate's library", "FILE");
+  AddProviderOptions(command, true);
   const auto number = [&](const char* spellings, auto* value, const char* help) {
-    command->add_option(spellings, *value, help)
-        ->type_name("N")
-        ->group("Delegates, applied in the order given");
+    command->add_option(spellings, *value, help)->type_name("N")->group(kDelegatesGroup);
   };
   number("--max-delegated-partitions,--max_delegated_partitions", &options->max_partitions,
          "At most so many partitions each; 0 for all");
@@ -264,52 +198,20 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
   command
       ->add_flag("--require-delegate,--require_delegate", options->require_delegate,
                  "Fail unless each delegate takes a node")
-      ->group("Delegates, applied in the order given");
+      ->group(kDelegatesGroup);
   command
       ->add_flag("--require-full-delegation,--require_full_delegation",
                  options->require_full_delegation, "Fail if a node is left on the CPU")
-      ->group("Delegates, applied in the order given");
+      ->group(kDelegatesGroup);
   command
       ->add_flag("--show-cpu-nodes,--show_cpu_nodes", options->show_cpu_nodes,
                  "List the nodes that no delegate took")
-      ->group("Delegates, applied in the order given");
+      ->group(kDelegatesGroup);
   command
       ->add_flag("--all-delegates,--all_delegates", options->all_delegates,
                  "One table instead: the CPU, each delegate that is\nhere, and each that is given, "
                  "by itself")
-      ->group("Delegates, applied in the order given");
-}
-
-void AddGpuOptions(CLI::App* command) {
-  constexpr const char* kGroup = "For --use_gpu";
-  for (const GpuFlag& flag : kGpuFlags) {
-    CLI::Option* option = flag.if_true != nullptr
-                              ? command->add_flag(flag.spellings)
-                              : command->add_option(flag.spellings)->type_name("TEXT");
-    option->description(flag.help)->group(kGroup);
-  }
-  command->add_option("--gpu-backend,--gpu_backend")
-      ->description("cl; there is no gl")
-      ->type_name("NAME")
-      ->group(kGroup);
-}
-
-// The options of the GPU delegate as the command line has them.
-std::vector<std::pair<std::string, std::string>> GpuPairs(const CLI::App& command) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const GpuFlag& flag : kGpuFlags) {
-    const CLI::Option* option = command.get_option(flag.name);
-    if (option->count() == 0) continue;
-    const std::string value = option->results().back();
-    const char* meaning = value == "true" ? flag.if_true : flag.if_false;
-    pairs.emplace_back(flag.key, flag.if_true == nullptr ? value : meaning);
-  }
-  const CLI::Option* backend = command.get_option(kGpuBackend);
-  const std::string name = backend->count() == 0 ? "" : backend->results().back();
-  if (!name.empty() && name != "cl") {
-    FailUsage("%s: expected cl, found '%s'", kGpuBackend, name.c_str());
-  }
-  return pairs;
+      ->group(kDelegatesGroup);
 }
 
 void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr<Ignored> ignored) {
@@ -347,52 +249,6 @@ void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr
           [ignored](int64_t count) { ignored->buffer_increase = count > 0; },
           "Accepted; there is no such limit")
       ->group("Profile");
-}
-
-// "key:value;key:value", the form of benchmark_model.
-std::vector<std::pair<std::string, std::string>> Pairs(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& pair : SplitText(text, ';')) {
-    const size_t colon = pair.find(':');
-    if (colon == std::string::npos || colon == 0) {
-      FailUsage("%s: expected KEY:VALUE;KEY:VALUE, found '%s'", kExternalOptions, text.c_str());
-    }
-    pairs.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
-  }
-  return pairs;
-}
-
-// Options belong to the library before them, or to the first one if they stand before all.
-std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
-  std::vector<DelegateRequest> requests;
-  std::vector<std::pair<std::string, std::string>> early;
-  size_t library = SIZE_MAX;  // the last one
-  std::map<const CLI::Option*, size_t> seen;
-  for (const CLI::Option* option : command.parse_order()) {
-    const size_t occurrence = seen[option]++;
-    const bool has_value = occurrence < option->results().size();
-    const std::string value = has_value ? option->results()[occurrence] : "";
-    for (const char* provider : FlaggedProviders()) {
-      if (!option->check_name(std::string("--use_") + provider) || value != "true") continue;
-      requests.push_back({provider, "", {}});
-      if (std::string(provider) == "gpu") requests.back().options = GpuPairs(command);
-    }
-    if (option->check_name("--delegate")) {
-      const DelegateOption parsed = ParseDelegateOption(value);
-      requests.push_back({"library", parsed.library, parsed.options});
-    }
-    if (option->check_name(kStableSettings)) requests.push_back({"stable", value, {}});
-    if (option->check_name(kExternalPath)) {
-      library = requests.size();
-      requests.push_back({"external", value, std::move(early)});
-      early.clear();
-    }
-    if (!option->check_name(kExternalOptions)) continue;
-    auto& pairs = library == SIZE_MAX ? early : requests[library].options;
-    for (auto& pair : Pairs(value)) pairs.push_back(std::move(pair));
-  }
-  if (!early.empty()) FailUsage("%s needs %s", kExternalOptions, kExternalPath);
-  return requests;
 }
 
 // "--like_this" and the value of every option, that of the command line or the default.
@@ -433,7 +289,6 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
   AddShowOptions(command, options);
   AddInputOptions(command, &options->inputs);
   AddDelegateOptions(command, options);
-  AddGpuOptions(command);
   AddProfileOptions(command, options, std::make_shared<Ignored>());
 }
 
@@ -442,21 +297,19 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   if (options->all_delegates) CheckRanking(command);
   if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
-  for (DelegateRequest& request : options->delegates) {
-    request.settings = WithThreads({}, options->session.threads);
-    if (options->max_partitions != 0) {
-      request.settings.emplace_back("max_partitions", std::to_string(options->max_partitions));
-    }
-    if (options->min_nodes > 0) {
-      request.settings.emplace_back("min_nodes", std::to_string(options->min_nodes));
-    }
+  options->settings = WithThreads({}, options->session.threads);
+  if (options->max_partitions != 0) {
+    options->settings.emplace_back("max_partitions", std::to_string(options->max_partitions));
   }
-  options->session.delegates.clear();  // the benchmark applies and counts them all itself
+  if (options->min_nodes > 0) {
+    options->settings.emplace_back("min_nodes", std::to_string(options->min_nodes));
+  }
+  for (DelegateRequest& request : options->delegates) request.settings = options->settings;
   const bool nothing_asked = options->delegates.empty();
   if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
     FailUsage("%s needs a delegate, e.g. %s",
               options->require_delegate ? "--require_delegate" : "--require_full_delegation",
-              kExternalPath);
+              "--external_delegate_path");
   }
   // "--enable_op_profiling=false" is an occurrence whose value is false.
   const CLI::Option* profiling = command.get_option("--enable_op_profiling");

@@ -27,12 +27,14 @@ std::string BesideTheCommand(const char* name) {
 }  // namespace
 
 void CertifyLibrary(const CertifyOptions& options) {
+  const DelegateOption delegate = ParseDelegateOption(options.library);
+  const std::string why_not = WhyNotBuilt(delegate.library);
+  if (!why_not.empty()) FailUsage("certify: %s", why_not.c_str());
   const std::string program = BesideTheCommand("deputy-certify");
   std::error_code error;
   if (!std::filesystem::exists(program, error)) {
     FailUsage("certify: there is no %s: build the target deputy-certify (`make`)", program.c_str());
   }
-  const DelegateOption delegate = ParseDelegateOption(options.library);
   std::vector<std::string> words = {program, "--library=" + LibraryPath(delegate.library)};
   for (const auto& [key, value] : delegate.options) {
     words.push_back("--option=" + key + "=" + value);

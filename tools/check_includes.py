@@ -12,7 +12,7 @@ root counts where it lies. Beside it:
 - delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which is the
   engine as a delegate, names what it needs of the engine;
 - in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one,
-  CLI11, which takes seconds to compile, in the two files of the command line;
+  CLI11, which takes seconds to compile, in the files of the command line;
 - every source opens with the licence line, every header has the guard its path asks for.
 
     check_includes.py [ROOT]           check the sources (default: where this script lives)
@@ -88,8 +88,9 @@ LIBRARIES = {
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
 PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
 SCHEMA_FILES = 2
-# The header is what the other two share of CLI11.
-CLI_FILES = ('tools/command_line.cc', 'tools/bench_options.cc', 'tools/option_checks.h')
+# The header is what the others share of CLI11.
+CLI_FILES = ('tools/command_line.cc', 'tools/bench_options.cc', 'tools/provider_options.cc',
+             'tools/option_checks.h')
 INTRINSICS = re.compile(
     r'^(imm|x86|[eptsn]mm|[bw]mm|avx\w*|arm_\w+)intrin\.h$|^arm_neon\.h$|^x86gprintrin\.h$')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', re.MULTILINE)

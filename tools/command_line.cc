@@ -12,6 +12,7 @@
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
 #include "option_checks.h"
+#include "provider_options.h"
 #include "text.h"
 
 namespace deputy::tools {
@@ -65,10 +66,10 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->type_name("NAME=DIMS")
       ->expected(1)
       ->take_all();
-  command
-      ->add_option("--delegate", options->delegates,
-                   "Give nodes to the delegate of a library, with\n"
-                   "options KEY=VALUE; several are applied in order")
+  command->add_option("--delegate")
+      ->description(
+          "Give nodes to the delegate of a library, with\n"
+          "options KEY=VALUE; several are applied in order")
       ->type_name("LIB[,K=V..]")
       ->expected(1)
       ->take_all();
@@ -93,16 +94,6 @@ void AddSignatureOption(CLI::App* command, SessionOptions* options) {
       ->add_option("--signature,--signature_to_run_for", options->signature,
                    "Run what this signature names, not the first\nsubgraph")
       ->type_name("KEY");
-}
-
-// --use_xnnpack and --use_gpu, as TensorFlow Lite's programs spell them.
-void AddUseOptions(CLI::App* command, SessionOptions* options) {
-  const auto add = [&](const char* names, const char* name, const char* help) {
-    command->add_flag_callback(
-        names, [options, name] { options->used.emplace_back(name); }, help);
-  };
-  add("--use-xnnpack,--use_xnnpack", "xnnpack", "The same as --delegate xnnpack, behind others");
-  add("--use-gpu,--use_gpu", "gpu", "The same as --delegate gpu, behind others");
 }
 
 void AddTraceOption(CLI::App* command, std::string* path) {
@@ -178,7 +169,7 @@ void AddRunCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
-  AddUseOptions(command, &options->session);
+  AddProviderOptions(command, false);
   command
       ->add_option("-i,--input", options->inputs,
                    "Raw bytes or .npy for an input, named or\n"
@@ -205,7 +196,10 @@ void AddRunCommand(CLI::App* app) {
       "outputs hold what the tensor holds.\n\n"
       "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
       "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
-  command->callback([options] { RunModel(*options); });
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    RunModel(*options);
+  });
 }
 
 void AddBenchCommand(CLI::App* app) {
@@ -231,7 +225,7 @@ void AddCompareCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("compare", "Show where a delegate or model differs");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
-  AddUseOptions(command, &options->session);
+  AddProviderOptions(command, false);
   command->add_option("--against", options->against, "The CPU without delegates, or another model")
       ->type_name("cpu|FILE")
       ->capture_default_str();
@@ -257,7 +251,10 @@ void AddCompareCommand(CLI::App* app) {
       "difference. The exit code is 1 when an output differs.\n\n"
       "  deputy compare m.tflite --delegate ./libmine.so\n"
       "  deputy compare m_int8.tflite --against m_float.tflite --tolerance 0.05");
-  command->callback([options] { CompareModel(*options); });
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    CompareModel(*options);
+  });
 }
 
 void AddInspectCommand(CLI::App* app) {
@@ -265,12 +262,16 @@ void AddInspectCommand(CLI::App* app) {
   CLI::App* command =
       app->add_subcommand("inspect", "Show operators, tensors, signatures, memory map");
   AddSessionOptions(command, &options->session);
+  AddProviderOptions(command, false);
   command->add_flag("--operators", options->operators, "Only the operators");
   command->add_flag("--tensors", options->tensors, "Only the tensors");
   command->add_flag("--memory", options->memory, "Only the memory map");
   command->add_flag("--json", options->json, "Print everything as JSON");
   command->footer("Nothing is run; memory is planned as for the first inference.");
-  command->callback([options] { InspectModel(*options); });
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    InspectModel(*options);
+  });
 }
 
 // The N of --profile may be left out, and then a model behind it looks like one.
@@ -289,7 +290,7 @@ void AddExplainCommand(CLI::App* app) {
   CLI::App* command =
       app->add_subcommand("explain", "Show who runs which node, why, and what would help");
   AddSessionOptions(command, &options->session);
-  AddUseOptions(command, &options->session);
+  AddProviderOptions(command, false);
   command->add_option("--pin", options->session.pins, "Keep nodes for one delegate, e.g. op:ADD=0")
       ->type_name("NODES=DELEGATE")
       ->expected(1)
@@ -322,8 +323,9 @@ void AddExplainCommand(CLI::App* app) {
       "node that gives out that tensor. Delegates are numbered from 0.\n\n"
       "  deputy explain m.tflite --delegate ./libmine.so,threads=2 --profile\n"
       "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
-  command->callback([options, profile] {
+  command->callback([options, profile, command] {
     FinishProfile(*profile, options.get());
+    options->session.delegates = RequestsInOrder(*command);
     ExplainModel(*options);
   });
 }
@@ -357,11 +359,14 @@ void AddOpsCommand(CLI::App* app) {
   auto options = std::make_shared<OpsOptions>();
   CLI::App* command = app->add_subcommand("ops", "List operators: all, or a model's");
   AddSessionOptions(command, &options->session);
-  AddUseOptions(command, &options->session);
+  AddProviderOptions(command, false);
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--markdown", options->markdown, "Without a model: as a table for a page");
   command->footer("The exit code is 1 when an operator of the model has no kernel.");
-  command->callback([options] { ListOperators(*options); });
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    ListOperators(*options);
+  });
 }
 
 void AddCertifyCommand(CLI::App* app) {

@@ -9,8 +9,8 @@
 //   - a struct XOptions and a function here, and a file x.cc that defines the function;
 //   - in command_line.cc, AddXCommand with its options and help, and a line in RunCommandLine;
 //   - tests in tests/cli_test.py.
-// Only command_line.cc and bench_options.cc, and option_checks.h which they share, include CLI11:
-// every file that does takes seconds more to compile.
+// Only command_line.cc, bench_options.cc and provider_options.cc, and option_checks.h which they
+// share, include CLI11: every file that does takes seconds more to compile.
 #ifndef DEPUTY_TOOLS_COMMANDS_H_
 #define DEPUTY_TOOLS_COMMANDS_H_
 

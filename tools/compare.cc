@@ -79,7 +79,6 @@ class Comparison {
   static SessionOptions Against(const CompareOptions& options) {
     SessionOptions other = options.session;
     other.delegates.clear();
-    other.used.clear();
     if (options.against != "cpu") other.model = options.against;
     return other;
   }
@@ -232,8 +231,7 @@ class Comparison {
 }  // namespace
 
 void CompareModel(const CompareOptions& options) {
-  if (options.against == "cpu" && options.session.delegates.empty() &&
-      options.session.used.empty()) {
+  if (options.against == "cpu" && options.session.delegates.empty()) {
     FailUsage("compare needs a --delegate, or another model: --against B.tflite");
   }
   Comparison(options).Run();

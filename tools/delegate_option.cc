@@ -8,14 +8,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "providers.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
 
 bool IsOwn(const std::string& name) {
-  const std::vector<std::string>& own = OwnDelegates();
-  return std::find(own.begin(), own.end(), name) != own.end();
+  const Provider* provider = FindProvider(name);
+  return provider != nullptr &&
+         (provider->kind == ProviderKind::kOwn || provider->kind == ProviderKind::kBridge);
 }
 
 // Our own delegates lie where our library is built, or in the folder for plug-ins beside it.
@@ -58,22 +60,16 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
   return option;
 }
 
-// Our own delegates need somebody else's headers when they are built; "" if it is there.
+}  // namespace
+
 std::string WhyNotBuilt(const std::string& name) {
+  const Provider* provider = FindProvider(name);
+  if (provider == nullptr) return "";
+  if (!IsOwn(name)) return name + ": " + provider->needs;
   const std::string path = OwnDelegate(name);
   std::error_code error;
   if (path.empty() || std::filesystem::exists(path, error)) return "";
-  std::string text = name + ": there is no " + path;
-  if (name == "gpu") text += "; Deputy was built without opencl-headers";
-  if (name == "xnnpack") text += "; Deputy was built without libxnnpack-dev and libpthreadpool-dev";
-  return text;
-}
-
-}  // namespace
-
-const std::vector<std::string>& OwnDelegates() {
-  static const std::vector<std::string> names = {"gpu", "xnnpack", "npu_stub"};
-  return names;
+  return name + ": there is no " + path + "; " + provider->needs;
 }
 
 std::string LibraryPath(const std::string& library) {

@@ -25,8 +25,9 @@ struct DelegateOption {
 // the value before it. Ends the command with kExitUsage when there is no value before.
 DelegateOption ParseDelegateOption(const std::string& text);
 
-// The names of our own delegates, built or not.
-const std::vector<std::string>& OwnDelegates();
+// Why a delegate that goes by its name (providers.h) has no library here; "" if it has one, and for
+// other names.
+std::string WhyNotBuilt(const std::string& name);
 
 // Where the library of a name is: our own go by their names, a file in this folder is meant before
 // one that the loader would search for.

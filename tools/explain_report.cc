@@ -48,6 +48,7 @@ class Report {
             {"delegated_ns", delegated_ns_},
             {"status", StatusJson()},
             {"delegates", delegates},
+            {"absent", AbsentJson()},
             {"boundary", BoundaryJson(subgraphs)},
             {"findings", session_.validates() ? FindingsJson(interpreter_) : Json(nullptr)},
             {"subgraphs", subgraphs},
@@ -58,6 +59,7 @@ class Report {
   void NumberDelegates();
   Json StatusJson() const;
   Json DelegatesJson() const;
+  Json AbsentJson() const;
   Json SubgraphJson(int subgraph);
   Json PartitionsJson(int subgraph);
   Json NodeJson(int subgraph, int node);
@@ -104,6 +106,14 @@ Json Report::StatusJson() const {
           {"restarts", status.restarts},
           {"reserved_bytes", status.reserved_bytes},
           {"saving_ns", status.saving_ns}};
+}
+
+Json Report::AbsentJson() const {
+  Json absent = Json::array();
+  for (const auto& [flag, problem] : session_.absent()) {
+    absent.push_back({{"flag", flag}, {"problem", problem}});
+  }
+  return absent;
 }
 
 Json Report::DelegatesJson() const {

@@ -62,7 +62,12 @@ void PrintDelegates(const Json& report) {
                 PluralText(report["nodes"], "node", "nodes").c_str(),
                 PluralText(delegate["partitions"], "partition", "partitions").c_str());
   }
-  if (report["delegates"].empty()) std::printf("delegate   none was asked (--delegate)\n");
+  for (const Json& absent : report["absent"]) {
+    PrintWrapped("delegate   ", "not available, " + absent["flag"].get<std::string>() + ": " +
+                                    absent["problem"].get<std::string>());
+  }
+  if (report["delegates"].empty() && report["absent"].empty())
+    std::printf("delegate   none was asked (--delegate)\n");
 }
 
 void PrintStatus(const Json& report) {

@@ -182,7 +182,7 @@ void CompareOnPictures(const SessionOptions& session, const std::vector<std::str
     result.name = FileNameOf(delegate.library);
     result.problem = TryLoadDelegate(delegate).problem;
     if (!result.problem.empty()) continue;
-    options.delegates = {delegates[i]};
+    options.delegates = {RequestOf(delegates[i])};
     Judge(options, exam, &result);
   }
   std::printf("%s, %s, %s\n\n", FileNameOf(session.model).c_str(),

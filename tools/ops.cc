@@ -17,6 +17,8 @@
 #include "findings.h"
 #include "json.h"
 #include "model_file.h"
+#include "provide.h"
+#include "providers.h"
 #include "session.h"
 #include "text.h"
 
@@ -71,23 +73,25 @@ void EnterOperator(void* data, const DeputyDelegateOperator* op) {
   }
 }
 
-// Enters what each library's delegates take. Libraries that do not say leave no trace; those that
-// were named and cannot be loaded are an error.
+// Enters what each library's delegates take. Libraries that do not say leave no trace; one of
+// --delegate that cannot be loaded is an error, one of a provider's flag a warning.
 void EnterDelegates(const SessionOptions& options, Json* rows) {
   const QuietReports quiet;
-  std::vector<std::string> libraries = options.used;
-  for (const std::string& delegate : options.delegates) {
-    libraries.push_back(ParseDelegateOption(delegate).library);
+  std::vector<DelegateRequest> requests = options.delegates;
+  for (const Provider& provider : Providers()) {
+    if (!options.delegates.empty() || provider.kind != ProviderKind::kOwn) continue;
+    requests.push_back({provider.key, ""});
   }
-  const bool are_named = !libraries.empty();
-  if (!are_named) libraries = {"gpu", "npu_stub", "xnnpack"};
-  for (const std::string& library : libraries) {
+  for (const DelegateRequest& request : requests) {
+    const std::string library = request.path.empty() ? request.provider : request.path;
     const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
         DeputyPluginLoad(LibraryPath(library).c_str()), &DeputyPluginRelease);
     DeputyPluginInfo info = {};
     info.struct_size = sizeof info;
     if (plugin == nullptr || DeputyPluginDescribe(plugin.get(), &info) != kTfLiteOk) {
-      if (are_named) FailWork("%s", DeputyLastError());
+      if (options.delegates.empty()) continue;
+      if (request.provider == kGivenLibrary) FailWork("%s", DeputyLastError());
+      WarnOfAbsence(FlagOf(request), Provide(request).problem);
       continue;
     }
     Entering entering = {rows, info.name};

@@ -29,6 +29,7 @@
 #include "difference.h"
 #include "in_child.h"
 #include "json.h"
+#include "providers.h"
 #include "tensor_data.h"
 #include "text.h"
 
@@ -58,15 +59,19 @@ struct Contender {
 
 // ---- Who there is -------------------------------------------------------------------------------
 
+std::string LibraryOf(const DelegateRequest& request) {
+  return request.path.empty() ? request.provider : request.path;
+}
+
 std::string FileOf(const std::string& library) {
   std::error_code error;
   const auto path = std::filesystem::weakly_canonical(LibraryPath(library), error);
   return error ? library : path.string();
 }
 
-std::string NameOf(const DelegateRequest& request) {
-  if (request.path.empty()) return request.provider;
-  std::string name = std::filesystem::path(request.path).filename().string();
+// The library, and what tells it from the same one with other options.
+std::string LongNameOf(const DelegateRequest& request) {
+  std::string name = request.path.empty() ? request.provider : NameOf(request);
   for (const auto& [key, value] : request.options) name.append(",").append(key + "=" + value);
   return name;
 }
@@ -96,14 +101,14 @@ std::string ListPlugins() {
 std::vector<Contender> FindContenders(const BenchOptions& options) {
   std::vector<Contender> contenders(1);
   contenders[0].name = "CPU";
-  const DelegateSettings settings = WithThreads({}, options.session.threads);
+  const DelegateSettings& settings = options.settings;
   std::set<std::string> known;
   for (const DelegateRequest& request : options.delegates) {
-    known.insert(FileOf(request.path.empty() ? request.provider : request.path));
+    known.insert(FileOf(LibraryOf(request)));
   }
-  for (const std::string& own : OwnDelegates()) {
-    if (!known.insert(FileOf(own)).second) continue;
-    contenders.push_back({own, {{"library", own, {}, settings}}, ""});
+  for (const Provider& provider : Providers()) {
+    if (provider.kind != ProviderKind::kOwn || !known.insert(FileOf(provider.key)).second) continue;
+    contenders.push_back({provider.key, {{provider.key, "", {}, settings}}, ""});
   }
   const ChildResult listed = RunInChild(&ListPlugins);
   std::vector<std::string> lines;
@@ -113,14 +118,14 @@ std::vector<Contender> FindContenders(const BenchOptions& options) {
     if (!known.insert(FileOf(lines[i])).second) continue;
     const std::string file = std::filesystem::path(lines[i]).filename().string();
     contenders.push_back({lines[i + 1].empty() ? file : lines[i + 1],
-                          {{"library", lines[i], {}, settings}},
+                          {{kGivenLibrary, lines[i], {}, settings}},
                           lines[i + 2]});
   }
   if (!listed.problem.empty()) {
     contenders.push_back({"other plug-ins", {}, "while they were listed, " + listed.problem});
   }
   for (const DelegateRequest& request : options.delegates) {
-    contenders.push_back({NameOf(request), {request}, ""});
+    contenders.push_back({LongNameOf(request), {request}, ""});
   }
   return contenders;
 }
@@ -264,7 +269,7 @@ void PrintTable(const std::vector<Contender>& sorted, const Figures& cpu) {
 Json ContenderJson(const Contender& contender) {
   const Figures& figures = contender.figures;
   Json row = {{"name", contender.name}, {"available", contender.problem.empty()}};
-  if (!contender.requests.empty()) row["library"] = contender.requests[0].path;
+  if (!contender.requests.empty()) row["library"] = FileOf(LibraryOf(contender.requests[0]));
   if (!contender.problem.empty()) {
     row["problem"] = contender.problem;
     return row;

@@ -312,9 +312,7 @@ void RunModel(const RunOptions& options) {
   if (!options.rows.empty() && !options.image.empty()) FailUsage("--rows excludes --image");
   if (!options.compare.empty()) {
     if (!options.expect_from_name) FailUsage("--compare needs --expect-from-name");
-    if (!options.session.delegates.empty() || !options.session.used.empty()) {
-      FailUsage("--compare excludes --delegate");
-    }
+    if (!options.session.delegates.empty()) FailUsage("--compare excludes --delegate");
     Compare(options);
     return;
   }

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <string_view>
 
 #include "deputy/c_api_experimental.h"
@@ -18,13 +16,6 @@
 #include "text.h"
 
 namespace deputy::tools {
-void CheckReadable(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) FailUsage("%s: is a folder", path.c_str());
-  FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
-  std::fclose(file);
-}
 
 DelegateSettings WithThreads(DelegateSettings settings, int threads) {
   settings.emplace_back("num_threads", std::to_string(threads));
@@ -94,10 +85,20 @@ Session::Session(const SessionOptions& options)
 
 void Session::LoadDelegates(const SessionOptions& options) {
   const DelegateSettings settings = WithThreads(options.delegate_settings, options.threads);
-  for (const std::vector<std::string>* specs : {&options.delegates, &options.used}) {
-    for (const std::string& spec : *specs) {
-      delegates_.push_back(LoadDelegate(ParseDelegateOption(spec), settings));
+  for (DelegateRequest request : options.delegates) {
+    request.settings = settings;
+    LoadedDelegate loaded = Provide(request);
+    if (loaded.handle != nullptr) {
+      delegates_.push_back(std::move(loaded));
+      continue;
     }
+    const std::string flag = FlagOf(request);
+    if (!options.pins.empty()) {
+      FailUsage("--pin: delegates go by their numbers, and %s is not available: %s", flag.c_str(),
+                loaded.problem.c_str());
+    }
+    WarnOfAbsence(flag, loaded.problem);
+    absent_.emplace_back(flag, loaded.problem);
   }
 }
 
@@ -185,7 +186,29 @@ size_t Session::Close() {
   return findings_.count();
 }
 
+// "summary: 7 nodes in mine, 9 on the CPU".
+void Session::SayWhoRan() const {
+  std::string text;
+  int32_t delegated = 0, total = 0;
+  DeputyInterpreterCheckDelegation(interpreter_.get(), kDeputyRequireNothing, &delegated, &total);
+  for (int i = 0; i < DeputyInterpreterGetDelegateCount(interpreter_.get()); ++i) {
+    DeputyDelegateInfo info = {};
+    info.struct_size = sizeof info;
+    if (DeputyInterpreterGetDelegateInfo(interpreter_.get(), i, &info) != kTfLiteOk) continue;
+    for (const LoadedDelegate& loaded : delegates_) {
+      if (loaded.handle.get() != info.delegate || info.node_count == 0) continue;
+      text += PluralText(static_cast<size_t>(info.node_count), "node", "nodes") + " in " +
+              (loaded.name.empty() ? loaded.library : loaded.name) + ", ";
+    }
+  }
+  text += delegated > 0 ? std::to_string(total - delegated)
+                        : PluralText(static_cast<size_t>(total), "node", "nodes");
+  std::fprintf(stderr, "deputy: summary: %s on the CPU%s\n", OneLine(text).c_str(),
+               delegated == 0 ? ", no delegate used" : "");
+}
+
 void Session::WarnIfDegraded() const {
+  if (!absent_.empty()) SayWhoRan();
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
   std::string text;

@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "delegate_option.h"
@@ -17,17 +18,17 @@
 #include "findings.h"
 #include "missing.h"
 #include "model_file.h"
+#include "provide.h"
 
 namespace deputy::tools {
 
 struct SessionOptions {
   std::string model;
   int threads = 1;
-  bool reference = false;              // bit-exact integer arithmetic
-  std::string precision;               // "float32" or "bf16"; "" is what DEPUTY_PRECISION says
-  std::vector<std::string> shapes;     // "NAME=1,224,224,3"
-  std::vector<std::string> delegates;  // "LIB.so,KEY=VALUE", in the order of application
-  std::vector<std::string> used;       // our own delegates by name, behind those
+  bool reference = false;                  // bit-exact integer arithmetic
+  std::string precision;                   // "float32" or "bf16"; "" is what DEPUTY_PRECISION says
+  std::vector<std::string> shapes;         // "NAME=1,224,224,3"
+  std::vector<DelegateRequest> delegates;  // in the order of application
   // Options that are set where a delegate declares them, beside num_threads.
   DelegateSettings delegate_settings;
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
@@ -73,7 +74,10 @@ class Session {
   // An input by tensor name, by its name in a signature, or by number.
   int FindInput(const std::string& name) const;
 
+  // Those that are here.
   const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
+  // Those that were asked for and are not: what asked for each, and why. Each has cost a warning.
+  const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   DeputyDelegationStatus delegation_status() const;
   // What bfloat16 came to, "bf16 in 36 nodes"; "" where nobody has allowed it.
   std::string PrecisionText() const;
@@ -82,7 +86,8 @@ class Session {
   // Ends the command with kExitFailed if nodes of them are left for the CPU. Once, at the end.
   void FailIfMissing() const;
 
-  // One line on standard error if delegates failed and the CPU stood in for them. Once, at the end.
+  // One line on standard error if delegates failed and the CPU stood in for them, and one that says
+  // who ran the model if delegates were not here. Once, at the end.
   void WarnIfDegraded() const;
 
   // Whether the validation layer is on.
@@ -108,6 +113,7 @@ class Session {
   void LoadDelegates(const SessionOptions& options);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
+  void SayWhoRan() const;
 
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences
@@ -117,6 +123,7 @@ class Session {
   bool verifies_ = false;
   Findings findings_{&report_};            // outlive the interpreter, as do
   std::vector<LoadedDelegate> delegates_;  // these
+  std::vector<std::pair<std::string, std::string>> absent_;
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
@@ -127,9 +134,6 @@ class Session {
 
 // Whether the CPU multiplies in bfloat16 there.
 bool IsBf16(const DeputyNodeRun& run);
-
-// A file that cannot even be opened is the caller's mistake: kExitUsage.
-void CheckReadable(const std::string& path);
 
 // Milliseconds since `start`, a value of NowMs().
 double NowMs();

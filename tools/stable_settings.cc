@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "delegate_option.h"
-#include "session.h"
 #include "text.h"
 
 namespace deputy::tools {
