@@ -4,6 +4,7 @@
 // delegate that answers NaN, or something else than the CPU, is no error to the runtime.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -234,6 +235,8 @@ void CompareModel(const CompareOptions& options) {
   if (options.against == "cpu" && options.session.delegates.empty()) {
     FailUsage("compare needs a --delegate, or another model: --against B.tflite");
   }
+  // Every tensor is to be seen, those between the nodes of a step as well.
+  setenv("DEPUTY_PLAN", "off", 0);
   Comparison(options).Run();
 }
 
