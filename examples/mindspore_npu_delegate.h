@@ -275,6 +275,9 @@ class NPUDelegate : public mindspore::Delegate {
     }
     if (primitive->value_type() == schema::PrimitiveType_Conv2DFusion &&
         (primitive->GetInt("group") != 1 || inputs[1].Data() == nullptr || !IsPlain(*primitive) ||
+         inputs[0].Shape().size() != 4 || inputs[1].Shape().size() != 4 ||
+         (inputs.size() > 2 &&
+          (inputs[2].Data() == nullptr || inputs[2].ElementNum() != inputs[1].Shape()[0])) ||
          inputs[1].Shape()[3] != inputs[0].Shape()[3] || !FitsImage(kernel, *primitive))) {
       return nullptr;
     }
