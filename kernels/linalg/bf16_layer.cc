@@ -211,7 +211,8 @@ struct GroupProduct {
   void MultiplyAndRound(const GemmPlan::Cut& cut, const GemmPlan::Cut& next_cut,
                         const uint16_t* block, uint16_t* next) const {
     const size_t values = static_cast<size_t>(next_cut.last_row - next_cut.first_row) * stride;
-    RoundingAhead ahead = {RowsAt(next_cut.first_row), next, values / kRoundedAtOnce};
+    uint16_t* const begin = next;
+    RoundingAhead ahead = {RowsAt(next_cut.first_row), begin, values / kRoundedAtOnce};
     Multiply(cut, block, &ahead);
     const size_t left = ahead.runs * kRoundedAtOnce + values % kRoundedAtOnce;
     kernels.from_float({.rows = 1,
@@ -261,11 +262,17 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
   const int threads = ThreadCount(context);
   const int in_row = threads <= 1 ? plan.tasks : std::max(1, plan.tasks / (8 * threads));
   for (int group = 0; group < shape.groups; ++group) {
-    const int64_t channel = int64_t{group} * shape.columns;
-    const GroupProduct product = {
-        cpu.gemm_bf16, shape,        plan,  input + int64_t{group} * shape.depth,
-        stride,        weights_,     group, scratch.as<float>() + int64_t{group} * padded,
-        range,         out + channel};
+    float* const first_column = out + int64_t{group} * shape.columns;
+    const GroupProduct product = {.kernels = cpu.gemm_bf16,
+                                  .shape = shape,
+                                  .plan = plan,
+                                  .input = input + int64_t{group} * shape.depth,
+                                  .stride = stride,
+                                  .weights = weights_,
+                                  .group = group,
+                                  .bias = scratch.as<float>() + int64_t{group} * padded,
+                                  .range = range,
+                                  .out = first_column};
     ParallelFor(context, (plan.tasks - 1) / in_row + 1, [&](int run, int worker) {
       char* const own =
           scratch.data() + places.bias_bytes + 2 * static_cast<size_t>(worker) * places.block_bytes;
