@@ -37,7 +37,7 @@ class MirrorGraph final : public InterpreterState {
   // Gives a tensor the host's shape again, and no memory, whatever a kernel has made of it.
   void Reset(int host_tensor);
 
-  // Adds a copy of the host's node, for which HasKernel is true. Its number is that of the nodes
+  // Adds a copy of the host's node, for which FindKernel has a row. Its number is that of the nodes
   // before it.
   TfLiteStatus AddNode(const TfLiteNode& node, const TfLiteRegistration& registration);
 

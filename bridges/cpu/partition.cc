@@ -2,7 +2,11 @@
 #include "bridges/cpu/partition.h"
 
 #include <cstdio>
+#include <string_view>
 #include <utility>
+
+#include "core/base/environment.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy::cpu {
 namespace {
@@ -31,6 +35,8 @@ std::unique_ptr<Partition> Partition::Create(TfLiteContext* context,
   config.reporter = ErrorReporter(&ReportToHost, context);
   config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
   config.pool = std::move(pool);
+  config.steps = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
+                 std::string_view(Cpu().name) != "reference";
   std::unique_ptr<Partition> partition(new Partition(context, config));
   return partition->Build(context, params) == kTfLiteOk ? std::move(partition) : nullptr;
 }
