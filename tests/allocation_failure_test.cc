@@ -239,6 +239,68 @@ TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_refusal) {
   SweepDigits("examples/digits/digits_float.tflite", kDeputyPrecisionBfloat16);
 }
 
+// CONV_2D, RELU, ADD, which run as one step: y = max(0, 2 * x - 1) + x over 2x1 pixels of three
+// channels.
+std::vector<uint8_t> OneStep() {
+  deputy::ModelBuilder m;
+  const std::vector<int32_t> shape = {1, 2, 1, 3};
+  const int x = m.AddTensor(kTfLiteFloat32, shape, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {3, 1, 1, 3}, {2, 0, 0, 0, 2, 0, 0, 0, 2});
+  const int b = m.AddConstant<float>(kTfLiteFloat32, {3}, {-1, -1, -1});
+  const int c = m.AddTensor(kTfLiteFloat32, shape, "c");
+  const int r = m.AddTensor(kTfLiteFloat32, shape, "r");
+  const int y = m.AddTensor(kTfLiteFloat32, shape, "y");
+  m.AddOp(kTfLiteBuiltinConv2d, {x, w, b}, {c},
+          deputy::schema::CreateConv2DOptions(m.fbb(), deputy::schema::Padding::SAME, 1, 1));
+  m.AddOp(kTfLiteBuiltinRelu, {c}, {r});
+  m.AddOp(kTfLiteBuiltinAdd, {r, x}, {y}, deputy::schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
+  const std::vector<uint8_t> bytes = OneStep();
+  int lives_in_steps = 0;
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreter* interpreter = nullptr;
+    bool ok = life->Step(
+        [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
+    ok = ok && life->Step([&] {
+      return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+    });
+    // The second shape makes the step anew.
+    for (int height : {2, 1}) {
+      ok = ok && life->Step([&] {
+        const int dims[] = {1, height, 1, 3};
+        return TfLiteInterpreterResizeInputTensor(interpreter, 0, dims, 4) == kTfLiteOk;
+      });
+      ok = ok &&
+           life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+      ok = ok && life->Step([&] {
+        const float x[] = {1, -2, 3, 0.5f, 0, 1};
+        TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+        TfLiteTensorCopyFromBuffer(input, x, TfLiteTensorByteSize(input));
+        return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk;
+      });
+      if (!ok) break;
+      const float expected[] = {2, -2, 8, 0.5f, 0, 2};
+      const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
+      *right &= memcmp(TfLiteTensorData(output), expected, TfLiteTensorByteSize(output)) == 0;
+    }
+    DeputyNodeRun run{};
+    run.struct_size = sizeof run;
+    if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 2, &run) == kTfLiteOk) {
+      lives_in_steps += run.step_head == 0;
+    }
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+  EXPECT_GT(lives_in_steps, 30);
+}
+
 // Subgraph 0: z = a + b; subgraph 1: q = s * s; a signature over each.
 std::vector<uint8_t> TwoSignatures() {
   deputy::ModelBuilder m;
