@@ -154,6 +154,27 @@ class GraphWriter {
     Made(shape, out);
   }
 
+  // Pointwise layers that leave out pixels, mostly of what a layer, or the ADD behind it, has made.
+  void AddStrided(Value from) {
+    if (Pick(0, 3) > 0) {
+      AddLayer(from);
+      if (Pick(0, 1) == 0) AddArithmetic(values_.back());
+      from = values_.back();
+    }
+    const int stride = Pick(2, 3);
+    Shape shape = from.shape;
+    for (size_t axis : {1u, 2u}) shape[axis] = (shape[axis] - 1) / stride + 1;
+    for (int layers = Pick(1, 2); layers > 0; --layers) {
+      shape[3] = Channels();
+      const int weights = Constant({shape[3], 1, 1, from.shape[3]}), bias = Constant({shape[3]});
+      const int out = Tensor(shape);
+      m_.AddOp(kTfLiteBuiltinConv2d, {from.tensor, weights, bias}, {out},
+               schema::CreateConv2DOptions(m_.fbb(), schema::Padding::VALID, stride, stride,
+                                           Activation()));
+      Made(shape, out);
+    }
+  }
+
   // `around`: above, below, left, right.
   Value AddPad(const Value& from, const std::array<int, 4>& around, int channels) {
     Shape shape = from.shape;
@@ -216,7 +237,7 @@ class GraphWriter {
     }
     return any(alike).tensor;
   }
-  void AddArithmetic(const Value& from) {
+  void AddArithmetic(Value from) {
     const Shape shape = from.shape;
     const int other = Summand(from);
     const bool swapped = Pick(0, 1) == 0;
@@ -238,7 +259,9 @@ class GraphWriter {
 
   void AddNode() {
     const Value from = Source();
-    switch (Pick(0, 9)) {
+    switch (Pick(0, 10)) {
+      case 10:
+        return AddStrided(from);
       case 0:
       case 1:
       case 2:
@@ -284,14 +307,16 @@ std::vector<std::string> Outputs(TfLiteInterpreter* interpreter) {
 struct Followers {
   std::map<std::string, int> by_operator;
   int all = 0;
+  int subsampled = 0;
 };
 
-// Nodes that run with others' heads.
+// Nodes that run with others' heads, and nodes of whose output pixels are left out.
 void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
   for (int node = 0;; ++node) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return;
+    if (run.row_stride > 1) ++out->subsampled;
     if (run.step_head < 0 || run.step_head == node) continue;
     DeputyNodeInfo info{};
     info.struct_size = sizeof info;
@@ -346,13 +371,19 @@ Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
   return found;
 }
 
+// How many random graphs a test tries; DEPUTY_RANDOM_GRAPHS=N for another number.
+uint32_t GraphCount() {
+  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
+  return number == nullptr ? 100 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
+}
+
 TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
   for (const char* level : {"generic", "avx2", "avx512"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);
     Followers followers;
-    for (uint32_t seed = 0; seed < 100; ++seed) {
+    for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
       GraphWriter writer(seed);
       const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 20));
       const Found expected = RunGraph(model, {.node_by_node = true});
@@ -364,11 +395,14 @@ TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
         for (const auto& [name, count] : found.followers.by_operator) {
           followers.by_operator[name] += count;
         }
+        followers.subsampled += found.followers.subsampled;
       }
     }
     for (const auto& [name, count] : followers.by_operator) {
       std::printf("%s: %d %s\n", level, count, name.c_str());
     }
+    std::printf("%s: %d subsampled\n", level, followers.subsampled);
+    EXPECT_GE(followers.subsampled, 6) << level;
     for (const char* name :
          {"ADD", "PRELU", "HARD_SWISH", "PAD", "RELU", "RELU6", "RELU_N1_TO_1"}) {
       EXPECT_GE(followers.by_operator[name], 6) << level << ' ' << name;
@@ -378,12 +412,15 @@ TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
 
 TEST_F(Steps, delegates_may_come_before_and_after) {
   int computed = 0;
-  for (uint32_t seed = 2000; seed < 2100; ++seed) {
-    GraphWriter writer(seed);
+  for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+    GraphWriter writer(1000000 + seed);
     const std::vector<uint8_t> model = writer.Write(16);
-    if (writer.sums().empty()) continue;
+    std::mt19937 random(seed);
+    std::set<int> claims = writer.sums();
+    if (seed % 2 == 1) std::erase_if(claims, [&random](int) { return random() % 2 == 0; });
+    if (claims.empty()) continue;
     for (const bool late : {false, true}) {
-      Way way = {.node_by_node = true, .claims = writer.sums(), .late = late};
+      Way way = {.node_by_node = true, .claims = claims, .late = late};
       const Found expected = RunGraph(model, way);
       way.node_by_node = false;
       way.threads = 2;
@@ -393,6 +430,82 @@ TEST_F(Steps, delegates_may_come_before_and_after) {
     }
   }
   EXPECT_GT(computed, 50);
+}
+
+// The end of a stage of ResNet-50 and the beginning of the next over 5x6 pixels of 4 channels:
+// 3x3, 1x1 and an ADD of the input, whose sum two layers of 1x1 with stride 2 read. `also_read`: a
+// third reader needs all pixels.
+std::vector<uint8_t> EndOfStage(bool also_read) {
+  ModelBuilder m;
+  const Shape all = {1, 5, 6, 4}, half = {1, 3, 3, 4};
+  const auto layer = [&m](int input, int filter, int stride, const Shape& shape) {
+    std::vector<float> values(static_cast<size_t>(16 * filter * filter));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 5) - 2;
+    const int weights = m.AddConstant<float>(kTfLiteFloat32, {4, filter, filter, 4}, values);
+    const int bias = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 0, -1, 2});
+    const int output = m.AddTensor(kTfLiteFloat32, shape);
+    m.AddOp(kTfLiteBuiltinConv2d, {input, weights, bias}, {output},
+            schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, stride, stride,
+                                        schema::ActivationFunctionType::RELU));
+    return output;
+  };
+  const int x = m.AddTensor(kTfLiteFloat32, all), start = layer(x, 1, 1, all);
+  const int product = layer(layer(start, 3, 1, all), 1, 1, all);
+  const int sum = m.AddTensor(kTfLiteFloat32, all);
+  m.AddOp(kTfLiteBuiltinAdd, {product, start}, {sum},
+          schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU));
+  const int first = layer(sum, 1, 2, half), second = layer(sum, 1, 2, half);
+  std::vector<int32_t> outputs = {m.AddTensor(kTfLiteFloat32, half), second};
+  m.AddOp(kTfLiteBuiltinHardSwish, {first}, {outputs[0]});
+  if (also_read) {
+    outputs.push_back(m.AddTensor(kTfLiteFloat32, all));
+    m.AddOp(kTfLiteBuiltinLogistic, {sum}, {outputs.back()});
+  }
+  m.SetInputs({x});
+  m.SetOutputs(outputs);
+  return m.Finish();
+}
+
+int RowStrideOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeRun run{};
+  run.struct_size = sizeof run;
+  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
+  EXPECT_EQ(run.row_stride, run.column_stride);
+  return run.row_stride;
+}
+
+TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
+  for (const bool also_read : {false, true}) {
+    const std::vector<uint8_t> model = EndOfStage(also_read);
+    TestInterpreter t(model);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    const int left = also_read ? 1 : 2;
+    const std::vector<int> expected = {1, left, left, left, 1, 1, 1};
+    for (int node = 0; node < 7; ++node) {
+      EXPECT_EQ(RowStrideOf(t.get(), node), expected[static_cast<size_t>(node)]) << node;
+    }
+    EXPECT_TRUE(RunGraph(model, {}).outputs == RunGraph(model, {.node_by_node = true}).outputs);
+  }
+}
+
+// A layer and its HARD_SWISH, between which another layer stands, run by themselves where clients
+// have brought memory: then they read all pixels' places.
+TEST_F(Steps, readers_may_run_by_themselves) {
+  const std::vector<uint8_t> model = EndOfStage(false);
+  const Found expected = RunGraph(model, {.node_by_node = true});
+  TestInterpreter t(model);
+  alignas(64) static float memory[36];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  const int output = TfLiteInterpreterOutputTensorIndices(t.get())[0];
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), output, &allocation, 0),
+            kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(RowStrideOf(t.get(), 3), 2);
+  for (uint32_t inference = 0; inference < 3; ++inference) {
+    FillInput(t.get(), inference);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_TRUE(Outputs(t.get()) == expected.outputs[inference]) << inference;
+  }
 }
 
 // CONV_2D, RELU, ADD over a picture of 3x4 pixels with 3 channels.

@@ -144,6 +144,7 @@ DeputyNodeRun Report::RunOf(int subgraph, int node) const {
   run.struct_size = sizeof(run);
   if (DeputyInterpreterGetNodeRun(interpreter_, subgraph, node, &run) != kTfLiteOk) {
     run.runner = run.delegate_index = run.step_head = -1;
+    run.row_stride = run.column_stride = 1;
   }
   return run;
 }
@@ -214,6 +215,8 @@ Json Report::NodeJson(int subgraph, int node) {
                {"runner", run.runner},
                {"implementation", Text(run.implementation)},
                {"step", run.step_head >= 0 ? Json(run.step_head) : Json(nullptr)},
+               {"row_stride", run.row_stride},
+               {"column_stride", run.column_stride},
                {"partition", nullptr},
                {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
                {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},

@@ -476,6 +476,10 @@ typedef struct DeputyNodeRun {
   // "" where the operator has but one, before AllocateTensors, and where a delegate runs the node.
   // Names that end in "_bf16" multiply in bfloat16 (DeputyPrecision). Static.
   const char* implementation;
+  // Which rows and columns of its output the CPU computes: every so many-th, from the first on; 1
+  // where it computes all. The others, which no node reads, are not in memory.
+  int32_t row_stride;
+  int32_t column_stride;
 } DeputyNodeRun;
 
 // Fills `run`, whose struct_size the caller has set. kTfLiteError if an index is out of range.

@@ -96,6 +96,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
 }
 
 TfLiteStatus Subgraph::RunNode(int node_index) {
+  if (running_step_ == nullptr) SpreadInputs(node_index);
   const TfLiteStatus status = RunKernel(node_index);
   if (status == kTfLiteOk) return kTfLiteOk;
   return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,

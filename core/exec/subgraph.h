@@ -150,6 +150,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // The head of the step in which the node runs, itself perhaps, and how many there are; -1 and 0:
   // it runs by itself.
   int step_head(int node_index, int* out_nodes);
+  // The pixels of its output, or of its step's, that are computed.
+  PixelStride output_stride(int node_index);
   // What computes the node on the CPU, of an operator that has several implementations; "" where
   // that is not known.
   const char* implementation(int node_index) const;
@@ -294,6 +296,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool WaitsForHead(int position);
   // The head with all others, or by itself after those that have waited for it.
   TfLiteStatus RunStep(PlannedStep* step);
+  void ForgetSubsampled(int first_position);
+  void SpreadInputs(int node_index);
 
   // subgraph_call.cc
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
@@ -339,6 +343,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   PlanSteps steps_;
   bool has_walked_ = false;                // the whole plan, since steps were formed
   const StepRun* running_step_ = nullptr;  // of the node that runs now
+  std::vector<PixelStride> subsampled_;    // by tensor: what the step that made it left of it
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

@@ -8,6 +8,7 @@
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
+#include "core/exec/subsampling.h"
 
 namespace deputy {
 namespace {
@@ -89,13 +90,16 @@ std::vector<StepTensor> Subgraph::StepTensors() const {
 void Subgraph::FormSteps(int first_new, int last_prepared) {
   steps_.ForgetFrom(first_new);
   has_walked_ = false;
+  ForgetSubsampled(first_new);
   if (!interpreter_->steps() || offers_.empty()) return;
   std::vector<StepNode> nodes;
   for (int position = first_new; position <= last_prepared; ++position) {
     nodes.push_back(StepNodeAt(position));
   }
   const std::vector<StepTensor> tensors = StepTensors();
-  for (Step& step : FindSteps(nodes, tensors)) {
+  std::vector<Step> steps = FindSteps(nodes, tensors);
+  SubsampleSteps(nodes, tensors, &steps);
+  for (Step& step : steps) {
     PlannedStep planned;
     planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
     planned.places.reserve(planned.reads.size() + 1);
@@ -162,7 +166,36 @@ bool Subgraph::CanRunStep(PlannedStep* step) const {
     // Prepared again without success, or in somebody else's hands.
     if (StepNodeAt(position).offer == nullptr) return false;
   }
-  return StepFitsNow(step);
+  // Whoever has made the input may have run by itself.
+  const int input = graph_.node(graph_.plan()[static_cast<size_t>(step->head)])->inputs->data[0];
+  return subsampled_[static_cast<size_t>(input)] == step->run.input_stride && StepFitsNow(step);
+}
+
+// The nodes from there on have not run since what they made was subsampled.
+void Subgraph::ForgetSubsampled(int first_position) {
+  subsampled_.resize(graph_.tensors().size());
+  for (size_t position = static_cast<size_t>(first_position); position < graph_.plan().size();
+       ++position) {
+    for (int index : IndicesOf(graph_.node(graph_.plan()[position])->outputs)) {
+      if (index >= 0) subsampled_[static_cast<size_t>(index)] = {};
+    }
+  }
+}
+
+// What a step left out of its output is room for whoever reads all of it: nodes that run by
+// themselves although they have a step.
+void Subgraph::SpreadInputs(int node_index) {
+  for (int index : IndicesOf(graph_.node(node_index)->inputs)) {
+    if (index < 0 || static_cast<size_t>(index) >= subsampled_.size()) continue;
+    PixelStride& stride = subsampled_[static_cast<size_t>(index)];
+    if (!stride.any()) continue;
+    const TfLiteTensor& tensor = graph_.tensors()[static_cast<size_t>(index)];
+    const std::span<const int> dims = IndicesOf(tensor.dims);
+    const size_t pixels =
+        static_cast<size_t>(dims[0]) * static_cast<size_t>(dims[1]) * static_cast<size_t>(dims[2]);
+    SpreadPixels({dims[0], dims[1], dims[2], tensor.bytes / pixels}, stride, tensor.data.data);
+    stride = {};
+  }
 }
 
 bool Subgraph::WaitsForHead(int position) {
@@ -184,10 +217,13 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
     if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
     if (runs_now && RunNode(node_index) != kTfLiteOk) return kTfLiteError;
   }
+  PixelStride& left_out = subsampled_[static_cast<size_t>(step->run.output)];
+  left_out = {};
   running_step_ = as_one ? &step->run : nullptr;
   const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(step->head)]);
   running_step_ = nullptr;
   if (status != kTfLiteOk || !as_one) return status;
+  left_out = step->run.output_stride;
   for (int position : step->nodes) {
     if (position > step->head) steps_.SetState(position, PlanSteps::State::kDone);
   }
@@ -197,8 +233,15 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
 int Subgraph::step_head(int node_index, int* out_nodes) {
   const int position = graph_index().position(node_index);
   const PlannedStep* const step = position < 0 ? nullptr : steps_.At(position);
-  *out_nodes = step == nullptr ? 0 : static_cast<int>(step->nodes.size());
-  return step == nullptr ? -1 : graph_.plan()[static_cast<size_t>(step->head)];
+  const bool alone = step == nullptr || step->nodes.size() < 2;
+  *out_nodes = alone ? 0 : static_cast<int>(step->nodes.size());
+  return alone ? -1 : graph_.plan()[static_cast<size_t>(step->head)];
+}
+
+PixelStride Subgraph::output_stride(int node_index) {
+  const int position = graph_index().position(node_index);
+  const PlannedStep* const step = position < 0 ? nullptr : steps_.At(position);
+  return step == nullptr ? PixelStride() : step->run.output_stride;
 }
 
 }  // namespace deputy

@@ -98,6 +98,20 @@ struct StepMargins {
   bool any_around() const { return (top | bottom | left | right) != 0; }
 };
 
+// Every y-th row and every x-th column of an image, from the first on.
+struct PixelStride {
+  int y = 1, x = 1;
+
+  bool any() const { return y != 1 || x != 1; }
+  // What is left of so many rows and columns.
+  int rows(int all) const { return (all - 1) / y + 1; }
+  int columns(int all) const { return (all - 1) / x + 1; }
+  friend bool operator==(const PixelStride&, const PixelStride&) = default;
+  friend PixelStride operator*(const PixelStride& a, const PixelStride& b) {
+    return {a.y * b.y, a.x * b.x};
+  }
+};
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
@@ -108,6 +122,11 @@ struct StepOffer {
   uint32_t matching_inputs = 0;
   // kHead: input 0 may come without its margins.
   bool takes_margins = false;
+  // kHead: can make an output of which pixels are left out, and read an input of which it needs
+  // those alone that are there. `pointwise`: one pixel of the output reads one of input 0, which
+  // are `stride` apart there.
+  bool subsamples = false, pointwise = false;
+  PixelStride stride = {};
   // kPad.
   StepMargins margins = {};
 };
@@ -124,6 +143,9 @@ struct StepRun {
   StepRole curve = StepRole::kNone;  // or kPrelu, kHardSwish
   int slopes = -1;                   // of kPrelu
   int output = -1;                   // written in place of its own
+  // Input 0 and the output have these pixels alone, one behind the other; their shapes are those of
+  // all pixels.
+  PixelStride input_stride = {}, output_stride = {};
 };
 
 class Runtime {

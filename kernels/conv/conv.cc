@@ -11,6 +11,8 @@
 // point.
 #include "kernels/conv/conv.h"
 
+#include <cstring>
+
 #include "kernels/common/families.h"
 
 namespace deputy {
@@ -206,6 +208,22 @@ EpilogueF32 EpilogueOf(const TfLiteContext* context, const StepRun& step) {
   return epilogue;
 }
 
+// Brings the addend to where the output's pixels will be: in place, where it lies there.
+void GatherAddend(const ConvShape& shape, const PixelStride& stride, const float* addend,
+                  float* out) {
+  const auto channels = static_cast<size_t>(shape.output_channels);
+  const auto width = static_cast<size_t>(shape.x.output);
+  const auto rows = static_cast<size_t>(shape.y.output);
+  for (size_t batch = 0; batch < static_cast<size_t>(shape.batches); ++batch) {
+    for (size_t y = 0; y < rows; y += static_cast<size_t>(stride.y)) {
+      const float* const row = addend + (batch * rows + y) * width * channels;
+      for (size_t x = 0; x < width; x += static_cast<size_t>(stride.x), out += channels) {
+        std::memmove(out, row + x * channels, channels * sizeof(float));
+      }
+    }
+  }
+}
+
 // RAII guard: the node's data and tensors are those of its step.
 class InStep {
  public:
@@ -223,6 +241,12 @@ class InStep {
     const FloatRange also = {step.low, step.high};
     data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
     tensors->output = &context->tensors[step.output];
+    if (step.output_stride.any() && epilogue_.addend != nullptr) {
+      float* const out = Data<float>(tensors->output);
+      GatherAddend(data->shape, step.output_stride, epilogue_.addend, out);
+      epilogue_.addend = out;
+    }
+    Subsample(step, &data->shape);
     const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
     tensors->epilogue = any ? &epilogue_ : nullptr;
   }
@@ -240,10 +264,19 @@ class InStep {
     axis->before += before;
   }
 
+  static void Subsample(const StepRun& step, ConvShape* shape) {
+    shape->y.input = step.input_stride.rows(shape->y.input);
+    shape->x.input = step.input_stride.columns(shape->x.input);
+    shape->y.output = step.output_stride.rows(shape->y.output);
+    shape->x.output = step.output_stride.columns(shape->x.output);
+    shape->y.stride = shape->y.stride * step.output_stride.y / step.input_stride.y;
+    shape->x.stride = shape->x.stride * step.output_stride.x / step.input_stride.x;
+  }
+
   ConvData* const data_;
   const WindowAxis y_, x_;
   const FloatRange range_;
-  const EpilogueF32 epilogue_;
+  EpilogueF32 epilogue_;
 };
 
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
@@ -271,9 +304,15 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   RequestPacking(context, node, &Guarded<&Pack>);
   if (!data.choice.fuses()) return;
   // Pixels that are read where they lie have no margins.
-  const bool has_window = data.shape.y.filter > 1 || data.shape.x.filter > 1;
+  const WindowAxis &y = data.shape.y, &x = data.shape.x;
+  const bool has_window = y.filter > 1 || x.filter > 1;
   OfferStep(context, node,
-            {.invoke = &Guarded<&Eval>, .role = StepRole::kHead, .takes_margins = has_window});
+            {.invoke = &Guarded<&Eval>,
+             .role = StepRole::kHead,
+             .takes_margins = has_window,
+             .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
+             .pointwise = !has_window && y.before == 0 && x.before == 0,
+             .stride = {y.stride, x.stride}});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {

@@ -28,6 +28,10 @@ struct ConvShape {
   int input_channels = 0, output_channels = 0;
   int groups = 1, depth = 0;
 
+  // Each pixel of the output reads the one of the input in its place.
+  bool IsPointwise() const {
+    return y.filter == 1 && x.filter == 1 && y.stride == 1 && x.stride == 1;
+  }
   int64_t output_pixels() const { return int64_t{batches} * y.output * x.output; }
   const auto* Pixel(const auto* input, int64_t batch, int64_t iy, int64_t ix) const {
     return input + ((batch * y.input + iy) * x.input + ix) * input_channels;

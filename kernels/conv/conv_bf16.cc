@@ -10,10 +10,6 @@
 namespace deputy {
 namespace {
 
-bool IsPointwise(const ConvShape& shape) {
-  return shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1;
-}
-
 MatrixShape MatrixOf(const ConvShape& shape) {
   return {shape.output_pixels(), shape.groups, shape.output_channels / shape.groups,
           shape.y.filter * shape.x.filter * shape.depth};
@@ -234,7 +230,7 @@ bool IsBf16(const ConvData& data, const CpuKernels& cpu) {
 }
 
 bool IsPointwiseBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  return IsBf16(data, cpu) && IsPointwise(data.shape);
+  return IsBf16(data, cpu) && data.shape.IsPointwise();
 }
 
 bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
@@ -243,7 +239,7 @@ bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu)
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20 &&
                      RowLayout(shape).values() <= 1 << 28;
-  return IsBf16(data, cpu) && !IsPointwise(shape) && small;
+  return IsBf16(data, cpu) && !shape.IsPointwise() && small;
 }
 
 size_t PointwiseScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,

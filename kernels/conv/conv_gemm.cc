@@ -16,10 +16,6 @@ void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
   FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
 }
 
-bool IsPointwise(const ConvShape& shape) {
-  return shape.x.filter == 1 && shape.y.filter == 1 && shape.x.stride == 1 && shape.y.stride == 1;
-}
-
 // Of a pointwise convolution: the pixel itself, found without divisions.
 template <typename T>
 void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* out) {
@@ -31,7 +27,7 @@ void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* 
 
 template <typename T>
 MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const ConvShape& shape, const CpuKernels& cpu) {
-  if (IsPointwise(shape)) return &FillLeftPixel<T>;
+  if (shape.IsPointwise()) return &FillLeftPixel<T>;
   return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
                                               : &FillLeftPatch<T, uint8_t>;
 }
@@ -54,13 +50,13 @@ bool HasFewColumns(const ConvData& data, const ConvTensors& tensors, const CpuKe
 }
 
 size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return MatrixLayer::FloatScratch(cpu, MatrixOf(data.shape), !IsPointwise(data.shape), workers);
+  return MatrixLayer::FloatScratch(cpu, MatrixOf(data.shape), !data.shape.IsPointwise(), workers);
 }
 
 // `source` is what the rows point to.
 MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
   MatrixLayer::Rows<float> rows;
-  if (IsPointwise(*source->shape)) {
+  if (source->shape->IsPointwise()) {
     rows.direct = static_cast<const float*>(source->input);
     rows.stride = static_cast<size_t>(source->shape->input_channels);
   } else {
@@ -157,7 +153,8 @@ constexpr ConvImplementation kGemmFloatConv = {.name = "gemm_float",
                                                .pack = &PackFloat,
                                                .scratch = &FloatScratch,
                                                .run = &RunFloat,
-                                               .fuses = true};
+                                               .fuses = true,
+                                               .subsamples = true};
 constexpr ConvImplementation kGemmInt8Conv = {.name = "gemm_int8",
                                               .accepts = &IsInt8,
                                               .pack = &PackInt8,

@@ -177,14 +177,12 @@ class RowsTask {
 
 bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
   const ConvShape& shape = data.shape;
-  const bool pointwise =
-      shape.y.filter == 1 && shape.x.filter == 1 && shape.y.stride == 1 && shape.x.stride == 1;
   // Bounds that keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
   // Where most windows reach beyond a side, patches make better tiles.
   return data.form == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr && shape.groups == 1 &&
-         shape.x.dilation == 1 && !pointwise && small &&
+         shape.x.dilation == 1 && !shape.IsPointwise() && small &&
          Interior(shape.x).columns() * 2 > shape.x.output;
 }
 
@@ -204,6 +202,8 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
+  // Pixels that lie side by side need no rows.
+  if (shape.IsPointwise()) return kGemmFloatConv.run(context, data, tensors, cpu);
   const MatrixShape matrix = MatrixOf(shape);
   const PackedWeights<float>* packed = nullptr;
   if (!HasFewColumns(matrix)) {
@@ -259,6 +259,7 @@ constexpr ConvImplementation kRowsConv = {.name = "rows_float",
                                           .pack = &Pack,
                                           .scratch = &ScratchBytes,
                                           .run = &Run,
-                                          .fuses = true};
+                                          .fuses = true,
+                                          .subsamples = true};
 
 }  // namespace deputy

@@ -29,6 +29,8 @@ struct Implementation {
                       const CpuKernels& cpu);
   // Whether `run` computes what follows the node in a step (core/kernel_api/step.h).
   bool fuses = false;
+  // Convolutions: whether `run` takes strides that prepare did not know, with the same constants.
+  bool subsamples = false;
 };
 
 // What a node keeps of the choice.
@@ -54,6 +56,7 @@ class Choice {
 
   const char* name() const { return chosen_->name; }
   bool fuses() const { return chosen_->fuses; }
+  bool subsamples() const { return chosen_->subsamples; }
   TfLiteStatus Pack(TfLiteContext* context, Data* data, const Tensors& tensors) const {
     return chosen_->pack == nullptr ? kTfLiteOk : chosen_->pack(context, data, tensors, *cpu_);
   }

@@ -93,7 +93,7 @@ class NodeRun(Sized):
     _fields_ = [('struct_size', SIZE), ('runner', INT), ('delegate_index', INT),
                 ('runs', ctypes.c_int64), ('total_ns', ctypes.c_int64),
                 ('recomputed', ctypes.c_int64), ('step_head', INT), ('step_nodes', INT),
-                ('implementation', TEXT)]
+                ('implementation', TEXT), ('row_stride', INT), ('column_stride', INT)]
 
 
 class DelegationStatus(Sized):

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pixels that nobody reads, on plans made by hand: expectations are written down, not computed.
+#include "core/exec/subsampling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+
+// Layers that can leave out pixels, by filter and stride.
+const StepOffer k1x1 = {.role = StepRole::kHead, .subsamples = true, .pointwise = true};
+const StepOffer k1x1Stride2 = {
+    .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {2, 2}};
+const StepOffer k1x1Stride3 = {
+    .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {3, 3}};
+const StepOffer k3x3 = {.role = StepRole::kHead, .subsamples = true};
+const StepOffer kOther = {.role = StepRole::kHead};  // cannot
+const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
+
+// A plan of nodes that read and make tensors; the strides of what each tensor's layer leaves of it.
+class Plan {
+ public:
+  explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 72, .channels = 2}) {}
+
+  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
+    for (int input : inputs) ++(*this)[input].readers;
+    arrays_.push_back(std::move(inputs));
+    arrays_.push_back({output});
+    offers_.push_back(offer);
+    return *this;
+  }
+  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+
+  std::vector<Step> Find() const {
+    std::vector<StepNode> nodes;
+    for (size_t n = 0; n < offers_.size(); ++n) {
+      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
+    }
+    std::vector<Step> steps = FindSteps(nodes, tensors_);
+    SubsampleSteps(nodes, tensors_, &steps);
+    return steps;
+  }
+  // By tensor: 1 where all is made.
+  std::vector<int> Strides() const {
+    std::vector<int> strides(tensors_.size(), 1);
+    for (const Step& step : Find()) {
+      strides[static_cast<size_t>(step.run.output)] = step.run.output_stride.y;
+    }
+    return strides;
+  }
+
+ private:
+  std::vector<StepTensor> tensors_;
+  std::vector<std::vector<int>> arrays_;
+  std::vector<const StepOffer*> offers_;
+};
+
+TEST(Subsample, the_layer_before_a_stride_leaves_out_what_it_passes_over) {
+  Plan plan(3);
+  plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0));
+  EXPECT_EQ(steps[0].run.output, 1);
+  EXPECT_EQ(steps[0].run.output_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(steps[0].run.input_stride.any());
+  EXPECT_EQ(steps[1].run.input_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(steps[1].run.output_stride.any());
+}
+
+TEST(Subsample, a_pointwise_layer_hands_it_on) {
+  Plan plan(6);
+  plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1).Node({2}, 3, &k1x1Stride3);
+  EXPECT_THAT(plan.Strides(), ElementsAre(1, 3, 3, 1, 1, 1));
+  // Strides multiply.
+  Plan twice(6);
+  twice.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({2}, 3, &k1x1Stride3);
+  EXPECT_THAT(twice.Strides(), ElementsAre(1, 6, 3, 1, 1, 1));
+}
+
+// It would have to read pixels that are apart.
+TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
+  Plan of_input(3);
+  of_input.Node({0}, 1, &k1x1).Node({1}, 2, &k1x1Stride2);
+  EXPECT_THAT(of_input.Strides(), ElementsAre(1, 1, 1));
+  Plan of_other(4);
+  of_other.Node({0}, 1, &kOther).Node({1}, 2, &k1x1).Node({2}, 3, &k1x1Stride2);
+  EXPECT_THAT(of_other.Strides(), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(Subsample, all_readers_have_to_agree) {
+  Plan same(4);
+  same.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k1x1Stride2);
+  EXPECT_THAT(same.Strides(), ElementsAre(1, 2, 1, 1));
+  Plan differ(4);
+  differ.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k1x1Stride3);
+  EXPECT_THAT(differ.Strides(), ElementsAre(1, 1, 1, 1));
+  Plan with_whole(4);
+  with_whole.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k3x3);
+  EXPECT_THAT(with_whole.Strides(), ElementsAre(1, 1, 1, 1));
+  // The caller, or a client in whose memory it is, sees it.
+  Plan seen(3);
+  seen.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
+  ++seen[1].readers;
+  EXPECT_THAT(seen.Strides(), ElementsAre(1, 1, 1));
+  Plan fixed(3);
+  fixed.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
+  fixed[1].fixed = true;
+  EXPECT_THAT(fixed.Strides(), ElementsAre(1, 1, 1));
+}
+
+// Of the block before a stage of ResNet-50 only the addend is whole.
+TEST(Subsample, a_sum_is_left_out_with_its_layer) {
+  Plan plan(8);
+  plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
+  plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
+  EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
+  // Not where the addend has fewer channels.
+  plan[0].elements = 36;
+  plan[0].channels = 1;
+  EXPECT_THAT(plan.Strides()[4], 1);
+}
+
+TEST(SpreadPixels, they_move_to_their_places) {
+  // 3x4 pixels of two values, of which 2x2 are there.
+  std::vector<int16_t> image(2 * 3 * 4 * 2, -1);
+  for (size_t i = 0; i < 16; ++i) image[i] = static_cast<int16_t>(i);
+  SpreadPixels({2, 3, 4, 4}, {2, 2}, image.data());
+  const auto pixel = [&](size_t b, size_t y, size_t x) {
+    const size_t at = ((b * 3 + y) * 4 + x) * 2;
+    return std::vector<int16_t>(image.begin() + static_cast<int64_t>(at),
+                                image.begin() + static_cast<int64_t>(at) + 2);
+  };
+  EXPECT_THAT(pixel(0, 0, 0), ElementsAre(0, 1));
+  EXPECT_THAT(pixel(0, 0, 2), ElementsAre(2, 3));
+  EXPECT_THAT(pixel(0, 2, 0), ElementsAre(4, 5));
+  EXPECT_THAT(pixel(0, 2, 2), ElementsAre(6, 7));
+  EXPECT_THAT(pixel(1, 0, 0), ElementsAre(8, 9));
+  EXPECT_THAT(pixel(1, 2, 2), ElementsAre(14, 15));
+}
+
+}  // namespace
+}  // namespace deputy
