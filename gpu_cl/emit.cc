@@ -138,17 +138,40 @@ void StepWriter::AddClblast(const ClblastProduct& product) {
   plan_->steps.push_back(std::move(step));
 }
 
-const char* Prelude() {
-  return "#define FLOOR_DIV(t, a, b) \\\n"
-         "  ((t)((b) == 0 ? 0 : (b) == -1 ? -(a) : \\\n"
-         "       (a) / (b) - ((a) % (b) != 0 && ((a) < 0) != ((b) < 0))))\n"
-         "#define FLOOR_MOD(t, a, b) \\\n"
-         "  ((t)((b) == 0 || (b) == -1 ? 0 : \\\n"
-         "       (a) % (b) + ((a) % (b) != 0 && ((a) < 0) != ((b) < 0) ? (b) : 0)))\n"
-         "float FLOOR_MOD_REAL(float a, float b) {\n"
-         "  const float rest = fmod(a, b);\n"
-         "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
-         "}\n";
+namespace {
+
+// PoCL's vload16 and vstore16 put vectors together of halves of halves: some forty instructions
+// that its compiler optimises away, at every place. A vector in a packed struct is one instruction
+// from the start, which halves the time that kernels take to compile there.
+constexpr char kPackedVectors[] =
+    "#define PACKED(t, n) \\\n"
+    "  typedef struct __attribute__((packed, aligned(sizeof(t)))) { t##n v; } packed_##t##n;\n"
+    "#define PACKED_OF(t) PACKED(t, 4) PACKED(t, 8) PACKED(t, 16)\n"
+    "PACKED_OF(char) PACKED_OF(uchar) PACKED_OF(short) PACKED_OF(ushort)\n"
+    "PACKED_OF(int) PACKED_OF(uint) PACKED_OF(long) PACKED_OF(ulong) PACKED_OF(float)\n"
+    "#define LOAD(t, n, p) (((global const packed_##t##n*)(p))->v)\n"
+    "#define STORE(t, n, x, p) ((global packed_##t##n*)(p))->v = (x)\n";
+
+constexpr char kVectorFunctions[] =
+    "#define LOAD(t, n, p) vload##n(0, p)\n"
+    "#define STORE(t, n, x, p) vstore##n(x, 0, p)\n";
+
+constexpr char kDivisions[] =
+    "#define FLOOR_DIV(t, a, b) \\\n"
+    "  ((t)((b) == 0 ? 0 : (b) == -1 ? -(a) : \\\n"
+    "       (a) / (b) - ((a) % (b) != 0 && ((a) < 0) != ((b) < 0))))\n"
+    "#define FLOOR_MOD(t, a, b) \\\n"
+    "  ((t)((b) == 0 || (b) == -1 ? 0 : \\\n"
+    "       (a) % (b) + ((a) % (b) != 0 && ((a) < 0) != ((b) < 0) ? (b) : 0)))\n"
+    "float FLOOR_MOD_REAL(float a, float b) {\n"
+    "  const float rest = fmod(a, b);\n"
+    "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
+    "}\n";
+
+}  // namespace
+
+std::string Prelude(const PlanOptions& options) {
+  return std::string(options.ranges ? kPackedVectors : kVectorFunctions) + kDivisions;
 }
 
 }  // namespace deputy::gpu_cl

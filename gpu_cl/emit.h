@@ -70,8 +70,9 @@ std::vector<KernelChoice> TileChoices(const PlanOptions& options);
 std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 
-// What kernels use beyond OpenCL C; part of every program.
-const char* Prelude();
+// What kernels use beyond OpenCL C; part of every program. LOAD(t, n, p) is the vector of n
+// elements of type t at p in global memory, STORE(t, n, x, p) puts one there.
+std::string Prelude(const PlanOptions& options);
 
 // For processors, all in vectors: products as tiles of the output that stay in registers, windows
 // as rows of the output, the rest as loops. False, and nothing is added, where they do not fit the

@@ -336,11 +336,10 @@ class TileWriter {
 
   // Puts the sums into an array, and then stores as many as there are columns.
   void StoreThroughMemory(const std::string& row_stride, const std::string& columns) {
-    k_.Line("float tile[" + Decimal(int64_t{tile_.rows} * panel()) + "];");
+    k_.Line(vector_ + " tile[" + Decimal(int64_t{tile_.rows} * tile_.vectors) + "];");
     for (int r = 0; r < tile_.rows; ++r) {
       for (int v = 0; v < tile_.vectors; ++v) {
-        k_.Line("vstore" + Decimal(width_) + "(" + Sum(r, v) + ", " +
-                Decimal(int64_t{r} * tile_.vectors + v) + ", tile);");
+        k_.Line("tile[" + Decimal(int64_t{r} * tile_.vectors + v) + "] = " + Sum(r, v) + ";");
       }
     }
     k_.Line("const int width = min(" + Decimal(panel()) + ", " + columns + " - n);");
@@ -349,13 +348,14 @@ class TileWriter {
     k_.Line("int c = 0;");
     if (k_.StoresVectors()) {
       k_.Open("for (; c + " + Decimal(width_) + " <= width; c += " + Decimal(width_) + ")");
-      k_.Line("const " + vector_ + " sum = vload" + Decimal(width_) + "(0, tile + r * " +
-              Decimal(panel()) + " + c);");
+      k_.Line("const " + vector_ + " sum = tile[r * " + Decimal(tile_.vectors) + " + c / " +
+              Decimal(width_) + "];");
       k_.StoreResult("sum", "at + c", width_, "channel + c");
       k_.Close();
     }
     k_.Open("for (; c < width; ++c)");
-    k_.StoreResult("tile[r * " + Decimal(panel()) + " + c]", "at + c", 1, "channel + c");
+    k_.StoreResult("((private const float*)tile)[r * " + Decimal(panel()) + " + c]", "at + c", 1,
+                   "channel + c");
     k_.Close();
     k_.Close();
   }

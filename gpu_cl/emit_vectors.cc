@@ -214,11 +214,10 @@ namespace {
 // Declares `name`, a number made of all lanes of a vector.
 void ReduceLanes(KernelBuilder* k, const std::string& name, const std::string& vector, int width,
                  const std::string& start, const std::string& combination) {
-  k->Line("float " + name + "_lanes[" + Decimal(width) + "];");
-  k->Line("vstore" + Decimal(width) + "(" + vector + ", 0, " + name + "_lanes);");
+  k->Line("const float" + Decimal(width) + " " + name + "_lanes = " + vector + ";");
   k->Line("float " + name + " = " + start + ";");
   k->Open("for (int lane = 0; lane < " + Decimal(width) + "; ++lane)");
-  k->Line("const float value = " + name + "_lanes[lane];");
+  k->Line("const float value = ((private const float*)&" + name + "_lanes)[lane];");
   k->Line(name + " = " + combination + ";");
   k->Close();
 }

@@ -54,7 +54,7 @@ bool IsRefused(const Plan& plan, const Mark& mark, const PlanOptions& options) {
 
 Plan MakePlan(const Graph& graph, const std::vector<ValueId>& storage, const PlanOptions& options) {
   Plan plan;
-  plan.prelude = Prelude();
+  plan.prelude = Prelude(options);
   for (size_t i = 0; i < graph.operations.size(); ++i) {
     const Operation& operation = graph.operations[i];
     const ValueId output = operation.output();

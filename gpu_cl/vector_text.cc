@@ -211,9 +211,10 @@ std::string LoadVector(const Buffer& buffer, const std::string& index, int width
   if (buffer.texels) {
     return "read_imagef(" + buffer.name + ", " + buffer.name + "_first + ((" + index + ") >> 2))";
   }
-  const std::string arguments = "(0, " + buffer.name + " + " + index + ")";
-  if (buffer.type == kTfLiteFloat16) return Vector("vload_half", width) + arguments;
-  const std::string lanes = Vector("vload", width) + arguments;
+  const std::string place = buffer.name + " + " + index + ")";
+  if (buffer.type == kTfLiteFloat16) return Vector("vload_half", width) + "(0, " + place;
+  const std::string lanes =
+      Vector("LOAD(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + place;
   return buffer.type == kTfLiteBool ? "(convert_" + Vector("int", width) + "(" + lanes + ") != 0)"
                                     : lanes;
 }
@@ -229,12 +230,15 @@ std::string Splat(TfLiteType type, const std::string& scalar, int width) {
 
 std::string StoreVector(const Buffer& buffer, const std::string& index, const std::string& value,
                         int width) {
-  const std::string place = ", 0, " + buffer.name + " + " + index + ");";
-  if (buffer.type == kTfLiteFloat16) return Vector("vstore_half", width) + "(" + value + place;
+  const std::string place = buffer.name + " + " + index + ");";
+  if (buffer.type == kTfLiteFloat16) {
+    return Vector("vstore_half", width) + "(" + value + ", 0, " + place;
+  }
   const std::string lanes = buffer.type == kTfLiteBool
                                 ? "convert_" + Vector("uchar", width) + "(" + value + " & 1)"
                                 : value;
-  return Vector("vstore", width) + "(" + lanes + place;
+  return Vector("STORE(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + lanes +
+         ", " + place;
 }
 
 std::string VectorText(const Expression& expression, const ScalarNode& node,

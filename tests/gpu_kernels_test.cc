@@ -406,7 +406,7 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   g.Output(g.Compute(Difference(false), {g.Input({40, 3}), g.Input({3})}));
   ExpectAgreement(g.graph);
   if (GetParam().device_class == DeviceClass::kCpu) {
-    const std::string store = GetParam().half ? "vstore_half" : "vstore";
+    const std::string store = GetParam().half ? "vstore_half" : "STORE(float, ";
     EXPECT_THAT(kernels_, HasSubstr(store + std::to_string(GetParam().width)));
   }
 }

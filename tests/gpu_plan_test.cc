@@ -29,6 +29,7 @@ using compiler::ScalarOp;
 using compiler::ValueId;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 Plan PlanOf(const GraphMaker& g, const PlanOptions& options = {}) {
@@ -307,6 +308,24 @@ TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
   plan.prelude = "// first\n";
   plan.kernels = {"kernel void NAME() {\n}\n", "kernel void NAME(int NAMES) {\n}\n"};
   EXPECT_EQ(plan.Source(), "// first\n\nkernel void k0() {\n}\n\nkernel void k1(int NAMES) {\n}\n");
+}
+
+// PoCL takes twice as long to compile vload16 and vstore16.
+TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
+  GraphMaker g;
+  const ValueId product = g.Add(compiler::MatMul{}, {g.Input({5, 8}), g.Weights({8, 37})}, {5, 37});
+  g.Output(g.Add(compiler::Softmax{}, {product}, {5, 37}));
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt64}) {
+    const ValueId x = g.Input({41}, type);
+    g.Output(g.Binary(ScalarOp::kAdd, x, x));
+  }
+  const Plan plan = PlanOf(g, {.ranges = true, .vector_width = 16});
+  ASSERT_THAT(plan.kernels, SizeIs(5));
+  EXPECT_THAT(plan.Source(), HasSubstr("LOAD(float, 16, w + 0)"));
+  EXPECT_THAT(plan.Source(), HasSubstr("STORE(char, 16, "));
+  EXPECT_THAT(plan.Source(), Not(HasSubstr("vload")));
+  EXPECT_THAT(plan.Source(), Not(HasSubstr("vstore")));
+  EXPECT_THAT(PlanOf(g, {.vector_width = 4}).Source(), HasSubstr("vload##n"));
 }
 
 // Otherwise a program would never be found again in a cache.
