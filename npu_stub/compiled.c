@@ -127,7 +127,7 @@ static bool CompileOrFind(NpuState* state, NpuCompiled* compiled, bool look, cha
                           size_t error_size) {
   const char* folder = state->options.cache_dir;
   const char* version = state->device.api->version(state->device.device);
-  NpuCacheKey key;
+  DeputyFingerprint key;
   const bool keep = folder[0] != '\0' && NpuMakeCacheKey(&compiled->builder.graph, version,
                                                          state->options.frequency, &key);
   if (!keep) return Compile(state, compiled, error, error_size);

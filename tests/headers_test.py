@@ -87,9 +87,9 @@ TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
 }
 '''
 
-# Takes the address of everything in delegate_helper.h, so that nothing is left out of the object.
+# Takes the address of everything in a header, so that nothing is left out of the object.
 HELPER = '''
-#include "deputy/delegate_helper.h"
+#include "deputy/%s"
 typedef void (*Function)(void);
 extern Function functions[];
 Function functions[] = {%s};
@@ -193,11 +193,17 @@ class HeadersTest(unittest.TestCase):
     def test_old_names_compile(self):
         self.expect_content([(mode, [], OLD_NAMES) for mode in MODES])
 
-    def test_delegate_helper_needs_neither_library(self):
-        header = (INCLUDE / 'deputy/delegate_helper.h').read_text(encoding='utf-8')
-        names = re.findall(r'^static inline [^(]*?(Deputy\w+)\(', header, re.MULTILINE)
-        self.assertGreater(len(names), 15)
-        text = HELPER % ', '.join(f'(Function){name}' for name in names)
+    def test_helpers_for_authors_need_neither_library(self):
+        for name, least, used in (('delegate_helper.h', 15, 'qsort'),
+                                  ('delegate_serialization.h', 15, 'rename')):
+            with self.subTest(header=name):
+                self.check_needs_neither_library(name, least, used)
+
+    def check_needs_neither_library(self, header, least, used):
+        text = (INCLUDE / 'deputy' / header).read_text(encoding='utf-8')
+        names = re.findall(r'^static inline [^(]*?(Deputy\w+)\(', text, re.MULTILINE)
+        self.assertGreater(len(names), least)
+        text = HELPER % (header, ', '.join(f'(Function){name}' for name in names))
         with tempfile.TemporaryDirectory() as folder:
             thing = pathlib.Path(folder) / 'helper.o'
             for language in (['-x', 'c', '-std=c99'], ['-x', 'c++', '-std=c++17']):
@@ -209,7 +215,7 @@ class HeadersTest(unittest.TestCase):
                                          check=True).stdout
                 self.assertEqual(len(re.findall(r' t Deputy', symbols)), len(names))
                 foreign = re.findall(r' U (\w+)', symbols)
-                self.assertIn('qsort', foreign)
+                self.assertIn(used, foreign)
                 self.assertFalse([name for name in foreign if 'TfLite' in name])
 
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "npu_stub/blob.h"
+#include "deputy/delegate_serialization.h"
 #include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
 #include "tests/plugin_support.h"
@@ -95,14 +95,16 @@ TEST_F(NpuCache, damaged_files_are_written_anew) {
 
 // A file that is right in itself, with contents that the device does not take.
 TEST_F(NpuCache, a_blob_that_the_device_refuses_is_compiled_anew) {
-  constexpr size_t kHeader = 40;
+  constexpr size_t kHeader = sizeof(DeputySerializationHeader);
   ASSERT_EQ(Build(ConvModel()), kMiss);
   const std::vector<uint8_t> good = ReadBytes(OnlyFile());
   std::vector<uint8_t> hostile = good;
   hostile[kHeader] ^= 1;  // of the blob's magic
-  const uint64_t checksum =
-      NpuHash(NPU_HASH_START, hostile.data() + kHeader, hostile.size() - kHeader);
-  std::memcpy(hostile.data() + kHeader - 8, &checksum, 8);
+  DeputySerializationHeader header;
+  std::memcpy(&header, hostile.data(), kHeader);
+  DeputyFingerprintInit(&header.checksum);
+  DeputyFingerprintAdd(&header.checksum, hostile.data() + kHeader, hostile.size() - kHeader);
+  std::memcpy(hostile.data(), &header, kHeader);
   WriteBytes(OnlyFile(), hostile);
   EXPECT_EQ(Build(ConvModel()), (Lookups{1, 1, 1}));
   EXPECT_EQ(ReadBytes(OnlyFile()), good);
