@@ -568,5 +568,56 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
   EXPECT_THAT(t.log(), Not(HasSubstr("node 1 ")));
 }
 
+// ---- Asking without applying
+// ---------------------------------------------------------------------
+
+using Said = std::vector<std::string>;
+
+// "0#1 OPERATOR operator" for each node that is asked about; those that would be taken have no more
+// than their number.
+TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Said* out_said) {
+  return DeputyInterpreterCheckDelegate(
+      t->get(), delegate,
+      [](void* said, int32_t subgraph, int32_t node, const DeputyNodeAnswer* answer) {
+        std::string text = std::to_string(subgraph) + "#" + std::to_string(node);
+        if (answer->taken == 0) {
+          text += std::string(" ") + answer->reason_name + " " + answer->text;
+        }
+        static_cast<Said*>(said)->push_back(text);
+      },
+      out_said);
+}
+
+TEST(Check, a_delegate_is_asked_and_not_applied) {
+  const std::string log = Scratch("checked.log");
+  WriteBytes(log, {});
+  const Handle delegate = External("described0", {{"ops", "0"}, {"log", log}});
+  TestInterpreter t(Chain(4));
+  Said said;
+  ASSERT_EQ(Check(&t, delegate.get(), &said), kTfLiteOk) << t.log();
+  EXPECT_THAT(said, ElementsAre("0#0", "0#1 OPERATOR operator", "0#2", "0#3 OPERATOR operator"));
+  EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 0);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 0);
+  EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 4);
+  EXPECT_EQ(ReadText(log), "");  // it has taken and run nothing
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 2);
+  EXPECT_NE(ReadText(log), "");
+}
+
+TEST(Check, a_delegate_that_does_not_say_has_to_be_applied) {
+  Scripted delegate({0, 1, 2, 3});
+  const Handle plain = External("elementwise");
+  TestInterpreter t(Chain(4));
+  Said said;
+  EXPECT_EQ(Check(&t, delegate.get(), &said), kTfLiteUnresolvedOps);
+  EXPECT_THAT(t.log(), HasSubstr("has to be applied"));
+  EXPECT_EQ(Check(&t, plain.get(), &said), kTfLiteUnresolvedOps);
+  EXPECT_TRUE(said.empty());
+  EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], 0);
+  EXPECT_EQ(Check(&t, nullptr, &said), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterCheckDelegate(nullptr, plain.get(), nullptr, nullptr), kTfLiteError);
+}
+
 }  // namespace
 }  // namespace deputy

@@ -385,6 +385,39 @@ class ExplainTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^  9\d\d were not tried, the graph is too large$")
         self.assertIn("  all 1000 SIN  [0]  1000 -> 1    31.2 KiB -> 32 B\n", text)
 
+    # ---- asking without applying ---------------------------------------------------------------
+
+    def test_check_asks_and_applies_nothing(self):
+        log = self.folder / "log"
+        described = plugin("described0", "ops=0", f"log={log}")
+        text = self.explain(DIGITS, *described, "--check")
+        self.assertIn("delegate   [0] elementwise 1.2.3\nsupported  2 of 16 nodes\n", text)
+        self.assertIn("     2  ADD                  supported\n"
+                      "     1  AVERAGE_POOL_2D      OPERATOR: operator\n"
+                      "     5  CONV_2D              OPERATOR: operator\n", text)
+        report = self.report(DIGITS, *described, *plugin("described0", "ops=99"), "--check")
+        self.assertEqual((report["nodes"], report["supported"]), (16, 2))
+        self.assertEqual([row["supported"] for row in report["delegates"]], [2, 0])
+        first = report["delegates"][0]["nodes"]
+        self.assertEqual([node["index"] for node in first], list(range(16)))
+        self.assertEqual([node["index"] for node in first if node["supported"]], [6, 11])
+        self.assertEqual((first[0]["operator"], first[0]["reason_name"], first[0]["text"]),
+                         ("CONV_2D", "OPERATOR", "operator"))
+        self.assertFalse(log.exists())  # the delegate has taken and run nothing
+        self.explain(DIGITS, *described)
+        self.assertTrue(log.exists())
+
+    def test_check_has_an_exit_code(self):
+        described = plugin("described0", "ops=0")
+        self.explain(DIGITS, *described, "--check", "--require", "partial")
+        self.refused(1, "--require full: 2 of 16 nodes are supported", DIGITS, *described, "--check",
+                     "--require", "full")
+        self.refused(1, "--check: .*has to be applied", DIGITS, *plugin("elementwise"), "--check")
+        everything = self.model(chain(ADD, MUL))
+        self.explain(everything, *plugin("described0"), "--check", "--require", "full")
+        for line in self.explain(DIGITS, *described, "--check").splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
     # ---- pin, exclude, require -----------------------------------------------------------------
 
     def test_nodes_are_excluded_and_pinned_by_every_selector(self):

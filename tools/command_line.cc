@@ -304,6 +304,9 @@ void AddExplainCommand(CLI::App* app) {
                    "Fail unless some (partial) or all (full) nodes\nare delegated")
       ->type_name("HOW")
       ->check(CLI::IsMember({"partial", "full"}).description(""));
+  command->add_flag("--check", options->check,
+                    "Ask delegates which nodes they would take; apply\n"
+                    "and run nothing. Exit code 1 if one cannot say");
   command->add_option("--profile", *profile, "Measure nodes, over N inferences")
       ->type_name("[N]")
       ->expected(0, 1)

@@ -63,8 +63,9 @@ struct ExplainOptions {
   SessionOptions session;
   std::string require, html, svg, dot;
   int inferences = 0;  // to measure; 0 for none
-  bool json = false, ir = false;
+  bool json = false, ir = false, check = false;
 };
+// With `check` delegates are asked and not applied, see explain_check.h.
 void ExplainModel(const ExplainOptions& options);
 
 struct PluginsOptions {

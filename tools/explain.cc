@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "explain_check.h"
 #include "explain_report.h"
 #include "session.h"
 #include "tensor_data.h"
@@ -81,6 +82,7 @@ Json PartitionTexts(const Session& session) {
 }  // namespace
 
 void ExplainModel(const ExplainOptions& options) {
+  if (options.check) return CheckSupport(options);
   SessionOptions session_options = options.session;
   session_options.failed_delegates_are_fine = true;
   session_options.missing_operators_are_fine = true;

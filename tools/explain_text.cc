@@ -28,7 +28,8 @@ std::string Cut(const std::string& text, size_t width) {
   return width < 3 ? line.substr(0, width) : line.substr(0, width - 2) + "..";
 }
 
-// Prints `text` in lines of kColumns, broken at spaces; the first line goes on behind `head`.
+}  // namespace
+
 void PrintWrapped(const std::string& head, const std::string& text) {
   std::string line = head;
   const std::string indent(head.size(), ' ');
@@ -46,6 +47,8 @@ void PrintWrapped(const std::string& head, const std::string& text) {
   }
   std::printf("%s\n", line.c_str());
 }
+
+namespace {
 
 // ---- The head -----------------------------------------------------------------------------------
 

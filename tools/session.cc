@@ -75,7 +75,7 @@ Session::Session(const SessionOptions& options)
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
-  ApplyDelegates(options);
+  if (options.apply_delegates) ApplyDelegates(options);
   // What follows a stand-in may not like the shape in the file; what is known is shown all the
   // same.
   if (Allocate() != kTfLiteOk && missing_.empty()) Refuse("cannot be prepared");

@@ -42,6 +42,8 @@ struct SessionOptions {
   int first_delegate_node = 0, last_delegate_node = INT_MAX;
   // The signature whose subgraph runs, with its inputs and outputs; "": the first subgraph.
   std::string signature;
+  // False: delegates are created, and left to the caller.
+  bool apply_delegates = true;
   // The model is shown even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;
   // Likewise if operators have no kernel: they get stand-ins, see missing.h.

@@ -454,6 +454,26 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpre
                                                             int32_t delegate_index,
                                                             DeputyNodeAnswer* answer);
 
+// Called for one node of the model after the other: `answer` holds during the call. `taken` is
+// whether the delegate would take the node.
+typedef void (*DeputySupportCallback)(void* user_data, int32_t subgraph_index, int32_t node_index,
+                                      const DeputyNodeAnswer* answer);
+
+// Asks a plug-in's delegate which nodes of the plans it would take, and calls `callback` for each,
+// subgraph by subgraph, without applying it: of the delegate get_support (deputy_plugin.h) is
+// called alone, no node is replaced, nothing is compiled, and the graph stays as it is. The CPU's
+// operators are prepared, so that the delegate sees shapes. Placement and partitions count only
+// when a delegate is applied, which may then take fewer nodes.
+//
+// kTfLiteUnresolvedOps, and no call, if the delegate does not say: it comes from no plug-in, or
+// from one without get_support. kTfLiteError if it was asked and failed, if memory is short, or for
+// NULL; the preparation's status if that fails. Each is reported; `callback` may have been called
+// for earlier subgraphs.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
+                                                            TfLiteDelegate* delegate,
+                                                            DeputySupportCallback callback,
+                                                            void* user_data);
+
 // What one node took, and who ran it.
 typedef struct DeputyNodeRun {
   // sizeof(DeputyNodeRun).

@@ -8,6 +8,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/src/deliver.h"
 #include "core/base/delegate_params.h"
+#include "core/delegation/support_query.h"
 #include "core/model/op_names.h"
 
 using deputy::AppliedDelegate;
@@ -74,6 +75,18 @@ std::string WhyLeft(Subgraph* subgraph, int node_index) {
            (answer.text.empty() ? "" : ", " + answer.text);
   }
   return "no delegate was offered it";
+}
+
+DeputyNodeAnswer AnswerOf(const deputy::NodeAnswer& answer, bool taken) {
+  DeputyNodeAnswer full{};
+  full.struct_size = sizeof full;
+  full.taken = taken ? 1 : 0;
+  full.reason = answer.reason;
+  full.reason_name = deputy::ReasonName(answer.reason);
+  full.text = answer.text.c_str();
+  full.group = answer.group;
+  full.cost_ns = answer.cost_ns;
+  return full;
 }
 
 }  // namespace
@@ -152,6 +165,33 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
   });
 }
 
+TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
+                                            TfLiteDelegate* delegate,
+                                            DeputySupportCallback callback, void* user_data) {
+  if (interpreter == nullptr || delegate == nullptr || callback == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    deputy::Interpreter* const impl = interpreter->impl.get();
+    if (!deputy::AnswersSupport(AppliedDelegate(delegate))) {
+      return deputy::Fail(
+          impl->reporter(), kTfLiteUnresolvedOps,
+          "The delegate does not say which nodes it would take; it has to be applied");
+    }
+    for (int i = 0; i < impl->subgraph_count(); ++i) {
+      Subgraph* subgraph = impl->subgraph(i);
+      if (impl->skippable(i) || !subgraph->is_for_delegates()) continue;
+      AppliedDelegate asked(delegate);
+      const TfLiteStatus status = deputy::DelegationOf(subgraph).AskSupport(&asked);
+      if (status != kTfLiteOk) return status;
+      for (int node : subgraph->plan()) {
+        const deputy::NodeAnswer& found = asked.record.nodes[static_cast<size_t>(node)];
+        const DeputyNodeAnswer answer = AnswerOf(found, found.reason == kDeputyReasonNone);
+        callback(user_data, i, node, &answer);
+      }
+    }
+    return kTfLiteOk;
+  });
+}
+
 TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
                                             int32_t subgraph_index, int32_t node_index,
                                             int32_t delegate_index, DeputyNodeAnswer* answer) {
@@ -169,14 +209,7 @@ TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter
       return kTfLiteError;
     }
     const deputy::NodeAnswer& found = delegate->record.nodes[static_cast<size_t>(node_index)];
-    DeputyNodeAnswer full{};
-    full.taken = found.taken;
-    full.reason = found.reason;
-    full.reason_name = deputy::ReasonName(found.reason);
-    full.text = found.text.c_str();
-    full.group = found.group;
-    full.cost_ns = found.cost_ns;
-    return Deliver(full, answer);
+    return Deliver(AnswerOf(found, found.taken), answer);
   });
 }
 

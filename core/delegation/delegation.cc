@@ -232,6 +232,27 @@ TfLiteStatus Delegation::Restore() {
   return kTfLiteDelegateError;
 }
 
+// ---- Asking
+// ---------------------------------------------------------------------------------------
+
+TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
+  delegate->record.nodes.resize(static_cast<size_t>(subgraph_->node_count()));
+  if (!subgraph_->consistent()) return kTfLiteOk;  // no delegate is shown it
+  const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
+  const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
+  if (!subgraph_->immutable() && !dynamic && !hint) {
+    if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
+  }
+  EnterDelegateMode();
+  const bool said = QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),
+                                 subgraph_->plan(), delegate);
+  LeaveDelegateMode();
+  if (said) return kTfLiteOk;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+              "subgraph %d: the delegate could not say which nodes it would take",
+              subgraph_->index());
+}
+
 // ---- Undo, redo, remove -------------------------------------------------------------------------
 
 void Delegation::Undo(const char* why) {

@@ -40,11 +40,16 @@ struct SupportQuery {
 
 }  // namespace
 
-void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
-                  AppliedDelegate* delegate) {
+bool AnswersSupport(const AppliedDelegate& delegate) {
   const DeputyDelegatePlugin* plugin =
-      delegate->library == nullptr ? nullptr : delegate->library->plugin();
-  if (plugin == nullptr || plugin->get_support == nullptr) return;
+      delegate.library == nullptr ? nullptr : delegate.library->plugin();
+  return plugin != nullptr && plugin->get_support != nullptr;
+}
+
+bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
+                  AppliedDelegate* delegate) {
+  if (!AnswersSupport(*delegate)) return false;
+  const DeputyDelegatePlugin* plugin = delegate->library->plugin();
   SupportQuery query(plan);
   DeputySupportAnswer answer = query.answer();
   const ForeignCall call = {
@@ -52,7 +57,7 @@ void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vec
   const CallResult result = CallForeign(observer, call, [&](CallResult* out) {
     out->status = plugin->get_support(delegate->inner, context, &answer);
   });
-  if (result.status != kTfLiteOk) return;
+  if (result.status != kTfLiteOk) return false;
   for (size_t i = 0; i < query.nodes.size(); ++i) {
     NodeAnswer& node = delegate->record.nodes[static_cast<size_t>(query.nodes[i])];
     node.looked_at = true;
@@ -67,6 +72,7 @@ void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vec
     node.reason = known ? static_cast<DeputyReason>(reason) : kDeputyReasonOther;
     if (query.texts[i] != nullptr) node.text = query.texts[i];
   }
+  return true;
 }
 
 }  // namespace deputy

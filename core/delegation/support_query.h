@@ -13,10 +13,13 @@ namespace deputy {
 struct AppliedDelegate;
 
 // Calls the get_support of the delegate's plug-in, if it has one, for the nodes of the plan, and
-// notes in the delegate's record what it returned. `observer` may be null; the context is in
-// delegate mode.
-void QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
+// notes in the delegate's record what it returned. False if it did not say. `observer` may be null;
+// the context is in delegate mode.
+bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate);
+
+// Whether the delegate can be asked at all.
+bool AnswersSupport(const AppliedDelegate& delegate);
 
 }  // namespace deputy
 
