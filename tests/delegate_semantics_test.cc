@@ -161,6 +161,66 @@ TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_err
   EXPECT_EQ(DelegateNodes(&t), 0);
 }
 
+// ---- Shapes in Prepare --------------------------------------------------------------------------
+
+// A file that knows the shape of its input alone: what convolution, pooling, reshape, product and
+// concatenation make is [1] in it.
+std::vector<uint8_t> ModelWithoutShapes() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 3}, "x");
+  const int filter = m.AddConstant<float>(kTfLiteFloat32, {4, 3, 3, 3}, std::vector<float>(108, 1));
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, 3, 4});
+  const int shape = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {-1, 16});
+  const int weights = m.AddConstant<float>(kTfLiteFloat32, {5, 16}, std::vector<float>(80, 1));
+  std::vector<int> made;
+  for (const char* name : {"conv", "pool", "rows", "product", "both"}) {
+    made.push_back(m.AddTensor(kTfLiteFloat32, {1}, name));
+  }
+  m.AddOp(kTfLiteBuiltinConv2d, {x, filter, bias}, {made[0]},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 2, 2));
+  m.AddOp(kTfLiteBuiltinMaxPool2d, {made[0]}, {made[1]},
+          schema::CreatePool2DOptions(m.fbb(), schema::Padding::VALID, 2, 2, 2, 2));
+  m.AddOp(kTfLiteBuiltinReshape, {made[1], shape}, {made[2]},
+          schema::CreateReshapeOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinFullyConnected, {made[2], weights, -1}, {made[3]},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinConcatenation, {made[3], made[2]}, {made[4]},
+          schema::CreateConcatenationOptions(m.fbb(), 1));
+  m.SetInputs({x});
+  m.SetOutputs({made[4]});
+  return m.Finish();
+}
+
+// Operators are prepared before the delegate looks, so that it sees what the CPU would make.
+TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
+  using Dims = std::vector<std::vector<int>>;
+  std::vector<Dims> seen;  // per Prepare, the output of each node
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+    seen.emplace_back();
+    TfLiteIntArray* plan = nullptr;
+    if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
+    for (int i = 0; i < plan->size; ++i) {
+      TfLiteNode* node = nullptr;
+      TfLiteRegistration* registration = nullptr;
+      if (context->GetNodeAndRegistration(context, plan->data[i], &node, &registration) !=
+          kTfLiteOk) {
+        return kTfLiteError;
+      }
+      const TfLiteIntArray* dims = context->tensors[node->outputs->data[0]].dims;
+      seen.back().emplace_back(dims->data, dims->data + dims->size);
+    }
+    return kTfLiteOk;
+  });
+  TestInterpreter t(ModelWithoutShapes());
+  ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  // A static delegate is undone by the new shape, and its Prepare is called again.
+  ASSERT_EQ(t.Resize(0, {3, 8, 8, 3}), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_THAT(seen, ElementsAre(Dims{{1, 4, 4, 4}, {1, 2, 2, 4}, {1, 16}, {1, 5}, {1, 21}},
+                                Dims{{3, 4, 4, 4}, {3, 2, 2, 4}, {3, 16}, {3, 5}, {3, 21}}));
+}
+
 // ---- Flags --------------------------------------------------------------------------------------
 
 TEST(Flags, a_broken_promise_of_full_delegation_is_an_application_error) {
