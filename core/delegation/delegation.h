@@ -59,9 +59,9 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
                        int* out_count) override;
 
-  // Asks a delegate, which AnswersSupport, what nodes of the plan it would take, and applies nothing.
-  // The answers are in the record of `delegate`, which is the caller's own. An error, which is
-  // reported, if the delegate fails or the shapes that it would see cannot be had.
+  // Asks a delegate, which AnswersSupport, what nodes of the plan it would take, and applies
+  // nothing. The answers are in the record of `delegate`, which is the caller's own. An error,
+  // which is reported, if the delegate fails or the shapes that it would see cannot be had.
   TfLiteStatus AskSupport(AppliedDelegate* delegate);
 
   // A delegate is being applied: what its kernels do now decides whether it stays.
