@@ -64,6 +64,7 @@ LAYERS = {
     'mindspore/ms': ('public',),
     'mindspore': ('mindspore/ms', 'public'),
     'bridges/xnnpack': ('public',),
+    'bridges/hexagon': ('public',),
     # The one delegate that is made of the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),

@@ -10,6 +10,14 @@ if(TARGET deputy_xnnpack)
   add_dependencies(test_plugins deputy_xnnpack)
 endif()
 
+# A stand-in for Qualcomm's library, which the tests of its delegate open by path.
+file(GLOB hexagon_double_sources CONFIGURE_DEPENDS tests/doubles/hexagon/*.cc)
+add_library(hexagon_double MODULE ${hexagon_double_sources})
+target_include_directories(hexagon_double PRIVATE ${PROJECT_SOURCE_DIR})
+set_target_properties(hexagon_double PROPERTIES OUTPUT_NAME hexagon_interface
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/hexagon)
+add_dependencies(test_plugins hexagon_double deputy_hexagon)
+
 # deputy_add_plugin(<name> <source> [<definition>...] [SOURCES <more>...] [LINKS <library>...]
 #                   [UNDEFINED_SYMBOLS])
 function(deputy_add_plugin name source)

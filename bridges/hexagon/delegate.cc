@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/hexagon/delegate.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bridges/hexagon/operators.h"
+#include "bridges/hexagon/partition.h"
+#include "deputy/delegate_helper.h"
+
+namespace deputy::hexagon {
+namespace {
+
+struct HexagonDelegate {
+  TfLiteDelegate base{};
+  Options options;
+  std::shared_ptr<const Library> library;
+  std::mutex mutex;  // over what follows
+  std::vector<const Partition*> partitions;
+};
+
+HexagonDelegate& Of(const TfLiteDelegate* delegate) {
+  return *static_cast<HexagonDelegate*>(delegate->data_);
+}
+
+// No exception leaves the library.
+template <typename Body>
+TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
+  try {
+    return body();
+  } catch (const std::exception& exception) {
+    context->ReportError(context, "Hexagon: %s", exception.what());
+    return kTfLiteError;
+  }
+}
+
+// ---- The delegate's nodes -----------------------------------------------------------------------
+
+struct Kernel {
+  HexagonDelegate* delegate;
+  std::unique_ptr<Partition> partition;
+};
+
+// Null where init has failed, which the node's prepare reports as an error.
+Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  Kernel* made = nullptr;
+  (void)Contained(context, [&] {
+    const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    HexagonDelegate& delegate = Of(params.delegate);
+    auto kernel = std::make_unique<Kernel>();
+    kernel->delegate = &delegate;
+    kernel->partition = Partition::Create(context, params, delegate.library, delegate.options);
+    if (kernel->partition == nullptr) return kTfLiteError;
+    const std::lock_guard lock(delegate.mutex);
+    delegate.partitions.push_back(kernel->partition.get());
+    made = kernel.release();
+    return kTfLiteOk;
+  });
+  return made;
+}
+
+void Free(TfLiteContext*, void* data) {
+  const std::unique_ptr<Kernel> kernel(KernelOf(data));
+  if (kernel == nullptr) return;
+  const std::lock_guard lock(kernel->delegate->mutex);
+  std::erase(kernel->delegate->partitions, kernel->partition.get());
+}
+
+template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
+TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
+  Kernel* const kernel = KernelOf(node->user_data);
+  if (kernel == nullptr) return kTfLiteError;
+  return Contained(context, [&] { return (kernel->partition.get()->*function)(context); });
+}
+
+TfLiteRegistration PartitionRegistration() {
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &Call<&Partition::Prepare>;
+  registration.invoke = &Call<&Partition::Invoke>;
+  registration.custom_name = "DeputyHexagon";
+  registration.version = 1;
+  return registration;
+}
+
+// ---- Choosing nodes -----------------------------------------------------------------------------
+
+bool IsSupported(TfLiteContext* context, TfLiteNode* node, const TfLiteRegistration* registration,
+                 void*, char* reason, size_t reason_size) {
+  const Refusal refusal = CheckNode({context, node, registration});
+  if (refusal.reason == 0) return true;
+  std::snprintf(reason, reason_size, "%s", refusal.text.c_str());
+  return false;
+}
+
+TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
+  DeputyPartitionHelper helper;
+  DeputyPartitionHelperInit(&helper, context);
+  const TfLiteStatus status = Contained(context, [&] {
+    TfLiteStatus done = DeputyPartitionHelperPartition(&helper, &IsSupported, nullptr, 0, INT_MAX);
+    if (done != kTfLiteOk || helper.partition_count == 0) return done;
+    const Options& options = Of(delegate).options;
+    TfLiteIntArray* nodes = DeputyPartitionHelperLargest(&helper, options.max_delegated_partitions,
+                                                         options.min_nodes_per_partition);
+    if (nodes == nullptr) return kTfLiteError;
+    if (nodes->size > 0) {
+      done = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), nodes,
+                                                            delegate);
+    }
+    DeputyIntArrayFree(nodes);
+    return done;
+  });
+  DeputyPartitionHelperFree(&helper);
+  return status;
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Library> library) {
+  auto made = std::make_unique<HexagonDelegate>();
+  made->options = options;
+  made->library = std::move(library);
+  made->base.data_ = made.get();
+  made->base.Prepare = &Apply;
+  // A graph is for one shape: a resize has it built anew.
+  made->base.flags = kTfLiteDelegateFlagsNone;
+  return &made.release()->base;
+}
+
+void DestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &Of(delegate);
+}
+
+TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportAnswer* answer) {
+  return Contained(context, [&] {
+    // They hold until the thread's next call, whoever else uses the delegate meanwhile.
+    thread_local std::vector<Refusal> refusals;
+    refusals.assign(answer->node_count, {});
+    for (size_t i = 0; i < answer->node_count; ++i) {
+      TfLiteNode* node = nullptr;
+      TfLiteRegistration* registration = nullptr;
+      if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+          kTfLiteOk) {
+        return kTfLiteError;
+      }
+      refusals[i] = CheckNode({context, node, registration});
+      answer->supported[i] = refusals[i].reason == 0 ? 1 : 0;
+      answer->reason_of_node[i] = refusals[i].reason;
+      if (answer->supported[i] == 0) answer->text_of_node[i] = refusals[i].text.c_str();
+    }
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                void* user_data) {
+  HexagonDelegate& hexagon = Of(delegate);
+  const std::lock_guard lock(hexagon.mutex);
+  for (const Partition* partition : hexagon.partitions) {
+    if (partition->text().empty()) continue;
+    callback(user_data, partition->first_node(), "graph", partition->text().c_str());
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy::hexagon

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/hexagon/library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace deputy::hexagon {
+namespace {
+
+constexpr char kDefaultName[] = "libhexagon_interface.so";
+// Where Android's systems keep the DSP's libraries, behind the user's folder.
+constexpr char kSystemFolders[] = ";/system/lib/rfsa/adsp;/system/vendor/lib/rfsa/adsp;/dsp";
+
+// How many use the connection of each library, by its handle. Delegates may come and go on several
+// threads: one makes or ends a connection at a time.
+struct Users {
+  std::mutex mutex;
+  std::map<void*, int> counts;
+};
+
+Users& AllUsers() {
+  static Users users;
+  return users;
+}
+
+// "" or which function is missing.
+std::string LoadFunctions(void* library, NnFunctions* functions) {
+  const char* missing = nullptr;
+#define DEPUTY_HEXAGON_LOAD(name, result, parameters)                                              \
+  if (missing == nullptr) {                                                                        \
+    functions->name = reinterpret_cast<result(*) parameters>(dlsym(library, "hexagon_nn_" #name)); \
+    if (functions->name == nullptr) missing = "hexagon_nn_" #name;                                 \
+  }
+  DEPUTY_HEXAGON_FUNCTIONS(DEPUTY_HEXAGON_LOAD)
+#undef DEPUTY_HEXAGON_LOAD
+  return missing == nullptr ? "" : std::string("it has no function ") + missing;
+}
+
+// "" or the operation that the library has under another number. It is another release then, whose
+// graphs would compute something else.
+std::string CheckOperations(const NnFunctions& nn) {
+  for (const NnOperationName& expected : kNnOperationNames) {
+    char found[64] = "";
+    const int status = nn.op_id_to_name(expected.operation, found, sizeof found);
+    found[sizeof found - 1] = '\0';
+    if (status == 0 && std::strcmp(found, expected.name) == 0) continue;
+    return "operation " + std::to_string(expected.operation) + ": expected " + expected.name +
+           ", found " + (status == 0 ? "'" + std::string(found) + "'" : "none");
+  }
+  return "";
+}
+
+// "" or why the device cannot be worked with. The connection is there.
+std::string CheckDevice(const NnFunctions& nn) {
+  int skel = -1;
+  if (const int status = nn.version(&skel); status != 0) {
+    return "hexagon_nn_version failed with " + std::to_string(status) +
+           ": libhexagon_nn_skel*.so is missing, or does not fit to the interface library";
+  }
+  if (const int interface = nn.hexagon_interface_version(); interface != skel) {
+    return "expected libhexagon_nn_skel*.so of version " + std::to_string(interface) +
+           ", found version " + std::to_string(skel);
+  }
+  if (!nn.is_device_supported()) return "this device is not supported";
+  return CheckOperations(nn);
+}
+
+}  // namespace
+
+std::shared_ptr<const Library> Library::Connect(const std::string& path,
+                                                const std::string& skel_folder,
+                                                std::string* out_problem) {
+  const std::string name = path.empty() ? kDefaultName : path;
+  Users& users = AllUsers();
+  const std::lock_guard lock(users.mutex);
+  void* const handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    *out_problem = "cannot open " + name + ": " + (why == nullptr ? "" : why);
+    return nullptr;
+  }
+  NnFunctions functions;
+  *out_problem = LoadFunctions(handle, &functions);
+  int& count = users.counts[handle];
+  if (out_problem->empty() && count == 0) {
+    if (!skel_folder.empty()) {
+      setenv("ADSP_LIBRARY_PATH", (skel_folder + kSystemFolders).c_str(), 1);
+    }
+    functions.global_init();
+    *out_problem = CheckDevice(functions);
+    if (!out_problem->empty()) functions.global_teardown();
+  }
+  if (!out_problem->empty()) {
+    *out_problem = name + ": " + *out_problem;
+    return nullptr;
+  }
+  std::shared_ptr<const Library> made(new Library(handle, functions));
+  ++count;
+  return made;
+}
+
+Library::~Library() {
+  Users& users = AllUsers();
+  const std::lock_guard lock(users.mutex);
+  if (--users.counts[handle_] == 0) functions_.global_teardown();
+}
+
+}  // namespace deputy::hexagon

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The delegate of Qualcomm's Hexagon, over public headers alone. The vendor's library is opened at
+# run time, so it is built everywhere.
+file(GLOB hexagon_sources CONFIGURE_DEPENDS bridges/hexagon/*.cc)
+deputy_add_delegate(deputy_hexagon SOURCES ${hexagon_sources} LINKS ${CMAKE_DL_LIBS}
+                    DEFINITIONS DEPUTY_HEXAGON_VERSION="${PROJECT_VERSION}")
+target_include_directories(deputy_hexagon PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(deputy_hexagon PRIVATE ${host_flags})
+add_dependencies(delegates deputy_hexagon)
