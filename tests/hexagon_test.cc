@@ -267,5 +267,188 @@ TEST_F(Hexagon, a_failing_function_leaves_the_model_to_the_cpu) {
   }
 }
 
+// ---- Operator by operator -----------------------------------------------------------------------
+
+// One node over a [1,4,4,3] input; `steps` is how far results may be from the CPU's.
+struct OperatorCase {
+  const char* name;
+  int steps;
+  std::vector<int32_t> result;
+  float in_scale, out_scale;
+  int out_zero;  // for int8
+  void (*add)(ModelBuilder* m, int x, int other, int y);
+};
+
+void AddPlain(ModelBuilder* m, TfLiteBuiltinOperator code, int x, int y) {
+  m->AddOp(code, {x}, {y}, 2);
+}
+
+const OperatorCase kOperatorCases[] = {
+    {"RELU",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) { AddPlain(m, kTfLiteBuiltinRelu, x, y); }},
+    {"RELU6",
+     1,
+     {1, 4, 4, 3},
+     0.08f,
+     6 / 255.0f,
+     -128,
+     [](ModelBuilder* m, int x, int, int y) { AddPlain(m, kTfLiteBuiltinRelu6, x, y); }},
+    {"LOGISTIC",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     1 / 256.0f,
+     -128,
+     [](ModelBuilder* m, int x, int, int y) { AddPlain(m, kTfLiteBuiltinLogistic, x, y); }},
+    {"TANH",
+     1,
+     {1, 4, 4, 3},
+     0.02f,
+     1 / 128.0f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) { AddPlain(m, kTfLiteBuiltinTanh, x, y); }},
+    {"QUANTIZE",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     0.07f,
+     5,
+     [](ModelBuilder* m, int x, int, int y) {
+       m->AddOp(kTfLiteBuiltinQuantize, {x}, {y}, schema::CreateQuantizeOptions(m->fbb()), 2);
+     }},
+    {"SUB",
+     2,
+     {1, 4, 4, 3},
+     0.05f,
+     0.1f,
+     0,
+     [](ModelBuilder* m, int x, int o, int y) {
+       m->AddOp(kTfLiteBuiltinSub, {x, o}, {y}, schema::CreateSubOptions(m->fbb()), 2);
+     }},
+    {"MUL",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     0.3f,
+     0,
+     [](ModelBuilder* m, int x, int o, int y) {
+       m->AddOp(kTfLiteBuiltinMul, {x, o}, {y}, schema::CreateMulOptions(m->fbb()), 2);
+     }},
+    {"MAXIMUM",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int o, int y) {
+       m->AddOp(kTfLiteBuiltinMaximum, {x, o}, {y}, schema::CreateMaximumMinimumOptions(m->fbb()),
+                2);
+     }},
+    {"MINIMUM",
+     1,
+     {1, 4, 4, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int o, int y) {
+       m->AddOp(kTfLiteBuiltinMinimum, {x, o}, {y}, schema::CreateMaximumMinimumOptions(m->fbb()),
+                2);
+     }},
+    {"MAX_POOL_2D",
+     0,
+     {1, 2, 2, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) {
+       m->AddOp(kTfLiteBuiltinMaxPool2d, {x}, {y},
+                schema::CreatePool2DOptions(m->fbb(), schema::Padding::SAME, 2, 2, 3, 3), 2);
+     }},
+    {"CONCATENATION",
+     1,
+     {1, 4, 4, 6},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int o, int y) {
+       m->AddOp(kTfLiteBuiltinConcatenation, {x, o}, {y},
+                schema::CreateConcatenationOptions(m->fbb(), 3), 2);
+     }},
+    {"PAD",
+     0,
+     {1, 6, 7, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) {
+       const int amounts = m->AddConstant<int32_t>(kTfLiteInt32, {4, 2}, {0, 0, 1, 1, 1, 2, 0, 0});
+       m->AddOp(kTfLiteBuiltinPad, {x, amounts}, {y}, schema::CreatePadOptions(m->fbb()), 2);
+     }},
+    {"RESIZE_BILINEAR",
+     1,
+     {1, 8, 7, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) {
+       const int size = m->AddConstant<int32_t>(kTfLiteInt32, {2}, {8, 7});
+       m->AddOp(kTfLiteBuiltinResizeBilinear, {x, size}, {y},
+                schema::CreateResizeBilinearOptions(m->fbb()), 2);
+     }},
+    {"MEAN",
+     2,
+     {1, 3},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) {
+       const int axes = m->AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2});
+       m->AddOp(kTfLiteBuiltinMean, {x, axes}, {y}, schema::CreateReducerOptions(m->fbb(), false),
+                2);
+     }},
+    {"TRANSPOSE",
+     0,
+     {1, 3, 4, 4},
+     0.05f,
+     0.05f,
+     0,
+     [](ModelBuilder* m, int x, int, int y) {
+       const int order = m->AddConstant<int32_t>(kTfLiteInt32, {4}, {0, 3, 2, 1});
+       m->AddOp(kTfLiteBuiltinTranspose, {x, order}, {y}, schema::CreateTransposeOptions(m->fbb()),
+                2);
+     }},
+};
+
+TEST_F(Hexagon, each_operator_computes_what_the_cpu_does) {
+  const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
+  for (const OperatorCase& each : kOperatorCases) {
+    SCOPED_TRACE(each.name);
+    ModelBuilder m;
+    const TensorExtras in = {.scale = {each.in_scale}, .zero_point = {0}};
+    const TensorExtras out = {.scale = {each.out_scale}, .zero_point = {each.out_zero}};
+    const int x = m.AddTensor(kTfLiteInt8, {1, 4, 4, 3}, "x", in);
+    std::vector<int8_t> values(48);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(i * 37 % 256);
+    const int other = m.AddConstant<int8_t>(kTfLiteInt8, {1, 4, 4, 3}, values, "o", in);
+    const int y = m.AddTensor(kTfLiteInt8, each.result, "y", out);
+    each.add(&m, x, other, y);
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    const std::vector<uint8_t> model = m.Finish();
+    TestInterpreter cpu(model), t(model);
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
+        << t.log();
+    EXPECT_EQ(Delegated(&t), 1);
+    const std::vector<int> expected = Infer(&cpu, true), found = Infer(&t, true);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], each.steps) << i;
+  }
+}
+
 }  // namespace
 }  // namespace deputy
