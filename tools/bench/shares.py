@@ -78,6 +78,12 @@ def operations(operator, inputs, output):
     return 0
 
 
+def made_of(shape, node):
+    """The shape of what is computed of an output: pixels that nobody reads are left out."""
+    strides = {1: node["row_stride"], 2: node["column_stride"]}
+    return [-(-extent // strides.get(axis, 1)) for axis, extent in enumerate(shape)]
+
+
 def rows_of(model, arguments):
     """(share of time, label, shape, microseconds, operations, bytes, whether int8) per node."""
     found = json.loads(output_of([arguments.build / "deputy", "explain", model, "--json", "--profile",
@@ -92,10 +98,11 @@ def rows_of(model, arguments):
             if not node["cost_ns"] or not inputs or not outputs:
                 continue
             shapes = [tensor["shape"] for tensor in inputs]
+            made = made_of(outputs[0]["shape"], node)
             moved = sum(tensor["bytes"] for tensor in inputs + outputs)
             rows.append((node["cost_ns"] / total, f"{node['index']} {node['operator']}",
                          "x".join(map(str, outputs[0]["shape"])), node["cost_ns"] / 1e3,
-                         operations(node["operator"], shapes, outputs[0]["shape"]), moved,
+                         operations(node["operator"], shapes, made), moved,
                          inputs[0]["type"] in ("INT8", "UINT8")))
     return sorted(rows, reverse=True)[:arguments.nodes]
 
