@@ -69,7 +69,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertIn("DEPUTY_OPENCL_LIBRARY asks for none" if (BUILD / "libdeputy_gpu.so").exists()
                       else "opencl-headers", rows["gpu"]["problem"])
         self.assertIn("/nowhere/libx.so", rows["libx.so"]["problem"])
-        self.assertIn("Hexagon", rows["hexagon"]["problem"])
+        self.assertIn("libhexagon_interface.so", rows["hexagon"]["problem"])
         self.assertIn("nonsense", rows["npu_stub,nonsense=1"]["problem"])
         for name in ("gpu", "libx.so", "hexagon"):
             self.assertFalse(rows[name]["available"])
