@@ -20,8 +20,8 @@ bool HasVectorForm(const compiler::Expression& expression);
 // "float16"; for bool "int16".
 std::string VectorType(TfLiteType type, int width);
 
-// `width` elements, 4, 8 or 16, from an index on, by the macros of Prelude; one element in all lanes; a scalar of the compute type in all
-// lanes.
+// `width` elements, 4, 8 or 16, from an index on, by the macros of Prelude; one element in all
+// lanes; a scalar of the compute type in all lanes.
 std::string LoadVector(const Buffer& buffer, const std::string& index, int width);
 std::string LoadSplat(const Buffer& buffer, const std::string& index, int width);
 std::string Splat(TfLiteType type, const std::string& scalar, int width);
