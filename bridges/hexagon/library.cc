@@ -30,10 +30,11 @@ Users& AllUsers() {
 // "" or which function is missing.
 std::string LoadFunctions(void* library, NnFunctions* functions) {
   const char* missing = nullptr;
-#define DEPUTY_HEXAGON_LOAD(name, result, parameters)                                              \
-  if (missing == nullptr) {                                                                        \
-    functions->name = reinterpret_cast<result(*) parameters>(dlsym(library, "hexagon_nn_" #name)); \
-    if (functions->name == nullptr) missing = "hexagon_nn_" #name;                                 \
+#define DEPUTY_HEXAGON_LOAD(name, result, parameters)                                     \
+  if (missing == nullptr) {                                                               \
+    functions->name =                                                                     \
+        reinterpret_cast<decltype(functions->name)>(dlsym(library, "hexagon_nn_" #name)); \
+    if (functions->name == nullptr) missing = "hexagon_nn_" #name;                        \
   }
   DEPUTY_HEXAGON_FUNCTIONS(DEPUTY_HEXAGON_LOAD)
 #undef DEPUTY_HEXAGON_LOAD

@@ -99,8 +99,9 @@ bool IsConstant(const TfLiteTensor& tensor) {
 
 Dims DimsOf(const TfLiteTensor& tensor) {
   Dims dims = kScalar;
-  const int rank = tensor.dims->size;
-  for (int i = 0; i < rank; ++i) dims[static_cast<size_t>(4 - rank + i)] = tensor.dims->data[i];
+  const auto rank = static_cast<size_t>(tensor.dims->size);
+  const size_t before = dims.size() - rank;
+  for (size_t i = 0; i < rank; ++i) dims[before + i] = tensor.dims->data[i];
   return dims;
 }
 

@@ -32,7 +32,7 @@ NnInput AddReshape(NnInput from, const Dims& dims, GraphBuilder* graph) {
 // has to be constant, so that the output's is.
 Refusal CheckReshape(const Node& node) {
   if (node.input_count() > 1) {
-    if (const Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
+    if (Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
   }
   return CheckSameRange(node, 0);
 }
@@ -111,7 +111,7 @@ void TranslatePad(const Node& node, Translation* translation) {
 // ---- RESIZE_BILINEAR ----------------------------------------------------------------------------
 
 Refusal CheckResize(const Node& node) {
-  if (const Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
+  if (Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
   if (node.input(0)->dims->size != 4) {
     return Refuse(kDeputyReasonShape, "input 0: expected 4 dimensions");
   }
@@ -168,7 +168,7 @@ void TranslateMean(const Node& node, Translation* translation) {
 // ---- TRANSPOSE ----------------------------------------------------------------------------------
 
 Refusal CheckTranspose(const Node& node) {
-  if (const Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
+  if (Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
   return CheckSameRange(node, 0);
 }
 

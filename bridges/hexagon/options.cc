@@ -72,8 +72,8 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
                          Options* options) {
   Options parsed = *options;
   for (size_t i = 0; i < count; ++i) {
-    const std::string problem = SetOption(keys[i] == nullptr ? "" : keys[i],
-                                          values[i] == nullptr ? "" : values[i], &parsed);
+    std::string problem = SetOption(keys[i] == nullptr ? "" : keys[i],
+                                    values[i] == nullptr ? "" : values[i], &parsed);
     if (!problem.empty()) return problem;
   }
   *options = parsed;
