@@ -65,6 +65,7 @@ LAYERS = {
     'mindspore': ('mindspore/ms', 'public'),
     'bridges/xnnpack': ('public',),
     'bridges/hexagon': ('public',),
+    'bridges/nnapi': ('public',),
     # The one delegate that is made of the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),

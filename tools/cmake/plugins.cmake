@@ -98,3 +98,17 @@ foreach(wrong Nothing Nan Infinity Overwrite Leak LeakKernel Hang CrashResize Sl
   string(TOLOWER ${wrong} name)
   deputy_add_plugin(wrong_${name} misbehaving.c WRONG=k${wrong} _DEFAULT_SOURCE)
 endforeach()
+
+# No delegate: a double of NNAPI's library, which the bridge to it is tested with.
+add_library(nnapi_double MODULE tests/doubles/nnapi/double.cc tests/doubles/nnapi/kernels.cc
+            tests/doubles/nnapi/check.cc)
+target_include_directories(nnapi_double PRIVATE ${PROJECT_SOURCE_DIR})
+file(WRITE ${PROJECT_BINARY_DIR}/generated/delegates/nnapi_double.map
+     "{ global: ANeuralNetworks*; NnapiDouble*; local: *; };\n")
+target_compile_options(nnapi_double PRIVATE -fvisibility=default)
+target_link_options(nnapi_double PRIVATE
+                    -Wl,--version-script=${PROJECT_BINARY_DIR}/generated/delegates/nnapi_double.map)
+target_link_libraries(nnapi_double PRIVATE Threads::Threads)
+set_target_properties(nnapi_double PROPERTIES OUTPUT_NAME neuralnetworks
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles)
+add_dependencies(test_plugins nnapi_double deputy_nnapi)

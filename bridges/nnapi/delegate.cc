@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/nnapi/delegate.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bridges/nnapi/definition.h"
+#include "bridges/nnapi/library.h"
+#include "bridges/nnapi/operators.h"
+#include "bridges/nnapi/partition.h"
+
+namespace deputy::nnapi {
+namespace {
+
+struct NnapiDelegate {
+  TfLiteDelegate base{};
+  Engine engine;
+};
+
+const Engine& EngineOf(const TfLiteDelegate* delegate) {
+  return static_cast<const NnapiDelegate*>(delegate->data_)->engine;
+}
+
+// No exception leaves the library.
+template <typename Body>
+TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
+  try {
+    return body();
+  } catch (const std::exception& exception) {
+    context->ReportError(context, "deputy_nnapi: %s", exception.what());
+    return kTfLiteError;
+  }
+}
+
+// ---- Which nodes --------------------------------------------------------------------------------
+
+// Why each of the nodes cannot be had; an empty refusal if it can.
+TfLiteStatus Look(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
+                  std::vector<Refusal>* out_refusals) {
+  for (const int index : nodes) {
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* registration = nullptr;
+    const TfLiteStatus status =
+        context->GetNodeAndRegistration(context, index, &node, &registration);
+    if (status != kTfLiteOk) return status;
+    Definition definition(context, engine.devices.feature_level);
+    AddNode(&definition, *node, *registration);
+    out_refusals->push_back(definition.refusal());
+  }
+  return kTfLiteOk;
+}
+
+struct FreeArray {
+  void operator()(TfLiteIntArray* array) const { free(array); }
+};
+using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
+
+IntArray MakeArray(const std::vector<int>& values) {
+  IntArray array(
+      static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int))));
+  if (array == nullptr) throw std::bad_alloc();
+  array->size = static_cast<int>(values.size());
+  if (!values.empty()) memcpy(array->data, values.data(), values.size() * sizeof(int));
+  return array;
+}
+
+// Leaves out the nodes of the partitions that are not among the `most` largest.
+TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* nodes) {
+  const IntArray array = MakeArray(*nodes);
+  TfLiteDelegateParams* partitions = nullptr;
+  int count = 0;
+  const TfLiteStatus status =
+      context->PreviewDelegatePartitioning(context, array.get(), &partitions, &count);
+  if (status != kTfLiteOk) return status;
+  std::vector<const TfLiteIntArray*> replaced;
+  for (int i = 0; i < count; ++i) replaced.push_back(partitions[i].nodes_to_replace);
+  std::stable_sort(replaced.begin(), replaced.end(),
+                   [](const auto* a, const auto* b) { return a->size > b->size; });
+  if (replaced.size() <= most) return kTfLiteOk;
+  std::vector<int> kept;
+  for (size_t i = 0; i < most; ++i) {
+    kept.insert(kept.end(), replaced[i]->data, replaced[i]->data + replaced[i]->size);
+  }
+  std::sort(kept.begin(), kept.end());
+  *nodes = std::move(kept);
+  return kTfLiteOk;
+}
+
+// ---- The delegate's nodes -----------------------------------------------------------------------
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  Partition* made = nullptr;
+  Contained(context, [&] {
+    const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    auto partition = std::make_unique<Partition>(EngineOf(params.delegate), params);
+    // At once: the nodes can be read only while the delegate is applied.
+    const TfLiteStatus status = partition->Prepare(context);
+    if (status == kTfLiteOk) made = partition.release();
+    return status;
+  });
+  return made;  // null: prepare fails
+}
+
+void Free(TfLiteContext*, void* data) { delete static_cast<Partition*>(data); }
+
+template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
+TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
+  auto* const partition = static_cast<Partition*>(node->user_data);
+  if (partition == nullptr) return kTfLiteError;
+  return Contained(context, [&] { return (partition->*function)(context); });
+}
+
+TfLiteRegistration PartitionRegistration() {
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &Call<&Partition::Prepare>;
+  registration.invoke = &Call<&Partition::Invoke>;
+  registration.custom_name = "DeputyNnapi";
+  registration.version = 1;
+  return registration;
+}
+
+TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return Contained(context, [&]() -> TfLiteStatus {
+    TfLiteIntArray* given = nullptr;
+    TfLiteStatus status = context->GetExecutionPlan(context, &given);
+    if (status != kTfLiteOk) return status;
+    const Engine& engine = EngineOf(delegate);
+    const std::vector<int> plan(given->data, given->data + given->size);
+    std::vector<Refusal> refusals;
+    status = Look(context, engine, plan, &refusals);
+    if (status != kTfLiteOk) return status;
+    std::vector<int> taken;
+    for (size_t i = 0; i < plan.size(); ++i) {
+      if (!refusals[i]) taken.push_back(plan[i]);
+    }
+    if (engine.options.max_partitions > 0 && !taken.empty()) {
+      status = KeepLargest(context, static_cast<size_t>(engine.options.max_partitions), &taken);
+      if (status != kTfLiteOk) return status;
+    }
+    if (taken.empty()) return kTfLiteOk;
+    const IntArray nodes = MakeArray(taken);
+    return context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
+                                                          nodes.get(), delegate);
+  });
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error) {
+  auto nnapi = std::make_unique<NnapiDelegate>();
+  Engine& engine = nnapi->engine;
+  engine.options = options;
+  engine.library = OpenLibrary(options.library, out_error);
+  if (engine.library == nullptr) return nullptr;
+  *out_error = ChooseDevices(*engine.library, options.accelerator_name, options.disable_cpu,
+                             &engine.devices);
+  if (!out_error->empty()) return nullptr;
+  nnapi->base.data_ = nnapi.get();
+  nnapi->base.Prepare = &Apply;
+  // Shapes are compiled in: after a resize the runtime applies the delegate again.
+  nnapi->base.flags = kTfLiteDelegateFlagsNone;
+  return &nnapi.release()->base;
+}
+
+void DestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete static_cast<NnapiDelegate*>(delegate->data_);
+}
+
+TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                        DeputySupportAnswer* answer) {
+  return Contained(context, [&] {
+    // They hold until the thread's next call, whoever else uses the delegate meanwhile.
+    thread_local std::vector<Refusal> refusals;
+    refusals.clear();
+    const TfLiteStatus status =
+        Look(context, EngineOf(delegate), {answer->nodes, answer->node_count}, &refusals);
+    if (status != kTfLiteOk) return status;
+    for (size_t i = 0; i < refusals.size(); ++i) {
+      answer->supported[i] = refusals[i] ? 0 : 1;
+      answer->reason_of_node[i] = refusals[i].reason;
+      if (refusals[i]) answer->text_of_node[i] = refusals[i].text.c_str();
+    }
+    return kTfLiteOk;
+  });
+}
+
+}  // namespace deputy::nnapi

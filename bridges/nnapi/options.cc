@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One table: how deputy_plugin describes an option, and how its text is read.
+#include "bridges/nnapi/options.h"
+
+#include <charconv>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "bridges/nnapi/nnapi.h"
+
+namespace deputy::nnapi {
+namespace {
+
+struct Choice {
+  std::string_view text;
+  int32_t value;
+};
+
+constexpr Choice kPreferences[] = {{"undefined", -1},
+                                   {"low_power", kPreferLowPower},
+                                   {"fast_single_answer", kPreferFastSingleAnswer},
+                                   {"sustained_speed", kPreferSustainedSpeed}};
+constexpr Choice kPriorities[] = {
+    {"default", 0}, {"low", kPriorityLow}, {"medium", kPriorityMedium}, {"high", kPriorityHigh}};
+
+// Readers return what they expected, "" if the text is fine.
+template <std::string Options::*member>
+std::string ReadText(std::string_view text, Options* options) {
+  options->*member = text;
+  return "";
+}
+
+template <bool Options::*member>
+std::string ReadBool(std::string_view text, Options* options) {
+  options->*member = text == "true" || text == "1";
+  return options->*member || text == "false" || text == "0" ? "" : "true or false";
+}
+
+template <int64_t Options::*member>
+std::string ReadCount(std::string_view text, Options* options) {
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), options->*member);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  constexpr int64_t kMost = INT64_C(1) << 40;
+  return is_whole && options->*member >= 0 && options->*member <= kMost
+             ? ""
+             : "a whole number from 0 to 2^40";
+}
+
+template <int32_t Options::*member, const auto& choices>
+std::string ReadChoice(std::string_view text, Options* options) {
+  std::string expected;
+  for (const Choice& choice : choices) {
+    if (choice.text == text) {
+      options->*member = choice.value;
+      return "";
+    }
+    expected.append(expected.empty() ? "" : ", ").append(choice.text);
+  }
+  return expected;
+}
+
+std::string ReadFalse(std::string_view text, Options*) {
+  return text == "false" || text == "0" ? ""
+                                        : "false, since models are compiled again for each shape";
+}
+
+std::string ReadNothing(std::string_view text, Options*) {
+  return text.empty() ? "" : "nothing, since drivers as libraries of their own are not opened";
+}
+
+using Read = std::string (*)(std::string_view text, Options* options);
+
+constexpr DeputyPluginOption kOptions[] = {
+    {"library", kDeputyOptionString, 0, "",
+     "The library with NNAPI; without it DEPUTY_NNAPI_LIBRARY, or libneuralnetworks.so."},
+    {"execution_preference", kDeputyOptionString, 0, "undefined",
+     "undefined, low_power, fast_single_answer or sustained_speed."},
+    {"execution_priority", kDeputyOptionString, 0, "default",
+     "default, low, medium or high, since feature level 30."},
+    {"accelerator_name", kDeputyOptionString, 0, "",
+     "The device to work on, since feature level 29; without it NNAPI chooses."},
+    {"disable_cpu", kDeputyOptionBool, 0, "false",
+     "Whether to work on devices that are no processors only, since feature level 29."},
+    {"allow_fp16", kDeputyOptionBool, 0, "false",
+     "Whether half precision will do, since feature level 28."},
+    {"allow_dynamic_dimensions", kDeputyOptionBool, 0, "false",
+     "false: models are compiled again for each shape."},
+    {"use_burst_mode", kDeputyOptionBool, 0, "false",
+     "Whether inferences follow each other closely, since feature level 29."},
+    {"support_library_path", kDeputyOptionString, 0, "",
+     "Nothing: drivers as libraries of their own are not opened."},
+    {"shared_memory", kDeputyOptionBool, 0, "false",
+     "Whether constants, inputs and outputs are handed over in shared memory, not by pointer."},
+    {"cache_dir", kDeputyOptionString, 0, "",
+     "The folder where NNAPI keeps compiled models, since feature level 29; needs model_token."},
+    {"model_token", kDeputyOptionString, 0, "", "What tells the model from others in the folder."},
+    {"max_number_delegated_partitions", kDeputyOptionInt, 0, "0",
+     "How many partitions are taken at most, the largest ones; 0: all."},
+    {"compilation_timeout_us", kDeputyOptionInt, 0, "0",
+     "Microseconds for a compilation, on one device, since feature level 30; 0: any."},
+    {"execution_timeout_us", kDeputyOptionInt, 0, "0",
+     "Microseconds for an inference, on one device, since feature level 30; 0: any."},
+};
+
+constexpr Read kReaders[] = {
+    ReadText<&Options::library>,
+    ReadChoice<&Options::preference, kPreferences>,
+    ReadChoice<&Options::priority, kPriorities>,
+    ReadText<&Options::accelerator_name>,
+    ReadBool<&Options::disable_cpu>,
+    ReadBool<&Options::allow_fp16>,
+    ReadFalse,
+    ReadBool<&Options::use_burst_mode>,
+    ReadNothing,
+    ReadBool<&Options::shared_memory>,
+    ReadText<&Options::cache_dir>,
+    ReadText<&Options::model_token>,
+    ReadCount<&Options::max_partitions>,
+    ReadCount<&Options::compile_timeout_us>,
+    ReadCount<&Options::execution_timeout_us>,
+};
+static_assert(std::size(kOptions) == std::size(kReaders));
+
+std::string ReadOption(std::string_view key, std::string_view value, Options* options) {
+  std::string names;
+  for (size_t i = 0; i < std::size(kOptions); ++i) {
+    if (key == kOptions[i].name) {
+      const std::string expected = kReaders[i](value, options);
+      if (expected.empty()) return "";
+      return "option '" + std::string(key) + "': expected " + expected + ", found '" +
+             std::string(value) + "'";
+    }
+    names.append(names.empty() ? "" : ", ").append(kOptions[i].name);
+  }
+  return "option '" + std::string(key) + "': expected one of " + names;
+}
+
+}  // namespace
+
+std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
+                         Options* options) {
+  Options parsed = *options;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
+                                           values[i] == nullptr ? "" : values[i], &parsed);
+    if (!problem.empty()) return problem;
+  }
+  if (!parsed.cache_dir.empty() && parsed.model_token.empty()) {
+    return "option 'cache_dir': expected a 'model_token' with it";
+  }
+  *options = std::move(parsed);
+  return "";
+}
+
+std::span<const DeputyPluginOption> PluginOptions() { return kOptions; }
+
+}  // namespace deputy::nnapi

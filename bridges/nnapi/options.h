@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegate's options, as texts.
+#ifndef DEPUTY_BRIDGES_NNAPI_OPTIONS_H_
+#define DEPUTY_BRIDGES_NNAPI_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "deputy/deputy_plugin.h"
+
+namespace deputy::nnapi {
+
+struct Options {
+  std::string library;           // "": DEPUTY_NNAPI_LIBRARY or the default name
+  std::string accelerator_name;  // "": any
+  std::string cache_dir, model_token;
+  int32_t preference = -1;  // a PreferenceCode, -1: none
+  int32_t priority = 0;     // a PriorityCode, 0: none
+  bool disable_cpu = false;
+  bool allow_fp16 = false;
+  bool use_burst_mode = false;
+  bool shared_memory = false;
+  int64_t max_partitions = 0;      // 0: any number
+  int64_t compile_timeout_us = 0;  // 0: none
+  int64_t execution_timeout_us = 0;
+};
+
+// Reads texts into `options`, which keeps what no key names and is unchanged on failure. Of a key
+// that comes twice the last one counts. Returns "" or what is wrong.
+std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
+                         Options* options);
+
+// The options as deputy_plugin describes them. The array lives as long as the process.
+std::span<const DeputyPluginOption> PluginOptions();
+
+}  // namespace deputy::nnapi
+
+#endif  // DEPUTY_BRIDGES_NNAPI_OPTIONS_H_

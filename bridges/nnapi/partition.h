@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegate's node: the nodes that it replaces as one compiled model of NNAPI.
+//
+// Threads: as an interpreter, which owns it: one at a time.
+#ifndef DEPUTY_BRIDGES_NNAPI_PARTITION_H_
+#define DEPUTY_BRIDGES_NNAPI_PARTITION_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bridges/nnapi/definition.h"
+#include "bridges/nnapi/library.h"
+#include "bridges/nnapi/options.h"
+#include "bridges/nnapi/shared_block.h"
+#include "deputy/common.h"
+
+namespace deputy::nnapi {
+
+// What all partitions of a delegate share.
+struct Engine {
+  Options options;
+  std::shared_ptr<const Library> library;
+  Devices devices;
+};
+
+class Partition {
+ public:
+  Partition(const Engine& engine, const TfLiteDelegateParams& params);
+  ~Partition();
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  // Builds and compiles the model, once, while the delegate is applied: shapes do not change as
+  // long as the node is there. What fails is reported to the context.
+  TfLiteStatus Prepare(TfLiteContext* context);
+  // One execution; returns when its outputs are written.
+  TfLiteStatus Invoke(TfLiteContext* context);
+
+ private:
+  // Each returns "" or which function failed, and how.
+  std::string Build(TfLiteContext* context);
+  std::string ShareConstants(const TfLiteContext& context);
+  std::string Compile();
+  std::string Configure();
+  std::string SetCaching();
+  std::string ShareArguments(const TfLiteContext& context);
+  std::string Execute(TfLiteContext* context);
+  std::string SetArguments(const TfLiteContext& context, ANeuralNetworksExecution* execution);
+  std::string Compute(ANeuralNetworksExecution* execution);
+  void Clear();
+
+  const Functions& functions() const { return engine_.library->functions; }
+
+  const Engine& engine_;
+  std::vector<int> nodes_, given_inputs_;
+  std::vector<int> inputs_;  // the model's: tensors of the host's
+  std::vector<int> outputs_;
+  SharedBlock constants_block_, arguments_block_;
+  SharedConstants constants_;
+  std::vector<size_t> input_offsets_, output_offsets_;  // in the block of arguments
+  // It keeps values that the model borrows.
+  std::unique_ptr<Definition> definition_;
+  ANeuralNetworksModel* model_ = nullptr;
+  ANeuralNetworksCompilation* compilation_ = nullptr;
+  ANeuralNetworksBurst* burst_ = nullptr;
+};
+
+}  // namespace deputy::nnapi
+
+#endif  // DEPUTY_BRIDGES_NNAPI_PARTITION_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that this process and a driver's share: a file without a name, mapped here and known to
+// NNAPI.
+#ifndef DEPUTY_BRIDGES_NNAPI_SHARED_BLOCK_H_
+#define DEPUTY_BRIDGES_NNAPI_SHARED_BLOCK_H_
+
+#include <cstddef>
+#include <string>
+
+#include "bridges/nnapi/nnapi.h"
+
+namespace deputy::nnapi {
+
+class SharedBlock {
+ public:
+  SharedBlock() = default;
+  ~SharedBlock();
+  SharedBlock(const SharedBlock&) = delete;
+  SharedBlock& operator=(const SharedBlock&) = delete;
+
+  // Makes it, in place of one that was there; `functions` outlive it. Returns "" or what failed.
+  std::string Create(const Functions& functions, size_t bytes);
+  void Free();
+
+  // Null if there is none.
+  char* data() const { return data_; }
+  const ANeuralNetworksMemory* memory() const { return memory_; }
+
+ private:
+  const Functions* functions_ = nullptr;
+  int file_ = -1;
+  char* data_ = nullptr;
+  size_t bytes_ = 0;
+  ANeuralNetworksMemory* memory_ = nullptr;
+};
+
+// `offset` rounded up to where a tensor may lie.
+inline size_t AlignedOffset(size_t offset) { return (offset + 63) & ~static_cast<size_t>(63); }
+
+}  // namespace deputy::nnapi
+
+#endif  // DEPUTY_BRIDGES_NNAPI_SHARED_BLOCK_H_
