@@ -59,7 +59,8 @@ void DefinePlain(const Operation& op) {
 }
 
 void DefineCompare(const Operation& op) {
-  if (!op.ExpectInputs(2, 2) || !op.ExpectSameType(op.in(0), op.in(1)) ||
+  // Where scales differ, the CPU compares what they are rounded to, NNAPI what they stand for.
+  if (!op.ExpectInputs(2, 2) || !op.ExpectSameQuantisation(op.in(0), op.in(1)) ||
       !op.ExpectType(op.out(0), kTfLiteBool)) {
     return;
   }

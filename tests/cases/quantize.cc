@@ -51,6 +51,8 @@ const Row kRows[] = {
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {0}},
     {kTfLiteBuiltinDequantize, kTfLiteFloat16, kTfLiteFloat32, {65, 1031}},
     {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteInt8, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteFloat32, kTfLiteInt32, {7, 31}},
+    {kTfLiteBuiltinCast, kTfLiteInt32, kTfLiteFloat32, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteFloat16, kTfLiteInt32, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteInt32, kTfLiteFloat16, {7, 31}},
     {kTfLiteBuiltinCast, kTfLiteInt64, kTfLiteBool, {7, 31}},

@@ -76,6 +76,7 @@ const MoveRow kRows[] = {
      {},
      "expected 0 or more"},
     {kBatchToSpace, "BATCH_TO_SPACE_ND", {{4, 3, 4, 2}}, {Vector({2, 2}), Pairs({1, 0, 0, 3})}, {}},
+    {kBatchToSpace, "BATCH_TO_SPACE_ND", {{4, 3, 4, 2}}, {Vector({2, 2}), Pairs({0, 0, 0, 0})}, {}},
     {kBatchToSpace,
      "BATCH_TO_SPACE_ND",
      {{4, 3, 4, 2}},

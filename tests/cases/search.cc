@@ -35,23 +35,27 @@ const Row kTopRows[] = {
     {{}, 1, "expected 1 dimension or more"},
 };
 
-OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row) {
+OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row,
+               TfLiteType found = kTfLiteInt64) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   const int input = graph.Add(builder.AddTensor(type, row.shape, "input"));
   const int axis = graph.AddNumbers<int32_t>(kTfLiteInt32, {}, {row.number}, "axis");
-  const int output = builder.AddTensor(kTfLiteInt64, {1}, "output");
+  const int output = builder.AddTensor(found, {1}, "output");
+  const auto written =
+      found == kTfLiteInt64 ? schema::TensorType::INT64 : schema::TensorType::INT32;
   if (max) {
     builder.AddOp(kTfLiteBuiltinArgMax, {input, axis}, {output},
-                  schema::CreateArgMaxOptions(builder.fbb(), schema::TensorType::INT64));
+                  schema::CreateArgMaxOptions(builder.fbb(), written));
   } else {
     builder.AddOp(kTfLiteBuiltinArgMin, {input, axis}, {output},
-                  schema::CreateArgMinOptions(builder.fbb(), schema::TensorType::INT64));
+                  schema::CreateArgMinOptions(builder.fbb(), written));
   }
   const auto feeds = graph.Finish();
   builder.SetOutputs({output});
   return {std::string(max ? "ARG_MAX " : "ARG_MIN ") + TfLiteTypeGetName(type) + " " +
-              Text(row.shape) + std::to_string(row.number) + graph.suffix(),
+              Text(row.shape) + std::to_string(row.number) +
+              (found == kTfLiteInt64 ? "" : " to INT32") + graph.suffix(),
           Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
@@ -132,6 +136,10 @@ std::vector<OpCase> SearchCases() {
       for (Known known : {Known::kBefore, Known::kAtRunTime}) {
         cases.push_back(MakeArg(true, type, known, row));
         cases.push_back(MakeArg(false, type, known, row));
+        if (known == Known::kBefore && row.shape.size() == 2) {
+          cases.push_back(MakeArg(true, type, known, row, kTfLiteInt32));
+          cases.push_back(MakeArg(false, type, known, row, kTfLiteInt32));
+        }
       }
     }
     for (const Shape& shape : {Shape{9}, Shape{2, 3, 4}, Shape{3, 0}}) {

@@ -259,8 +259,10 @@ void Encode(const Value& value, const Operand& operand, void* data) {
       const auto written = static_cast<float>(number);
       memcpy(bytes + i * 4, &written, 4);
     } else if (operand.type == kTensorInt32) {
-      const bool fits = number >= -9.2e18 && number <= 9.2e18;
-      const auto written = static_cast<int32_t>(fits ? static_cast<int64_t>(number) : 0);
+      const double bounded = number > INT32_MAX   ? INT32_MAX
+                             : number < INT32_MIN ? INT32_MIN
+                                                  : number;
+      const auto written = std::isnan(number) ? INT32_MAX : static_cast<int32_t>(bounded);
       memcpy(bytes + i * 4, &written, 4);
     } else if (operand.type == kTensorBool8) {
       bytes[i] = number != 0 ? 1 : 0;

@@ -508,6 +508,13 @@ double Unary(int32_t code, double x) {
   }
 }
 
+// Wraps, as int32 does.
+double BinaryOfInts(int32_t code, double a, double b) {
+  const auto x = static_cast<uint32_t>(static_cast<int32_t>(a));
+  const auto y = static_cast<uint32_t>(static_cast<int32_t>(b));
+  return static_cast<int32_t>(code == kAdd ? x + y : code == kSub ? x - y : x * y);
+}
+
 double Binary(int32_t code, double a, double b) {
   switch (code) {
     case kAdd:
@@ -555,6 +562,10 @@ std::string Compute(int32_t code, const std::vector<Value>& in,
     case kSub:
     case kMul:
     case kDiv:
+      if (types[0]->type == kTensorInt32) {
+        Pairs(in, out, [&](double a, double b) { return BinaryOfInts(code, a, b); });
+        return "";
+      }
       Pairs(in, out, [&](double a, double b) { return Fuse(Binary(code, a, b), IntAt(in[2])); });
       return "";
     case kMaximum:
@@ -580,8 +591,7 @@ std::string Compute(int32_t code, const std::vector<Value>& in,
       }
       return "";
     case kCast:
-      Map(in[0], out, [](double x) { return std::trunc(x); });
-      if (types[0]->type == kTensorInt32) Map(in[0], out, [](double x) { return x; });
+      out->data = in[0].data;
       return "";
     case kConv2d:
     case kDepthwiseConv2d:
@@ -675,7 +685,11 @@ std::string Compute(int32_t code, const std::vector<Value>& in,
       });
       return "";
     default:
-      Map(in[0], out, [&](double x) { return Unary(code, x); });
+      Map(in[0], out, [&](double x) {
+        const double y = Unary(code, x);
+        // Minus the least int32 is itself.
+        return types[0]->type == kTensorInt32 && y > INT32_MAX ? INT32_MIN : y;
+      });
       return "";
   }
 }
