@@ -10,7 +10,6 @@ namespace deputy::nnapi {
 namespace {
 
 constexpr char kDefaultName[] = "libneuralnetworks.so";
-constexpr char kVariable[] = "DEPUTY_NNAPI_LIBRARY";
 
 constexpr const char* kResults[] = {
     "NO_ERROR",
@@ -33,14 +32,14 @@ constexpr const char* kResults[] = {
 // Where the name came from, for texts: "libneuralnetworks.so, its default name".
 std::string Describe(const std::string& name, const std::string& option) {
   if (!option.empty()) return "'" + name + "', which the options name";
-  const bool is_default = name == kDefaultName && std::getenv(kVariable) == nullptr;
+  const bool is_default = name == kDefaultName && std::getenv("DEPUTY_NNAPI_LIBRARY") == nullptr;
   return "'" + name + "', " +
          (is_default ? "its default name" : "which DEPUTY_NNAPI_LIBRARY names");
 }
 
 std::string NameFor(const std::string& option) {
   if (!option.empty()) return option;
-  const char* const chosen = std::getenv(kVariable);
+  const char* const chosen = std::getenv("DEPUTY_NNAPI_LIBRARY");
   return chosen == nullptr || *chosen == '\0' ? kDefaultName : chosen;
 }
 

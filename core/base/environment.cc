@@ -17,9 +17,22 @@ namespace {
 constexpr std::string_view kPrefix = "DEPUTY_";
 
 constexpr const char* kKnown[] = {
-    "ARITHMETIC",   "CLBLAST_LIBRARY", "CPU",           "DELEGATE_POLICY", "LIBRARY", "GPU_FAULTS",
-    "NPU",          "NPU_FAULTS",      "OPENCL_DEVICE", "OPENCL_LIBRARY",  "PLAN",    "PLUGIN_PATH",
-    "PLUGIN_PROBE", "PRECISION",       "VALIDATION",
+    "ARITHMETIC",
+    "CLBLAST_LIBRARY",
+    "CPU",
+    "DELEGATE_POLICY",
+    "LIBRARY",
+    "GPU_FAULTS",
+    "NNAPI_LIBRARY",
+    "NPU",
+    "NPU_FAULTS",
+    "OPENCL_DEVICE",
+    "OPENCL_LIBRARY",
+    "PLAN",
+    "PLUGIN_PATH",
+    "PLUGIN_PROBE",
+    "PRECISION",
+    "VALIDATION",
 };
 
 // How many letters have to be changed, added or left out to make one of the other.
