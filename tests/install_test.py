@@ -74,6 +74,7 @@ class InstallTest(unittest.TestCase):
                      'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
+                     'deputy/plugins/libdeputy_nnapi.so',
                      'cmake/Deputy/DeputyConfig.cmake'):
             self.assertTrue((self.libraries / path).is_file(), path)
 

@@ -8,11 +8,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/nnapi_delegate_c_api.h"
 #include "tests/model_builder.h"
 #include "tests/paths.h"
 #include "tests/plugin_support.h"
@@ -393,6 +398,74 @@ TEST_F(NnapiBridge, another_shape_is_compiled_anew) {
     EXPECT_EQ(library.Count("alive"), alive);
   }
   EXPECT_EQ(library.Count("operations"), 16);
+}
+
+// ---- The C API's own functions ------------------------------------------------------------------
+
+// With the plug-in on the search path and what names NNAPI's library, "" for nothing.
+class NnapiOfTheCApi : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("DEPUTY_PLUGIN_PATH", BuildPath("libdeputy_nnapi.so").c_str(), 1);
+    DeputySetDefaultReporter(
+        [](void* text, const char* format, va_list arguments) {
+          char line[500];
+          std::vsnprintf(line, sizeof line, format, arguments);
+          static_cast<std::string*>(text)->append(line);
+        },
+        &reported_);
+  }
+  void TearDown() override {
+    DeputySetDefaultReporter(nullptr, nullptr);
+    unsetenv("DEPUTY_PLUGIN_PATH");
+    unsetenv("DEPUTY_NNAPI_LIBRARY");
+  }
+  static Handle Create(const std::string& library, const TfLiteNnapiDelegateOptions* options) {
+    setenv("DEPUTY_NNAPI_LIBRARY", library.c_str(), 1);
+    Handle delegate(TfLiteNnapiDelegateCreate(options), &TfLiteNnapiDelegateDelete);
+    EXPECT_NE(delegate, nullptr);
+    return delegate;
+  }
+  // How many of the four nodes it takes.
+  static int Taken(const Handle& delegate) {
+    TestInterpreter t(Chain());
+    EXPECT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
+    EXPECT_EQ(Infer(&t), OnCpu());
+    return Delegated(&t);
+  }
+  std::string reported_;
+};
+
+TEST_F(NnapiOfTheCApi, makes_the_bridge_where_the_environment_names_a_library) {
+  const Double library;
+  EXPECT_EQ(Taken(Create(library.path(), nullptr)), 4);
+  EXPECT_THAT(library.Dump(), HasSubstr("compilation device double-npu\n"));
+  library.Reset();
+  TfLiteNnapiDelegateOptions options = TfLiteNnapiDelegateOptionsDefault();
+  options.execution_preference = TfLiteNnapiDelegateOptions::kFastSingleAnswer;
+  options.accelerator_name = "double-cpu";
+  options.cache_dir = "/nowhere";
+  options.model_token = "chain";
+  options.allow_fp16 = 1;
+  options.max_number_delegated_partitions = -1;
+  EXPECT_EQ(Taken(Create(library.path(), &options)), 4);
+  EXPECT_THAT(library.Dump(),
+              HasSubstr("compilation device double-cpu preference 1 cache /nowhere token "));
+  EXPECT_EQ(library.Count("Model_relaxComputationFloat32toFloat16"), 1);
+  EXPECT_EQ(library.Count("alive"), 0);
+  EXPECT_EQ(reported_, "");
+}
+
+TEST_F(NnapiOfTheCApi, claims_nothing_where_there_is_none) {
+  EXPECT_EQ(Taken(Create("", nullptr)), 0);
+  EXPECT_EQ(reported_, "");
+  EXPECT_EQ(Taken(Create("/nowhere/libneuralnetworks.so", nullptr)), 0);
+  EXPECT_THAT(reported_, HasSubstr("'/nowhere/libneuralnetworks.so', which DEPUTY_NNAPI_LIBRARY"));
+  reported_.clear();
+  setenv("DEPUTY_PLUGIN_PATH", "/nowhere", 1);
+  EXPECT_EQ(Taken(Create(DoublePath(), nullptr)), 0);
+  EXPECT_THAT(reported_, HasSubstr("nnapi"));
+  TfLiteNnapiDelegateDelete(nullptr);
 }
 
 }  // namespace

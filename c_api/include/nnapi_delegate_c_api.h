@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NNAPI delegate's functions, for programs that link them. There is no NNAPI outside Android,
-// so this delegate claims no node.
+// The NNAPI delegate's functions, for programs that link them. Where the environment variable
+// DEPUTY_NNAPI_LIBRARY names NNAPI's library, the delegate is that of the plug-in
+// libdeputy_nnapi.so (docs/nnapi.md); otherwise, and where that cannot be had, which is reported,
+// it claims no node.
 #ifndef DEPUTY_C_API_INCLUDE_NNAPI_DELEGATE_C_API_H_
 #define DEPUTY_C_API_INCLUDE_NNAPI_DELEGATE_C_API_H_
 
@@ -11,7 +13,7 @@
 extern "C" {
 #endif
 
-// Options of the delegate; stored, without effect. Strings are borrowed.
+// Options of the delegate; strings are copied.
 typedef struct TfLiteNnapiDelegateOptions {
   // What the accelerator should strive for.
   enum ExecutionPreference {
@@ -26,7 +28,7 @@ typedef struct TfLiteNnapiDelegateOptions {
   } execution_preference;
   // The accelerator to use; NULL for any.
   const char* accelerator_name;
-  // Where compiled models are kept; NULL for nowhere.
+  // Where compiled models are kept, with a model_token; NULL for nowhere.
   const char* cache_dir;
   // Names the model in the cache.
   const char* model_token;
@@ -36,7 +38,7 @@ typedef struct TfLiteNnapiDelegateOptions {
   int allow_fp16;
   // At most this many partitions; 0 or less for any number.
   int max_number_delegated_partitions;
-  // A loaded support library, or NULL.
+  // Without effect.
   void* nnapi_support_library_handle;
 } TfLiteNnapiDelegateOptions;
 

@@ -1,10 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NNAPI delegate's C functions. The delegate claims no node; see noop_delegate.h.
+// The NNAPI delegate's C functions: the plug-in "nnapi" where DEPUTY_NNAPI_LIBRARY asks for it,
+// else a delegate that claims no node; see noop_delegate.h.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "c_api/include/nnapi_delegate_c_api.h"
 #include "c_api/src/noop_delegate.h"
+#include "c_api/src/objects.h"
+#include "core/plugin/plugin_delegate.h"
+
+namespace {
+
+using Pairs = std::vector<std::pair<const char*, std::string>>;
+
+const char* PreferenceName(int preference) {
+  switch (preference) {
+    case TfLiteNnapiDelegateOptions::kLowPower:
+      return "low_power";
+    case TfLiteNnapiDelegateOptions::kFastSingleAnswer:
+      return "fast_single_answer";
+    case TfLiteNnapiDelegateOptions::kSustainedSpeed:
+      return "sustained_speed";
+    default:
+      return "undefined";
+  }
+}
+
+// As docs/nnapi.md names them.
+Pairs ToPairs(const TfLiteNnapiDelegateOptions& options) {
+  Pairs pairs = {
+      {"execution_preference", PreferenceName(options.execution_preference)},
+      {"disable_cpu", options.disallow_nnapi_cpu != 0 ? "true" : "false"},
+      {"allow_fp16", options.allow_fp16 != 0 ? "true" : "false"},
+      {"max_number_delegated_partitions",
+       std::to_string(std::max(options.max_number_delegated_partitions, 0))},
+  };
+  if (options.accelerator_name != nullptr) {
+    pairs.emplace_back("accelerator_name", options.accelerator_name);
+  }
+  // One without the other means nothing.
+  if (options.cache_dir != nullptr && options.model_token != nullptr) {
+    pairs.emplace_back("cache_dir", options.cache_dir);
+    pairs.emplace_back("model_token", options.model_token);
+  }
+  return pairs;
+}
+
+// Null, with the reason reported, where there is no such plug-in or it gives no delegate.
+TfLiteDelegate* CreateBridge(const TfLiteNnapiDelegateOptions& options) {
+  return deputy::Guard(nullptr, [&]() -> TfLiteDelegate* {
+    deputy::ErrorReporter reporter;
+    auto library = deputy::PluginLibrary::Load("nnapi", false, &reporter);
+    if (library == nullptr) return nullptr;
+    const Pairs pairs = ToPairs(options);
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : pairs) {
+      keys.push_back(key);
+      values.push_back(value.c_str());
+    }
+    return deputy::CreatePluginDelegate(std::move(library),
+                                        {keys.data(), values.data(), keys.size()}, &reporter);
+  });
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -16,12 +81,25 @@ TfLiteNnapiDelegateOptions TfLiteNnapiDelegateOptionsDefault(void) {
   return options;
 }
 
-TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions*) {
+TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions* options) {
+  const char* const library = std::getenv("DEPUTY_NNAPI_LIBRARY");
+  if (library != nullptr && *library != '\0') {
+    TfLiteDelegate* const bridge =
+        CreateBridge(options == nullptr ? TfLiteNnapiDelegateOptionsDefault() : *options);
+    if (bridge != nullptr) return bridge;
+  }
   auto* delegate = new (std::nothrow) TfLiteDelegate();
   if (delegate != nullptr) delegate->Prepare = deputy::NoOpPrepare;
   return delegate;
 }
 
-void TfLiteNnapiDelegateDelete(TfLiteDelegate* delegate) { delete delegate; }
+void TfLiteNnapiDelegateDelete(TfLiteDelegate* delegate) {
+  if (delegate == nullptr || delegate->Prepare == deputy::NoOpPrepare) {
+    delete delegate;
+    return;
+  }
+  deputy::ErrorReporter reporter;
+  deputy::DeletePluginDelegate(delegate, &reporter);
+}
 
 }  // extern "C"

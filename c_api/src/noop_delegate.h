@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delegates that programs expect to exist and that claim no node here: XNNPACK, because the CPU
-// kernels need no help, and NNAPI, because there is none.
+// kernels need no help, and NNAPI, where there is none.
 #ifndef DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
 #define DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
 
