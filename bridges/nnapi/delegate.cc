@@ -79,6 +79,7 @@ TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* 
       context->PreviewDelegatePartitioning(context, array.get(), &partitions, &count);
   if (status != kTfLiteOk) return status;
   std::vector<const TfLiteIntArray*> replaced;
+  replaced.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) replaced.push_back(partitions[i].nodes_to_replace);
   std::stable_sort(replaced.begin(), replaced.end(),
                    [](const auto* a, const auto* b) { return a->size > b->size; });

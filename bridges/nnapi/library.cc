@@ -150,7 +150,7 @@ std::string ChooseDevices(const Library& library, const std::string& accelerator
            "' has no functions to choose a device, which came with feature level 29";
   }
   std::vector<Device> devices;
-  const std::string problem = ListDevices(library.functions, &devices);
+  std::string problem = ListDevices(library.functions, &devices);
   if (!problem.empty()) return problem;
   std::string names;
   for (const Device& device : devices) {

@@ -145,8 +145,8 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
                          Options* options) {
   Options parsed = *options;
   for (size_t i = 0; i < count; ++i) {
-    const std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
-                                           values[i] == nullptr ? "" : values[i], &parsed);
+    std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
+                                     values[i] == nullptr ? "" : values[i], &parsed);
     if (!problem.empty()) return problem;
   }
   if (!parsed.cache_dir.empty() && parsed.model_token.empty()) {

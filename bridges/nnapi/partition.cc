@@ -68,7 +68,7 @@ std::string Partition::ShareConstants(const TfLiteContext& context) {
     constants_.offsets[index] = bytes;
     bytes = AlignedOffset(bytes + tensor.bytes);
   }
-  const std::string problem = constants_block_.Create(functions(), bytes);
+  std::string problem = constants_block_.Create(functions(), bytes);
   if (!problem.empty()) return problem;
   for (const auto& [index, offset] : constants_.offsets) {
     const TfLiteTensor& tensor = context.tensors[index];
@@ -80,10 +80,10 @@ std::string Partition::ShareConstants(const TfLiteContext& context) {
 
 std::string Partition::Build(TfLiteContext* context) {
   if (engine_.options.shared_memory) {
-    const std::string problem = ShareConstants(*context);
+    std::string problem = ShareConstants(*context);
     if (!problem.empty()) return problem;
   }
-  const std::string problem = ErrorText("Model_create", functions().Model_create(&model_));
+  std::string problem = ErrorText("Model_create", functions().Model_create(&model_));
   if (!problem.empty()) return problem;
   definition_ =
       std::make_unique<Definition>(context, engine_.devices.feature_level, &functions(), model_,
