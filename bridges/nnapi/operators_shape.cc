@@ -220,6 +220,20 @@ void DefineStridedSlice(const Operation& op) {
   op.Finish();
 }
 
+// What a driver does with an index beyond the end is its own affair: it is asked for those alone
+// that are known to be within `extent`.
+bool ExpectIndices(const Operation& op, int input, int extent) {
+  std::vector<int32_t> indices;
+  if (!op.ReadInts(input, &indices)) return false;
+  if (std::all_of(indices.begin(), indices.end(),
+                  [extent](int32_t index) { return index >= 0 && index < extent; })) {
+    return true;
+  }
+  op.definition->Refuse(kDeputyReasonParameter,
+                        "indices: expected all of them from 0 to " + std::to_string(extent - 1));
+  return false;
+}
+
 void DefineGather(const Operation& op) {
   const auto& params = op.params<TfLiteGatherParams>();
   int32_t axis = 0;
@@ -231,6 +245,7 @@ void DefineGather(const Operation& op) {
     op.definition->Refuse(kDeputyReasonParameter, "batches, or a scalar of indices");
     return;
   }
+  if (!ExpectIndices(op, 1, op.in(0).dims->data[axis])) return;
   op.definition->Input(op.In(0));
   op.definition->Int(axis);
   op.definition->Input(op.In(1));
@@ -289,6 +304,7 @@ void DefineEmbeddingLookup(const Operation& op) {
     op.definition->Refuse(kDeputyReasonShape, "values: expected at least 2 dimensions");
     return;
   }
+  if (!ExpectIndices(op, 0, op.in(1).dims->data[0])) return;
   op.FinishWith(2);
 }
 
