@@ -267,7 +267,7 @@ Target MakeTarget(const TargetRow& row, const std::string& build_folder) {
   if (row.table[0] != '\0') return CpuTarget(row.table, row.threads);
   PluginOptions options = row.options;
   for (auto& [key, value] : options) {
-    if (key == "library") value = build_folder + "/" + value;
+    if (key == "library") value.insert(0, "/").insert(0, build_folder);
   }
   Target target = PluginTarget(row.name, build_folder + "/" + row.library, options, row.may_refuse);
   target.known_differences = row.known_differences;
