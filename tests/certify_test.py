@@ -114,9 +114,11 @@ class Right(unittest.TestCase):
             self.assertIn("operators/ADD", files["html"].read_text(encoding="utf-8"))
 
     def test_ours_are_certified(self):
+        doubles = BUILD / "tests" / "doubles"
         ours = [str(BUILD / "examples" / "libsoftmax_delegate.so"),
                 str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate",
-                "cpu"]
+                "cpu", f"nnapi,library={doubles}/libneuralnetworks.so",
+                f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so"]
         if (BUILD / "libdeputy_xnnpack.so").exists():
             ours.append("xnnpack")
         for library in ours:
