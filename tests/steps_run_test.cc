@@ -488,6 +488,29 @@ TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
   }
 }
 
+// Layers of 1x1 with strides far beyond the image, one behind the other: 1 is left of 5x6 pixels.
+TEST_F(Steps, huge_strides_are_harmless) {
+  for (const int stride : {64, 1 << 16, std::numeric_limits<int>::max()}) {
+    ModelBuilder m;
+    int value = m.AddTensor(kTfLiteFloat32, {1, 5, 6, 3});
+    m.SetInputs({value});
+    for (int n = 0; n < 8; ++n) {
+      const int w =
+          m.AddConstant<float>(kTfLiteFloat32, {3, 1, 1, 3}, {1, -1, 0, 0.5f, 2, 0, 0, 0, 1});
+      const int b = m.AddConstant<float>(kTfLiteFloat32, {3}, {0, -3, 1});
+      const int out = m.AddTensor(kTfLiteFloat32, n == 0 ? Shape{1, 5, 6, 3} : Shape{1, 1, 1, 3});
+      const int step = n == 0 ? 1 : stride;
+      m.AddOp(kTfLiteBuiltinConv2d, {value, w, b}, {out},
+              schema::CreateConv2DOptions(m.fbb(), schema::Padding::VALID, step, step));
+      value = out;
+    }
+    m.SetOutputs({value});
+    const std::vector<uint8_t> model = m.Finish();
+    EXPECT_TRUE(RunGraph(model, {}).outputs == RunGraph(model, {.node_by_node = true}).outputs)
+        << stride;
+  }
+}
+
 // A layer and its HARD_SWISH, between which another layer stands, run by themselves where clients
 // have brought memory: then they read all pixels' places.
 TEST_F(Steps, readers_may_run_by_themselves) {

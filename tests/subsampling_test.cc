@@ -82,6 +82,23 @@ TEST(Subsample, a_pointwise_layer_hands_it_on) {
   EXPECT_THAT(twice.Strides(), ElementsAre(1, 6, 3, 1, 1, 1));
 }
 
+// Models are not trusted: strides of 2^16 twice are beyond an int.
+TEST(Subsample, strides_beyond_all_images_are_left_alone) {
+  const StepOffer huge = {
+      .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {1 << 16, 1 << 16}};
+  Plan plan(4);
+  plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
+  EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));
+  // Many small ones, too.
+  Plan chain(21);
+  chain.Node({0}, 1, &k3x3);
+  for (int i = 1; i < 20; ++i) chain.Node({i}, i + 1, &k1x1Stride3);
+  for (int stride : chain.Strides()) {
+    EXPECT_GE(stride, 1);
+    EXPECT_LE(stride, 1 << 15);
+  }
+}
+
 // It would have to read pixels that are apart.
 TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
   Plan of_input(3);

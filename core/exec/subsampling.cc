@@ -2,11 +2,19 @@
 #include "core/exec/subsampling.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 namespace deputy {
 namespace {
+
+// Strides multiply along a chain of layers. Beyond this, which no image needs, nothing is left out.
+constexpr int64_t kMostStride = 1 << 15;
+
+bool IsModest(const PixelStride& first, const PixelStride& second) {
+  return int64_t{first.y} * second.y <= kMostStride && int64_t{first.x} * second.x <= kMostStride;
+}
 
 // What the readers of a tensor need of it.
 struct Demand {
@@ -65,11 +73,16 @@ class Subsampler {
   PixelStride& StrideOf(int index) { return strides_[static_cast<size_t>(index)]; }
   int InputOf(const Step& layer) const { return nodes_[static_cast<size_t>(layer.head)].inputs[0]; }
 
+  const StepOffer& OfferOf(const Step& layer) const {
+    return *nodes_[static_cast<size_t>(layer.head)].offer;
+  }
+
   // The pixels of its input that a layer needs, if it makes those alone that it is to make.
   PixelStride NeedsOf(const Step& layer) const {
-    const StepOffer& offer = *nodes_[static_cast<size_t>(layer.head)].offer;
-    if (!offer.pointwise || layer.run.input >= 0) return {};
-    return offer.stride * layer.run.output_stride;
+    const StepOffer& offer = OfferOf(layer);
+    const PixelStride& left = layer.run.output_stride;
+    if (!offer.pointwise || layer.run.input >= 0 || !IsModest(offer.stride, left)) return {};
+    return offer.stride * left;
   }
 
   bool CanLeaveOut(const StepRun& run) const {
@@ -80,7 +93,8 @@ class Subsampler {
 
   void Ask(Step* layer) {
     const Demand& demand = DemandOf(layer->run.output);
-    if (CanLeaveOut(layer->run) && demand.readers == TensorAt(layer->run.output).readers) {
+    if (CanLeaveOut(layer->run) && IsModest(OfferOf(*layer).stride, demand.stride) &&
+        demand.readers == TensorAt(layer->run.output).readers) {
       layer->run.output_stride = demand.stride;
     }
     const PixelStride needs = NeedsOf(*layer);
@@ -92,7 +106,7 @@ class Subsampler {
 
   void Settle(Step* layer) {
     StepRun& run = layer->run;
-    const bool is_pointwise = nodes_[static_cast<size_t>(layer->head)].offer->pointwise;
+    const bool is_pointwise = OfferOf(*layer).pointwise;
     const PixelStride given = run.input >= 0 ? PixelStride() : StrideOf(InputOf(*layer));
     if (is_pointwise && given != NeedsOf(*layer)) run.output_stride = {};
     run.input_stride = given;
