@@ -232,8 +232,7 @@ TfLiteStatus Delegation::Restore() {
   return kTfLiteDelegateError;
 }
 
-// ---- Asking
-// ---------------------------------------------------------------------------------------
+// ---- Asking -------------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
   delegate->record.nodes.resize(static_cast<size_t>(subgraph_->node_count()));
