@@ -11,8 +11,8 @@ c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++,
 symbols to themselves. libdeputy_mindspore.so.1 exports, under DEPUTY_1.0, what mindspore/include/*_c.h
 declares, and needs libdeputy.so.1 besides. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
 version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which binds its own
-symbols to itself as well. libdeputy_xnnpack.so, where it is built, exports the entry points alone; so does
-libdeputy_nnapi.so, which needs no more than libdeputy. Last, the object files compiled for a newer instruction set may define no weak
+symbols to itself as well. libdeputy_xnnpack.so, where it is built, exports the entry points alone; so do
+libdeputy_nnapi.so and libdeputy_hexagon.so, which need no more than libdeputy. Last, the object files compiled for a newer instruction set may define no weak
 symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
 """
 import argparse
@@ -150,7 +150,7 @@ def check_xnnpack_library(library):
             yield f'{library}: may not need {needed}'
 
 
-def check_nnapi_library(library):
+def check_bridge(library):
     if exports_of(library).keys() != ENTRY_POINTS:
         yield f'{library} exports {sorted(exports_of(library))}, not {sorted(ENTRY_POINTS)}'
     for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):
@@ -181,7 +181,8 @@ def main(arguments):
         *check_cpu_library(build / 'libdeputy_cpu.so'),
         *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
         *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
-        *check_nnapi_library(build / 'libdeputy_nnapi.so'),
+        *check_bridge(build / 'libdeputy_nnapi.so'),
+        *check_bridge(build / 'libdeputy_hexagon.so'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:
