@@ -488,20 +488,21 @@ TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
   }
 }
 
-// Layers of 1x1 with strides far beyond the image, one behind the other: 1 is left of 5x6 pixels.
+// Layers of 1x1 with strides far beyond the image, one behind the other, behind one of 3x3.
 TEST_F(Steps, huge_strides_are_harmless) {
   for (const int stride : {64, 1 << 16, std::numeric_limits<int>::max()}) {
     ModelBuilder m;
     int value = m.AddTensor(kTfLiteFloat32, {1, 5, 6, 3});
     m.SetInputs({value});
     for (int n = 0; n < 8; ++n) {
-      const int w =
-          m.AddConstant<float>(kTfLiteFloat32, {3, 1, 1, 3}, {1, -1, 0, 0.5f, 2, 0, 0, 0, 1});
+      const int filter = n == 0 ? 3 : 1, step = n == 0 ? 1 : stride;
+      std::vector<float> weights(static_cast<size_t>(9 * filter * filter));
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 4) - 1;
+      const int w = m.AddConstant<float>(kTfLiteFloat32, {3, filter, filter, 3}, weights);
       const int b = m.AddConstant<float>(kTfLiteFloat32, {3}, {0, -3, 1});
       const int out = m.AddTensor(kTfLiteFloat32, n == 0 ? Shape{1, 5, 6, 3} : Shape{1, 1, 1, 3});
-      const int step = n == 0 ? 1 : stride;
       m.AddOp(kTfLiteBuiltinConv2d, {value, w, b}, {out},
-              schema::CreateConv2DOptions(m.fbb(), schema::Padding::VALID, step, step));
+              schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, step, step));
       value = out;
     }
     m.SetOutputs({value});
