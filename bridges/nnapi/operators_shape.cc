@@ -90,11 +90,13 @@ void DefineSqueeze(const Operation& op) {
   if (!ExpectMoved(op, 1, 1)) return;
   const TfLiteIntArray& dims = *op.in(0).dims;
   std::vector<int32_t> axes;
-  const auto* params = static_cast<const TfLiteSqueezeParams*>(op.node->builtin_data);
-  const int count = params == nullptr ? 0 : params->num_squeeze_dims;
+  const TfLiteSqueezeParams every_axis{};
+  const auto* given = static_cast<const TfLiteSqueezeParams*>(op.node->builtin_data);
+  const TfLiteSqueezeParams& params = given == nullptr ? every_axis : *given;
+  const int count = params.num_squeeze_dims;
   for (int i = 0; i < std::min(count, 8); ++i) {
     int32_t axis = 0;
-    if (!op.ToAxis(params->squeeze_dims[i], dims.size, &axis)) return;
+    if (!op.ToAxis(params.squeeze_dims[i], dims.size, &axis)) return;
     axes.push_back(axis);
   }
   for (int i = 0; i < dims.size && count == 0; ++i) {
