@@ -8,8 +8,8 @@
 #include <array>
 #include <compare>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/base/memory.h"
 
@@ -27,22 +27,24 @@ struct PackedKey {
 // Any thread may use it.
 class PackedConstants {
  public:
-  // The block of that key, of `bytes`, which fill(char* data) makes unless somebody did before; it
-  // stays as long as this object. Null when the limits or the allocator refuse.
+  // The values of that key, `bytes` at a multiple of kTensorAlignment, which fill(char* data) makes
+  // unless somebody did before; they stay as long as this object. Null when the limits or the
+  // allocator refuse.
   template <typename Fill>
-  const Block* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, Fill&& fill) {
+  const char* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, Fill&& fill) {
     // Others may wait for this one: two would do the same work.
     const std::lock_guard lock(mutex_);
-    const auto [entry, added] = blocks_.try_emplace(key);
-    if (!added) return &entry->second;
-    if (!entry->second.Reserve(bytes, 0, limits)) {
-      blocks_.erase(entry);
-      return nullptr;
-    }
-    fill(entry->second.data());
+    if (const auto found = places_.find(key); found != places_.end()) return found->second;
+    char* const place = Place(bytes, limits);
+    if (place == nullptr) return nullptr;
+    places_.emplace(key, place);
+    fill(place);
     bytes_ += bytes;
-    return &entry->second;
+    return place;
   }
+
+  // Gives back the pages that nothing lies in yet.
+  void ReleaseUnused();
 
   // What all of them take.
   size_t bytes() const {
@@ -51,8 +53,18 @@ class PackedConstants {
   }
 
  private:
+  // Memory for many of them: in blocks of their own they would begin a page each, and be too small
+  // for large pages.
+  struct Chunk {
+    Block block;
+    size_t used = 0;
+  };
+
+  char* Place(size_t bytes, const Limits& limits);
+
   mutable std::mutex mutex_;
-  std::map<PackedKey, Block> blocks_;
+  std::map<PackedKey, char*> places_;
+  std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
 };
 

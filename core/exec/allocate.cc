@@ -142,7 +142,10 @@ TfLiteStatus Subgraph::PackConstants() {
       return ReportNodeFailure(request.node_index, status, "failed to prepare.");
     }
   }
-  if (model.packed_constants().bytes() != packed_before) model.ReleasePages();
+  if (model.packed_constants().bytes() != packed_before) {
+    model.packed_constants().ReleaseUnused();
+    model.ReleasePages();
+  }
   return kTfLiteOk;
 }
 

@@ -36,9 +36,8 @@ class PackedConstant {
     PackedConstants* const shared =
         runtime == nullptr || !fixed ? nullptr : runtime->PackedConstantsOf(key.constant);
     if (shared != nullptr) {
-      const Block* const block = shared->FindOrMake(key, bytes, limits, fill);
-      data_ = block == nullptr ? nullptr : block->data();
-      return block != nullptr;
+      data_ = shared->FindOrMake(key, bytes, limits, fill);
+      return data_ != nullptr;
     }
     if (!own_.Reserve(bytes, 0, limits)) return false;
     fill(own_.data());

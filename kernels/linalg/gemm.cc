@@ -74,6 +74,61 @@ void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int
   }
 }
 
+using FloatVector = float __attribute__((vector_size(16)));
+constexpr int kVector = 4;
+
+// Columns of the square at `from` become the rows of the one at `to`.
+inline void TransposeSquare(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
+  FloatVector a, b, c, d;
+  memcpy(&a, from, sizeof(a));
+  memcpy(&b, from + from_stride, sizeof(b));
+  memcpy(&c, from + 2 * from_stride, sizeof(c));
+  memcpy(&d, from + 3 * from_stride, sizeof(d));
+  const FloatVector ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const FloatVector ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const FloatVector cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const FloatVector cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+  memcpy(to, &a, sizeof(a));
+  memcpy(to + to_stride, &b, sizeof(b));
+  memcpy(to + 2 * to_stride, &c, sizeof(c));
+  memcpy(to + 3 * to_stride, &d, sizeof(d));
+}
+
+// The same for columns that are read from top to bottom, by squares. A block's lines stay in the
+// first-level cache until all of them are written.
+void TransposePanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
+                    float* out) {
+  constexpr int kBlock = 64;
+  const int columns = std::min(panel_columns, layout.columns - first);
+  const int whole = columns - columns % kVector;
+  for (int begin = 0; begin < layout.depth; begin += kBlock) {
+    const int end = std::min(begin + kBlock, layout.depth);
+    const int squares_end = end - (end - begin) % kVector;
+    for (int c = 0; c < columns; ++c) {
+      const float* const from = weights + (first + int64_t{c}) * layout.column_stride;
+      float* const to = out + c;
+      // Squares come with the first of their columns.
+      if (c < whole && c % kVector == 0) {
+        for (int d = begin; d < squares_end; d += kVector) {
+          TransposeSquare(from + d, layout.column_stride, to + int64_t{d} * panel_columns,
+                          panel_columns);
+        }
+      }
+      for (int d = c < whole ? squares_end : begin; d < end; ++d) {
+        to[int64_t{d} * panel_columns] = from[d];
+      }
+    }
+    for (int d = begin; d < end; ++d) {
+      float* const row = out + int64_t{d} * panel_columns;
+      std::fill(row + columns, row + panel_columns, 0.0f);
+    }
+  }
+}
+
 // The sum over depth of every column.
 template <typename Weight>
 void SumColumns(const Weight& weight, const WeightsLayout& layout, int32_t* sums) {
@@ -138,6 +193,10 @@ void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const Weigh
       if constexpr (is_float) {
         if (layout.column_stride == 1) {
           CopyPanel(source, layout, first, panel_columns, panel);
+          continue;
+        }
+        if (layout.depth_stride == 1) {
+          TransposePanel(source, layout, first, panel_columns, panel);
           continue;
         }
       } else if (layout.depth_stride == 1 && run == kDeepRun) {

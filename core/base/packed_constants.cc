@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/packed_constants.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace deputy {
+namespace {
+
+constexpr size_t kSmallestChunk = size_t{64} << 10, kLargestChunk = size_t{8} << 20;
+
+}  // namespace
+
+char* PackedConstants::Place(size_t bytes, const Limits& limits) {
+  size_t rounded;
+  if (!AddSizes(bytes, kTensorAlignment - 1, &rounded)) return nullptr;
+  rounded -= rounded % kTensorAlignment;
+  for (Chunk& chunk : chunks_) {
+    if (chunk.block.size() - chunk.used < rounded) continue;
+    return chunk.block.data() + std::exchange(chunk.used, chunk.used + rounded);
+  }
+  // Few chunks, and soon large ones: what stays empty is given back.
+  const size_t room = std::clamp(4 * bytes_, kSmallestChunk, kLargestChunk);
+  Chunk chunk;
+  if (!chunk.block.Reserve(std::max(room, rounded), 0, limits) &&
+      !chunk.block.Reserve(rounded, 0, limits)) {
+    return nullptr;
+  }
+  chunk.used = rounded;
+  chunks_.push_back(std::move(chunk));
+  return chunks_.back().block.data();
+}
+
+void PackedConstants::ReleaseUnused() {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::lock_guard lock(mutex_);
+  for (const Chunk& chunk : chunks_) {
+    const auto data = reinterpret_cast<uintptr_t>(chunk.block.data());
+    const uintptr_t begin = (data + chunk.used + page - 1) / page * page;
+    const uintptr_t end = (data + chunk.block.size()) / page * page;
+    // A refusal costs memory, nothing else.
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
+}  // namespace deputy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where packed constants lie: one behind the other, each with its own values, whatever their sizes.
+#include "core/base/packed_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace deputy {
+namespace {
+
+PackedKey Key(int index) {
+  PackedKey key;
+  key.layout[0] = index;
+  return key;
+}
+
+const char* Make(PackedConstants* constants, int index, size_t bytes,
+                 const Limits& limits = Limits()) {
+  return constants->FindOrMake(Key(index), bytes, limits,
+                               [&](char* data) { memset(data, 'a' + index % 26, bytes); });
+}
+
+TEST(PackedConstants, keep_their_values_when_unused_pages_are_released) {
+  const std::vector<size_t> sizes = {1,      64,      65,        4096, 100'000, 70'000, 3 << 20,
+                                     12'345, 9 << 20, 5'000'000, 100,  1 << 20, 0,      777};
+  PackedConstants constants;
+  std::vector<const char*> places;
+  size_t total = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    places.push_back(Make(&constants, static_cast<int>(i), sizes[i]));
+    ASSERT_NE(places.back(), nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(places.back()) % kTensorAlignment, 0U);
+    total += sizes[i];
+    constants.ReleaseUnused();
+  }
+  EXPECT_EQ(constants.bytes(), total);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const std::string expected(sizes[i], static_cast<char>('a' + i % 26));
+    EXPECT_EQ(memcmp(places[i], expected.data(), sizes[i]), 0) << sizes[i] << " bytes";
+    // Found, not made: another size is not looked at.
+    EXPECT_EQ(Make(&constants, static_cast<int>(i), 5), places[i]);
+  }
+}
+
+TEST(PackedConstants, take_what_the_limits_leave) {
+  PackedConstants constants;
+  Limits limits;
+  limits.max_block_bytes = 1000;
+  EXPECT_EQ(Make(&constants, 0, 1001, limits), nullptr);
+  EXPECT_EQ(constants.bytes(), 0U);
+  // A chunk of the usual size is refused, one of just these bytes is not.
+  EXPECT_NE(Make(&constants, 0, 900, limits), nullptr);
+  EXPECT_EQ(constants.bytes(), 900U);
+}
+
+}  // namespace
+}  // namespace deputy
