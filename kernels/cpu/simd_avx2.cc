@@ -3,9 +3,7 @@
 // The table for x86-64 with AVX2, FMA and F16C. This file alone is compiled for them, so it must
 // not emit any function that another file might end up calling: everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
-//
-// int8 products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
-// saturates at 16 bits and is wrong for large values.
+// The groups of int8 products are in simd_avx2_int8.cc.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
@@ -18,7 +16,6 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsF32 = 6, kColumnsF32 = 16;
-constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
 inline int Smaller(int a, int b) { return a < b ? a : b; }
 
@@ -240,89 +237,6 @@ void Dots(const DotTileF32& tile) {
   }
 }
 
-// ---- int8 GEMM --------------------------------------------------------------------------------
-
-template <int kRows, int kPanels>
-inline void GemmS8Block(const GemmTileS8& tile, int first) {
-  constexpr int kVectors = 2 * kPanels;
-  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsS8;
-  const int8_t* b = tile.b + static_cast<size_t>(first / kColumnsS8) * panel_stride;
-  __m256i sums[kRows][kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256i bias =
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.bias + first + 8 * v));
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
-  }
-  for (int d = 0; d < tile.depth; d += kRunS8) {
-    __m256i weights[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      weights[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(
-          b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2))));
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      int32_t pair;
-      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * d, sizeof pair);
-      const __m256i value = _mm256_set1_epi32(pair);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(value, weights[v]));
-      }
-    }
-    b += kRunS8 * kColumnsS8;
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(tile.sums + static_cast<size_t>(r) * tile.sums_stride + first +
-                                     8 * v),
-          sums[r][v]);
-    }
-  }
-}
-
-template <int kRows>
-void GemmS8Rows(const GemmTileS8& tile) {
-  int first = 0;
-  if constexpr (kRows == 1) {
-    for (; tile.columns - first > 3 * kColumnsS8; first += 4 * kColumnsS8) {
-      GemmS8Block<1, 4>(tile, first);
-    }
-  }
-  for (; first < tile.columns; first += kColumnsS8) GemmS8Block<kRows, 1>(tile, first);
-}
-
-void GemmS8(const GemmTileS8& tile) {
-  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>, &GemmS8Rows<3>,
-                                                    &GemmS8Rows<4>, &GemmS8Rows<5>, &GemmS8Rows<6>};
-  kBySize[tile.rows - 1](tile);
-}
-
-// `flip` is XORed to every value: 0x80 makes uint8 less 128 of them.
-inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
-  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m128i bytes =
-        _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i)), flips);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepi8_epi16(bytes));
-  }
-  for (; i < count; ++i) out[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i]) ^ flip);
-}
-
-void LeftFromS8(const int8_t* values, size_t count, void* out) {
-  Widen(values, count, 0, static_cast<int16_t*>(out));
-}
-
-void LeftFromU8(const uint8_t* values, size_t count, void* out) {
-  Widen(reinterpret_cast<const int8_t*>(values), count, 0x80, static_cast<int16_t*>(out));
-}
-
 // ---- Requantisation ---------------------------------------------------------------------------
 
 // Stores the first `count` of 8 steps, to which the zero point is added.
@@ -469,53 +383,6 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
-// 16 values as 16-bit numbers; `count` of them exist.
-inline __m256i Load16(const int8_t* values, int count) {
-  if (count >= 16) {
-    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values)));
-  }
-  alignas(16) int8_t buffer[16] = {};
-  std::memcpy(buffer, values, static_cast<size_t>(count));
-  return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(buffer)));
-}
-
-// Two taps at a time: their values interleaved, so that one multiply-add adds both products. The
-// interleaving works within 128-bit halves; the sums are put in order at the end.
-inline void DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, int count) {
-  __m256i sums_low = _mm256_setzero_si256(), sums_high = _mm256_setzero_si256();
-  const int8_t* weights = pixel.weights + first;
-  for (int tap = 0; tap < pixel.taps; tap += 2) {
-    const __m256i in0 = Load16(pixel.inputs[tap] + first, count);
-    const __m256i weights0 = Load16(weights, count);
-    __m256i in1 = _mm256_setzero_si256(), weights1 = _mm256_setzero_si256();
-    if (tap + 1 < pixel.taps) {
-      in1 = Load16(pixel.inputs[tap + 1] + first, count);
-      weights1 = Load16(weights + pixel.channels, count);
-      weights += 2 * static_cast<ptrdiff_t>(pixel.channels);
-    }
-    sums_low =
-        _mm256_add_epi32(sums_low, _mm256_madd_epi16(_mm256_unpacklo_epi16(in0, in1),
-                                                     _mm256_unpacklo_epi16(weights0, weights1)));
-    sums_high =
-        _mm256_add_epi32(sums_high, _mm256_madd_epi16(_mm256_unpackhi_epi16(in0, in1),
-                                                      _mm256_unpackhi_epi16(weights0, weights1)));
-  }
-  const __m256i in_order[2] = {_mm256_permute2x128_si256(sums_low, sums_high, 0x20),
-                               _mm256_permute2x128_si256(sums_low, sums_high, 0x31)};
-  for (int v = 0; v < 2; ++v) {
-    const __m256i lanes = FirstLanes(count - 8 * v);
-    if (count <= 8 * v) break;
-    const __m256i bias = _mm256_maskload_epi32(pixel.bias + first + 8 * v, lanes);
-    _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(in_order[v], bias));
-  }
-}
-
-void DepthwiseS8(const DepthwisePixelS8& pixel) {
-  int first = 0;
-  for (; first + 16 <= pixel.channels; first += 16) DepthwiseS8Chunk(pixel, first, 16);
-  if (first < pixel.channels) DepthwiseS8Chunk(pixel, first, pixel.channels - first);
-}
-
 // ---- Half precision ---------------------------------------------------------------------------
 
 void HalfToFloat(const uint16_t* values, size_t count, float* out) {
@@ -531,19 +398,9 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 
 constexpr GemmF32Kernels kGemmF32Avx2 = {
     .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
-constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
-                                       .rows = kRowsS8,
-                                       .columns = kColumnsS8,
-                                       .run = kRunS8,
-                                       .left = LeftForm::kInt16,
-                                       .left_from_s8 = &LeftFromS8,
-                                       .left_from_u8 = &LeftFromU8,
-                                       .tile = &GemmS8};
 constexpr RequantizeKernels kRequantizeAvx2 = {
     .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
 constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .columns = &DepthwiseF32};
-constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {
-    .name = "avx2", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
 constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};
 
 }  // namespace deputy
