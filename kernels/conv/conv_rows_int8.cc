@@ -17,6 +17,8 @@ constexpr int kTileColumns = 64;
 constexpr int kTileRows = 12;
 // Patches whose addresses are found at once.
 constexpr int kMostPatches = 192;
+// Columns to which an addend is added at once: what was made lies in the first-level cache then.
+constexpr int kSumColumns = 128;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -239,21 +241,18 @@ size_t BiasBytes(const ConvShape& shape) {
                       sizeof(int32_t));
 }
 
-// Where things lie in the scratch: the bias, the copy of the image, a block of pixels for each
-// worker.
+// Where things lie in the scratch: the bias, the copy of the image, and for each worker a block of
+// pixels and of what is made of them before something is added.
 struct RowsScratch {
-  size_t image, blocks, block_bytes, total;
+  size_t image, workers, made, worker_bytes, total;
 
   RowsScratch(const ConvShape& shape, const WindowImage& window, const GemmS8Kernels& kernels,
               int threads)
-      : image(BiasBytes(shape)),
-        blocks(image + AlignedBytes(window.bytes)),
-        block_bytes(window.BlockBytes(kernels, BlockRows(shape, kernels, threads))),
-        total(blocks + block_bytes * static_cast<size_t>(threads)) {}
-
- private:
-  static int64_t BlockRows(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
-    return std::min<int64_t>(CutOf(shape, kernels, threads).block_rows, kMostPatches);
+      : image(BiasBytes(shape)), workers(image + AlignedBytes(window.bytes)) {
+    const int64_t rows = std::min<int64_t>(CutOf(shape, kernels, threads).block_rows, kMostPatches);
+    made = window.BlockBytes(kernels, rows);
+    worker_bytes = made + AlignedBytes(static_cast<size_t>(rows) * kSumColumns);
+    total = workers + worker_bytes * static_cast<size_t>(threads);
   }
 };
 
@@ -271,40 +270,70 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 }
 
 // What all tasks share.
-struct RowsJob {
+class RowsJob {
+ public:
   const ConvShape& shape;
   const CpuKernels& cpu;
   const WindowImage& image;
   const PackedWeights<int8_t>& weights;
   const int32_t* bias;
   const ChannelScaling& scaling;
-  const char* input;  // the image
+  const char* input;       // the image
+  const AddendS8* addend;  // null: none
   int8_t* out;
 
-  // Output pixels [first, last), `block` has room for a copy of what they read.
-  void RunBlock(int64_t first, int64_t last, int first_column, int columns, char* block) const {
+  // Output pixels [first, last) with a worker's room for pixels and for what is made of them.
+  void RunBlock(int64_t first, int64_t last, int first_column, int columns, char* pixels,
+                char* made) const {
     const void* patches[kMostPatches];
-    const RequantizeTile tile = scaling.Tile(first_column);
-    const GemmS8Kernels& kernels = cpu.gemm_s8;
+    const int64_t channels = shape.output_channels;
     for (int64_t row = first; row < last; row += kMostPatches) {
       const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
       FindPatches(shape, image, input, row, count, patches);
-      if (image.by_pixels) CopyPixels(shape, image, {kernels}, count, patches, block);
-      kernels.requantized({.rows = count,
-                           .columns = columns,
-                           .parts = shape.y.filter,
-                           .depth = image.part_depth,
-                           .a = patches,
-                           .part_step = static_cast<size_t>(shape.y.dilation * image.row_bytes),
-                           .b = weights.Panel(0, first_column / kernels.columns),
-                           .panel_stride = weights.panel_stride(),
-                           .bias = bias + first_column,
-                           .factors = tile.factors,
-                           .zero_point = tile.zero_point,
-                           .low = tile.low,
-                           .high = tile.high,
-                           .out = out + row * shape.output_channels + first_column,
-                           .out_stride = static_cast<size_t>(shape.output_channels)});
+      if (image.by_pixels) CopyPixels(shape, image, {cpu.gemm_s8}, count, patches, pixels);
+      if (addend == nullptr) {
+        Multiply(patches, count, first_column, columns, out + row * channels + first_column,
+                 static_cast<size_t>(channels));
+        continue;
+      }
+      auto* const steps = reinterpret_cast<int8_t*>(made);
+      for (int c = first_column; c < first_column + columns; c += kSumColumns) {
+        const int width = std::min(kSumColumns, first_column + columns - c);
+        Multiply(patches, count, c, width, steps, static_cast<size_t>(width));
+        AddUp(steps, count, width, row * channels + c);
+      }
+    }
+  }
+
+ private:
+  void Multiply(const void* const* patches, int rows, int column, int columns, int8_t* to,
+                size_t stride) const {
+    const RequantizeTile tile = scaling.Tile(column);
+    cpu.gemm_s8.requantized({.rows = rows,
+                             .columns = columns,
+                             .parts = shape.y.filter,
+                             .depth = image.part_depth,
+                             .a = patches,
+                             .part_step = static_cast<size_t>(shape.y.dilation * image.row_bytes),
+                             .b = weights.Panel(0, column / cpu.gemm_s8.columns),
+                             .panel_stride = weights.panel_stride(),
+                             .bias = bias + column,
+                             .factors = tile.factors,
+                             .zero_point = tile.zero_point,
+                             .low = tile.low,
+                             .high = tile.high,
+                             .out = to,
+                             .out_stride = stride});
+  }
+
+  // Rows of `steps`, one behind the other, with the addend into the output from `place` on.
+  void AddUp(const int8_t* steps, int rows, int columns, int64_t place) const {
+    const int64_t channels = shape.output_channels;
+    const bool together = columns == channels;
+    const int64_t count = together ? int64_t{rows} * columns : columns;
+    for (int r = 0; r < (together ? 1 : rows); ++r, steps += columns, place += channels) {
+      cpu.vector.sum_s8({steps, addend->values + place, out + place, count, true, true},
+                        addend->sum);
     }
   }
 };
@@ -339,6 +368,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        data->scaling,
                        PaddedImage(context, shape, image, form, Data<int8_t>(tensors.input),
                                    static_cast<int8_t>(zero_point), scratch.data() + places.image),
+                       tensors.addend,
                        Data<int8_t>(tensors.output)};
   const Cut cut = CutOf(shape, cpu.gemm_s8, threads);
   ParallelFor(
@@ -347,9 +377,9 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
         const int64_t last = std::min(matrix.rows, first + cut.block_rows);
         const int first_column = task % cut.column_blocks * cut.block_columns;
         const int columns = std::min(cut.block_columns, matrix.columns - first_column);
-        char* const block =
-            scratch.data() + places.blocks + static_cast<size_t>(worker) * places.block_bytes;
-        job.RunBlock(first, last, first_column, columns, block);
+        char* const own =
+            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+        job.RunBlock(first, last, first_column, columns, own, own + places.made);
       });
   return kTfLiteOk;
 }
@@ -360,6 +390,8 @@ constexpr ConvImplementation kRowsInt8Conv = {.name = "rows_int8",
                                               .accepts = &IsRowsInt8,
                                               .pack = &Pack,
                                               .scratch = &ScratchBytes,
-                                              .run = &Run};
+                                              .run = &Run,
+                                              .fuses = true,
+                                              .subsamples = true};
 
 }  // namespace deputy
