@@ -184,7 +184,10 @@ class GraphWriter {
   void AddStrided(Value from) {
     if (Pick(0, 3) > 0) {
       AddLayer(from);
-      if (Pick(0, 1) == 0) AddArithmetic(values_.back());
+      if (Pick(0, 1) == 0) {
+        const Value made = values_.back();
+        is_int8() ? AddResidual(made) : AddArithmetic(made);
+      }
       from = values_.back();
     }
     const int stride = Pick(2, 3);
@@ -291,8 +294,25 @@ class GraphWriter {
     Made(shape, out);
   }
 
+  // The end of a block of ResNet: a layer, and an ADD of what it reads.
+  void AddResidual(const Value& from) {
+    const Shape shape = from.shape;
+    const int filter = Pick(0, 1) == 0 ? 1 : 3;
+    const int weights = Constant({shape[3], filter, filter, shape[3]}), bias = Bias(from, shape[3]);
+    const int layer = Tensor(shape), out = Tensor(shape);
+    m_.AddOp(kTfLiteBuiltinConv2d, {from.tensor, weights, bias}, {layer},
+             schema::CreateConv2DOptions(m_.fbb(), schema::Padding::SAME, 1, 1));
+    Made(shape, layer);
+    const bool swapped = Pick(0, 1) == 0;
+    const std::vector<int32_t> inputs = {swapped ? from.tensor : layer,
+                                         swapped ? layer : from.tensor};
+    m_.AddOp(kTfLiteBuiltinAdd, inputs, {out}, schema::CreateAddOptions(m_.fbb()));
+    Made(shape, out);
+  }
+
   void AddNode() {
     const Value from = Source();
+    if (is_int8() && Pick(0, 3) == 0) return AddResidual(from);
     switch (Pick(0, 10)) {
       case 10:
         return AddStrided(from);
