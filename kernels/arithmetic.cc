@@ -626,21 +626,34 @@ TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// ADD can be computed by the layer that makes a summand.
+// ADD can be computed by the layer that makes a summand: what it has to know, for float32 and int8.
+bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);
+  const TfLiteTensor* const output = Output(context, node, 0);
+  out->role = StepRole::kSum;
+  out->matching_inputs = data.plan.matching_inputs(a, b);
+  if (output->type == kTfLiteFloat32) {
+    out->low = data.float_range.low;
+    out->high = data.float_range.high;
+    return true;
+  }
+  if (output->type != kTfLiteInt8 || data.steps != Steps::kScaled) return false;
+  const FloatSum<int8_t, 1> sum(a, b, output, data.int_range);
+  const QuantizedSum scales = sum.AsVectors();
+  out->low = scales.bounds.low;
+  out->high = scales.bounds.high;
+  out->scales = {{scales.factor_a, scales.factor_b}, scales.offset, scales.zero_point};
+  return ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough();
+}
+
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
-  if (!std::is_same_v<Operator, Sum> || Output(context, node, 0)->type != kTfLiteFloat32) {
-    return kTfLiteOk;
+  StepOffer offer = {.invoke = &Guarded<eval>};
+  if (std::is_same_v<Operator, Sum> && DescribeSum(context, node, &offer)) {
+    OfferStep(context, node, offer);
   }
-  const ArithmeticData& data = DataOf<ArithmeticData>(node);
-  OfferStep(context, node,
-            {.invoke = &Guarded<eval>,
-             .role = StepRole::kSum,
-             .low = data.float_range.low,
-             .high = data.float_range.high,
-             .matching_inputs =
-                 data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1))});
   return kTfLiteOk;
 }
 

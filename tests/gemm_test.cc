@@ -228,8 +228,16 @@ struct RequantizedRows {
   }
 
   void Run(const CpuKernels& cpu) {
-    std::vector<const int8_t*> starts;
-    for (int r = 0; r < rows; ++r) starts.push_back(a.data() + r * row_step);
+    const size_t bytes = cpu.gemm_s8.requantized_bytes();
+    std::vector<char> left(a.size() * bytes);
+    if (cpu.gemm_s8.requantizes_left) {
+      cpu.gemm_s8.left_from_s8(a.data(), a.size(), left.data());
+    } else {
+      std::memcpy(left.data(), a.data(), a.size());
+    }
+    std::vector<const void*> starts;
+    for (int r = 0; r < rows; ++r)
+      starts.push_back(left.data() + static_cast<size_t>(r * row_step) * bytes);
     std::vector<int32_t> folded(static_cast<size_t>(packed.padded_columns() + kMaxTileColumns));
     for (int c = 0; c < columns; ++c) {
       folded[static_cast<size_t>(c)] =
@@ -240,7 +248,7 @@ struct RequantizedRows {
                              .parts = parts,
                              .depth = depth,
                              .a = starts.data(),
-                             .part_step = static_cast<size_t>(part_step),
+                             .part_step = static_cast<size_t>(part_step) * bytes,
                              .b = packed.Panel(0, 0),
                              .panel_stride = packed.panel_stride(),
                              .bias = folded.data(),

@@ -50,10 +50,11 @@ class OnCpu {
   OnCpu& operator=(const OnCpu&) = delete;
 };
 
-// Writes a graph of layers and of what follows them.
+// Writes a graph of layers and of what follows them, in float32 or int8.
 class GraphWriter {
  public:
-  explicit GraphWriter(uint32_t seed) : random_(seed) {}
+  explicit GraphWriter(uint32_t seed, TfLiteType type = kTfLiteFloat32)
+      : random_(seed), type_(type) {}
 
   struct Value {
     int tensor;
@@ -95,12 +96,37 @@ class GraphWriter {
 
   int Tensor(const Shape& shape) {
     shape_ = shape;
-    return m_.AddTensor(kTfLiteFloat32, shape);
+    if (!is_int8()) return m_.AddTensor(kTfLiteFloat32, shape);
+    const float scale = 0.01f * static_cast<float>(Pick(3, 9));
+    const int tensor = m_.AddTensor(kTfLiteInt8, shape, "", Steps(scale, Pick(-20, 20)));
+    scales_[tensor] = scale;
+    return tensor;
+  }
+  static TensorExtras Steps(float scale, int zero_point) {
+    TensorExtras extras;
+    extras.scale = {scale};
+    extras.zero_point = {zero_point};
+    return extras;
+  }
+  bool is_int8() const { return type_ == kTfLiteInt8; }
+  template <typename T>
+  std::vector<T> Numbers(const Shape& shape, int most, T unit) {
+    std::vector<T> values(static_cast<size_t>(Count(shape)));
+    for (T& value : values) value = static_cast<T>(static_cast<T>(Pick(-most, most)) / unit);
+    return values;
   }
   int Constant(const Shape& shape) {
-    std::vector<float> values(static_cast<size_t>(Count(shape)));
-    for (float& value : values) value = static_cast<float>(Pick(-1000, 1000)) / 1000;
-    return m_.AddConstant<float>(kTfLiteFloat32, shape, values);
+    if (!is_int8()) {
+      return m_.AddConstant<float>(kTfLiteFloat32, shape, Numbers(shape, 1000, 1000.0f));
+    }
+    return m_.AddConstant<int8_t>(kTfLiteInt8, shape, Numbers<int8_t>(shape, 127, 1), "",
+                                  Steps(kWeightScale, 0));
+  }
+  // Of a layer that reads `from`.
+  int Bias(const Value& from, int channels) {
+    if (!is_int8()) return Constant({channels});
+    return m_.AddConstant<int32_t>(kTfLiteInt32, {channels}, Numbers<int32_t>({channels}, 9999, 1),
+                                   "", Steps(scales_[from.tensor] * kWeightScale, 0));
   }
   schema::ActivationFunctionType Activation() {
     static constexpr schema::ActivationFunctionType kTypes[] = {
@@ -137,7 +163,7 @@ class GraphWriter {
       shape[axis] = (shape[axis] - (same ? 1 : filter)) / stride + 1;
     }
     if (!depthwise) shape[3] = Channels();
-    const int bias = Constant({shape[3]});
+    const int bias = Bias(from, shape[3]);
     const auto padding = same ? schema::Padding::SAME : schema::Padding::VALID;
     if (depthwise) {
       const int weights = Constant({1, filter, filter, shape[3]});
@@ -158,7 +184,10 @@ class GraphWriter {
   void AddStrided(Value from) {
     if (Pick(0, 3) > 0) {
       AddLayer(from);
-      if (Pick(0, 1) == 0) AddArithmetic(values_.back());
+      if (Pick(0, 1) == 0) {
+        const Value made = values_.back();
+        is_int8() ? AddResidual(made) : AddArithmetic(made);
+      }
       from = values_.back();
     }
     const int stride = Pick(2, 3);
@@ -166,7 +195,7 @@ class GraphWriter {
     for (size_t axis : {1u, 2u}) shape[axis] = (shape[axis] - 1) / stride + 1;
     for (int layers = Pick(1, 2); layers > 0; --layers) {
       shape[3] = Channels();
-      const int weights = Constant({shape[3], 1, 1, from.shape[3]}), bias = Constant({shape[3]});
+      const int weights = Constant({shape[3], 1, 1, from.shape[3]}), bias = Bias(from, shape[3]);
       const int out = Tensor(shape);
       m_.AddOp(kTfLiteBuiltinConv2d, {from.tensor, weights, bias}, {out},
                schema::CreateConv2DOptions(m_.fbb(), schema::Padding::VALID, stride, stride,
@@ -183,7 +212,15 @@ class GraphWriter {
     shape[3] += channels;
     const int margins = m_.AddConstant<int32_t>(
         kTfLiteInt32, {4, 2}, {0, 0, around[0], around[1], around[2], around[3], 0, channels});
-    const int out = Tensor(shape);
+    int out = 0;
+    if (is_int8()) {
+      // Zeros are zero points: it has the input's.
+      shape_ = shape;
+      out = m_.AddTensor(kTfLiteInt8, shape, "", Steps(scales_[from.tensor], 0));
+      scales_[out] = scales_[from.tensor];
+    } else {
+      out = Tensor(shape);
+    }
     m_.AddOp(kTfLiteBuiltinPad, {from.tensor, margins}, {out});
     Made(shape, out);
     return values_.back();
@@ -195,7 +232,7 @@ class GraphWriter {
         kTfLiteBuiltinHardSwish, kTfLiteBuiltinReluN1To1, kTfLiteBuiltinLogistic};
     const Shape shape = from.shape;
     const int out = Tensor(shape);
-    m_.AddOp(kMaps[Pick(0, 5)], {from.tensor}, {out});
+    m_.AddOp(kMaps[Pick(0, is_int8() ? 1 : 5)], {from.tensor}, {out});
     Made(shape, out);
   }
   // float16 slopes are unpacked by a node that stands between the layer and its PRELU.
@@ -257,8 +294,25 @@ class GraphWriter {
     Made(shape, out);
   }
 
+  // The end of a block of ResNet: a layer, and an ADD of what it reads.
+  void AddResidual(const Value& from) {
+    const Shape shape = from.shape;
+    const int filter = Pick(0, 1) == 0 ? 1 : 3;
+    const int weights = Constant({shape[3], filter, filter, shape[3]}), bias = Bias(from, shape[3]);
+    const int layer = Tensor(shape), out = Tensor(shape);
+    m_.AddOp(kTfLiteBuiltinConv2d, {from.tensor, weights, bias}, {layer},
+             schema::CreateConv2DOptions(m_.fbb(), schema::Padding::SAME, 1, 1));
+    Made(shape, layer);
+    const bool swapped = Pick(0, 1) == 0;
+    const std::vector<int32_t> inputs = {swapped ? from.tensor : layer,
+                                         swapped ? layer : from.tensor};
+    m_.AddOp(kTfLiteBuiltinAdd, inputs, {out}, schema::CreateAddOptions(m_.fbb()));
+    Made(shape, out);
+  }
+
   void AddNode() {
     const Value from = Source();
+    if (is_int8() && Pick(0, 3) == 0) return AddResidual(from);
     switch (Pick(0, 10)) {
       case 10:
         return AddStrided(from);
@@ -268,7 +322,7 @@ class GraphWriter {
       case 3:
         return AddLayer(from);
       case 4:
-        return AddPrelu(from);
+        return is_int8() ? AddArithmetic(from) : AddPrelu(from);
       case 5:
       case 6:
         return AddMap(from);
@@ -277,8 +331,12 @@ class GraphWriter {
     }
   }
 
+  static constexpr float kWeightScale = 0.002f;
+
   std::mt19937 random_;
+  const TfLiteType type_;
   ModelBuilder m_;
+  std::map<int, float> scales_;  // of int8
   std::vector<Value> values_;
   std::set<int> sums_;
   Shape shape_;
@@ -288,6 +346,12 @@ class GraphWriter {
 void FillInput(TfLiteInterpreter* interpreter, uint32_t seed) {
   std::mt19937 random(seed);
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+  if (TfLiteTensorType(input) == kTfLiteInt8) {
+    for (size_t i = 0; i < TfLiteTensorByteSize(input); ++i) {
+      static_cast<int8_t*>(TfLiteTensorData(input))[i] = static_cast<int8_t>(random());
+    }
+    return;
+  }
   for (size_t i = 0; i < TfLiteTensorByteSize(input) / sizeof(float); ++i) {
     const int number = std::uniform_int_distribution<int>(-100, 100)(random);
     static_cast<float*>(TfLiteTensorData(input))[i] = static_cast<float>(number) / 40;
@@ -377,31 +441,55 @@ uint32_t GraphCount() {
   return number == nullptr ? 100 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
 }
 
+// Compares random graphs of that type with the bits of their nodes one by one.
+Followers CompareGraphs(const char* level, TfLiteType type) {
+  Followers followers;
+  for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+    GraphWriter writer(seed, type);
+    const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 20));
+    const Found expected = RunGraph(model, {.node_by_node = true});
+    EXPECT_EQ(expected.followers.all, 0);
+    for (int threads : {1, 3}) {
+      const Found found = RunGraph(model, {.threads = threads});
+      EXPECT_TRUE(found.outputs == expected.outputs)
+          << level << ", seed " << seed << ", threads " << threads;
+      for (const auto& [name, count] : found.followers.by_operator) {
+        followers.by_operator[name] += count;
+      }
+      followers.subsampled += found.followers.subsampled;
+    }
+  }
+  for (const auto& [name, count] : followers.by_operator) {
+    std::printf("%s: %d %s\n", level, count, name.c_str());
+  }
+  std::printf("%s: %d subsampled\n", level, followers.subsampled);
+  return followers;
+}
+
+TEST_F(Steps, int8_graphs_have_the_bits_of_single_nodes) {
+  int levels = 0;
+  for (const char* level : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const kernels = FindCpu(level);
+    if (kernels == nullptr) continue;
+    const OnCpu cpu(kernels);
+    Followers followers = CompareGraphs(level, kTfLiteInt8);
+    if (kernels->gemm_s8.requantized == nullptr) {
+      EXPECT_EQ(followers.all + followers.subsampled, 0) << level;
+      continue;
+    }
+    ++levels;
+    EXPECT_GE(followers.subsampled, 6) << level;
+    EXPECT_GE(followers.by_operator["ADD"], 6) << level;
+  }
+  if (levels == 0) GTEST_SKIP() << "no table of this machine has steps of int8";
+}
+
 TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
   for (const char* level : {"generic", "avx2", "avx512"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);
-    Followers followers;
-    for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
-      GraphWriter writer(seed);
-      const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 20));
-      const Found expected = RunGraph(model, {.node_by_node = true});
-      EXPECT_EQ(expected.followers.all, 0);
-      for (int threads : {1, 3}) {
-        const Found found = RunGraph(model, {.threads = threads});
-        EXPECT_TRUE(found.outputs == expected.outputs)
-            << level << ", seed " << seed << ", threads " << threads;
-        for (const auto& [name, count] : found.followers.by_operator) {
-          followers.by_operator[name] += count;
-        }
-        followers.subsampled += found.followers.subsampled;
-      }
-    }
-    for (const auto& [name, count] : followers.by_operator) {
-      std::printf("%s: %d %s\n", level, count, name.c_str());
-    }
-    std::printf("%s: %d subsampled\n", level, followers.subsampled);
+    Followers followers = CompareGraphs(level, kTfLiteFloat32);
     EXPECT_GE(followers.subsampled, 6) << level;
     for (const char* name :
          {"ADD", "PRELU", "HARD_SWISH", "PAD", "RELU", "RELU6", "RELU_N1_TO_1"}) {

@@ -153,7 +153,8 @@ class Pass {
     StepRun& run = step->run;
     if (run.addend >= 0 || node.inputs.size() != 2 || node.offer->matching_inputs != 3)
       return false;
-    const int other = node.inputs[node.inputs[0] == made ? 1 : 0];
+    const bool made_first = node.inputs[0] == made;
+    const int other = node.inputs[made_first ? 1 : 0];
     if (other < 0 || TensorAt(other).channels != TensorAt(made).channels) return false;
     const int pad = PadBehind(other, step->head);
     if (pad >= 0 && !NodeAt(pad).offer->margins.any_around()) {
@@ -166,6 +167,8 @@ class Pass {
     }
     run.sum_low = node.offer->low;
     run.sum_high = node.offer->high;
+    run.scales = node.offer->scales;
+    if (!made_first) std::swap(run.scales.factors[0], run.scales.factors[1]);
     return true;
   }
 

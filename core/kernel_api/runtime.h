@@ -112,6 +112,14 @@ struct PixelStride {
   }
 };
 
+// A sum of int8 steps in float: round(clamp(a * factors[0] + b * factors[1] + offset)) +
+// zero_point, to nearest even.
+struct StepScales {
+  float factors[2] = {0, 0};
+  float offset = 0;
+  int32_t zero_point = 0;
+};
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
@@ -120,6 +128,7 @@ struct StepOffer {
   float low = 0, high = 0;
   // kSum: bit i: input i has as many elements as the output, in the same places.
   uint32_t matching_inputs = 0;
+  StepScales scales = {};  // kSum, of int8
   // kHead: input 0 may come without its margins.
   bool takes_margins = false;
   // kHead: can make an output of which pixels are left out, and read an input of which it needs
@@ -140,6 +149,7 @@ struct StepRun {
   float high = std::numeric_limits<float>::infinity();
   int addend = -1;  // may have fewer channels than the output: zeros follow
   float sum_low = 0, sum_high = 0;
+  StepScales scales = {};            // of int8: what is made, then the addend
   StepRole curve = StepRole::kNone;  // or kPrelu, kHardSwish
   int slopes = -1;                   // of kPrelu
   int output = -1;                   // written in place of its own

@@ -208,31 +208,41 @@ EpilogueF32 EpilogueOf(const TfLiteContext* context, const StepRun& step) {
   return epilogue;
 }
 
+AddendS8 AddendOf(const TfLiteContext* context, const StepRun& step) {
+  if (step.addend < 0) return {};
+  const StepScales& scales = step.scales;
+  return {Data<int8_t>(&context->tensors[step.addend]),
+          {scales.factors[0],
+           scales.factors[1],
+           scales.offset,
+           {step.sum_low, step.sum_high},
+           scales.zero_point}};
+}
+
 // Brings the addend to where the output's pixels will be: in place, where it lies there.
-void GatherAddend(const ConvShape& shape, const PixelStride& stride, const float* addend,
-                  float* out) {
+template <typename T>
+const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T* addend,
+                      T* const first) {
+  T* out = first;
   const auto channels = static_cast<size_t>(shape.output_channels);
   const auto width = static_cast<size_t>(shape.x.output);
   const auto rows = static_cast<size_t>(shape.y.output);
   for (size_t batch = 0; batch < static_cast<size_t>(shape.batches); ++batch) {
     for (size_t y = 0; y < rows; y += static_cast<size_t>(stride.y)) {
-      const float* const row = addend + (batch * rows + y) * width * channels;
+      const T* const row = addend + (batch * rows + y) * width * channels;
       for (size_t x = 0; x < width; x += static_cast<size_t>(stride.x), out += channels) {
-        std::memmove(out, row + x * channels, channels * sizeof(float));
+        std::memmove(out, row + x * channels, channels * sizeof(T));
       }
     }
   }
+  return first;
 }
 
 // RAII guard: the node's data and tensors are those of its step.
 class InStep {
  public:
   InStep(const TfLiteContext* context, const StepRun& step, ConvData* data, ConvTensors* tensors)
-      : data_(data),
-        y_(data->shape.y),
-        x_(data->shape.x),
-        range_(data->float_range),
-        epilogue_(EpilogueOf(context, step)) {
+      : data_(data), y_(data->shape.y), x_(data->shape.x), range_(data->float_range) {
     if (step.input >= 0) {
       tensors->input = &context->tensors[step.input];
       TakeOff(step.margins.top, step.margins.bottom, &data->shape.y);
@@ -241,14 +251,17 @@ class InStep {
     const FloatRange also = {step.low, step.high};
     data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
     tensors->output = &context->tensors[step.output];
-    if (step.output_stride.any() && epilogue_.addend != nullptr) {
-      float* const out = Data<float>(tensors->output);
-      GatherAddend(data->shape, step.output_stride, epilogue_.addend, out);
-      epilogue_.addend = out;
+    if (data->form == WeightsForm::kFloat) {
+      epilogue_ = EpilogueOf(context, step);
+      Gather(step, tensors->output, &epilogue_.addend);
+      const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
+      tensors->epilogue = any ? &epilogue_ : nullptr;
+    } else {
+      addend_ = AddendOf(context, step);
+      Gather(step, tensors->output, &addend_.values);
+      tensors->addend = addend_.values != nullptr ? &addend_ : nullptr;
     }
     Subsample(step, &data->shape);
-    const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
-    tensors->epilogue = any ? &epilogue_ : nullptr;
   }
   ~InStep() {
     data_->shape.y = y_;
@@ -264,6 +277,12 @@ class InStep {
     axis->before += before;
   }
 
+  template <typename T>
+  void Gather(const StepRun& step, TfLiteTensor* output, const T** addend) const {
+    if (!step.output_stride.any() || *addend == nullptr) return;
+    *addend = GatherAddend(data_->shape, step.output_stride, *addend, Data<T>(output));
+  }
+
   static void Subsample(const StepRun& step, ConvShape* shape) {
     shape->y.input = step.input_stride.rows(shape->y.input);
     shape->x.input = step.input_stride.columns(shape->x.input);
@@ -277,6 +296,7 @@ class InStep {
   const WindowAxis y_, x_;
   const FloatRange range_;
   EpilogueF32 epilogue_;
+  AddendS8 addend_ = {};
 };
 
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
@@ -302,14 +322,15 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   ConvData& data = DataOf<ConvData>(node);
   data.choice.Make(context, implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
-  if (!data.choice.fuses()) return;
+  const bool is_float = data.form == WeightsForm::kFloat;
+  if (!data.choice.fuses() || (!is_float && Cpu().vector.sum_s8 == nullptr)) return;
   // Pixels that are read where they lie have no margins.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
   const bool has_window = y.filter > 1 || x.filter > 1;
   OfferStep(context, node,
             {.invoke = &Guarded<&Eval>,
              .role = StepRole::kHead,
-             .takes_margins = has_window,
+             .takes_margins = has_window && is_float,
              .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
              .pointwise = !has_window && y.before == 0 && x.before == 0,
              .stride = {y.stride, x.stride}});

@@ -50,6 +50,13 @@ struct Interior {
   int columns() const { return last - first; }
 };
 
+// What is added to an int8 output before it is stored, as ADD does it: QuantizedSum of what is made
+// and the addend, which has its shape and may lie where the output does.
+struct AddendS8 {
+  const int8_t* values;
+  QuantizedSum sum;
+};
+
 // Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter
 // height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter height][filter
 // width][out channels]; the bias [out channels].
@@ -58,7 +65,9 @@ struct ConvTensors {
   const TfLiteTensor* filter;
   const TfLiteTensor* bias;
   TfLiteTensor* output;
-  const EpilogueF32* epilogue = nullptr;  // of all pixels; for implementations that fuse
+  // Of all pixels, for implementations that fuse; null: none.
+  const EpilogueF32* epilogue = nullptr;
+  const AddendS8* addend = nullptr;
 };
 
 // Sizes in scratch that keep what follows aligned for tensors.

@@ -3,7 +3,8 @@
 // int8 CONV_2D that reads its input where it lies and requantises in registers. Under one row of
 // the filter a patch is a run of the input: a product whose depth comes in a part per row of the
 // filter. Windows that reach beyond the input, and runs that are no whole runs of the table, read
-// from a copy with zero points around the image.
+// from a copy with zero points around the image. Where the table wants its LeftForm, all windows
+// read from a copy in that form: of the image, or, where the filter is 1x1, of a block of pixels.
 #include <cstring>
 
 #include "kernels/conv/conv.h"
@@ -16,6 +17,8 @@ constexpr int kTileColumns = 64;
 constexpr int kTileRows = 12;
 // Patches whose addresses are found at once.
 constexpr int kMostPatches = 192;
+// Columns to which an addend is added at once: what was made lies in the first-level cache then.
+constexpr int kSumColumns = 128;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -27,20 +30,32 @@ MatrixShape MatrixOf(const ConvShape& shape) {
 // The image that windows read: the input, or a copy of what they see with what is around it.
 struct WindowImage {
   bool copied = false;
+  bool by_pixels = false;  // blocks of pixels are copied when they are read
   int height = 0, width = 0;
+  int64_t value_bytes = 1;
   int64_t row_bytes = 0;  // of the image
   size_t bytes = 0;       // of the copy of all batches
   int part_depth = 0;     // padded to whole runs
 
-  WindowImage(const ConvShape& shape, int run) {
-    const int depth = shape.x.filter * shape.depth;
+  WindowImage(const ConvShape& shape, const GemmS8Kernels& kernels) {
+    const int depth = shape.x.filter * shape.depth, run = kernels.run;
     part_depth = static_cast<int>(CeilDiv(depth, run)) * run;
-    copied = part_depth != depth || ReachesOut(shape.y) || ReachesOut(shape.x);
+    const bool reaches_out = ReachesOut(shape.y) || ReachesOut(shape.x);
+    by_pixels =
+        kernels.requantizes_left && shape.y.filter == 1 && shape.x.filter == 1 && !reaches_out;
+    copied = !by_pixels && (kernels.requantizes_left || part_depth != depth || reaches_out);
     height = copied ? Reach(shape.y) : shape.y.input;
     width = copied ? Reach(shape.x) : shape.x.input;
-    row_bytes = int64_t{width} * shape.input_channels;
+    if (copied) value_bytes = static_cast<int64_t>(kernels.requantized_bytes());
+    row_bytes = int64_t{width} * shape.input_channels * value_bytes;
     // The last part of the last window may be read beyond its end.
-    bytes = copied ? static_cast<size_t>(row_bytes * height * shape.batches + run) : 0;
+    const int64_t all = row_bytes * height * shape.batches + run * value_bytes;
+    bytes = copied ? static_cast<size_t>(all) : 0;
+  }
+  // Of the copy of a block of pixels.
+  size_t BlockBytes(const GemmS8Kernels& kernels, int64_t pixels) const {
+    const auto values = static_cast<size_t>(pixels) * static_cast<size_t>(part_depth);
+    return by_pixels ? AlignedBytes(values * kernels.requantized_bytes()) : 0;
   }
 
  private:
@@ -52,30 +67,52 @@ struct WindowImage {
   }
 };
 
+// Values as the table's function for rows reads them.
+struct RowForm {
+  const GemmS8Kernels& kernels;
+
+  // Returns what follows them.
+  char* Copy(const int8_t* from, int64_t count, char* to) const {
+    if (kernels.requantizes_left) {
+      kernels.left_from_s8(from, static_cast<size_t>(count), to);
+    } else {
+      std::memcpy(to, from, static_cast<size_t>(count));
+    }
+    return to + count * static_cast<int64_t>(kernels.requantized_bytes());
+  }
+  char* Fill(int8_t value, int64_t count, char* to) const {
+    if (kernels.requantized_bytes() == 1) {
+      std::memset(to, value, static_cast<size_t>(count));
+    } else {
+      const int32_t left = value + kernels.left_offset();
+      std::fill_n(reinterpret_cast<int16_t*>(to), count, static_cast<int16_t>(left));
+    }
+    return to + count * static_cast<int64_t>(kernels.requantized_bytes());
+  }
+};
+
 // One row of the copy.
-void CopyRow(const ConvShape& shape, const WindowImage& image, const int8_t* input,
-             int8_t zero_point, int64_t row, int8_t* out) {
+void CopyRow(const ConvShape& shape, const WindowImage& image, const RowForm& form,
+             const int8_t* input, int8_t zero_point, int64_t row, char* out) {
   const int64_t batch = row / image.height;
   const int64_t y = row % image.height - shape.y.before;
   const int64_t channels = shape.input_channels;
   out += row * image.row_bytes;
   if (y < 0 || y >= shape.y.input) {
-    std::memset(out, zero_point, static_cast<size_t>(image.row_bytes));
+    form.Fill(zero_point, image.width * channels, out);
     return;
   }
   const int64_t before = std::min<int64_t>(shape.x.before, image.width);
   const int64_t inside = std::min<int64_t>(shape.x.input, image.width - before);
-  std::memset(out, zero_point, static_cast<size_t>(before * channels));
-  std::memcpy(out + before * channels, shape.Pixel(input, batch, y, 0),
-              static_cast<size_t>(inside * channels));
-  std::memset(out + (before + inside) * channels, zero_point,
-              static_cast<size_t>((image.width - before - inside) * channels));
+  out = form.Fill(zero_point, before * channels, out);
+  out = form.Copy(shape.Pixel(input, batch, y, 0), inside * channels, out);
+  form.Fill(zero_point, (image.width - before - inside) * channels, out);
 }
 
 // The image that windows are read from: the input where it lies, or a padded copy of it in `out`.
-const int8_t* PaddedImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
-                          const int8_t* input, int8_t zero_point, int8_t* out) {
-  if (!image.copied) return input;
+const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
+                        const RowForm& form, const int8_t* input, int8_t zero_point, char* out) {
+  if (!image.copied) return reinterpret_cast<const char*>(input);
   constexpr int64_t kBytesPerTask = 32 * 1024;
   const int64_t rows = int64_t{image.height} * shape.batches;
   const int64_t portion = std::max<int64_t>(kBytesPerTask / std::max<int64_t>(image.row_bytes, 1),
@@ -83,7 +120,7 @@ const int8_t* PaddedImage(TfLiteContext* context, const ConvShape& shape, const 
   ParallelFor(context, static_cast<int>(CeilDiv(rows, portion)), [&](int task, int) {
     const int64_t last = std::min(rows, (task + 1) * portion);
     for (int64_t row = task * portion; row < last; ++row) {
-      CopyRow(shape, image, input, zero_point, row, out);
+      CopyRow(shape, image, form, input, zero_point, row, out);
     }
   });
   const size_t end = static_cast<size_t>(rows * image.row_bytes);
@@ -97,6 +134,7 @@ struct Cut {
   int64_t block_rows = 0, row_blocks = 1;
   int block_columns = 0, column_blocks = 1;
 
+  // `row_bytes` is what a patch adds to what a block reads.
   Cut(const MatrixShape& matrix, int64_t row_bytes, int threads) {
     // Of the second-level cache.
     constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
@@ -123,16 +161,38 @@ struct Cut {
   }
 };
 
+Cut CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
+  const int64_t pixels = int64_t{shape.y.filter} * shape.x.stride;
+  const auto bytes = static_cast<int64_t>(kernels.requantized_bytes());
+  return Cut(MatrixOf(shape), pixels * shape.input_channels * bytes, threads);
+}
+
 // Finds the patches of output pixels [first, first + count).
-void FindPatches(const ConvShape& shape, const WindowImage& image, const int8_t* data,
-                 int64_t first, int count, const int8_t** out) {
-  const int64_t x_step = int64_t{shape.x.stride} * shape.input_channels;
+void FindPatches(const ConvShape& shape, const WindowImage& image, const char* data, int64_t first,
+                 int count, const void** out) {
+  const int64_t x_step = int64_t{shape.x.stride} * shape.input_channels * image.value_bytes;
   int64_t ox = first % shape.x.output, row = first / shape.x.output;
   for (int done = 0; done < count; ox = 0, ++row) {
     const int64_t image_row =
         row / shape.y.output * image.height + row % shape.y.output * shape.y.stride;
-    const int8_t* patch = data + image_row * image.row_bytes + ox * x_step;
+    const char* patch = data + image_row * image.row_bytes + ox * x_step;
     for (; ox < shape.x.output && done < count; ++ox, ++done, patch += x_step) out[done] = patch;
+  }
+}
+
+// Copies such pixels of the input, which lie side by side then, to `to`.
+void CopyPixels(const ConvShape& shape, const WindowImage& image, const RowForm& form, int count,
+                const void** pixels, char* to) {
+  const int64_t depth = shape.depth, padding = image.part_depth - depth;
+  if (padding == 0 && shape.IsPointwise()) {
+    const char* const end = form.Copy(static_cast<const int8_t*>(pixels[0]), count * depth, to);
+    for (int i = 0; i < count; ++i) pixels[i] = to + (end - to) / count * i;
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    char* const end = form.Copy(static_cast<const int8_t*>(pixels[i]), depth, to);
+    pixels[i] = to;
+    to = form.Fill(0, padding, end);
   }
 }
 
@@ -181,8 +241,24 @@ size_t BiasBytes(const ConvShape& shape) {
                       sizeof(int32_t));
 }
 
-size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int) {
-  return BiasBytes(data.shape) + WindowImage(data.shape, cpu.gemm_s8.run).bytes;
+// Where things lie in the scratch: the bias, the copy of the image, and for each worker a block of
+// pixels and of what is made of them before something is added.
+struct RowsScratch {
+  size_t image, workers, made, worker_bytes, total;
+
+  RowsScratch(const ConvShape& shape, const WindowImage& window, const GemmS8Kernels& kernels,
+              int threads)
+      : image(BiasBytes(shape)), workers(image + AlignedBytes(window.bytes)) {
+    const int64_t rows = std::min<int64_t>(CutOf(shape, kernels, threads).block_rows, kMostPatches);
+    made = window.BlockBytes(kernels, rows);
+    worker_bytes = made + AlignedBytes(static_cast<size_t>(rows) * kSumColumns);
+    total = workers + worker_bytes * static_cast<size_t>(threads);
+  }
+};
+
+size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  const WindowImage image(data.shape, cpu.gemm_s8);
+  return RowsScratch(data.shape, image, cpu.gemm_s8, workers).total;
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -192,6 +268,75 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
       context, cpu, MatrixOf(data->shape), {tensors.filter, false, 0}, Parts(data->shape, cpu));
   return packed == nullptr ? kTfLiteError : kTfLiteOk;
 }
+
+// What all tasks share.
+class RowsJob {
+ public:
+  const ConvShape& shape;
+  const CpuKernels& cpu;
+  const WindowImage& image;
+  const PackedWeights<int8_t>& weights;
+  const int32_t* bias;
+  const ChannelScaling& scaling;
+  const char* input;       // the image
+  const AddendS8* addend;  // null: none
+  int8_t* out;
+
+  // Output pixels [first, last) with a worker's room for pixels and for what is made of them.
+  void RunBlock(int64_t first, int64_t last, int first_column, int columns, char* pixels,
+                char* made) const {
+    const void* patches[kMostPatches];
+    const int64_t channels = shape.output_channels;
+    for (int64_t row = first; row < last; row += kMostPatches) {
+      const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
+      FindPatches(shape, image, input, row, count, patches);
+      if (image.by_pixels) CopyPixels(shape, image, {cpu.gemm_s8}, count, patches, pixels);
+      if (addend == nullptr) {
+        Multiply(patches, count, first_column, columns, out + row * channels + first_column,
+                 static_cast<size_t>(channels));
+        continue;
+      }
+      auto* const steps = reinterpret_cast<int8_t*>(made);
+      for (int c = first_column; c < first_column + columns; c += kSumColumns) {
+        const int width = std::min(kSumColumns, first_column + columns - c);
+        Multiply(patches, count, c, width, steps, static_cast<size_t>(width));
+        AddUp(steps, count, width, row * channels + c);
+      }
+    }
+  }
+
+ private:
+  void Multiply(const void* const* patches, int rows, int column, int columns, int8_t* to,
+                size_t stride) const {
+    const RequantizeTile tile = scaling.Tile(column);
+    cpu.gemm_s8.requantized({.rows = rows,
+                             .columns = columns,
+                             .parts = shape.y.filter,
+                             .depth = image.part_depth,
+                             .a = patches,
+                             .part_step = static_cast<size_t>(shape.y.dilation * image.row_bytes),
+                             .b = weights.Panel(0, column / cpu.gemm_s8.columns),
+                             .panel_stride = weights.panel_stride(),
+                             .bias = bias + column,
+                             .factors = tile.factors,
+                             .zero_point = tile.zero_point,
+                             .low = tile.low,
+                             .high = tile.high,
+                             .out = to,
+                             .out_stride = stride});
+  }
+
+  // Rows of `steps`, one behind the other, with the addend into the output from `place` on.
+  void AddUp(const int8_t* steps, int rows, int columns, int64_t place) const {
+    const int64_t channels = shape.output_channels;
+    const bool together = columns == channels;
+    const int64_t count = together ? int64_t{rows} * columns : columns;
+    for (int r = 0; r < (together ? 1 : rows); ++r, steps += columns, place += channels) {
+      cpu.vector.sum_s8({steps, addend->values + place, out + place, count, true, true},
+                        addend->sum);
+    }
+  }
+};
 
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
@@ -203,51 +348,39 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   const PackedWeights<int8_t>* weights =
       data->matrix.Int8Weights(context, cpu, matrix, {tensors.filter, false, 0}, Parts(shape, cpu));
   if (weights == nullptr) return kTfLiteError;
-  const WindowImage image(shape, cpu.gemm_s8.run);
+  const WindowImage image(shape, cpu.gemm_s8);
+  const RowForm form = {cpu.gemm_s8};
+  const int threads = ThreadCount(context);
+  const RowsScratch places(shape, image, cpu.gemm_s8, threads);
   Scratch scratch;
-  if (!scratch.Acquire(context, BiasBytes(shape) + image.bytes)) {
+  if (!scratch.Acquire(context, places.total)) {
     return TensorError(context, tensors.input, "out of memory for a copy");
   }
   auto* const bias = scratch.as<int32_t>();
   const int32_t zero_point = data->scaling.input_zero_point();
   FoldBias(*weights, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
            matrix.columns, zero_point + cpu.gemm_s8.left_offset(), bias);
-  const int8_t* const input = PaddedImage(
-      context, shape, image, Data<int8_t>(tensors.input), static_cast<int8_t>(zero_point),
-      reinterpret_cast<int8_t*>(scratch.data() + BiasBytes(shape)));
-  const Cut cut(matrix, int64_t{shape.x.stride} * shape.input_channels * shape.y.filter,
-                ThreadCount(context));
-  const auto run_block = [&](int64_t first, int64_t last, int first_column, int columns) {
-    const int8_t* patches[kMostPatches];
-    const RequantizeTile scaling = data->scaling.Tile(first_column);
-    for (int64_t row = first; row < last; row += kMostPatches) {
-      const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
-      FindPatches(shape, image, input, row, count, patches);
-      cpu.gemm_s8.requantized(
-          {.rows = count,
-           .columns = columns,
-           .parts = shape.y.filter,
-           .depth = image.part_depth,
-           .a = patches,
-           .part_step = static_cast<size_t>(shape.y.dilation * image.row_bytes),
-           .b = weights->Panel(0, first_column / cpu.gemm_s8.columns),
-           .panel_stride = weights->panel_stride(),
-           .bias = bias + first_column,
-           .factors = scaling.factors,
-           .zero_point = scaling.zero_point,
-           .low = scaling.low,
-           .high = scaling.high,
-           .out = Data<int8_t>(tensors.output) + row * matrix.columns + first_column,
-           .out_stride = static_cast<size_t>(matrix.columns)});
-    }
-  };
-  ParallelFor(context, static_cast<int>(cut.row_blocks * cut.column_blocks), [&](int task, int) {
-    const int64_t first = task / cut.column_blocks * cut.block_rows;
-    const int64_t last = std::min(matrix.rows, first + cut.block_rows);
-    const int first_column = task % cut.column_blocks * cut.block_columns;
-    const int columns = std::min(cut.block_columns, matrix.columns - first_column);
-    run_block(first, last, first_column, columns);
-  });
+  const RowsJob job = {shape,
+                       cpu,
+                       image,
+                       *weights,
+                       bias,
+                       data->scaling,
+                       PaddedImage(context, shape, image, form, Data<int8_t>(tensors.input),
+                                   static_cast<int8_t>(zero_point), scratch.data() + places.image),
+                       tensors.addend,
+                       Data<int8_t>(tensors.output)};
+  const Cut cut = CutOf(shape, cpu.gemm_s8, threads);
+  ParallelFor(
+      context, static_cast<int>(cut.row_blocks * cut.column_blocks), [&](int task, int worker) {
+        const int64_t first = task / cut.column_blocks * cut.block_rows;
+        const int64_t last = std::min(matrix.rows, first + cut.block_rows);
+        const int first_column = task % cut.column_blocks * cut.block_columns;
+        const int columns = std::min(cut.block_columns, matrix.columns - first_column);
+        char* const own =
+            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+        job.RunBlock(first, last, first_column, columns, own, own + places.made);
+      });
   return kTfLiteOk;
 }
 
@@ -257,6 +390,8 @@ constexpr ConvImplementation kRowsInt8Conv = {.name = "rows_int8",
                                               .accepts = &IsRowsInt8,
                                               .pack = &Pack,
                                               .scratch = &ScratchBytes,
-                                              .run = &Run};
+                                              .run = &Run,
+                                              .fuses = true,
+                                              .subsamples = true};
 
 }  // namespace deputy

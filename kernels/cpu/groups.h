@@ -124,16 +124,16 @@ struct GemmTileS8 {
   size_t sums_stride;
 };
 
-// Rows of int8 that are read where they lie, multiplied and requantised at once:
+// Rows that are read where they lie, multiplied and requantised at once:
 // out[r][c] = the output step, as RequantizeKernels::in_float has it, of
-//   bias[c] + sum over parts p and d < depth of (a[r][p * part_step + d] + left_offset()) *
-//             b[p * depth + d][c].
-// `b` starts at a panel; of each part's depth, which is a multiple of the run, all is read.
+//   bias[c] + sum over parts p and d < depth of (a[r][p][d] + left_offset()) * b[p * depth + d][c].
+// They are int8, or in the group's LeftForm (GemmS8Kernels::requantizes_left). `b` starts at a
+// panel; of each part's depth, which is a multiple of the run, all is read.
 struct GemmRowsS8 {
   int rows, columns;
   int parts, depth;
-  const int8_t* const* a;  // [rows], each with its first part
-  size_t part_step;
+  const void* const* a;  // [rows], each with its first part
+  size_t part_step;      // in bytes
   const int8_t* b;
   size_t panel_stride;
   const int32_t* bias;   // padded to whole panels
@@ -224,9 +224,11 @@ struct GemmS8Kernels {
   void (*tile)(const GemmTileS8& tile) = nullptr;
   // Null: in tiles, with sums in between. Any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
+  bool requantizes_left = false;  // its rows are in the LeftForm, else int8
 
   // Bytes of a value in that form, and how much more it is there.
   size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
+  size_t requantized_bytes() const { return requantizes_left ? left_bytes() : 1; }
   int32_t left_offset() const { return OffsetOf(left); }
 };
 
@@ -279,11 +281,12 @@ extern const HalfKernels kHalfGeneric;
 #if defined(__x86_64__)
 // simd_avx2.cc
 extern const GemmF32Kernels kGemmF32Avx2;
-extern const GemmS8Kernels kGemmS8Avx2;
 extern const RequantizeKernels kRequantizeAvx2;
 extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
-extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
 extern const HalfKernels kHalfAvx2;
+// simd_avx2_int8.cc
+extern const GemmS8Kernels kGemmS8Avx2;
+extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
 // simd_avx512.cc
 extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;

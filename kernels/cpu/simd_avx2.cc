@@ -3,9 +3,7 @@
 // The table for x86-64 with AVX2, FMA and F16C. This file alone is compiled for them, so it must
 // not emit any function that another file might end up calling: everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
-//
-// int8 products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
-// saturates at 16 bits and is wrong for large values.
+// The groups of int8 products are in simd_avx2_int8.cc.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
@@ -18,7 +16,6 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsF32 = 6, kColumnsF32 = 16;
-constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
 inline int Smaller(int a, int b) { return a < b ? a : b; }
 
@@ -73,7 +70,7 @@ template <int kRows, int kVectors>
     const __m256 low = _mm256_set1_ps(epilogue.low), high = _mm256_set1_ps(epilogue.high);
     const float* addend = epilogue.addend + static_cast<size_t>(row) * epilogue.addend_stride;
     const int behind = Smaller(first + columns, epilogue.addend_columns);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r, addend += epilogue.addend_stride) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
@@ -89,7 +86,7 @@ template <int kRows, int kVectors>
       const int count = columns - 8 * v;
       const __m256 slopes =
           LoadLanes(epilogue.slopes + first + 8 * v, FirstLanes(count), count >= 8);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
         const __m256 x = values[r][v];
         const __m256 below = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NGE_UQ);
@@ -106,7 +103,7 @@ template <int kRows, int kVectors>
                                               const EpilogueF32* epilogue, int row, int first,
                                               int columns, const __m256 (&sums)[kRows][kVectors]) {
   if (epilogue == nullptr) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r, out += stride) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
@@ -116,14 +113,14 @@ template <int kRows, int kVectors>
     return;
   }
   __m256 values[kRows][kVectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) values[r][v] = ClampTo(sums[r][v], low, high);
   }
   Follow(*epilogue, row, first, columns, values);
   float* to = out;
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r, to += stride) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) StoreLanes(values[r][v], to + 8 * v, columns - 8 * v);
@@ -135,36 +132,59 @@ template <int kRows, int kVectors>
 
 // ---- Float GEMM -------------------------------------------------------------------------------
 
-// kRows rows against kPanels panels of 16 columns at once, `columns` of which are stored.
-template <int kRows, int kPanels>
+// A product that leaves its accumulator where it is: g++ 12 may otherwise keep copies of a whole
+// tile on the stack.
+inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
+  __asm__("vfmadd231ps %2, %1, %0" : "+x"(*sum) : "x"(a), "x"(b));
+}
+
+// Neighbouring rows of a left side. A pointer for every three of them: general registers are few.
+template <int kRows>
+struct LeftRows {
+  static constexpr int kPointers = (kRows + 2) / 3;
+  const float* threes[kPointers];
+  size_t stride;
+
+  LeftRows(const float* first, size_t row_stride) : stride(row_stride) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kPointers; ++i) threes[i] = first + static_cast<size_t>(i) * 3 * stride;
+  }
+  const float* At(int row) const { return threes[row / 3] + static_cast<size_t>(row % 3) * stride; }
+  void Advance() {
+#pragma GCC unroll 4
+    for (const float*& three : threes) ++three;
+  }
+};
+
+// kRows rows against kVectors vectors of columns, of the first half of a panel or of panels;
+// `columns` of them are stored.
+template <int kRows, int kVectors>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
-  constexpr int kVectors = 2 * kPanels;
   const size_t panel_stride =
       static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
   __m256 sums[kRows][kVectors];
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][v] = _mm256_loadu_ps(tile.bias + first + 8 * v);
+    const __m256 bias = _mm256_loadu_ps(tile.bias + first + 8 * v);
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
   }
+  const size_t offset = static_cast<size_t>(row) * tile.a_stride;
   for (int part = 0; part < tile.parts; ++part) {
-    const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
-    for (int d = 0; d < tile.depth; ++d) {
+    LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
+    for (int d = 0; d < tile.depth; ++d, b += kColumnsF32, a.Advance()) {
       __m256 weights[kVectors];
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
         weights[v] = _mm256_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 8 * (v % 2));
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
-        const __m256 value = _mm256_broadcast_ss(a + static_cast<size_t>(r) * tile.a_stride + d);
+        const __m256 value = _mm256_broadcast_ss(a.At(r));
 #pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) {
-          sums[r][v] = _mm256_fmadd_ps(value, weights[v], sums[r][v]);
-        }
+        for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
       }
-      b += kColumnsF32;
     }
   }
   const __m256 low = _mm256_set1_ps(tile.low), high = _mm256_set1_ps(tile.high);
@@ -172,26 +192,39 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-template <int kRows>
-void GemmF32Rows(const GemmTileF32& tile, int row) {
-  int first = 0;
-  if constexpr (kRows == 1) {
-    // A single row would wait for its own sums: four panels keep eight of them in flight.
-    for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
-      GemmF32Block<1, 4>(tile, row, first, tile.columns - first);
-    }
+// All rows, kMost at a time, against kVectors vectors of one panel.
+template <int kMost, int kVectors>
+void GemmF32Panel(const GemmTileF32& tile, int first) {
+  constexpr void (*kRest[])(const GemmTileF32&, int, int, int) = {
+      &GemmF32Block<1, kVectors>, &GemmF32Block<2, kVectors>, &GemmF32Block<3, kVectors>,
+      &GemmF32Block<4, kVectors>, &GemmF32Block<5, kVectors>, &GemmF32Block<6, kVectors>};
+  const int columns = tile.columns - first;
+  int row = 0;
+  for (; row + kMost <= tile.rows; row += kMost) {
+    GemmF32Block<kMost, kVectors>(tile, row, first, columns);
   }
-  for (; first < tile.columns; first += kColumnsF32) {
-    GemmF32Block<kRows, 1>(tile, row, first, tile.columns - first);
+  while (row < tile.rows) {
+    const int rows = Smaller(tile.rows - row, kRowsF32);
+    kRest[rows - 1](tile, row, first, columns);
+    row += rows;
   }
 }
 
 void GemmF32(const GemmTileF32& tile) {
-  constexpr void (*kRest[])(const GemmTileF32&, int) = {
-      &GemmF32Rows<1>, &GemmF32Rows<2>, &GemmF32Rows<3>, &GemmF32Rows<4>, &GemmF32Rows<5>};
-  int row = 0;
-  for (; row + kRowsF32 <= tile.rows; row += kRowsF32) GemmF32Rows<kRowsF32>(tile, row);
-  if (row < tile.rows) kRest[tile.rows - row - 1](tile, row);
+  int first = 0;
+  if (tile.rows == 1) {
+    // A single row would wait for its own sums: four panels keep eight of them in flight.
+    for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
+      GemmF32Block<1, 8>(tile, 0, first, tile.columns - first);
+    }
+  }
+  for (; first < tile.columns; first += kColumnsF32) {
+    if (tile.columns - first > 8) {
+      GemmF32Panel<kRowsF32, 2>(tile, first);
+    } else {
+      GemmF32Panel<2 * kRowsF32, 1>(tile, first);
+    }
+  }
 }
 
 // ---- Dot products -----------------------------------------------------------------------------
@@ -238,89 +271,6 @@ void Dots(const DotTileF32& tile) {
     for (; row + 4 <= tile.rows; row += 4) DotRows<4>(tile, row, column);
     for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
   }
-}
-
-// ---- int8 GEMM --------------------------------------------------------------------------------
-
-template <int kRows, int kPanels>
-inline void GemmS8Block(const GemmTileS8& tile, int first) {
-  constexpr int kVectors = 2 * kPanels;
-  const size_t panel_stride = static_cast<size_t>(tile.depth) * kColumnsS8;
-  const int8_t* b = tile.b + static_cast<size_t>(first / kColumnsS8) * panel_stride;
-  __m256i sums[kRows][kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256i bias =
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.bias + first + 8 * v));
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
-  }
-  for (int d = 0; d < tile.depth; d += kRunS8) {
-    __m256i weights[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      weights[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(
-          b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2))));
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      int32_t pair;
-      std::memcpy(&pair, tile.a + static_cast<size_t>(r) * tile.a_stride + 2 * d, sizeof pair);
-      const __m256i value = _mm256_set1_epi32(pair);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(value, weights[v]));
-      }
-    }
-    b += kRunS8 * kColumnsS8;
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(tile.sums + static_cast<size_t>(r) * tile.sums_stride + first +
-                                     8 * v),
-          sums[r][v]);
-    }
-  }
-}
-
-template <int kRows>
-void GemmS8Rows(const GemmTileS8& tile) {
-  int first = 0;
-  if constexpr (kRows == 1) {
-    for (; tile.columns - first > 3 * kColumnsS8; first += 4 * kColumnsS8) {
-      GemmS8Block<1, 4>(tile, first);
-    }
-  }
-  for (; first < tile.columns; first += kColumnsS8) GemmS8Block<kRows, 1>(tile, first);
-}
-
-void GemmS8(const GemmTileS8& tile) {
-  constexpr void (*kBySize[])(const GemmTileS8&) = {&GemmS8Rows<1>, &GemmS8Rows<2>, &GemmS8Rows<3>,
-                                                    &GemmS8Rows<4>, &GemmS8Rows<5>, &GemmS8Rows<6>};
-  kBySize[tile.rows - 1](tile);
-}
-
-// `flip` is XORed to every value: 0x80 makes uint8 less 128 of them.
-inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
-  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
-  size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m128i bytes =
-        _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values + i)), flips);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_cvtepi8_epi16(bytes));
-  }
-  for (; i < count; ++i) out[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i]) ^ flip);
-}
-
-void LeftFromS8(const int8_t* values, size_t count, void* out) {
-  Widen(values, count, 0, static_cast<int16_t*>(out));
-}
-
-void LeftFromU8(const uint8_t* values, size_t count, void* out) {
-  Widen(reinterpret_cast<const int8_t*>(values), count, 0x80, static_cast<int16_t*>(out));
 }
 
 // ---- Requantisation ---------------------------------------------------------------------------
@@ -459,61 +409,101 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   }
 }
 
+// kColumns neighbouring columns that are kStride taps apart, of kVectors vectors of channels: what
+// several columns see is loaded once. Taps come in the same order as above.
+template <int kColumns, int kTaps, int kStride, int kVectors, bool kAll>
+inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first, int count) {
+  const __m256i lanes = FirstLanes(count);
+  __m256 sums[kColumns][kVectors];
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, kAll);
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
+  }
+  for (int row = 0; row < in.rows; ++row) {
+    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      __m256 weights[kTaps];
+#pragma GCC unroll 8
+      for (int tap = 0; tap < kTaps; ++tap) {
+        const float* from = in.weights[row] + first + 8 * v;
+        weights[tap] = LoadLanes(from + static_cast<size_t>(tap) * in.weight_step, lanes, kAll);
+      }
+      const float* value_at = input + 8 * v;
+#pragma GCC unroll 32
+      for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen) {
+        const __m256 value = LoadLanes(value_at, lanes, kAll);
+        value_at += in.tap_step;
+#pragma GCC unroll 8
+        for (int i = 0; i < kColumns; ++i) {
+          const int tap = seen - i * kStride;
+          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+        }
+      }
+    }
+  }
+  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
+  const auto stride = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(column) * stride + first;
+  FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
+}
+
+// All channels of kColumns columns from `column` on; of few columns two vectors at once.
+template <int kColumns, int kTaps, int kStride>
+void DepthwiseF32SharedColumns(const DepthwiseColumnsF32& in, int column) {
+  int first = 0;
+  if constexpr (kColumns < 8) {
+    for (; first + 16 <= in.channels; first += 16) {
+      DepthwiseF32Shared<kColumns, kTaps, kStride, 2, true>(in, column, first, 8);
+    }
+  }
+  for (; first + 8 <= in.channels; first += 8) {
+    DepthwiseF32Shared<kColumns, kTaps, kStride, 1, true>(in, column, first, 8);
+  }
+  if (first < in.channels) {
+    DepthwiseF32Shared<kColumns, kTaps, kStride, 1, false>(in, column, first, in.channels - first);
+  }
+}
+
+// Columns by eights and fours, as many as there are; returns how many were done. What eight
+// columns cost is less than what five to seven do: some are then computed twice.
+template <int kTaps, int kStride>
+int DepthwiseF32BySize(const DepthwiseColumnsF32& in) {
+  int column = 0;
+  for (; column + 8 <= in.columns; column += 8) {
+    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, column);
+  }
+  const int left = in.columns - column;
+  // Not where the first results may lie where the addend was.
+  const bool twice = in.epilogue == nullptr || in.epilogue->addend == nullptr;
+  if (left > 4 && column > 0 && twice) {
+    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, in.columns - 8);
+    return in.columns;
+  }
+  if (left < 4) return column;
+  DepthwiseF32SharedColumns<4, kTaps, kStride>(in, column);
+  return column + 4;
+}
+
+int DepthwiseF32WithSharing(const DepthwiseColumnsF32& in) {
+  const bool one = in.column_step == in.tap_step, two = in.column_step == 2 * in.tap_step;
+  if (in.taps == 3 && one) return DepthwiseF32BySize<3, 1>(in);
+  if (in.taps == 3 && two) return DepthwiseF32BySize<3, 2>(in);
+  if (in.taps == 5 && one) return DepthwiseF32BySize<5, 1>(in);
+  if (in.taps == 5 && two) return DepthwiseF32BySize<5, 2>(in);
+  return 0;
+}
+
 void DepthwiseF32(const DepthwiseColumnsF32& in) {
   constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
       &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
       &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
       &DepthwiseF32Columns<7>};
-  int column = 0;
+  int column = DepthwiseF32WithSharing(in);
   for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
-}
-
-// 16 values as 16-bit numbers; `count` of them exist.
-inline __m256i Load16(const int8_t* values, int count) {
-  if (count >= 16) {
-    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values)));
-  }
-  alignas(16) int8_t buffer[16] = {};
-  std::memcpy(buffer, values, static_cast<size_t>(count));
-  return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(buffer)));
-}
-
-// Two taps at a time: their values interleaved, so that one multiply-add adds both products. The
-// interleaving works within 128-bit halves; the sums are put in order at the end.
-inline void DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, int count) {
-  __m256i sums_low = _mm256_setzero_si256(), sums_high = _mm256_setzero_si256();
-  const int8_t* weights = pixel.weights + first;
-  for (int tap = 0; tap < pixel.taps; tap += 2) {
-    const __m256i in0 = Load16(pixel.inputs[tap] + first, count);
-    const __m256i weights0 = Load16(weights, count);
-    __m256i in1 = _mm256_setzero_si256(), weights1 = _mm256_setzero_si256();
-    if (tap + 1 < pixel.taps) {
-      in1 = Load16(pixel.inputs[tap + 1] + first, count);
-      weights1 = Load16(weights + pixel.channels, count);
-      weights += 2 * static_cast<ptrdiff_t>(pixel.channels);
-    }
-    sums_low =
-        _mm256_add_epi32(sums_low, _mm256_madd_epi16(_mm256_unpacklo_epi16(in0, in1),
-                                                     _mm256_unpacklo_epi16(weights0, weights1)));
-    sums_high =
-        _mm256_add_epi32(sums_high, _mm256_madd_epi16(_mm256_unpackhi_epi16(in0, in1),
-                                                      _mm256_unpackhi_epi16(weights0, weights1)));
-  }
-  const __m256i in_order[2] = {_mm256_permute2x128_si256(sums_low, sums_high, 0x20),
-                               _mm256_permute2x128_si256(sums_low, sums_high, 0x31)};
-  for (int v = 0; v < 2; ++v) {
-    const __m256i lanes = FirstLanes(count - 8 * v);
-    if (count <= 8 * v) break;
-    const __m256i bias = _mm256_maskload_epi32(pixel.bias + first + 8 * v, lanes);
-    _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes, _mm256_add_epi32(in_order[v], bias));
-  }
-}
-
-void DepthwiseS8(const DepthwisePixelS8& pixel) {
-  int first = 0;
-  for (; first + 16 <= pixel.channels; first += 16) DepthwiseS8Chunk(pixel, first, 16);
-  if (first < pixel.channels) DepthwiseS8Chunk(pixel, first, pixel.channels - first);
 }
 
 // ---- Half precision ---------------------------------------------------------------------------
@@ -531,19 +521,9 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
 
 constexpr GemmF32Kernels kGemmF32Avx2 = {
     .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
-constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
-                                       .rows = kRowsS8,
-                                       .columns = kColumnsS8,
-                                       .run = kRunS8,
-                                       .left = LeftForm::kInt16,
-                                       .left_from_s8 = &LeftFromS8,
-                                       .left_from_u8 = &LeftFromU8,
-                                       .tile = &GemmS8};
 constexpr RequantizeKernels kRequantizeAvx2 = {
     .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
 constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .columns = &DepthwiseF32};
-constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {
-    .name = "avx2", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
 constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};
 
 }  // namespace deputy

@@ -173,7 +173,9 @@ template <int kRows, int kVectors>
 inline void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
   const int8_t* a[kRows];
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) a[r] = job.a[row + r < job.rows ? row + r : job.rows - 1];
+  for (int r = 0; r < kRows; ++r) {
+    a[r] = static_cast<const int8_t*>(job.a[row + r < job.rows ? row + r : job.rows - 1]);
+  }
   const int8_t* b = job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[kRows][kVectors];

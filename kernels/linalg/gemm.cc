@@ -30,13 +30,13 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
-// The same for int8 columns that are read from top to bottom, in runs of kDeepRun, a cache line of
-// each at a time: what is written meanwhile stays in the first-level cache. Every value is XORed
-// with `flip`.
-constexpr int kDeepRun = 4;
+// The same for int8 columns that are read from top to bottom, in runs of kRun, a cache line of each
+// at a time: what is written meanwhile stays in the first-level cache. Every value is XORed with
+// `flip`.
+template <int kRun>
 void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
-  constexpr int kBlock = 64, kRun = kDeepRun;
+  constexpr int kBlock = 64;
   const int part_depth = layout.depth / layout.parts;
   const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
   const int columns = std::min(panel_columns, layout.columns - first);
@@ -199,8 +199,9 @@ void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const Weigh
           TransposePanel(source, layout, first, panel_columns, panel);
           continue;
         }
-      } else if (layout.depth_stride == 1 && run == kDeepRun) {
-        PackDeepPanel(source, layout, first, panel_columns, flip, panel);
+      } else if (layout.depth_stride == 1 && (run == 2 || run == 4)) {
+        const auto pack = run == 2 ? &PackDeepPanel<2> : &PackDeepPanel<4>;
+        pack(source, layout, first, panel_columns, flip, panel);
         continue;
       }
       PackPanel(weight, layout, first, panel_columns, run, panel);
