@@ -150,6 +150,13 @@ class Watched(unittest.TestCase):
         self.assertEqual(len(lines), result.stdout.count("pass "))
         self.assertGreater(len(lines), 1)
 
+    def test_the_line_of_a_bad_case_says_why(self):
+        result = subprocess.run([BUILD / "deputy", "certify", wrong("crashresize"), "--only",
+                                 "life/ADD float32/resize", "--progress", "--json"],
+                                capture_output=True, text=True, timeout=300, check=False)
+        self.assertRegex(result.stderr, r"(?m)^\d/\d crash life/ADD float32/resize, \d+\.\d s: "
+                                        r"signal .*, at: resize 7 of 12")
+
     def test_a_terminal_has_one_line(self):
         master, terminal = pty.openpty()
         text = b""

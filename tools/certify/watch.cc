@@ -41,8 +41,9 @@ void Watch::Done(const Row& row) {
   ++done_;
   bad_ += IsBad(status) ? 1 : 0;
   if (shown_.lines) {
-    std::fprintf(stderr, "%zu/%zu %s %s, %.1f s\n", done_, total_, Name(status),
-                 tools::OneLine(row.name).c_str(), row.outcome.seconds);
+    const std::string why = IsBad(status) ? ": " + tools::OneLine(row.outcome.text) : "";
+    std::fprintf(stderr, "%zu/%zu %s %s, %.1f s%s\n", done_, total_, Name(status),
+                 tools::OneLine(row.name).c_str(), row.outcome.seconds, why.c_str());
     std::fflush(stderr);
   }
   const bool is_plain = status == Status::kPass || status == Status::kSkipped;
