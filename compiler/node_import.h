@@ -67,9 +67,13 @@ class NodeImport {
   const TfLiteTensor& output_tensor(int n) const { return tensor(node_.outputs->data[n]); }
   // The shape that an output's tensor has so far: what the file says.
   Shape OutputShape(int n) const;
+  // Its options. Of a node that has none, which is refused then, zeros.
   template <typename Params>
-  const Params& params() const {
-    return *static_cast<const Params*>(node_.builtin_data);
+  const Params& params() {
+    static constexpr Params kNone = {};
+    if (node_.builtin_data != nullptr) return *static_cast<const Params*>(node_.builtin_data);
+    Refuse(kDeputyReasonParameter, "expected options, found none");
+    return kNone;
   }
 
   // Of a custom operator.

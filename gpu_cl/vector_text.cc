@@ -212,7 +212,7 @@ std::string LoadVector(const Buffer& buffer, const std::string& index, int width
     return "read_imagef(" + buffer.name + ", " + buffer.name + "_first + ((" + index + ") >> 2))";
   }
   const std::string place = buffer.name + " + " + index + ")";
-  if (buffer.type == kTfLiteFloat16) return Vector("vload_half", width) + "(0, " + place;
+  if (buffer.type == kTfLiteFloat16) return Vector("LOAD_HALF(", width) + ", " + place;
   const std::string lanes =
       Vector("LOAD(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + place;
   return buffer.type == kTfLiteBool ? "(convert_" + Vector("int", width) + "(" + lanes + ") != 0)"
@@ -232,7 +232,7 @@ std::string StoreVector(const Buffer& buffer, const std::string& index, const st
                         int width) {
   const std::string place = buffer.name + " + " + index + ");";
   if (buffer.type == kTfLiteFloat16) {
-    return Vector("vstore_half", width) + "(" + value + ", 0, " + place;
+    return Vector("STORE_HALF(", width) + ", " + value + ", " + place;
   }
   const std::string lanes = buffer.type == kTfLiteBool
                                 ? "convert_" + Vector("uchar", width) + "(" + value + " & 1)"

@@ -193,6 +193,7 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
     NpuCloseDevice(&state->device);
     return GiveUp(state, report_error, "no mutex");
   }
+  state->users = 1;
   state->base.data_ = state;
   state->base.Prepare = Prepare;
   /* A dynamic delegate is asked to prepare again when an input has another shape, and can refuse; a
@@ -203,15 +204,21 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   return &state->base;
 }
 
-void NpuDestroyDelegate(TfLiteDelegate* delegate) {
-  if (delegate == NULL) return;
-  NpuState* state = NpuStateOf(delegate);
+void NpuReleaseState(NpuState* state) {
+  pthread_mutex_lock(&state->mutex);
+  const bool is_last = --state->users == 0;
+  pthread_mutex_unlock(&state->mutex);
+  if (!is_last) return;
   NpuCloseDevice(&state->device);
   FreeTexts(state);
   for (int32_t i = 0; i < state->name_count; ++i) free(state->names[i]);
   free(state->names);
   pthread_mutex_destroy(&state->mutex);
   free(state);
+}
+
+void NpuDestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate != NULL) NpuReleaseState(NpuStateOf(delegate));
 }
 
 /* ---- Reports ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ extern "C" {
  * failure: the delegate then takes nothing. */
 TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* values, size_t count,
                                   void (*report_error)(const char* text));
+/* Behind its interpreters; if it comes before, the delegate lives until the last of them goes. */
 void NpuDestroyDelegate(TfLiteDelegate* delegate);
 
 /* As the members of DeputyDelegatePlugin. */

@@ -157,6 +157,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
     snprintf(partition->failure, sizeof partition->failure, "memory is short");
   }
   pthread_mutex_lock(&state->mutex);
+  ++state->users;
   snprintf(partition->model, sizeof partition->model, "model%llu",
            (unsigned long long)state->models_made++);
   partition->older = state->partitions;
@@ -184,6 +185,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   NpuFreeCompiled(state, &partition->compiled);
   free(partition->wide);
   free(partition);
+  NpuReleaseState(state);
 }
 
 /* ---- Preparing: what is where, and whether it fits ---------------------------------------------

@@ -28,12 +28,17 @@ typedef struct NpuState {
   size_t text_count;
 
   pthread_mutex_t mutex;    /* for what follows */
+  int32_t users;            /* the client, and each partition that lives */
   NpuPartition* partitions; /* those that live, the newest first */
   char** names; /* "NpuGraph0", …: as long as the delegate, since nodes point to them */
   int32_t name_count;
   uint64_t models_made; /* names models of the device */
   uint64_t cache_hits, cache_misses;
 } NpuState;
+
+/* One user less; the last one frees it. So a client that deletes the delegate before its
+ * interpreters, which is an error, finds them at work until they go. */
+void NpuReleaseState(NpuState* state);
 
 static inline NpuState* NpuStateOf(TfLiteDelegate* delegate) { return (NpuState*)delegate->data_; }
 

@@ -8,8 +8,8 @@
 #include "npu_stub/layout.h"
 #include "tensorflow/lite/builtin_ops.h"
 
-/* Types that the first input may have. */
-enum { kF = 1, kI = 2, kB = 4 };
+/* Types that the first input may have, and whether the operator's options are read. */
+enum { kF = 1, kI = 2, kB = 4, kOptions = 8 };
 
 typedef struct Row {
   int32_t code;
@@ -22,18 +22,19 @@ typedef struct Row {
 
 static const Row kRows[] = {
     {kTfLiteBuiltinAbs, "ABS", 5, kF, NpuImportUnary, kNpuAbs},
-    {kTfLiteBuiltinAdd, "ADD", 6, kF, NpuImportBinary, kNpuAdd},
+    {kTfLiteBuiltinAdd, "ADD", 6, kF | kOptions, NpuImportBinary, kNpuAdd},
     {kTfLiteBuiltinArgMax, "ARG_MAX", 3, kF, NpuImportArgMax, 0},
-    {kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", 3, kF, NpuImportPool, kNpuPoolAverage},
-    {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", 4, kF, NpuImportBatchMatMul, 0},
+    {kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", 3, kF | kOptions, NpuImportPool,
+     kNpuPoolAverage},
+    {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", 4, kF | kOptions, NpuImportBatchMatMul, 0},
     {kTfLiteBuiltinBroadcastTo, "BROADCAST_TO", 4, kF | kB, NpuImportBroadcast, 0},
     {kTfLiteBuiltinCast, "CAST", 9, kF | kI | kB, NpuImportCast, 0},
     {kTfLiteBuiltinCeil, "CEIL", 1, kF, NpuImportUnary, kNpuCeil},
-    {kTfLiteBuiltinConcatenation, "CONCATENATION", 7, kF, NpuImportConcat, 0},
-    {kTfLiteBuiltinConv2d, "CONV_2D", 8, kF, NpuImportConv, 0},
+    {kTfLiteBuiltinConcatenation, "CONCATENATION", 7, kF | kOptions, NpuImportConcat, 0},
+    {kTfLiteBuiltinConv2d, "CONV_2D", 8, kF | kOptions, NpuImportConv, 0},
     {kTfLiteBuiltinCos, "COS", 2, kF, NpuImportUnary, kNpuCos},
-    {kTfLiteBuiltinDepthwiseConv2d, "DEPTHWISE_CONV_2D", 7, kF, NpuImportDepthwise, 0},
-    {kTfLiteBuiltinDiv, "DIV", 2, kF, NpuImportBinary, kNpuDiv},
+    {kTfLiteBuiltinDepthwiseConv2d, "DEPTHWISE_CONV_2D", 7, kF | kOptions, NpuImportDepthwise, 0},
+    {kTfLiteBuiltinDiv, "DIV", 2, kF | kOptions, NpuImportBinary, kNpuDiv},
     {kTfLiteBuiltinElu, "ELU", 1, kF, NpuImportUnary, kNpuElu},
     {kTfLiteBuiltinEqual, "EQUAL", 5, kF, NpuImportBinary, kNpuEqual},
     {kTfLiteBuiltinExp, "EXP", 2, kF, NpuImportUnary, kNpuExp},
@@ -41,13 +42,14 @@ static const Row kRows[] = {
     {kTfLiteBuiltinFloor, "FLOOR", 1, kF, NpuImportUnary, kNpuFloor},
     {kTfLiteBuiltinFloorDiv, "FLOOR_DIV", 3, kF, NpuImportBinary, kNpuFloorDiv},
     {kTfLiteBuiltinFloorMod, "FLOOR_MOD", 2, kF, NpuImportBinary, kNpuFloorMod},
-    {kTfLiteBuiltinFullyConnected, "FULLY_CONNECTED", 14, kF, NpuImportFullyConnected, 0},
-    {kTfLiteBuiltinGather, "GATHER", 8, kF, NpuImportGather, 0},
-    {kTfLiteBuiltinGelu, "GELU", 3, kF, NpuImportGelu, 0},
+    {kTfLiteBuiltinFullyConnected, "FULLY_CONNECTED", 14, kF | kOptions, NpuImportFullyConnected,
+     0},
+    {kTfLiteBuiltinGather, "GATHER", 8, kF | kOptions, NpuImportGather, 0},
+    {kTfLiteBuiltinGelu, "GELU", 3, kF | kOptions, NpuImportGelu, 0},
     {kTfLiteBuiltinGreater, "GREATER", 2, kF, NpuImportBinary, kNpuGreater},
     {kTfLiteBuiltinGreaterEqual, "GREATER_EQUAL", 3, kF, NpuImportBinary, kNpuGreaterEqual},
     {kTfLiteBuiltinHardSwish, "HARD_SWISH", 1, kF, NpuImportUnary, kNpuHardSwish},
-    {kTfLiteBuiltinLeakyRelu, "LEAKY_RELU", 2, kF, NpuImportLeakyRelu, kNpuLeakyRelu},
+    {kTfLiteBuiltinLeakyRelu, "LEAKY_RELU", 2, kF | kOptions, NpuImportLeakyRelu, kNpuLeakyRelu},
     {kTfLiteBuiltinLess, "LESS", 3, kF, NpuImportBinary, kNpuLess},
     {kTfLiteBuiltinLessEqual, "LESS_EQUAL", 2, kF, NpuImportBinary, kNpuLessEqual},
     {kTfLiteBuiltinLog, "LOG", 2, kF, NpuImportUnary, kNpuLog},
@@ -55,11 +57,11 @@ static const Row kRows[] = {
     {kTfLiteBuiltinLogicalNot, "LOGICAL_NOT", 1, kB, NpuImportUnary, kNpuLogicalNot},
     {kTfLiteBuiltinLogicalOr, "LOGICAL_OR", 1, kB, NpuImportBinary, kNpuLogicalOr},
     {kTfLiteBuiltinLogistic, "LOGISTIC", 3, kF, NpuImportUnary, kNpuSigmoid},
-    {kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", 3, kF, NpuImportPool, kNpuPoolMax},
+    {kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", 3, kF | kOptions, NpuImportPool, kNpuPoolMax},
     {kTfLiteBuiltinMaximum, "MAXIMUM", 4, kF, NpuImportBinary, kNpuMaximum},
     {kTfLiteBuiltinMean, "MEAN", 3, kF | kI, NpuImportReduce, kNpuReduceMean},
     {kTfLiteBuiltinMinimum, "MINIMUM", 4, kF, NpuImportBinary, kNpuMinimum},
-    {kTfLiteBuiltinMul, "MUL", 8, kF, NpuImportBinary, kNpuMul},
+    {kTfLiteBuiltinMul, "MUL", 8, kF | kOptions, NpuImportBinary, kNpuMul},
     {kTfLiteBuiltinNeg, "NEG", 1, kF, NpuImportUnary, kNpuNeg},
     {kTfLiteBuiltinNotEqual, "NOT_EQUAL", 4, kF, NpuImportBinary, kNpuNotEqual},
     {kTfLiteBuiltinPad, "PAD", 6, kF, NpuImportPad, 0},
@@ -72,27 +74,28 @@ static const Row kRows[] = {
     {kTfLiteBuiltinRelu6, "RELU6", 3, kF, NpuImportUnary, kNpuRelu6},
     {kTfLiteBuiltinReluN1To1, "RELU_N1_TO_1", 1, kF, NpuImportUnary, kNpuReluN1To1},
     {kTfLiteBuiltinReshape, "RESHAPE", 1, kF | kI, NpuImportReshape, 0},
-    {kTfLiteBuiltinResizeBilinear, "RESIZE_BILINEAR", 4, kF, NpuImportResize, kNpuResizeBilinear},
-    {kTfLiteBuiltinResizeNearestNeighbor, "RESIZE_NEAREST_NEIGHBOR", 4, kF, NpuImportResize,
-     kNpuResizeNearest},
+    {kTfLiteBuiltinResizeBilinear, "RESIZE_BILINEAR", 4, kF | kOptions, NpuImportResize,
+     kNpuResizeBilinear},
+    {kTfLiteBuiltinResizeNearestNeighbor, "RESIZE_NEAREST_NEIGHBOR", 4, kF | kOptions,
+     NpuImportResize, kNpuResizeNearest},
     {kTfLiteBuiltinRound, "ROUND", 1, kF, NpuImportUnary, kNpuRound},
     {kTfLiteBuiltinRsqrt, "RSQRT", 3, kF, NpuImportUnary, kNpuRsqrt},
     {kTfLiteBuiltinSin, "SIN", 2, kF, NpuImportUnary, kNpuSin},
     {kTfLiteBuiltinSlice, "SLICE", 8, kF, NpuImportSlice, 0},
-    {kTfLiteBuiltinSoftmax, "SOFTMAX", 4, kF, NpuImportSoftmax, 0},
+    {kTfLiteBuiltinSoftmax, "SOFTMAX", 4, kF | kOptions, NpuImportSoftmax, 0},
     {kTfLiteBuiltinSplit, "SPLIT", 5, kF, NpuImportSplit, 0},
     {kTfLiteBuiltinSplitV, "SPLIT_V", 3, kF, NpuImportSplit, 1},
     {kTfLiteBuiltinSqrt, "SQRT", 2, kF, NpuImportUnary, kNpuSqrt},
     {kTfLiteBuiltinSquare, "SQUARE", 2, kF, NpuImportUnary, kNpuSquare},
     {kTfLiteBuiltinSqueeze, "SQUEEZE", 2, kF | kI, NpuImportReshape, 0},
-    {kTfLiteBuiltinStridedSlice, "STRIDED_SLICE", 8, kF | kI, NpuImportStridedSlice, 0},
-    {kTfLiteBuiltinSub, "SUB", 5, kF, NpuImportBinary, kNpuSub},
+    {kTfLiteBuiltinStridedSlice, "STRIDED_SLICE", 8, kF | kI | kOptions, NpuImportStridedSlice, 0},
+    {kTfLiteBuiltinSub, "SUB", 5, kF | kOptions, NpuImportBinary, kNpuSub},
     {kTfLiteBuiltinSum, "SUM", 2, kF | kI, NpuImportReduce, kNpuReduceSum},
     {kTfLiteBuiltinTanh, "TANH", 3, kF, NpuImportUnary, kNpuTanh},
     {kTfLiteBuiltinTile, "TILE", 3, kF | kB, NpuImportTile, 0},
     {kTfLiteBuiltinTranspose, "TRANSPOSE", 9, kF, NpuImportTranspose, 0},
-    {kTfLiteBuiltinTransposeConv, "TRANSPOSE_CONV", 5, kF, NpuImportTransposeConv, 0},
-    {kTfLiteBuiltinUnpack, "UNPACK", 6, kF, NpuImportUnpack, 0},
+    {kTfLiteBuiltinTransposeConv, "TRANSPOSE_CONV", 5, kF | kOptions, NpuImportTransposeConv, 0},
+    {kTfLiteBuiltinUnpack, "UNPACK", 6, kF | kOptions, NpuImportUnpack, 0},
 };
 
 enum { kRowCount = sizeof kRows / sizeof kRows[0] };
@@ -195,6 +198,9 @@ bool NpuImportNode(NpuImport* import) {
   if (import->registration->version > row->max_version) {
     return NpuRefuse(import, kDeputyReasonVersion, "%s: expected version 1 to %d, found %d",
                      row->name, row->max_version, import->registration->version);
+  }
+  if ((row->types & kOptions) != 0 && import->node->builtin_data == NULL) {
+    return NpuRefuse(import, kDeputyReasonParameter, "%s: expected options, found none", row->name);
   }
   if (!CheckType(import, row) || !CheckTensors(import)) return false;
   return row->import(import, row->argument) && MakesOutputs(import);

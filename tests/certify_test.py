@@ -7,7 +7,11 @@ Python's own.
     tests/certify_test.py BUILD_FOLDER
 """
 import json
+import os
 import pathlib
+import pty
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -95,6 +99,86 @@ class Misbehaving(unittest.TestCase):
             self.assertEqual((code, report["verdict"]), (1, "not certified"))
             self.assertEqual(rows["library/takes"]["status"], "fail")
             self.assertLess(len(rows), 20)
+
+
+class Watched(unittest.TestCase):
+    """While it runs. Most cases of libwrong_hang take ten minutes before they are ended, so that
+    nothing here ends by itself."""
+
+    def start(self, *options):
+        return subprocess.Popen([BUILD / "deputy", "certify", wrong("hang"), "--jobs", "2",
+                                 "--timeout", "600", *options],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_rows_are_printed_as_they_are_found(self):
+        with self.start("--all") as command:
+            first = command.stdout.readline()
+            self.assertRegex(first, r"^pass +library/")
+            command.send_signal(signal.SIGTERM)
+            text, errors = command.communicate(timeout=300)
+        self.assertEqual((command.returncode, errors), (1, ""), text)
+        self.assertNotIn(first, text)
+        self.assertRegex(text, r"libwrong_hang.so: not certified: .*, interrupted: [1-9]\d* cases "
+                               r"not run\n$")
+
+    def test_an_interrupted_run_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            junit = pathlib.Path(folder) / "junit"
+            with self.start("--json", "--progress", "--junit", str(junit)) as command:
+                line = command.stderr.readline()
+                command.send_signal(signal.SIGINT)
+                text, _ = command.communicate(timeout=300)
+            suite = xml.etree.ElementTree.parse(junit).getroot()
+        report = json.loads(text)
+        self.assertEqual((command.returncode, report["verdict"]), (1, "not certified"))
+        self.assertRegex(line, r"^1/\d+ pass library/takes, ")
+        done = [row["name"] for row in report["rows"] if row["status"] != "not run"]
+        self.assertIn("library/takes", done)
+        left = report["counts"]["not run"]
+        self.assertEqual(len(done) + left, len(report["rows"]))
+        self.assertIn(f", interrupted: {left} cases not run", report["summary"])
+        self.assertGreaterEqual(int(suite.get("errors")), left)
+
+    def test_a_line_for_each_case(self):
+        result = subprocess.run([BUILD / "deputy", "certify", wrong("nothing"), "--only",
+                                 "life/ADD float32/resize", "--progress", "--all"],
+                                capture_output=True, text=True, timeout=300, check=True)
+        lines = result.stderr.splitlines()
+        for number, line in enumerate(lines, 1):
+            self.assertRegex(line, rf"^{number}/{len(lines)} pass life/ADD float32/resize.*, "
+                                   r"\d+\.\d s$")
+        self.assertEqual(len(lines), result.stdout.count("pass "))
+        self.assertGreater(len(lines), 1)
+
+    def test_the_line_of_a_bad_case_says_why(self):
+        result = subprocess.run([BUILD / "deputy", "certify", wrong("crashresize"), "--only",
+                                 "life/ADD float32/resize", "--progress", "--json"],
+                                capture_output=True, text=True, timeout=300, check=False)
+        self.assertRegex(result.stderr, r"(?m)^\d/\d crash life/ADD float32/resize, \d+\.\d s: "
+                                        r"signal .*, at: resize 7 of 12")
+
+    def test_a_terminal_has_one_line(self):
+        master, terminal = pty.openpty()
+        text = b""
+        with subprocess.Popen([BUILD / "deputy", "certify", wrong("crashresize"), "--only",
+                               "life/ADD float32/resize"],
+                              stdout=subprocess.PIPE, stderr=terminal) as command:
+            os.close(terminal)
+            try:
+                while block := os.read(master, 4096):
+                    text += block
+            except OSError:  # the other end is closed
+                pass
+            command.communicate(timeout=300)
+        os.close(master)
+        self.assertEqual(command.returncode, 1)
+        self.assertNotIn(b"\n", text)
+        drawn = [line.removesuffix(b"\033[K").decode() for line in text.split(b"\r")]
+        self.assertTrue(any(line.startswith("library/takes") for line in drawn), drawn)
+        self.assertTrue(any(re.match(r"\d/\d life/ADD float32/resize: resize 1 of 12", line)
+                            for line in drawn), drawn)
+        self.assertEqual(drawn[-1], "")
+        self.assertLess(max(map(len, drawn)), 80)
 
 
 class Right(unittest.TestCase):

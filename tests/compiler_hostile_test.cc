@@ -98,6 +98,11 @@ class HandNode {
     return *this;
   }
 
+  HandNode& WithoutOptions() {
+    has_options_ = false;
+    return *this;
+  }
+
   std::string Checked() {
     Finish();
     const auto refusal = CheckNode(&context_, 0, node_, registration_);
@@ -137,7 +142,7 @@ class HandNode {
     context_.tensors_size = tensors_.size();
     node_.inputs = Array(inputs_);
     node_.outputs = Array(outputs_);
-    node_.builtin_data = params_;
+    node_.builtin_data = has_options_ ? params_ : nullptr;
   }
 
   TfLiteContext context_{};
@@ -150,6 +155,7 @@ class HandNode {
   std::vector<TfLiteIntArray*> arrays_;
   std::string options_;
   alignas(8) char params_[256] = {};
+  bool has_options_ = true;
 };
 
 // Refused alike when asked for and when imported.
@@ -216,6 +222,40 @@ TEST(HostileNodes, have_the_outputs_and_inputs_of_their_operator) {
     lonely.Output(kTfLiteFloat32);
     EXPECT_NE(lonely.Checked(), "");
     EXPECT_NE(lonely.Imported(), "");
+  }
+}
+
+TEST(HostileNodes, have_their_options) {
+  HandNode conv(kTfLiteBuiltinConv2d);
+  conv.Input(kTfLiteFloat32, {1, 2, 2, 2}).Constant<float>(kTfLiteFloat32, {1, 1, 1, 2}, {1, 2});
+  conv.Output(kTfLiteFloat32).WithoutOptions();
+  ExpectRefused(&conv, "6 CONV_2D: expected options, found none");
+  for (const auto code : {kTfLiteBuiltinAdd, kTfLiteBuiltinDiv, kTfLiteBuiltinConcatenation}) {
+    HandNode two(code);
+    two.Input(kTfLiteFloat32, {2, 2}).Input(kTfLiteFloat32, {2, 2}).Output(kTfLiteFloat32);
+    two.WithoutOptions();
+    ExpectRefused(&two, "expected options, found none");
+  }
+  for (const auto code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinSoftmax, kTfLiteBuiltinSqueeze,
+                          kTfLiteBuiltinReshape, kTfLiteBuiltinGelu, kTfLiteBuiltinDepthToSpace}) {
+    HandNode one(code);
+    one.Input(kTfLiteFloat32, {1, 2, 2, 4}).Output(kTfLiteFloat32).WithoutOptions();
+    ExpectRefused(&one, "expected options, found none");
+  }
+  // Whatever the operator and its inputs: nothing is read that is not there.
+  for (const ImportedOperator& op : ImportedOperators()) {
+    for (int inputs = 1; inputs <= 4; ++inputs) {
+      HandNode node(op.code);
+      for (int i = 0; i < inputs; ++i) {
+        if (i == 1) {
+          node.Ints({1, 2, 2, 1});
+        } else {
+          node.Input(kTfLiteFloat32, {1, 2, 2, 1});
+        }
+      }
+      node.Output(kTfLiteFloat32).WithoutOptions();
+      EXPECT_EQ(node.Checked(), node.Imported()) << op.name;
+    }
   }
 }
 

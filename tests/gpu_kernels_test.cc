@@ -406,9 +406,20 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   g.Output(g.Compute(Difference(false), {g.Input({40, 3}), g.Input({3})}));
   ExpectAgreement(g.graph);
   if (GetParam().device_class == DeviceClass::kCpu) {
-    const std::string store = GetParam().half ? "vstore_half" : "STORE(float, ";
+    const std::string store = GetParam().half ? "STORE_HALF(" : "STORE(float, ";
     EXPECT_THAT(kernels_, HasSubstr(store + std::to_string(GetParam().width)));
   }
+}
+
+// Of 17 halves: most begin where no vector does.
+TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
+  Expression e;
+  const int a = e.Operand(0, kTfLiteFloat16), b = e.Operand(1, kTfLiteFloat16);
+  e.Apply(ScalarOp::kMin, a, b);
+  GraphMaker g;
+  const ValueId x = g.Input({1, 8, 8, 17}, kTfLiteFloat16);
+  g.Output(g.Compute(e, {x, g.Input({1, 1, 1, 17}, kTfLiteFloat16)}));
+  ExpectAgreement(g.graph);
 }
 
 // Every operation that has a form for vectors, of every type it has one for.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <utility>
@@ -19,6 +20,10 @@
 #include "tests/test_interpreter.h"
 
 namespace deputy {
+
+// The NPU computes in float32, and so does the CPU that it is compared with, whatever the
+// environment allows.
+inline const int kWithoutPrecision = unsetenv("DEPUTY_PRECISION");
 
 using NpuOptionTexts = std::vector<std::pair<std::string, std::string>>;
 

@@ -276,6 +276,24 @@ TEST(NpuDelegate, one_delegate_serves_several_interpreters) {
   EXPECT_EQ(npu.counters().models, 3u);
 }
 
+// A client's mistake; the sanitizer runs see whether anything is freed too early, or not at all.
+TEST(NpuDelegate, one_that_is_deleted_before_its_interpreters_serves_them_until_they_go) {
+  TfLiteDelegate* const npu = NpuCreateDelegate(nullptr, nullptr, 0, nullptr);
+  {
+    TestInterpreter t(ConvModel()), u(MixedChain(3, {0, 2}));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu), kTfLiteOk);
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(u.get(), npu), kTfLiteOk);
+    NpuDestroyDelegate(npu);
+    NpuCounters counters;
+    NpuGetCounters(npu, &counters);
+    EXPECT_EQ(counters.models, 3u);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    ASSERT_EQ(u.Allocate(), kTfLiteOk);
+    ExpectRuns(&t, OnCpu(ConvModel()));
+    ExpectRuns(&u, OnCpu(MixedChain(3, {0, 2})));
+  }
+}
+
 // ---- Resizing -----------------------------------------------------------------------------------
 
 TEST(NpuDelegate, a_resize_is_refused_and_the_old_shape_still_works) {

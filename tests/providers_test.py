@@ -115,6 +115,18 @@ class ProvidersTest(unittest.TestCase):
                 self.put(library, plugin("no_create"))
                 self.check_absence(flag, f"{library} is here, but has no function {function}")
 
+    def test_a_library_that_the_bridge_cannot_open_is_named_once(self):
+        for key, (library, _) in BRIDGES.items():
+            file = f"libdeputy_{key}.so"
+            self.put(file, BUILD / file)
+            with self.subTest(provider=key, absence="missing"):
+                warning = self.check_absence(f"--use_{key}", library)
+                self.assertEqual(warning.count("No such file"), 1, warning)
+            with self.subTest(provider=key, absence="symbol"):
+                self.put(library, plugin("no_create"))
+                warning = self.check_absence(f"--use_{key}", library)
+                self.assertEqual(warning.count(library), 1, warning)
+
     def test_other_systems(self):
         for key, text in FOREIGN.items():
             with self.subTest(provider=key):

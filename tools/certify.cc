@@ -52,6 +52,7 @@ void CertifyLibrary(const CertifyOptions& options) {
   add("badge", options.badge);
   if (options.all) words.emplace_back("--all");
   if (options.list) words.emplace_back("--list");
+  if (options.progress) words.emplace_back("--progress");
   if (options.json) words.emplace_back("--json");
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);

@@ -402,6 +402,9 @@ void AddCertifyCommand(CLI::App* app) {
       ->check(CLI::PositiveNumber.description(""));
   command->add_flag("--all", options->all, "Print what is right, too");
   command->add_flag("--list", options->list, "Print the cases and what must hold, run none");
+  command->add_flag("--progress", options->progress,
+                    "A line on standard error for each case that is\ndone (a terminal has one line "
+                    "for all, else)");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("--html", options->html, "Write a page, too")->type_name("FILE");
   command->add_option("--junit", options->junit, "Write JUnit's XML, too")->type_name("FILE");

@@ -86,7 +86,7 @@ struct CertifyOptions {
   std::string only, html, junit, badge;
   int jobs = 1, timeout = 60;
   double max_slowdown = 0;  // 0: any
-  bool json = false, all = false, list = false;
+  bool json = false, all = false, list = false, progress = false;
 };
 void CertifyLibrary(const CertifyOptions& options);
 

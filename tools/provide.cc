@@ -42,10 +42,12 @@ LoadedDelegate CreateExternal(const DelegateRequest& request) {
   return loaded;
 }
 
-// What there is of the system's library that a bridge would open.
-std::string SystemText(const Provider& provider) {
+// What there is of the system's library that a bridge would open, unless the bridge's own `problem`
+// names it.
+std::string SystemText(const Provider& provider, const std::string& problem) {
   std::string text;
   for (const char* name : provider.system_libraries) {
+    if (problem.find(name) != std::string::npos) continue;
     void* const library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
       const char* const why = dlerror();
@@ -70,7 +72,7 @@ LoadedDelegate CreateStable(const DelegateRequest& request) {
 LoadedDelegate CreateOwn(const Provider& provider, const DelegateRequest& request) {
   LoadedDelegate loaded = TryLoadDelegate({provider.key, request.options}, request.settings);
   if (loaded.handle == nullptr && provider.kind == ProviderKind::kBridge) {
-    loaded.problem += SystemText(provider);
+    loaded.problem += SystemText(provider, loaded.problem);
   }
   return loaded;
 }

@@ -222,6 +222,9 @@ Refusal CheckNode(const Node& node) {
                                             " at most, found " +
                                             std::to_string(node.registration->version));
   }
+  if (row->has_options && node.node->builtin_data == nullptr) {
+    return Refuse(kDeputyReasonParameter, "expected options, found none");
+  }
   if (node.input_count() < 1 || node.node->outputs->size != 1 || node.input(0) == nullptr) {
     return Refuse(kDeputyReasonOther, "expected inputs and one output");
   }

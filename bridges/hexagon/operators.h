@@ -70,6 +70,7 @@ class Translation {
 struct OperatorRow {
   int32_t code;
   int32_t max_version;
+  bool has_options;  // which are read
   // What is particular to the operator; what holds for all of them has been checked.
   Refusal (*check)(const Node& node);
   void (*translate)(const Node& node, Translation* translation);

@@ -114,17 +114,17 @@ void TranslateQuantize(const Node& node, Translation* translation) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {kTfLiteBuiltinAdd, 2, CheckArithmetic<TfLiteAddParams>, TranslateAdd},
-    {kTfLiteBuiltinSub, 2, CheckArithmetic<TfLiteSubParams>, TranslateSub},
-    {kTfLiteBuiltinMul, 2, CheckArithmetic<TfLiteMulParams>, TranslateMul},
-    {kTfLiteBuiltinMaximum, 2, CheckTwo, TranslateExtremum<kNnMaximum8>},
-    {kTfLiteBuiltinMinimum, 2, CheckTwo, TranslateExtremum<kNnMinimum8>},
-    {kTfLiteBuiltinRelu, 2, CheckOne, TranslateUnary<kNnRelu8>},
-    {kTfLiteBuiltinRelu6, 2, CheckOne, TranslateUnary<kNnReluX8>},
-    {kTfLiteBuiltinLogistic, 2, CheckOne, TranslateUnary<kNnSigmoid8>},
-    {kTfLiteBuiltinTanh, 2, CheckOne, TranslateUnary<kNnTanh8>},
-    {kTfLiteBuiltinSoftmax, 2, CheckOne, TranslateSoftmax},
-    {kTfLiteBuiltinQuantize, 2, CheckOne, TranslateQuantize},
+    {kTfLiteBuiltinAdd, 2, true, CheckArithmetic<TfLiteAddParams>, TranslateAdd},
+    {kTfLiteBuiltinSub, 2, true, CheckArithmetic<TfLiteSubParams>, TranslateSub},
+    {kTfLiteBuiltinMul, 2, true, CheckArithmetic<TfLiteMulParams>, TranslateMul},
+    {kTfLiteBuiltinMaximum, 2, false, CheckTwo, TranslateExtremum<kNnMaximum8>},
+    {kTfLiteBuiltinMinimum, 2, false, CheckTwo, TranslateExtremum<kNnMinimum8>},
+    {kTfLiteBuiltinRelu, 2, false, CheckOne, TranslateUnary<kNnRelu8>},
+    {kTfLiteBuiltinRelu6, 2, false, CheckOne, TranslateUnary<kNnReluX8>},
+    {kTfLiteBuiltinLogistic, 2, false, CheckOne, TranslateUnary<kNnSigmoid8>},
+    {kTfLiteBuiltinTanh, 2, false, CheckOne, TranslateUnary<kNnTanh8>},
+    {kTfLiteBuiltinSoftmax, 2, true, CheckOne, TranslateSoftmax},
+    {kTfLiteBuiltinQuantize, 2, false, CheckOne, TranslateQuantize},
 };
 
 }  // namespace

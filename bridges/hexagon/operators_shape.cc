@@ -190,12 +190,12 @@ void TranslateTranspose(const Node& node, Translation* translation) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {kTfLiteBuiltinReshape, 1, CheckReshape, TranslateReshape},
-    {kTfLiteBuiltinConcatenation, 2, CheckConcatenation, TranslateConcatenation},
-    {kTfLiteBuiltinPad, 2, CheckPad, TranslatePad},
-    {kTfLiteBuiltinResizeBilinear, 2, CheckResize, TranslateResize},
-    {kTfLiteBuiltinMean, 2, CheckMean, TranslateMean},
-    {kTfLiteBuiltinTranspose, 2, CheckTranspose, TranslateTranspose},
+    {kTfLiteBuiltinReshape, 1, false, CheckReshape, TranslateReshape},
+    {kTfLiteBuiltinConcatenation, 2, true, CheckConcatenation, TranslateConcatenation},
+    {kTfLiteBuiltinPad, 2, false, CheckPad, TranslatePad},
+    {kTfLiteBuiltinResizeBilinear, 2, true, CheckResize, TranslateResize},
+    {kTfLiteBuiltinMean, 2, false, CheckMean, TranslateMean},
+    {kTfLiteBuiltinTranspose, 2, false, CheckTranspose, TranslateTranspose},
 };
 
 }  // namespace

@@ -351,11 +351,11 @@ void TranslatePool(const Node& node, Translation* translation) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {kTfLiteBuiltinConv2d, 3, CheckConv, TranslateConv},
-    {kTfLiteBuiltinDepthwiseConv2d, 3, CheckDepthwise, TranslateDepthwise},
-    {kTfLiteBuiltinFullyConnected, 4, CheckFullyConnected, TranslateFullyConnected},
-    {kTfLiteBuiltinMaxPool2d, 2, CheckPool, TranslatePool<kNnMaxPool8>},
-    {kTfLiteBuiltinAveragePool2d, 2, CheckPool, TranslatePool<kNnAvgPool8>},
+    {kTfLiteBuiltinConv2d, 3, true, CheckConv, TranslateConv},
+    {kTfLiteBuiltinDepthwiseConv2d, 3, true, CheckDepthwise, TranslateDepthwise},
+    {kTfLiteBuiltinFullyConnected, 4, true, CheckFullyConnected, TranslateFullyConnected},
+    {kTfLiteBuiltinMaxPool2d, 2, true, CheckPool, TranslatePool<kNnMaxPool8>},
+    {kTfLiteBuiltinAveragePool2d, 2, true, CheckPool, TranslatePool<kNnAvgPool8>},
 };
 
 }  // namespace

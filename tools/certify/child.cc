@@ -24,6 +24,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kNote = 'n', kTell = 't', kEnd = 'e';
 constexpr size_t kMostText = 2000;
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+volatile sig_atomic_t interrupted = 0;
+
+void Interrupt(int) { interrupted = 1; }
+
+// Signals end the child, whatever its parent does with them.
+void RestoreSignals() {
+  for (const int number : kSignals) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != Interrupt) continue;
+    action.sa_handler = SIG_DFL;
+    sigaction(number, &action, nullptr);
+  }
+}
 
 struct Running {
   size_t number = 0;
@@ -39,6 +54,7 @@ struct Running {
 // The child's side. Never returns.
 [[noreturn]] void RunWork(const Work& work, int pipe, int output) {
   setpgid(0, 0);
+  RestoreSignals();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -95,7 +111,7 @@ void ReadLine(const std::string& line, Running* running) {
 }
 
 // What is in the pipe; false at its end.
-bool Read(Running* running) {
+bool Read(const Events& events, Running* running) {
   char buffer[4096];
   const ssize_t count = read(running->pipe, buffer, sizeof buffer);
   if (count < 0 && errno == EINTR) return true;
@@ -103,6 +119,7 @@ bool Read(Running* running) {
   running->unread.append(buffer, static_cast<size_t>(count));
   for (size_t end; (end = running->unread.find('\n')) != std::string::npos;) {
     ReadLine(running->unread.substr(0, end), running);
+    if (running->unread[0] == kNote) events.doing(running->number, running->note);
     running->unread.erase(0, end + 1);
   }
   return true;
@@ -126,16 +143,27 @@ std::string HowItEnded(int status) {
   return "it ended the process with code " + std::to_string(WEXITSTATUS(status));
 }
 
-// Waits for a child that has closed its pipe, or is out of time.
-void Finish(bool is_late, Running* running) {
-  Outcome& outcome = running->outcome;
-  const std::string where = running->note.empty() ? "" : ", at: " + running->note;
-  if (is_late) kill(-running->process, SIGKILL);
-  if (is_late) kill(running->process, SIGKILL);
+void Kill(pid_t process) {
+  kill(-process, SIGKILL);
+  kill(process, SIGKILL);
+}
+
+// Its status as of waitpid().
+int End(Running* running) {
   int status = 0;
   while (waitpid(running->process, &status, 0) < 0 && errno == EINTR) {
   }
   kill(-running->process, SIGKILL);  // what it may have started
+  close(running->pipe);
+  return status;
+}
+
+// Waits for a child that has closed its pipe, or is out of time.
+void Finish(bool is_late, Running* running) {
+  Outcome& outcome = running->outcome;
+  const std::string where = running->note.empty() ? "" : ", at: " + running->note;
+  if (is_late) Kill(running->process);
+  const int status = End(running);
   if (is_late) {
     outcome.status = Status::kTimeout;
     outcome.text = "no step further in " + std::to_string(running->limit.count()) + " s" + where;
@@ -146,33 +174,33 @@ void Finish(bool is_late, Running* running) {
                    (last.empty() ? "" : "; it printed: " + last);
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - running->start).count();
-  close(running->pipe);
   close(running->output);
 }
 
 class Pool {
  public:
-  Pool(const std::vector<Work>& works, size_t jobs,
-       const std::function<void(size_t, const Outcome&)>& done)
-      : works_(works), jobs_(jobs), done_(done) {}
+  Pool(const std::vector<Work>& works, size_t jobs, const Events& events)
+      : works_(works), jobs_(jobs), events_(events) {}
 
   void Run(bool alone) {
     for (size_t i = 0; i < works_.size(); ++i) {
       if (works_[i].alone != alone) continue;
       while (running_.size() >= (alone ? 1 : jobs_)) Step();
+      if (WasInterrupted()) break;
       running_.emplace_back().number = i;
+      events_.doing(i, "");
       if (Start(works_, &running_.back())) continue;
       Outcome outcome;
       outcome.status = Status::kFail;
       outcome.text = "no process could be started";
       running_.pop_back();
-      done_(i, outcome);
+      events_.done(i, outcome);
     }
     while (!running_.empty()) Step();
   }
 
  private:
-  // Waits until something happens.
+  // Waits until something happens, a second at most, behind which a signal is seen.
   void Step() {
     std::vector<pollfd> fds;
     auto nearest = Clock::time_point::max();
@@ -183,20 +211,33 @@ class Pool {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(nearest - Clock::now()).count();
     poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(left + 1, 0, 1000)));
+    if (WasInterrupted()) return Abandon();
     size_t i = 0;
     for (auto it = running_.begin(); it != running_.end(); ++i) {
       const bool is_late = Clock::now() >= it->deadline;
-      const bool has_more = (fds[i].revents & (POLLIN | POLLHUP)) == 0 || Read(&*it);
+      const bool has_more = (fds[i].revents & (POLLIN | POLLHUP)) == 0 || Read(events_, &*it);
       if (!is_late && has_more) {
         ++it;
         continue;
       }
       // One that closed its pipe ends now; its destructors have until the deadline.
-      while (!is_late && !HasExited(it->process) && Clock::now() < it->deadline) usleep(1000);
+      while (!is_late && !HasExited(it->process) && Clock::now() < it->deadline) {
+        if (WasInterrupted()) return Abandon();
+        usleep(1000);
+      }
       Finish(is_late || Clock::now() >= it->deadline, &*it);
-      done_(it->number, it->outcome);
+      events_.done(it->number, it->outcome);
       it = running_.erase(it);
     }
+  }
+
+  void Abandon() {
+    for (Running& running : running_) {
+      Kill(running.process);
+      End(&running);
+      close(running.output);
+    }
+    running_.clear();
   }
 
   static bool HasExited(pid_t process) {
@@ -207,14 +248,15 @@ class Pool {
 
   const std::vector<Work>& works_;
   const size_t jobs_;
-  const std::function<void(size_t, const Outcome&)>& done_;
+  const Events& events_;
   std::list<Running> running_;
 };
 
 }  // namespace
 
 const char* Name(Status status) {
-  static const char* const kNames[] = {"pass", "remark", "skipped", "fail", "crash", "timeout"};
+  static const char* const kNames[] = {"pass", "remark", "skipped", "not run",
+                                       "fail", "crash",  "timeout"};
   return kNames[static_cast<int>(status)];
 }
 
@@ -237,11 +279,22 @@ void Child::Write(char kind, const std::string& text) {
   }
 }
 
-void RunAll(const std::vector<Work>& works, int jobs,
-            const std::function<void(size_t, const Outcome&)>& done) {
-  Pool pool(works, static_cast<size_t>(std::max(1, jobs)), done);
+void RunAll(const std::vector<Work>& works, int jobs, const Events& events) {
+  Pool pool(works, static_cast<size_t>(std::max(1, jobs)), events);
   pool.Run(false);
   pool.Run(true);
 }
+
+void StopOnSignals() {
+  for (const int number : kSignals) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = Interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+bool WasInterrupted() { return interrupted != 0; }
 
 }  // namespace deputy::certify

@@ -16,16 +16,17 @@ enum class Status {
   kPass,
   kRemark,   // right, with something to know
   kSkipped,  // there was nothing to try
+  kNotRun,   // interrupted before
   kFail,
   kCrash,  // the process ended in the middle of it, or as it ended
   kTimeout,
 };
-// "pass", "remark", "skipped", "fail", "crash", "timeout".
+// "pass", "remark", "skipped", "not run", "fail", "crash", "timeout".
 const char* Name(Status status);
 bool IsBad(Status status);
 
 struct Outcome {
-  Status status = Status::kPass;
+  Status status = Status::kNotRun;
   std::string text;
   std::vector<std::string> told;  // what Child::Tell was called with
   double seconds = 0;
@@ -51,11 +52,21 @@ struct Work {
   bool ends_as_programs_do = false;  // with static destructors, which count
 };
 
-// Runs all of it, `jobs` at a time, in any order; `done` is called with the number of each piece as
-// it ends, on this thread. What children print is kept from the terminal; the last line of it is
-// shown for one that crashes.
-void RunAll(const std::vector<Work>& works, int jobs,
-            const std::function<void(size_t, const Outcome&)>& done);
+// Called with the number of a piece of work, on the thread of RunAll.
+struct Events {
+  std::function<void(size_t, const std::string& note)> doing;  // it begins, or has noted a step
+  std::function<void(size_t, const Outcome&)> done;
+};
+
+// Runs all of it, `jobs` at a time, in any order. What children print is kept from the terminal;
+// the last line of it is shown for one that crashes.
+void RunAll(const std::vector<Work>& works, int jobs, const Events& events);
+
+// From now on the first SIGINT or SIGTERM ends RunAll early: what runs is killed, and neither of it
+// nor of what would follow anything is said. The second ends the process. One that is ignored stays
+// so.
+void StopOnSignals();
+bool WasInterrupted();
 
 }  // namespace deputy::certify
 

@@ -6,11 +6,9 @@
 //
 //     deputy-certify --library=PATH [--option=KEY=VALUE]… [--model=FILE]… [--only=TEXT] [--jobs=N]
 //                    [--timeout=SECONDS] [--max-slowdown=FACTOR] [--all] [--list]
-//                    [--json] [--html=FILE] [--junit=FILE] [--badge=FILE]
+//                    [--progress] [--json] [--html=FILE] [--junit=FILE] [--badge=FILE]
 //
 // Exit codes are the command's: 0 certified, 1 not, 2 a wrong word or an unreadable file.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +20,7 @@
 
 #include "tools/certify/report.h"
 #include "tools/certify/rows.h"
+#include "tools/certify/watch.h"
 #include "tools/text.h"
 
 namespace deputy::certify {
@@ -29,7 +28,7 @@ namespace {
 
 struct Words {
   Settings settings;
-  bool all = false, list = false, json = false;
+  bool all = false, list = false, json = false, progress = false;
   std::string html, junit, badge;
 };
 
@@ -55,6 +54,8 @@ void ReadWord(const std::string& name, const std::string& value, Words* words) {
     words->all = true;
   } else if (name == "list") {
     words->list = true;
+  } else if (name == "progress") {
+    words->progress = true;
   } else if (name == "json") {
     words->json = true;
   } else if (name == "html") {
@@ -89,33 +90,43 @@ void WriteFile(const std::string& path, const std::string& text) {
   if (!file) tools::FailUsage("%s cannot be written", path.c_str());
 }
 
-void RunRows(const Settings& settings, std::vector<Row>* rows) {
+void RunRows(const Settings& settings, std::vector<Row>* rows, Watch* watch) {
   std::vector<Work> works;
-  std::vector<size_t> places;
-  for (size_t i = 0; i < rows->size(); ++i) {
-    if ((*rows)[i].work.run == nullptr) continue;
-    works.push_back((*rows)[i].work);
-    places.push_back(i);
+  std::vector<Row*> worked;
+  for (Row& row : *rows) {
+    if (row.work.run == nullptr) {
+      watch->Done(row);
+      continue;
+    }
+    works.push_back(row.work);
+    worked.push_back(&row);
   }
-  tools::ProgressBar progress(works.size(), isatty(STDERR_FILENO) != 0);
-  size_t done = 0;
-  RunAll(works, settings.jobs, [&](size_t number, const Outcome& outcome) {
-    (*rows)[places[number]].outcome = outcome;
-    progress.Show(++done);
-  });
+  RunAll(works, settings.jobs,
+         {[&](size_t number, const std::string& note) { watch->Doing(worked[number]->name, note); },
+          [&](size_t number, const Outcome& outcome) {
+            worked[number]->outcome = outcome;
+            watch->Done(*worked[number]);
+          }});
 }
 
 int Certify(const Words& words) {
-  std::vector<Row> rows = MakeRows(words.settings);
+  StopOnSignals();
+  Watch watch({!words.json, words.all, words.progress});
+  std::vector<Row> rows = MakeRows(
+      words.settings,
+      [&watch](const std::string& name, const std::string& note) { watch.Doing(name, note); });
+  watch.Wipe();
   if (words.list) {
+    if (WasInterrupted()) tools::FailWork("interrupted");
     for (const Row& row : rows) std::printf("%s\n  %s\n", row.name.c_str(), row.expects.c_str());
     return 0;
   }
   if (rows.empty()) tools::FailUsage("no case has '%s' in its name", words.settings.only.c_str());
-  RunRows(words.settings, &rows);
+  watch.Expect(rows.size());
+  RunRows(words.settings, &rows, &watch);
+  watch.Wipe();
   const tools::Json report = MakeReport(words.settings, rows);
-  const std::string text = words.json ? JsonText(report, 2) + "\n" : ReportText(report, words.all);
-  std::fputs(text.c_str(), stdout);
+  std::fputs((words.json ? JsonText(report, 2) + "\n" : ReportText(report)).c_str(), stdout);
   WriteFile(words.html, ReportHtml(report));
   WriteFile(words.junit, ReportJunit(report));
   WriteFile(words.badge, ReportBadge(report) + "\n");

@@ -21,7 +21,7 @@ constexpr const char* kColours[] = {"#2e7d32", "#b26a00", "#777777", "#c62828"};
 const char* ColourOf(const std::string& word) {
   if (word == "pass" || word == "certified") return kColours[0];
   if (word == "remark" || word == "certified, but slow") return kColours[1];
-  if (word == "skipped") return kColours[2];
+  if (word == "skipped" || word == "not run") return kColours[2];
   return kColours[3];
 }
 
@@ -46,38 +46,42 @@ std::string SpeedText(const std::vector<Row>& rows) {
 
 }  // namespace
 
+Json MakeRow(const Row& row) {
+  return {{"name", row.name},         {"group", row.group},
+          {"expects", row.expects},   {"status", Name(row.outcome.status)},
+          {"text", row.outcome.text}, {"seconds", row.outcome.seconds}};
+}
+
 Json MakeReport(const Settings& settings, const std::vector<Row>& rows) {
   std::map<std::string, int> by_status;
   std::vector<std::string> operators;
   Json list = Json::array();
-  int bad = 0, done = 0;
+  int bad = 0, done = 0, not_run = 0;
   bool is_slow = false;
   for (const Row& row : rows) {
     const Outcome& outcome = row.outcome;
     ++by_status[Name(outcome.status)];
     bad += IsBad(outcome.status) ? 1 : 0;
-    done += outcome.status != Status::kSkipped ? 1 : 0;
+    not_run += outcome.status == Status::kNotRun ? 1 : 0;
+    done += outcome.status != Status::kSkipped && outcome.status != Status::kNotRun ? 1 : 0;
     is_slow = is_slow || IsSlow(row);
     if (row.group == "operators" && !IsBad(outcome.status) && CountsOf(outcome).ran > 0) {
       operators.push_back(row.name.substr(row.name.find('/') + 1));
     }
-    list.push_back({{"name", row.name},
-                    {"group", row.group},
-                    {"expects", row.expects},
-                    {"status", Name(outcome.status)},
-                    {"text", outcome.text},
-                    {"seconds", outcome.seconds}});
+    list.push_back(MakeRow(row));
   }
   Json counts = Json::object();
   for (const auto& [status, count] : by_status) counts[status] = count;
   Json options = Json::object();
   for (const auto& [key, value] : settings.options) options[key] = value;
-  const std::string verdict = bad > 0 || done == 0 ? "not certified"
-                              : is_slow            ? "certified, but slow"
-                                                   : "certified";
+  const std::string verdict = bad > 0 || not_run > 0 || done == 0 ? "not certified"
+                              : is_slow                           ? "certified, but slow"
+                                                                  : "certified";
+  const std::string interrupted =
+      not_run > 0 ? Format(", interrupted: %d cases not run", not_run) : "";
   const std::string summary = Format("%s: %d of %d cases, %zu operators", verdict.c_str(),
                                      done - bad, done, operators.size()) +
-                              SpeedText(rows);
+                              SpeedText(rows) + interrupted;
   return {{"library", settings.library}, {"options", options}, {"deputy", DeputyVersion()},
           {"verdict", verdict},          {"summary", summary}, {"counts", counts},
           {"operators", operators},      {"rows", list}};
@@ -87,21 +91,20 @@ bool IsCertified(const Json& report) {
   return report["verdict"].get<std::string>() != "not certified";
 }
 
-std::string ReportText(const Json& report, bool with_all) {
-  std::string text;
-  for (const Json& row : report["rows"]) {
-    const std::string status = row["status"].get<std::string>();
-    if (!with_all && (status == "pass" || status == "skipped")) continue;
-    text += Format("%-8s %s", status.c_str(), tools::OneLine(row["name"]).c_str());
-    const std::string more = tools::OneLine(row["text"].get<std::string>());
-    text += more.empty() ? "\n" : "\n         " + more + "\n";
-  }
+std::string RowText(const Json& row) {
+  const std::string status = row["status"].get<std::string>();
+  const std::string more = tools::OneLine(row["text"].get<std::string>());
+  return Format("%-8s %s", status.c_str(), tools::OneLine(row["name"]).c_str()) +
+         (more.empty() ? "\n" : "\n         " + more + "\n");
+}
+
+std::string ReportText(const Json& report) {
   std::string operators;
   for (const Json& name : report["operators"]) {
     operators += (operators.empty() ? "" : ", ") + name.get<std::string>();
   }
-  text += "operators: " + (operators.empty() ? "none" : operators) + "\n";
-  return text + BaseName(report["library"]) + ": " + report["summary"].get<std::string>() + "\n";
+  return "operators: " + (operators.empty() ? "none" : operators) + "\n" +
+         BaseName(report["library"]) + ": " + report["summary"].get<std::string>() + "\n";
 }
 
 std::string ReportHtml(const Json& report) {
@@ -140,7 +143,7 @@ std::string ReportJunit(const Json& report) {
     if (status == "fail") {
       ++failures;
       cases += "><failure message=\"" + text + "\"/></testcase>\n";
-    } else if (status == "crash" || status == "timeout") {
+    } else if (status == "crash" || status == "timeout" || status == "not run") {
       ++errors;
       cases += "><error type=\"" + status + "\" message=\"" + text + "\"/></testcase>\n";
     } else if (status == "skipped") {

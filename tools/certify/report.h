@@ -15,12 +15,15 @@ namespace deputy::certify {
 
 // {"library", "options", "verdict", "summary", "counts": {status: number}, "operators": [names],
 // "rows": [{"name", "group", "expects", "status", "text", "seconds"}, …]}.
+tools::Json MakeRow(const Row& row);
 tools::Json MakeReport(const Settings& settings, const std::vector<Row>& rows);
 
 bool IsCertified(const tools::Json& report);
 
-// Rows that are not simply right, or all of them, and the summary.
-std::string ReportText(const tools::Json& report, bool with_all);
+// A row in one line, or two.
+std::string RowText(const tools::Json& row);
+// What stands behind the rows: the operators and the summary.
+std::string ReportText(const tools::Json& report);
 std::string ReportHtml(const tools::Json& report);
 std::string ReportJunit(const tools::Json& report);
 // The summary as a picture of one line (SVG).

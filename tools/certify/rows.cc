@@ -217,7 +217,7 @@ bool IsChosen(const Settings& settings, const std::string& name) {
 
 }  // namespace
 
-std::vector<Row> MakeRows(const Settings& settings) {
+std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
   std::vector<Row> rows;
   for (const LifecycleCase& which : conformance::LibraryCases()) {
     rows.push_back(LifeRow(settings, which, nullptr));
@@ -231,7 +231,9 @@ std::vector<Row> MakeRows(const Settings& settings) {
   takes.expects = "It takes nodes of a model.";
   takes.work.seconds = settings.seconds;
   takes.work.run = [&](Child* child) { FindTaken(settings, subjects, child); };
-  RunAll({takes.work}, 1, [&](size_t, const Outcome& outcome) { takes.outcome = outcome; });
+  RunAll({takes.work}, 1,
+         {[&](size_t, const std::string& note) { doing(takes.name, note); },
+          [&](size_t, const Outcome& outcome) { takes.outcome = outcome; }});
   takes.work.run = nullptr;  // done
   rows.push_back(takes);
 

@@ -5,6 +5,7 @@
 #ifndef DEPUTY_TOOLS_CERTIFY_ROWS_H_
 #define DEPUTY_TOOLS_CERTIFY_ROWS_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,11 @@ struct Row {
   Outcome outcome;
 };
 
-// All rows. To know on which operators the life can be tried the library is run, in a child; what
-// came of that is the row library/takes. Throws std::runtime_error if a model cannot be read.
-std::vector<Row> MakeRows(const Settings& settings);
+// All rows. To know on which operators the life can be tried the library is run, in a child, whose
+// steps `doing` is told; what came of that is the row library/takes, which has no work left. Throws
+// std::runtime_error if a model cannot be read.
+using Doing = std::function<void(const std::string& name, const std::string& note)>;
+std::vector<Row> MakeRows(const Settings& settings, const Doing& doing);
 
 // What a row of the group "operators" counted: cases that ran in the delegate, that it left to the
 // CPU or refused rightly, and that differ.

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A runtime that hands a delegate nodes without their options, which no runtime should: each of our
+// delegates leaves those nodes and says so. The compiler, and with it the OpenCL delegate, is asked
+// by compiler_hostile_test; the bridge to XNNPACK is of MindSpore's shape and gets attributes.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/deputy_plugin.h"
+#include "tests/delegate_support.h"
+#include "tests/model_builder.h"
+#include "tests/paths.h"
+#include "tests/plugin_support.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using testing::HasSubstr;
+
+// Operators with options, each on the model's input.
+std::vector<uint8_t> Model(TfLiteType type) {
+  ModelBuilder m;
+  const TensorExtras numbers = {.scale = {0.05f}, .zero_point = {0}};
+  const TensorExtras shares = {.scale = {1.0f / 256}, .zero_point = {-128}};
+  const auto tensor = [&](std::vector<int32_t> shape, const TensorExtras& extras) {
+    return m.AddTensor(type, shape, "", type == kTfLiteFloat32 ? TensorExtras() : extras);
+  };
+  const int x = tensor({1, 4, 4, 2}, numbers);
+  const std::vector<int32_t> outputs = {
+      tensor({1, 4, 4, 2}, numbers), tensor({1, 4, 4, 2}, numbers), tensor({1, 2, 2, 2}, numbers),
+      tensor({1, 4, 4, 2}, shares), tensor({1, 4, 4, 4}, numbers)};
+  flatbuffers::FlatBufferBuilder& b = m.fbb();
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {outputs[0]}, schema::CreateAddOptions(b));
+  m.AddOp(kTfLiteBuiltinMul, {x, x}, {outputs[1]}, schema::CreateMulOptions(b));
+  m.AddOp(kTfLiteBuiltinMaxPool2d, {x}, {outputs[2]},
+          schema::CreatePool2DOptions(b, schema::Padding::VALID, 2, 2, 2, 2));
+  m.AddOp(kTfLiteBuiltinSoftmax, {x}, {outputs[3]}, schema::CreateSoftmaxOptions(b, 1));
+  m.AddOp(kTfLiteBuiltinConcatenation, {x, x}, {outputs[4]},
+          schema::CreateConcatenationOptions(b, 3));
+  m.SetInputs({x});
+  m.SetOutputs(outputs);
+  return m.Finish();
+}
+
+struct Asked {
+  std::string library;  // a path
+  Options options;
+  TfLiteType type;
+};
+
+// The words of an answer for each node: "taken", or why not.
+std::vector<std::string> WordsOf(const DeputySupportAnswer& answer) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < answer.node_count; ++i) {
+    const char* text = answer.text_of_node[i];
+    words.emplace_back(answer.supported[i] != 0 ? "taken" : text == nullptr ? "" : text);
+  }
+  return words;
+}
+
+std::vector<std::string> AnswerTo(TfLiteContext* context, void* library, TfLiteDelegate* delegate) {
+  const auto plugin =
+      reinterpret_cast<const DeputyDelegatePlugin* (*)()>(dlsym(library, "deputy_plugin"))();
+  TfLiteIntArray* plan = nullptr;
+  EXPECT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
+  const std::vector<int32_t> nodes(plan->data, plan->data + plan->size);
+  std::vector<uint8_t> supported(nodes.size());
+  std::vector<int32_t> reasons(nodes.size()), groups(nodes.size(), -1);
+  std::vector<const char*> texts(nodes.size());
+  std::vector<double> costs(nodes.size(), -1);
+  DeputySupportAnswer answer = {
+      sizeof answer,  nodes.size(), nodes.data(),  supported.data(),
+      reasons.data(), texts.data(), groups.data(), costs.data(),
+  };
+  EXPECT_EQ(plugin->get_support(delegate, context, &answer), kTfLiteOk);
+  return WordsOf(answer);
+}
+
+// What the library says of the model's nodes, which have their options or not.
+std::vector<std::string> Answers(const Asked& asked, bool with_options) {
+  void* const library = dlopen(asked.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {dlerror()};
+  std::vector<std::string> words;
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : asked.options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  const auto create = reinterpret_cast<TfLiteDelegate* (*)(const char**, const char**, size_t,
+                                                           void (*)(const char*))>(
+      dlsym(library, "tflite_plugin_create_delegate"));
+  const auto destroy =
+      reinterpret_cast<void (*)(TfLiteDelegate*)>(dlsym(library, "tflite_plugin_destroy_delegate"));
+  TfLiteDelegate* const delegate = create(keys.data(), values.data(), keys.size(), nullptr);
+  if (delegate == nullptr) return {"no delegate"};
+  Programmed runtime([&](TfLiteContext* context, TfLiteDelegate*) {
+    std::vector<std::pair<TfLiteNode*, void*>> taken;
+    TfLiteIntArray* plan = nullptr;
+    EXPECT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
+    for (int i = 0; i < plan->size && !with_options; ++i) {
+      TfLiteNode* node = nullptr;
+      TfLiteRegistration* registration = nullptr;
+      EXPECT_EQ(context->GetNodeAndRegistration(context, plan->data[i], &node, &registration),
+                kTfLiteOk);
+      taken.emplace_back(node, std::exchange(node->builtin_data, nullptr));
+    }
+    words = AnswerTo(context, library, delegate);
+    for (const auto& [node, options] : taken) node->builtin_data = options;
+    return kTfLiteOk;
+  });
+  {
+    TestInterpreter t(Model(asked.type));
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &runtime.base), kTfLiteOk);
+  }
+  destroy(delegate);
+  return words;
+}
+
+std::vector<Asked> Ours() {
+  const std::string doubles = BuildPath("tests/doubles");
+  return {
+      {BuildPath("libdeputy_npu_stub.so"), {}, kTfLiteFloat32},
+      {BuildPath("libdeputy_cpu.so"), {}, kTfLiteFloat32},
+      {BuildPath("libdeputy_nnapi.so"),
+       {{"library", doubles + "/libneuralnetworks.so"}},
+       kTfLiteFloat32},
+      {BuildPath("libdeputy_hexagon.so"),
+       {{"interface_library", doubles + "/hexagon/libhexagon_interface.so"}},
+       kTfLiteInt8},
+  };
+}
+
+class MissingOptions : public QuietTest {};
+
+TEST_F(MissingOptions, are_a_reason_to_leave_a_node) {
+  for (const Asked& asked : Ours()) {
+    SCOPED_TRACE(asked.library);
+    EXPECT_THAT(Answers(asked, true), testing::Contains("taken").Times(testing::Ge(4)));
+    const std::vector<std::string> words = Answers(asked, false);
+    EXPECT_EQ(words.size(), 5u);
+    EXPECT_THAT(words, testing::Each(HasSubstr("expected options, found none")));
+  }
+}
+
+}  // namespace
+}  // namespace deputy
