@@ -36,14 +36,15 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits) {
 }
 
 void PackedConstants::ReleaseUnused() {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const std::lock_guard lock(mutex_);
   for (const Chunk& chunk : chunks_) {
-    const auto data = reinterpret_cast<uintptr_t>(chunk.block.data());
-    const uintptr_t begin = (data + chunk.used + page - 1) / page * page;
-    const uintptr_t end = (data + chunk.block.size()) / page * page;
+    char* const data = chunk.block.data();
+    const size_t in_page = reinterpret_cast<uintptr_t>(data) % page;
+    const size_t first = (in_page + chunk.used + page - 1) / page * page;
+    const size_t last = (in_page + chunk.block.size()) / page * page;
     // A refusal costs memory, nothing else.
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    if (first < last) madvise(data + (first - in_page), last - first, MADV_DONTNEED);
   }
 }
 

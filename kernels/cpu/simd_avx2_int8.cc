@@ -318,14 +318,11 @@ struct TapPair {
 };
 inline TapPair PairAt(int taps, int pair) {
   const int size = taps == 9 ? 3 : taps == 25 ? 5 : 0;
-  if (pair < size * (size / 2)) {
+  if (size != 0 && pair < size * (size / 2)) {
     const int first = pair / size * 2 * size + pair % size;
     return {first, first + size};
   }
-  const int first = size * (size / 2) + pair;
-  const int neighbour = size * (size / 2) * 2 + 2 * (pair - size * (size / 2));
-  const int at = size == 0 ? 2 * first : neighbour;
-  return {at, at + 1 < taps ? at + 1 : -1};
+  return {2 * pair, 2 * pair + 1 < taps ? 2 * pair + 1 : -1};
 }
 inline int PairsOf(int taps) { return (taps + 1) / 2; }
 
