@@ -162,9 +162,10 @@ endforeach()
 include(tools/cmake/mindspore_tests.cmake)
 
 # By far the longest test: in two entries, which may run at a time.
-set_property(TEST conformance_test PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=0)
+set_tests_properties(conformance_test PROPERTIES TIMEOUT 1800 ENVIRONMENT
+                     "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
 add_test(NAME conformance_test_2 COMMAND conformance_test)
-set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 900 ENVIRONMENT
+set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 1800 ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 
 # The kit as the command will have it, linked to libdeputy.so.
