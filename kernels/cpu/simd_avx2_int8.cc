@@ -362,7 +362,7 @@ inline __m128i LoadBytes(const int8_t* values, int count) {
   if (count >= 8) {
     std::memcpy(&low, values, 8);
     std::memcpy(&high, values + count - 8, 8);
-    if (count < 16) high >>= 8 * (16 - count);
+    high = count == 8 ? 0 : high >> (8 * (16 - count));
   } else if (count >= 4) {
     uint32_t front, back;
     std::memcpy(&front, values, 4);
