@@ -87,10 +87,6 @@ bench: setup
 # make check-tidy TIDY_FOLDERS=tests.
 TIDY_FOLDERS ?= core|c_api
 TIDY_SHALLOW_FOLDERS ?= kernels|compiler|gpu_cl|mindspore|bridges|tools|tests/(cases|conformance|plugins|fuzz)
-ANALYZER := -extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=mode
-# What it found comes last, and not among a line for each of hundreds of files.
-run_tidy = run-clang-tidy -quiet -p build/tidy -j $(JOBS) $(2) '^$(CURDIR)/($(1))/.*\.cc$$' \
-  >build/tidy/log.txt 2>&1 || { grep -A 6 'error: ' build/tidy/log.txt || cat build/tidy/log.txt; exit 1; }
 ## check    format, Python scripts, include rules, exported symbols, clang-tidy, a build with clang
 .PHONY: check check-format check-scripts check-includes check-symbols check-tidy check-clang
 check: setup-check
@@ -112,8 +108,8 @@ check-tidy:
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEPUTY_UNITY=OFF
 	cmake --build build/tidy --target generated/schema_generated.h generated/ms_generated.h \
 	  generated/objects/objects_generated.h
-	$(call run_tidy,$(TIDY_FOLDERS))
-	$(call run_tidy,$(TIDY_SHALLOW_FOLDERS),$(ANALYZER)=shallow)
+	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_FOLDERS))/.*\.cc$$'
+	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$' --shallow
 # Unoptimised: what clang says is said before it optimises. An object for each source, whose symbols
 # say which folder calls which.
 check-clang:
