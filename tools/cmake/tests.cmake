@@ -201,8 +201,20 @@ add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_del
 
 # Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)
+if(DEPUTY_SANITIZE)
+  list(FILTER script_tests EXCLUDE REGEX "/headers_test\\.py$")  # asks compilers about headers
+endif()
 foreach(script IN LISTS script_tests)
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME ${name} COMMAND Python3::Interpreter ${script} ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+endforeach()
+
+# Long, and no other on a bare Debian: `make fresh` leaves them to `make test`.
+set(long_tests certify_test conformance_test conformance_test_2 gpu_every_fault_test gpu_faults_test
+               headers_test large_graph_test model_fuzz operator_sweep thread_pool_test)
+foreach(name IN LISTS long_tests)
+  if(TEST ${name})
+    set_property(TEST ${name} APPEND PROPERTY LABELS long)
+  endif()
 endforeach()
