@@ -197,16 +197,23 @@ class Right(unittest.TestCase):
             self.assertIn(report["summary"], "".join(badge.itertext()))
             self.assertIn("operators/ADD", files["html"].read_text(encoding="utf-8"))
 
-    def test_ours_are_certified(self):
+    def ours(self):
         doubles = BUILD / "tests" / "doubles"
-        ours = [str(BUILD / "examples" / "libsoftmax_delegate.so"),
+        xnnpack = ["xnnpack"] if (BUILD / "libdeputy_xnnpack.so").exists() else []
+        return [str(BUILD / "examples" / "libsoftmax_delegate.so"),
                 str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate",
                 "cpu", f"nnapi,library={doubles}/libneuralnetworks.so",
-                f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so"]
-        if (BUILD / "libdeputy_xnnpack.so").exists():
-            ours.append("xnnpack")
-        for library in ours:
+                f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so", *xnnpack]
+
+    def test_ours_are_certified(self):
+        for library in self.ours():
             code, text = run(library)
+            self.assertEqual(code, 0, text)
+
+    def lives_of_ours(self):
+        """For sanitizers, which make the whole take half an hour."""
+        for library in self.ours():
+            code, text = run(library, "--only", "life/ADD float32")
             self.assertEqual(code, 0, text)
 
     def test_the_gpu_lives(self):
@@ -242,9 +249,12 @@ class Usage(unittest.TestCase):
 
 if __name__ == "__main__":
     BUILD = pathlib.Path(sys.argv.pop()).resolve()
-    if "DEPUTY_SANITIZE:STRING=\n" not in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
-        print("what a process holds is not to be measured under a sanitizer")
-        sys.exit(77)
     if not (BUILD / "deputy-certify").exists():
         sys.exit(77)
-    unittest.main()
+    if "DEPUTY_SANITIZE:STRING=\n" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
+        unittest.main()
+    # A sanitizer ends some of those that break rules, with a word of its own, before certify can tell
+    # which one. What it keeps of freed memory would be growth.
+    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") +
+                                  ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
+    unittest.main(defaultTest="Right.lives_of_ours")
