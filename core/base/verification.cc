@@ -68,17 +68,19 @@ bool Verification::Wants(int64_t runs) const {
 }
 
 std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
-                                             size_t nodes, const Verification& verification) {
+                                             size_t nodes, double spread,
+                                             const Verification& verification) {
+  const double least = kLeastTolerance + spread;
   const double steps = verification.quantized_steps >= 0 ? verification.quantized_steps
                                                          : 3 + static_cast<double>(nodes) / 2;
   const bool is_quantized = expected.quantization.type != kTfLiteNoQuantization;
   switch (expected.type) {
     case kTfLiteFloat32:
-      return Compare<float>(expected, found, verification.float32_tolerance, kLeastTolerance);
+      return Compare<float>(expected, found, verification.float32_tolerance, least);
     case kTfLiteFloat64:
-      return Compare<double>(expected, found, verification.float32_tolerance, kLeastTolerance);
+      return Compare<double>(expected, found, verification.float32_tolerance, least);
     case kTfLiteFloat16:
-      return Compare<uint16_t>(expected, found, verification.float16_tolerance, kLeastTolerance);
+      return Compare<uint16_t>(expected, found, verification.float16_tolerance, least);
     case kTfLiteInt8:
       return Compare<int8_t>(expected, found, 0, is_quantized ? steps : 0);
     case kTfLiteUInt8:
@@ -90,6 +92,16 @@ std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const
     default:
       return Compare<unsigned char>(expected, found, 0, 0);
   }
+}
+
+double GreatestDifference(const TfLiteTensor& tensor, const char* other) {
+  if (tensor.type != kTfLiteFloat32) return 0;
+  double greatest = 0;
+  for (size_t i = 0; i < tensor.bytes / sizeof(float); ++i) {
+    const double difference = std::abs(Load<float>(tensor.data.raw, i) - Load<float>(other, i));
+    if (std::isfinite(difference)) greatest = std::max(greatest, difference);
+  }
+  return greatest;
 }
 
 }  // namespace deputy

@@ -45,9 +45,15 @@ struct WrongElement {
 
 // The first element of `found` that is too far from that of `expected`, a tensor with memory; both
 // have expected.bytes bytes. NaN and infinities stand in the same places. What is neither float nor
-// quantised is equal. `nodes` is the number of nodes that computed it.
+// quantised is equal. `nodes` is the number of nodes that computed it; `spread`, of floats, what
+// its numbers may differ by beyond the tolerance.
 std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
-                                             size_t nodes, const Verification& verification);
+                                             size_t nodes, double spread,
+                                             const Verification& verification);
+
+// Between the finite numbers of two tensors of float32, `other` with as many bytes; 0 of other
+// types.
+double GreatestDifference(const TfLiteTensor& tensor, const char* other);
 
 }  // namespace deputy
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/delegate_call.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/fp16_weights.h"
+#include "core/delegation/nudged_inputs.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
@@ -219,32 +221,78 @@ bool HotFallback::CanCompare(int node_index) {
   });
 }
 
-// Reports the first output of the node whose `found` contents are not those that it has now.
-bool HotFallback::FindWrong(int node_index, const SavedContents& found) {
-  const size_t nodes = partitions_.Of(node_index).nodes.size();
-  InterpreterState& interpreter = *subgraph_->interpreter();
-  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
-    if (index < 0) continue;
-    const TfLiteTensor& expected = subgraph_->graph().tensors()[index];
-    const std::span<const char> bytes = found.Find(index);
+// The first output of the node whose `found` contents are not those that it has now. `spread` says
+// for each output by how much more than the tolerance it may differ; empty: by no more.
+std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
+    int node_index, const SavedContents& found, std::span<const double> spread) const {
+  const size_t nodes = partitions_.Find(node_index)->nodes.size();
+  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] < 0) continue;
+    const TfLiteTensor& expected = *subgraph_->tensor(outputs[i]);
+    const std::span<const char> bytes = found.Find(outputs[i]);
     if (bytes.size() != expected.bytes || expected.data.raw == nullptr) continue;
-    const auto wrong = FindWrongElement(expected, bytes.data(), nodes, interpreter.verification());
-    if (!wrong) continue;
-    if (verification_.wrong++ == 0) {
-      verification_.node = node_index;
-      verification_.tensor = index;
-      verification_.element = wrong->element;
-      verification_.expected = wrong->expected;
-      verification_.found = wrong->found;
-    }
-    interpreter.reporter()->Report(
-        "subgraph %d node %d %s is wrong: tensor %d '%s': element %lld: expected %.9g, found %.9g",
-        subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)), index,
-        expected.name == nullptr ? "" : expected.name, static_cast<long long>(wrong->element),
-        wrong->expected, wrong->found);
-    return true;
+    const auto wrong =
+        FindWrongElement(expected, bytes.data(), nodes, spread.empty() ? 0 : spread[i],
+                         subgraph_->interpreter()->verification());
+    if (wrong) return WrongOutput{outputs[i], *wrong};
   }
-  return false;
+  return std::nullopt;
+}
+
+// By how much a right delegate may differ on these very inputs: as much as the nodes themselves do
+// if the inputs differ in their last bits, times what the roundings in between may add. Everything
+// is put back.
+std::vector<double> HotFallback::SpreadOfRounding(int node_index,
+                                                  const Resources::Snapshot& resources_before) {
+  constexpr double kRoundings = 8;
+  const std::span<TfLiteTensor> tensors = subgraph_->graph().tensors();
+  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  SavedContents expected, variables_after;
+  for (const int index : outputs) {
+    if (index >= 0) expected.Save(index, tensors[static_cast<size_t>(index)]);
+  }
+  SaveVariableInputs(node_index, &variables_after);
+  Resources& resources = subgraph_->interpreter()->resources();
+  const Resources::Snapshot resources_after = resources.Save();
+  std::vector<double> spread;
+  {
+    const NudgedInputs nudged(tensors, IndicesOf(subgraph_->node(node_index)->inputs));
+    if (nudged.empty()) return spread;
+    variables_of_node_.PutBack(tensors);
+    resources.Restore(resources_before);
+    const TfLiteStatus status = RunReplaced(partitions_.Of(node_index));
+    scratch_.ForgetAddresses();
+    if (status == kTfLiteOk) spread.resize(outputs.size());
+  }
+  for (size_t i = 0; i < spread.size(); ++i) {
+    if (outputs[i] < 0) continue;
+    const TfLiteTensor& output = tensors[static_cast<size_t>(outputs[i])];
+    const std::span<const char> bytes = expected.Find(outputs[i]);
+    if (bytes.size() != output.bytes || output.data.raw == nullptr) continue;
+    spread[i] = kRoundings * GreatestDifference(output, bytes.data());
+  }
+  expected.PutBack(tensors);
+  variables_after.PutBack(tensors);
+  resources.Restore(resources_after);
+  return spread;
+}
+
+void HotFallback::ReportWrong(int node_index, const WrongOutput& wrong) {
+  const WrongElement& at = wrong.element;
+  if (verification_.wrong++ == 0) {
+    verification_.node = node_index;
+    verification_.tensor = wrong.tensor;
+    verification_.element = at.element;
+    verification_.expected = at.expected;
+    verification_.found = at.found;
+  }
+  const char* const name = subgraph_->tensor(wrong.tensor)->name;
+  subgraph_->interpreter()->reporter()->Report(
+      "subgraph %d node %d %s is wrong: tensor %d '%s': element %lld: expected %.9g, found %.9g",
+      subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)),
+      wrong.tensor, name == nullptr ? "" : name, static_cast<long long>(at.element), at.expected,
+      at.found);
 }
 
 TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& resources_before) {
@@ -267,16 +315,18 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
   const TfLiteStatus status = RunReplaced(partition);
   scratch_.ForgetAddresses();
 
-  bool is_wrong = false;
+  std::optional<WrongOutput> wrong;
   if (status == kTfLiteOk) {
     ++verification_.verified;
-    is_wrong = FindWrong(node_index, found);
+    wrong = FindWrong(node_index, found, {});
+    if (wrong) wrong = FindWrong(node_index, found, SpreadOfRounding(node_index, resources_before));
+    if (wrong) ReportWrong(node_index, *wrong);
   } else if (status != kTfLiteCancelled) {
     // An operator that only the delegate has.
     partition.verifiable = false;
     ++verification_.skipped;
   }
-  if (is_wrong && interpreter.hot()) {
+  if (wrong && interpreter.hot()) {
     partition.BackOff(interpreter.inference(), -1);
     NoteRecomputed(node_index);
     return kTfLiteOk;

@@ -15,8 +15,10 @@
 //
 // With the nodes at hand, a delegate's results can be verified too (Verification), under either
 // policy: its nodes compute the same again from the same inputs, variables and resources, and the
-// outputs are compared. Right ones stay the delegate's. A wrong one is reported; under Hot the
-// CPU's outputs take its place, and the partition stays on the CPU until the graph changes.
+// outputs are compared. Those that differ by no more than rounding explains, since the nodes' own
+// differ as much if the inputs do in their last bits, are right. Right ones stay the delegate's. A
+// wrong one is reported; under Hot the CPU's outputs take its place, and the partition stays on the
+// CPU until the graph changes.
 //
 // An inference is one call of the client's. A subgraph may run many times in one, as the body of a
 // loop does, or not at all; back-off and "degraded" count inferences, not runs.
@@ -24,6 +26,9 @@
 #define DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "c_api/include/common.h"
 #include "core/base/resources.h"
@@ -80,7 +85,14 @@ class HotFallback final : public NodeFallback {
   void SaveVariableInputs(int node_index, SavedContents* out_saved);
   TfLiteStatus Verify(int node_index, const Resources::Snapshot& resources_before);
   bool CanCompare(int node_index);
-  bool FindWrong(int node_index, const SavedContents& found);
+  struct WrongOutput {
+    int tensor;
+    WrongElement element;
+  };
+  std::optional<WrongOutput> FindWrong(int node_index, const SavedContents& found,
+                                       std::span<const double> spread) const;
+  std::vector<double> SpreadOfRounding(int node_index, const Resources::Snapshot& resources_before);
+  void ReportWrong(int node_index, const WrongOutput& wrong);
   TfLiteStatus RunReplaced(const FallbackPartition& partition);
   TfLiteStatus RunMakersOfWidened(const std::vector<int>& makers);
   TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
+#define DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
+
+#include <span>
+
+#include "c_api/include/common.h"
+#include "core/base/saved_contents.h"
+
+namespace deputy {
+
+// RAII guard: the float32 inputs of a partition with the last bit of each number changed.
+// Constants, variables and memory of the client's stay as they are.
+class NudgedInputs {
+ public:
+  NudgedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs);
+  ~NudgedInputs() { before_.PutBack(tensors_); }
+  NudgedInputs(const NudgedInputs&) = delete;
+  NudgedInputs& operator=(const NudgedInputs&) = delete;
+
+  bool empty() const { return before_.empty(); }
+
+ private:
+  const std::span<TfLiteTensor> tensors_;
+  SavedContents before_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
