@@ -105,6 +105,12 @@ class Conformance : public testing::TestWithParam<TargetRow> {
   void SetUp() override {
     if (!IsHere(GetParam(), BuildPath("")))
       GTEST_SKIP() << "this machine cannot run " << GetParam().name;
+#ifdef __SANITIZE_ADDRESS__
+    if (GetParam().threads > 1) GTEST_SKIP() << "takes long; threads have tests of their own";
+    if (GetParam().name == std::string("nnapi")) {
+      GTEST_SKIP() << "its stand-in takes minutes; nnapi_test runs it";
+    }
+#endif
     if (!GetParam().on_device) return;
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
