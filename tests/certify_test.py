@@ -213,7 +213,7 @@ class Right(unittest.TestCase):
     def lives_of_ours(self):
         """For sanitizers, which make the whole take half an hour."""
         for library in self.ours():
-            code, text = run(library, "--only", "life/ADD float32")
+            code, text = run(library, "--only", "growth")
             self.assertEqual(code, 0, text)
 
     def test_the_gpu_lives(self):
