@@ -129,7 +129,7 @@ function(deputy_add_test source)
   # Tests open the shared libraries and run the command by path.
   add_dependencies(${name} deputy tensorflowlite_c)
   add_dependencies(${name} test_plugins)
-  if(TARGET deputy_tool)
+  if(TARGET deputy_tool AND NOT DEPUTY_SANITIZE STREQUAL "thread")
     add_dependencies(${name} deputy_tool)
   endif()
   add_test(NAME ${name} COMMAND ${name})
