@@ -132,7 +132,7 @@ ubsan: setup
 ## tsan     the threaded tests under the thread sanitizer
 .PHONY: tsan
 tsan: setup
-	@$(MAKE) sanitize BUILD=build/tsan SANITIZE=thread TARGET=threaded_tests CTEST_ARGS="-L threads"
+	@$(MAKE) sanitize BUILD=build/tsan SANITIZE=thread TARGET=threaded_tests CTEST_ARGS="-L threads $(CTEST_ARGS)"
 
 # A refused allocation is an answer the tests ask for, not a reason to end the process.
 .PHONY: sanitize

@@ -106,7 +106,7 @@ class Conformance : public testing::TestWithParam<TargetRow> {
     if (!IsHere(GetParam(), BuildPath("")))
       GTEST_SKIP() << "this machine cannot run " << GetParam().name;
 #ifdef __SANITIZE_ADDRESS__
-    if (GetParam().threads > 1) GTEST_SKIP() << "takes long; threads have tests of their own";
+    if (GetParam().threads > 2) GTEST_SKIP() << "takes long; two threads run";
     if (GetParam().name == std::string("nnapi")) {
       GTEST_SKIP() << "its stand-in takes minutes; nnapi_test runs it";
     }

@@ -296,13 +296,13 @@ typedef struct DeputyVerification {
 // Chooses how delegates are verified in interpreters made with these options; the struct is copied.
 // A partition's nodes compute its outputs again on the CPU, from the same inputs and variables. A
 // float beyond the tolerance is still right where the nodes themselves, given float32 inputs that
-// differ in their last bits, differ by an eighth of as much: there any two right answers do. A
-// wrong output is reported with tensor, element, expected and found. Under kDeputyPolicyHot the
-// CPU's outputs take its place and the partition stays on the CPU until the graph changes;
-// otherwise nothing else happens. As under kDeputyPolicyHot, the replaced nodes are kept ready to
-// run. Outputs whose shapes are known only when they are computed, and nodes that only the delegate
-// can compute, are not compared. kTfLiteError for NULL, a wrong struct_size, and numbers out of
-// range.
+// differ in their last bits, differ by an eighth of as much, up to a hundred tolerances: there any
+// two right answers do. A wrong output is reported with tensor, element, expected and found. Under
+// kDeputyPolicyHot the CPU's outputs take its place and the partition stays on the CPU until the
+// graph changes; otherwise nothing else happens. As under kDeputyPolicyHot, the replaced nodes are
+// kept ready to run. Outputs whose shapes are known only when they are computed, and nodes that
+// only the delegate can compute, are not compared. kTfLiteError for NULL, a wrong struct_size, and
+// numbers out of range.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetVerification(
     TfLiteInterpreterOptions* options, const DeputyVerification* verification);
 

@@ -10,6 +10,8 @@ namespace deputy {
 namespace {
 
 constexpr double kLeastTolerance = 1e-5;
+// What rounding may add, in tolerances: one number that jumps must not excuse all others.
+constexpr double kMostSpread = 100;
 
 float FromHalf(uint16_t bits) {
   const uint32_t sign = (bits & 0x8000U) << 16, exponent = (bits >> 10) & 31,
@@ -36,14 +38,15 @@ bool AreClose(double expected, double found, double tolerance) {
 
 template <typename T>
 std::optional<WrongElement> Compare(const TfLiteTensor& expected, const char* found,
-                                    double relative, double absolute) {
+                                    double relative, double absolute, double spread) {
   const size_t count = expected.bytes / sizeof(T);
   double greatest = 0;
   for (size_t i = 0; relative > 0 && i < count; ++i) {
     const double magnitude = std::abs(Load<T>(expected.data.raw, i));
     if (std::isfinite(magnitude)) greatest = std::max(greatest, magnitude);
   }
-  const double tolerance = relative * greatest + absolute;
+  const double own = relative * greatest + absolute;
+  const double tolerance = own + std::min(spread, kMostSpread * own);
   for (size_t i = 0; i < count; ++i) {
     const double a = Load<T>(expected.data.raw, i), b = Load<T>(found, i);
     if (!AreClose(a, b, tolerance)) return WrongElement{static_cast<int64_t>(i), a, b};
@@ -70,27 +73,29 @@ bool Verification::Wants(int64_t runs) const {
 std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
                                              size_t nodes, double spread,
                                              const Verification& verification) {
-  const double least = kLeastTolerance + spread;
   const double steps = verification.quantized_steps >= 0 ? verification.quantized_steps
                                                          : 3 + static_cast<double>(nodes) / 2;
   const bool is_quantized = expected.quantization.type != kTfLiteNoQuantization;
   switch (expected.type) {
     case kTfLiteFloat32:
-      return Compare<float>(expected, found, verification.float32_tolerance, least);
+      return Compare<float>(expected, found, verification.float32_tolerance, kLeastTolerance,
+                            spread);
     case kTfLiteFloat64:
-      return Compare<double>(expected, found, verification.float32_tolerance, least);
+      return Compare<double>(expected, found, verification.float32_tolerance, kLeastTolerance,
+                             spread);
     case kTfLiteFloat16:
-      return Compare<uint16_t>(expected, found, verification.float16_tolerance, least);
+      return Compare<uint16_t>(expected, found, verification.float16_tolerance, kLeastTolerance,
+                               spread);
     case kTfLiteInt8:
-      return Compare<int8_t>(expected, found, 0, is_quantized ? steps : 0);
+      return Compare<int8_t>(expected, found, 0, is_quantized ? steps : 0, 0);
     case kTfLiteUInt8:
-      return Compare<uint8_t>(expected, found, 0, is_quantized ? steps : 0);
+      return Compare<uint8_t>(expected, found, 0, is_quantized ? steps : 0, 0);
     case kTfLiteInt16:
-      return Compare<int16_t>(expected, found, 0, is_quantized ? steps : 0);
+      return Compare<int16_t>(expected, found, 0, is_quantized ? steps : 0, 0);
     case kTfLiteInt32:
-      return Compare<int32_t>(expected, found, 0, 0);
+      return Compare<int32_t>(expected, found, 0, 0, 0);
     default:
-      return Compare<unsigned char>(expected, found, 0, 0);
+      return Compare<unsigned char>(expected, found, 0, 0, 0);
   }
 }
 

@@ -46,7 +46,7 @@ struct WrongElement {
 // The first element of `found` that is too far from that of `expected`, a tensor with memory; both
 // have expected.bytes bytes. NaN and infinities stand in the same places. What is neither float nor
 // quantised is equal. `nodes` is the number of nodes that computed it; `spread`, of floats, what
-// its numbers may differ by beyond the tolerance.
+// its numbers may differ by beyond the tolerance, up to a hundred times that.
 std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
                                              size_t nodes, double spread,
                                              const Verification& verification);
