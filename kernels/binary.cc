@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include "kernels/common/activation_range.h"
@@ -165,15 +166,13 @@ TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loo
 template <typename T, typename Predicate>
 TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
                        const Predicate& fine) {
-  const T* values = Data<T>(tensor);
-  const int64_t count = ElementCount(tensor);
-  for (int64_t i = 0; i < count; ++i) {
-    if (!fine(values[i])) {
-      return TensorError(context, tensor, "expected %s, found %g in element %lld", expected,
-                         static_cast<double>(values[i]), static_cast<long long>(i));
-    }
-  }
-  return kTfLiteOk;
+  const std::span values(Data<T>(tensor), static_cast<size_t>(ElementCount(tensor)));
+  int wrong = 0;
+  for (const T value : values) wrong |= fine(value) ? 0 : 1;  // to the end: as vectors
+  if (wrong == 0) return kTfLiteOk;
+  const auto bad = std::ranges::find_if_not(values, fine);
+  return TensorError(context, tensor, "expected %s, found %g in element %lld", expected,
+                     static_cast<double>(*bad), static_cast<long long>(bad - values.begin()));
 }
 
 template <typename T>
