@@ -448,6 +448,45 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_NE(pack(&scratch, false, layout), panel);
 }
 
+// Large ones are packed by all threads of the interpreter.
+template <typename T>
+void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
+  const std::vector<T> weights = RandomSteps<T>(
+      static_cast<size_t>(layout.groups) * static_cast<size_t>(layout.group_stride), 3);
+  PackedWeights<T> alone;
+  ASSERT_TRUE(alone.Pack(nullptr, cpu, weights.data(), false, layout));
+  for (int threads : {1, 2, 3}) {
+    ThreadedContext context(threads);
+    PackedWeights<T> packed;
+    ASSERT_TRUE(packed.Pack(context.get(), cpu, weights.data(), false, layout));
+    const int panels = packed.padded_columns() / GemmKernelsOf<T>(cpu).columns;
+    for (int i = 0; i < layout.groups * panels; ++i) {
+      const int group = i / panels, panel = i % panels;
+      ASSERT_EQ(std::memcmp(packed.Panel(group, panel), alone.Panel(group, panel),
+                            packed.panel_stride() * sizeof(T)),
+                0)
+          << cpu.name << ", " << threads << " threads, panel " << i;
+    }
+    if constexpr (std::is_same_v<T, int8_t>) {
+      for (int i = 0; i < layout.groups * layout.columns; ++i) {
+        const int group = i / layout.columns, column = i % layout.columns;
+        int sum = 0;
+        for (int d = 0; d < layout.depth; ++d) {
+          sum += weights[static_cast<size_t>((int64_t{i} * layout.depth) + d)];
+        }
+        ASSERT_EQ(packed.ColumnSum(group, column), sum) << cpu.name;
+      }
+    }
+  }
+}
+
+TEST(PackedWeights, are_the_same_for_every_number_of_threads) {
+  for (const CpuKernels* cpu : Tables()) {
+    ExpectSamePanels<float>(*cpu, WeightsLayout::Rows(2, 301, 517));
+    ExpectSamePanels<int8_t>(*cpu, WeightsLayout::Rows(2, 301, 517));
+  }
+}
+
 // Weights that are data are packed again although they lie where they lay.
 TEST(PackedWeights, follow_weights_that_change) {
   const CpuKernels& cpu = *FindCpu("generic");

@@ -242,7 +242,7 @@ inline int ThreadCount(const TfLiteContext* context) {
 // function(tile, worker) for every tile, on the interpreter's threads. Results must not depend on
 // which worker runs a tile.
 template <typename Function>
-void ParallelFor(TfLiteContext* context, int tiles, Function&& function) {
+void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
   if (Runtime* runtime = RuntimeOf(context)) {
     runtime->pool().ParallelFor(tiles, function, runtime->tile_observer());
   } else {
@@ -259,7 +259,8 @@ template <typename Function>
 // function(first, last) for ranges that together are [0, count), on the interpreter's threads:
 // tasks of `grain` or more each, because a hand-over must not cost more than the work.
 template <typename Function>
-void ParallelRanges(TfLiteContext* context, int64_t count, int64_t grain, Function&& function) {
+void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
+                    Function&& function) {
   const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
   const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
   if (tasks == 1) {

@@ -129,12 +129,15 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
   }
 }
 
-// The sum over depth of every column.
-template <typename Weight>
-void SumColumns(const Weight& weight, const WeightsLayout& layout, int32_t* sums) {
-  for (int c = 0; c < layout.columns; ++c) {
+// The sums over depth of columns [first, last) in their places.
+void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int first,
+                int last, int32_t* sums) {
+  for (int c = first; c < last; ++c) {
+    const int8_t* const column = weights + c * layout.column_stride;
     uint32_t sum = 0;
-    for (int d = 0; d < layout.depth; ++d) sum += static_cast<uint32_t>(weight(c, d));
+    for (int d = 0; d < layout.depth; ++d) {
+      sum += static_cast<uint32_t>(Flipped(column[d * layout.depth_stride], flip));
+    }
     sums[c] = static_cast<int32_t>(sum);
   }
 }
@@ -177,41 +180,50 @@ bool PackedWeights<T>::Measure(const CpuKernels& cpu, const WeightsLayout& layou
 }
 
 template <typename T>
-void PackedWeights<T>::Fill(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout,
-                            uint8_t flip, char* out) const {
-  constexpr bool is_float = std::is_same_v<T, float>;
+void PackedWeights<T>::FillPanel(const CpuKernels& cpu, const T* source,
+                                 const WeightsLayout& layout, uint8_t flip, int first,
+                                 T* panel) const {
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
-  const int run = is_float ? 1 : cpu.gemm_s8.run;
-  for (int group = 0; group < layout.groups; ++group) {
-    const T* source = weights + group * layout.group_stride;
-    const auto weight = [&](int c, int d) -> T {
-      return Flipped(source[c * layout.column_stride + d * layout.depth_stride], flip);
-    };
-    T* panels = reinterpret_cast<T*>(out) + group * group_stride_;
-    for (int first = 0; first < layout.columns; first += panel_columns) {
-      T* const panel = panels + first / panel_columns * panel_stride_;
-      if constexpr (is_float) {
-        if (layout.column_stride == 1) {
-          CopyPanel(source, layout, first, panel_columns, panel);
-          continue;
-        }
-        if (layout.depth_stride == 1) {
-          TransposePanel(source, layout, first, panel_columns, panel);
-          continue;
-        }
-      } else if (layout.depth_stride == 1 && (run == 2 || run == 4)) {
-        const auto pack = run == 2 ? &PackDeepPanel<2> : &PackDeepPanel<4>;
-        pack(source, layout, first, panel_columns, flip, panel);
-        continue;
-      }
-      PackPanel(weight, layout, first, panel_columns, run, panel);
-    }
-    if constexpr (!is_float) {
-      int32_t* sums =
-          reinterpret_cast<int32_t*>(out + sums_offset_) + int64_t{group} * padded_columns_;
-      SumColumns(weight, layout, sums);
+  if constexpr (std::is_same_v<T, float>) {
+    if (layout.column_stride == 1) return CopyPanel(source, layout, first, panel_columns, panel);
+    if (layout.depth_stride == 1) {
+      return TransposePanel(source, layout, first, panel_columns, panel);
     }
   }
+  const int run = std::is_same_v<T, float> ? 1 : cpu.gemm_s8.run;
+  if constexpr (!std::is_same_v<T, float>) {
+    if (layout.depth_stride == 1 && (run == 2 || run == 4)) {
+      const auto pack = run == 2 ? &PackDeepPanel<2> : &PackDeepPanel<4>;
+      return pack(source, layout, first, panel_columns, flip, panel);
+    }
+  }
+  const auto weight = [&](int c, int d) -> T {
+    return Flipped(source[c * layout.column_stride + d * layout.depth_stride], flip);
+  };
+  PackPanel(weight, layout, first, panel_columns, run, panel);
+}
+
+template <typename T>
+void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
+                            const WeightsLayout& layout, uint8_t flip, char* out) const {
+  const int panel_columns = GemmKernelsOf<T>(cpu).columns;
+  const int64_t panels = padded_columns_ / panel_columns;
+  const auto fill = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t group = i / panels;
+      const int first = static_cast<int>(i % panels) * panel_columns;
+      const T* const source = weights + group * layout.group_stride;
+      FillPanel(cpu, source, layout, flip, first,
+                reinterpret_cast<T*>(out) + group * group_stride_ + i % panels * panel_stride_);
+      if constexpr (!std::is_same_v<T, float>) {
+        SumColumns(source, layout, flip, first, std::min(first + panel_columns, layout.columns),
+                   reinterpret_cast<int32_t*>(out + sums_offset_) + group * padded_columns_);
+      }
+    }
+  };
+  constexpr int64_t kGrain = 64 << 10;  // values: less than a hand-over costs is not worth it
+  ParallelRanges(context, layout.groups * panels, kGrain / std::max<int64_t>(panel_stride_, 1) + 1,
+                 fill);
 }
 
 template <typename T>
@@ -227,7 +239,7 @@ bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu,
                          {layout.groups, layout.columns, layout.depth, layout.group_stride,
                           layout.column_stride, layout.depth_stride, layout.parts, flip}};
   return constant_.Ensure(context, key, fixed, bytes,
-                          [&](char* out) { Fill(cpu, weights, layout, flip, out); });
+                          [&](char* out) { Fill(context, cpu, weights, layout, flip, out); });
 }
 
 template <typename T>
@@ -236,7 +248,7 @@ bool PackedWeights<T>::PackInto(const TfLiteContext* context, const CpuKernels& 
   Invalidate();
   size_t bytes = 0;
   if (!Measure(cpu, layout, &bytes) || !scratch->Acquire(context, bytes)) return false;
-  Fill(cpu, weights, layout, 0, scratch->data());
+  Fill(context, cpu, weights, layout, 0, scratch->data());
   constant_.Borrow(scratch->data());
   return true;
 }

@@ -87,8 +87,12 @@ class PackedWeights {
  private:
   // Sets the numbers below; the bytes of it all, or false when they do not fit.
   bool Measure(const CpuKernels& cpu, const WeightsLayout& layout, size_t* out_bytes);
-  void Fill(const CpuKernels& cpu, const T* weights, const WeightsLayout& layout, uint8_t flip,
-            char* out) const;
+  // On the threads of the context.
+  void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
+            const WeightsLayout& layout, uint8_t flip, char* out) const;
+  // A panel of the group whose weights `source` is, from column `first` on.
+  void FillPanel(const CpuKernels& cpu, const T* source, const WeightsLayout& layout, uint8_t flip,
+                 int first, T* panel) const;
 
   PackedConstant constant_;
   int padded_columns_ = 0, padded_depth_ = 0;
