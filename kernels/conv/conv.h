@@ -88,6 +88,7 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   DenseWeights dense_filter;
   MatrixLayer matrix;
+  bool allows_winograd = false;
   bool allows_bf16 = false;      // of float32
   Bf16Layer bf16;                // pointwise
   Bf16Weights bf16_filter;       // what is not
@@ -133,6 +134,8 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
 // conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
+// conv_winograd.cc: products of transformed tiles.
+extern const ConvImplementation kWinogradConv;
 // conv_bf16.cc: float32 with factors in bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.

@@ -173,6 +173,20 @@ struct DepthwiseColumnsF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
+// A tile of an image whose pixels are rows of sums, in whole vectors: of every line y and row r of
+// it out[(y * line_rows + r) * out_stride + c] =
+//     clamp(values[y * value_line + r * stride + c] + bias[c]), and what `epilogue` makes of it.
+struct FinishedTileF32 {
+  int lines, rows, columns;
+  const float* values;
+  size_t value_line, stride;
+  const float* bias;  // padded to whole vectors
+  float low, high;
+  float* out;
+  size_t line_rows, out_stride;
+  const EpilogueF32* epilogue = nullptr;  // null: none
+};
+
 // One output pixel of a depthwise convolution: `taps` input pixels (padding points at a row of zero
 // points) against as many rows of weights.
 struct DepthwisePixelS8 {
@@ -238,6 +252,29 @@ struct RequantizeKernels {
   void (*exact)(const RequantizeTile& tile) = nullptr;
 };
 
+// Winograd's transforms of 3 x 3 convolutions whose outputs come in tiles of size x size. A tile of
+// the input, (size + 2) x (size + 2) pixels, and the filter become as many planes; their products,
+// plane by plane, become the tile of outputs.
+struct WinogradTransforms {
+  // planes[p * plane_stride + c] of the pixels at `pixels`, row by row; whole vectors of channels
+  // or more.
+  void (*input)(const float* const* pixels, int channels, float* planes,
+                size_t plane_stride) = nullptr;
+  // The same of `count` weights, in whole vectors, at each of 9 taps.
+  void (*filter)(const float* taps, size_t tap_stride, int count, float* planes,
+                 size_t plane_stride) = nullptr;
+  // values[i * columns + c] of the tile's pixels i, with columns in whole vectors; whether all of
+  // them are finite. If not, some of what is finite may have been lost.
+  bool (*output)(const float* planes, size_t plane_stride, int columns, float* values) = nullptr;
+};
+
+struct WinogradF32Kernels {
+  const char* name = nullptr;
+  int channels = 0;              // of a vector
+  WinogradTransforms two, four;  // by the size of tiles
+  void (*finish)(const FinishedTileF32& tile) = nullptr;
+};
+
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
   void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
@@ -277,6 +314,8 @@ extern const RequantizeKernels kRequantizeGeneric;
 extern const DepthwiseF32Kernels kDepthwiseF32Generic;
 extern const DepthwiseS8Kernels kDepthwiseS8Generic;
 extern const HalfKernels kHalfGeneric;
+// simd_generic_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Generic;
 
 #if defined(__x86_64__)
 // simd_avx2.cc
@@ -287,11 +326,15 @@ extern const HalfKernels kHalfAvx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
+// simd_avx2_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Avx2;
 // simd_avx512.cc
 extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;
 extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 extern const HalfKernels kHalfAvx512;
+// simd_avx512_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Avx512;
 // simd_avx512_bf16.cc
 extern const GemmBf16Kernels kGemmBf16Avx512;
 // simd_avx512_vnni.cc
