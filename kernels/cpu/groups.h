@@ -103,6 +103,17 @@ struct RowsToBf16 {
   size_t out_stride;
 };
 
+// sums[r][c] = sum over d of a[r][d] * b[d][c], of 16-bit numbers and exact while it fits. Depth
+// comes in pairs: `b` is [depth / 2][columns of a panel][2].
+struct GemmTileS16 {
+  int rows, depth;  // any number of rows, an even depth
+  const int16_t* a;
+  size_t a_stride;
+  const int16_t* b;
+  int32_t* sums;
+  size_t sums_stride;
+};
+
 // How a group wants the left side of an int8 product, whose values are those of int8.
 enum class LeftForm {
   kInt16,        // as they are
@@ -228,6 +239,23 @@ struct GemmBf16Kernels {
   void (*from_float)(const RowsToBf16& rows) = nullptr;
 };
 
+// Winograd's transforms of 3 x 3 convolutions of int8, as WinogradTransforms with size 2, in exact
+// integers: those of the filter are multiplied by 4.
+struct WinogradS8Kernels {
+  int channels = 0;  // of a vector; all counts are whole vectors
+  int rows = 0;      // of a product that are worked on at once
+  void (*input)(const int8_t* const* pixels, int channels, int16_t* planes,
+                size_t plane_stride) = nullptr;
+  void (*filter)(const int8_t* taps, size_t tap_stride, int count, int16_t* planes,
+                 size_t plane_stride) = nullptr;
+  // A panel is one of GemmS8Kernels that has this.
+  void (*multiply)(const GemmTileS16& tile) = nullptr;
+  // Of a panel's columns: sums[y * line_stride + x * columns + c] of the tile's 2 x 2 pixels, from
+  // bias[c] on.
+  void (*output)(const int32_t* planes, size_t plane_stride, const int32_t* bias, int32_t* sums,
+                 size_t line_stride) = nullptr;
+};
+
 struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
@@ -239,6 +267,8 @@ struct GemmS8Kernels {
   // Null: in tiles, with sums in between. Any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
   bool requantizes_left = false;  // its rows are in the LeftForm, else int8
+  // Null: none, or none that is faster.
+  const WinogradS8Kernels* winograd = nullptr;
 
   // Bytes of a value in that form, and how much more it is there.
   size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
@@ -326,6 +356,8 @@ extern const HalfKernels kHalfAvx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
+// simd_avx2_winograd_int8.cc
+extern const WinogradS8Kernels kWinogradS8Avx2;
 // simd_avx2_winograd.cc
 extern const WinogradF32Kernels kWinogradF32Avx2;
 // simd_avx512.cc
