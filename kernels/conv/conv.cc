@@ -102,6 +102,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kRefuse, &shape.x));
   data.float_range = ActivationRange(params.activation);
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
+  data.allows_winograd = ArithmeticOf(context) == Arithmetic::kDefault;
   data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
   data.matrix.Reset();
   data.bf16.Reset();
@@ -338,8 +339,9 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kPointwiseBf16Conv, &kRowsBf16Conv, &kFewColumnsRowsConv, &kRowsConv,       &kFewColumnsConv,
-      &kGemmFloatConv,     &kRowsInt8Conv, &kGemmInt8Conv,       &kGemmHybridConv, &kReferenceConv};
+      &kPointwiseBf16Conv, &kRowsBf16Conv,   &kFewColumnsRowsConv, &kWinogradConv,
+      &kRowsConv,          &kFewColumnsConv, &kGemmFloatConv,      &kWinogradInt8Conv,
+      &kRowsInt8Conv,      &kGemmInt8Conv,   &kGemmHybridConv,     &kReferenceConv};
   DEPUTY_TRY(ReadConv(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;

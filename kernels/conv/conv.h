@@ -88,6 +88,7 @@ struct ConvData {
   bool asymmetric_rows = true;  // hybrid
   DenseWeights dense_filter;
   MatrixLayer matrix;
+  bool allows_winograd = false;
   bool allows_bf16 = false;      // of float32
   Bf16Layer bf16;                // pointwise
   Bf16Weights bf16_filter;       // what is not
@@ -129,10 +130,17 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
   });
 }
 
+// Of int8 convolutions: the bias with the inputs' zero point in it, for whole panels and
+// kMaxTileColumns more. Wraps as sums do.
+void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
+              int32_t zero_point, int32_t* out);
+
 // conv_reference.cc: plain loops for every form.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
 // conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
+// conv_winograd.cc and conv_winograd_int8.cc: products of transformed tiles.
+extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 // conv_bf16.cc: float32 with factors in bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.

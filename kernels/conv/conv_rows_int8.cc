@@ -196,17 +196,6 @@ void CopyPixels(const ConvShape& shape, const WindowImage& image, const RowForm&
   }
 }
 
-// The bias with the inputs' zero point in it. Wraps as sums do.
-void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
-              int32_t zero_point, int32_t* out) {
-  for (int c = 0; c < columns; ++c) {
-    const uint32_t own = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
-    out[c] = static_cast<int32_t>(own - static_cast<uint32_t>(zero_point) *
-                                            static_cast<uint32_t>(weights.ColumnSum(0, c)));
-  }
-  std::fill(out + columns, out + weights.padded_columns() + kTileColumns, 0);
-}
-
 // ---- The implementation -----------------------------------------------------------------------
 
 bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
@@ -385,6 +374,16 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
 }
 
 }  // namespace
+
+void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
+              int32_t zero_point, int32_t* out) {
+  for (int c = 0; c < columns; ++c) {
+    const uint32_t own = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
+    out[c] = static_cast<int32_t>(own - static_cast<uint32_t>(zero_point) *
+                                            static_cast<uint32_t>(weights.ColumnSum(0, c)));
+  }
+  std::fill(out + columns, out + weights.padded_columns() + kMaxTileColumns, 0);
+}
 
 constexpr ConvImplementation kRowsInt8Conv = {.name = "rows_int8",
                                               .accepts = &IsRowsInt8,

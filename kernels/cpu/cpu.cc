@@ -95,6 +95,13 @@ constexpr Candidate<RequantizeKernels> kRequantize[] = {
 #endif
     {&kRequantizeGeneric, kGeneric, &Always},
 };
+constexpr Candidate<WinogradF32Kernels> kWinogradF32[] = {
+#if defined(__x86_64__)
+    {&kWinogradF32Avx512, kAvx512, &HasAvx512},
+    {&kWinogradF32Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kWinogradF32Generic, kGeneric, &Always},
+};
 constexpr Candidate<DepthwiseF32Kernels> kDepthwiseF32[] = {
 #if defined(__x86_64__)
     {&kDepthwiseF32Avx512, kAvx512, &HasAvx512},
@@ -140,6 +147,7 @@ CpuKernels TableOf(int level) {
           .gemm_bf16 = BestOf(kGemmBf16, level),
           .gemm_s8 = BestOf(kGemmS8, level),
           .requantize = BestOf(kRequantize, level),
+          .winograd_f32 = BestOf(kWinogradF32, level),
           .depthwise_f32 = BestOf(kDepthwiseF32, level),
           .depthwise_s8 = BestOf(kDepthwiseS8, level),
           .half = BestOf(kHalf, level),

@@ -18,6 +18,7 @@ struct CpuKernels {
   GemmBf16Kernels gemm_bf16;  // without functions where the machine cannot
   GemmS8Kernels gemm_s8;
   RequantizeKernels requantize;
+  WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;
   DepthwiseS8Kernels depthwise_s8;
   HalfKernels half;

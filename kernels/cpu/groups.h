@@ -103,6 +103,17 @@ struct RowsToBf16 {
   size_t out_stride;
 };
 
+// sums[r][c] = sum over d of a[r][d] * b[d][c], of 16-bit numbers and exact while it fits. Depth
+// comes in pairs: `b` is [depth / 2][columns of a panel][2].
+struct GemmTileS16 {
+  int rows, depth;  // any number of rows, an even depth
+  const int16_t* a;
+  size_t a_stride;
+  const int16_t* b;
+  int32_t* sums;
+  size_t sums_stride;
+};
+
 // How a group wants the left side of an int8 product, whose values are those of int8.
 enum class LeftForm {
   kInt16,        // as they are
@@ -173,6 +184,20 @@ struct DepthwiseColumnsF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
+// A tile of an image whose pixels are rows of sums, in whole vectors: of every line y and row r of
+// it out[(y * line_rows + r) * out_stride + c] =
+//     clamp(values[y * value_line + r * stride + c] + bias[c]), and what `epilogue` makes of it.
+struct FinishedTileF32 {
+  int lines, rows, columns;
+  const float* values;
+  size_t value_line, stride;
+  const float* bias;  // padded to whole vectors
+  float low, high;
+  float* out;
+  size_t line_rows, out_stride;
+  const EpilogueF32* epilogue = nullptr;  // null: none
+};
+
 // One output pixel of a depthwise convolution: `taps` input pixels (padding points at a row of zero
 // points) against as many rows of weights.
 struct DepthwisePixelS8 {
@@ -214,6 +239,23 @@ struct GemmBf16Kernels {
   void (*from_float)(const RowsToBf16& rows) = nullptr;
 };
 
+// Winograd's transforms of 3 x 3 convolutions of int8, as WinogradTransforms with size 2, in exact
+// integers: those of the filter are multiplied by 4.
+struct WinogradS8Kernels {
+  int channels = 0;  // of a vector; all counts are whole vectors
+  int rows = 0;      // of a product that are worked on at once
+  void (*input)(const int8_t* const* pixels, int channels, int16_t* planes,
+                size_t plane_stride) = nullptr;
+  void (*filter)(const int8_t* taps, size_t tap_stride, int count, int16_t* planes,
+                 size_t plane_stride) = nullptr;
+  // A panel is one of GemmS8Kernels that has this.
+  void (*multiply)(const GemmTileS16& tile) = nullptr;
+  // Of a panel's columns: sums[y * line_stride + x * columns + c] of the tile's 2 x 2 pixels, from
+  // bias[c] on.
+  void (*output)(const int32_t* planes, size_t plane_stride, const int32_t* bias, int32_t* sums,
+                 size_t line_stride) = nullptr;
+};
+
 struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
@@ -225,6 +267,8 @@ struct GemmS8Kernels {
   // Null: in tiles, with sums in between. Any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
   bool requantizes_left = false;  // its rows are in the LeftForm, else int8
+  // Null: none, or none that is faster.
+  const WinogradS8Kernels* winograd = nullptr;
 
   // Bytes of a value in that form, and how much more it is there.
   size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
@@ -236,6 +280,29 @@ struct RequantizeKernels {
   const char* name = nullptr;
   void (*in_float)(const RequantizeTile& tile) = nullptr;
   void (*exact)(const RequantizeTile& tile) = nullptr;
+};
+
+// Winograd's transforms of 3 x 3 convolutions whose outputs come in tiles of size x size. A tile of
+// the input, (size + 2) x (size + 2) pixels, and the filter become as many planes; their products,
+// plane by plane, become the tile of outputs.
+struct WinogradTransforms {
+  // planes[p * plane_stride + c] of the pixels at `pixels`, row by row; whole vectors of channels
+  // or more.
+  void (*input)(const float* const* pixels, int channels, float* planes,
+                size_t plane_stride) = nullptr;
+  // The same of `count` weights, in whole vectors, at each of 9 taps.
+  void (*filter)(const float* taps, size_t tap_stride, int count, float* planes,
+                 size_t plane_stride) = nullptr;
+  // values[i * columns + c] of the tile's pixels i, with columns in whole vectors; whether all of
+  // them are finite. If not, some of what is finite may have been lost.
+  bool (*output)(const float* planes, size_t plane_stride, int columns, float* values) = nullptr;
+};
+
+struct WinogradF32Kernels {
+  const char* name = nullptr;
+  int channels = 0;              // of a vector
+  WinogradTransforms two, four;  // by the size of tiles
+  void (*finish)(const FinishedTileF32& tile) = nullptr;
 };
 
 struct DepthwiseF32Kernels {
@@ -277,6 +344,8 @@ extern const RequantizeKernels kRequantizeGeneric;
 extern const DepthwiseF32Kernels kDepthwiseF32Generic;
 extern const DepthwiseS8Kernels kDepthwiseS8Generic;
 extern const HalfKernels kHalfGeneric;
+// simd_generic_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Generic;
 
 #if defined(__x86_64__)
 // simd_avx2.cc
@@ -287,11 +356,17 @@ extern const HalfKernels kHalfAvx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
+// simd_avx2_winograd_int8.cc
+extern const WinogradS8Kernels kWinogradS8Avx2;
+// simd_avx2_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Avx2;
 // simd_avx512.cc
 extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;
 extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 extern const HalfKernels kHalfAvx512;
+// simd_avx512_winograd.cc
+extern const WinogradF32Kernels kWinogradF32Avx512;
 // simd_avx512_bf16.cc
 extern const GemmBf16Kernels kGemmBf16Avx512;
 // simd_avx512_vnni.cc

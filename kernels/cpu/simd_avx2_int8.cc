@@ -595,7 +595,8 @@ constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
                                        .left_from_u8 = &LeftFromU8,
                                        .tile = &GemmS8,
                                        .requantized = &RequantizedRows,
-                                       .requantizes_left = true};
+                                       .requantizes_left = true,
+                                       .winograd = &kWinogradS8Avx2};
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {.name = "avx2",
                                                  .left = LeftForm::kInt16,
                                                  .pixel = &DepthwiseS8,

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// float32 CONV_2D of 3x3 with stride 1 after Winograd: tiles of the output are products of planes,
+// which take 2.25 (tiles of 2x2) or 4 times (4x4) fewer multiplications than sums over windows.
+// Rounding errors are those of sums with fewer terms, multiplied by what the transforms lose.
+//
+// The weights stay packed as conv_rows.cc has them. Each panel is transformed when it is needed:
+// that costs a few per cent and takes no memory that lasts.
+#include "kernels/conv/patches.h"
+#include "kernels/conv/winograd.h"
+
+namespace deputy {
+namespace {
+
+// ---- The choice -------------------------------------------------------------------------------
+
+// The size of tiles that suits it best; 0: none. Measured with AVX2.
+int TileSizeFor(const ConvShape& shape) {
+  // Where more channels are summed, larger tiles lose too many digits.
+  constexpr int kMostChannelsOfFour = 128;
+  constexpr WinogradCost kTwo = {120, 160, 60, 3}, kFour = {320, 650, 120, 3};
+  const double two = WinogradShare(shape, 2, kTwo);
+  const double four = shape.depth > kMostChannelsOfFour ? 1.0 : WinogradShare(shape, 4, kFour);
+  if (std::min(two, four) > kMostWinogradShare) return 0;
+  return two < four ? 2 : 4;
+}
+
+bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  const ConvShape& shape = data.shape;
+  return data.form == WeightsForm::kFloat && data.allows_winograd && cpu.gemm_f32.tile != nullptr &&
+         cpu.winograd_f32.finish != nullptr && HasWinogradWindows(shape) &&
+         shape.depth >= cpu.winograd_f32.channels && TileSizeFor(shape) != 0;
+}
+
+WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) {
+  return {shape, TileSizeFor(shape), cpu.gemm_f32.rows, cpu.gemm_f32.columns, threads};
+}
+
+// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, the
+// planes of a group's inputs, then for each worker a panel's planes, those of its products, a tile
+// of outputs, and the patch under a window. Planes are a cache line more than a power of two apart.
+struct Places {
+  size_t input_stride, panel_stride, product_stride;  // of planes, in values
+  size_t zeros, inputs, workers, products, values, patch, worker_bytes, total;
+
+  Places(const ConvShape& shape, const WinogradPlan& plan, int threads) {
+    constexpr size_t kApart = kTensorAlignment / sizeof(float);
+    const auto depth = static_cast<size_t>(shape.depth);
+    const auto columns = static_cast<size_t>(plan.panel_columns);
+    const auto planes = static_cast<size_t>(plan.tiles.planes());
+    const auto size = static_cast<size_t>(plan.tiles.size);
+    const size_t input_values = static_cast<size_t>(plan.group_tiles) * depth;
+    input_stride = AlignedBytes(input_values * sizeof(float)) / sizeof(float) + kApart;
+    panel_stride = depth * columns + kApart;
+    product_stride = static_cast<size_t>(plan.block_tiles) * columns + kApart;
+    zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
+                         sizeof(float));
+    inputs = zeros + AlignedBytes(ZeroValues(shape) * sizeof(float));
+    workers = inputs + AlignedBytes(planes * input_stride * sizeof(float));
+    products = AlignedBytes(planes * panel_stride * sizeof(float));
+    values = products + AlignedBytes(planes * product_stride * sizeof(float));
+    patch = values + AlignedBytes(size * size * columns * sizeof(float));
+    worker_bytes = patch + AlignedBytes(kWinogradTaps * depth * sizeof(float));
+    total = workers + static_cast<size_t>(threads) * worker_bytes;
+  }
+  // A pixel beside the input, and the bias of a product.
+  static size_t ZeroValues(const ConvShape& shape) {
+    return static_cast<size_t>(std::max(shape.depth, kMaxTileColumns));
+  }
+};
+
+// ---- At work ----------------------------------------------------------------------------------
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// What all tasks share.
+struct Job {
+  const ConvShape& shape;
+  const CpuKernels& cpu;
+  const WinogradTransforms& transforms;
+  const WinogradPlan& plan;
+  const Places& places;
+  const PackedWeights<float>& packed;
+  FloatRange range;
+  const EpilogueF32* epilogue;
+  const float* input;
+  float* out;
+  const float* bias;
+  const float* zeros;
+  float* inputs;  // planes
+
+  void TransformInputs(int64_t group, int first, int last) const {
+    const float* pixels[kMostWinogradPixels];
+    for (int tile = first; tile < last; ++tile) {
+      plan.tiles.FindPixels(shape, plan.tiles.PlaceOf(shape, group + tile), input, zeros, pixels);
+      transforms.input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
+                       places.input_stride);
+    }
+  }
+};
+
+// A block of tiles times a panel of weights.
+class Task {
+ public:
+  Task(const Job& job, int panel, char* scratch)
+      : job_(job),
+        shape_(job.shape),
+        panel_(panel),
+        columns_(job.plan.panel_columns),
+        weights_(reinterpret_cast<float*>(scratch)),
+        products_(reinterpret_cast<float*>(scratch + job.places.products)),
+        values_(reinterpret_cast<float*>(scratch + job.places.values)),
+        patch_(reinterpret_cast<float*>(scratch + job.places.patch)) {}
+
+  // Tiles [first, last) of the group that begins at `group`.
+  void Run(int64_t group, int first, int last) const {
+    MultiplyPlanes(first, last - first);
+    for (int tile = first; tile < last; ++tile) {
+      const auto place = job_.plan.tiles.PlaceOf(shape_, group + tile);
+      const float* const products = products_ + int64_t{tile - first} * columns_;
+      if (!job_.transforms.output(products, job_.places.product_stride, columns_, values_)) {
+        SumWindows(place);
+      }
+      Finish(place);
+    }
+  }
+
+ private:
+  const float* Panel() const { return job_.packed.Panel(0, panel_); }
+
+  void MultiplyPlanes(int first, int tiles) const {
+    const size_t tap_values = static_cast<size_t>(shape_.depth) * static_cast<size_t>(columns_);
+    job_.transforms.filter(Panel(), tap_values, static_cast<int>(tap_values), weights_,
+                           job_.places.panel_stride);
+    const size_t panel_values = kWinogradTaps * tap_values;
+    FetchAhead next_panel(Panel() + panel_values,
+                          panel_ + 1 < job_.plan.panels ? panel_values * sizeof(float) : 0);
+    for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
+      const auto number = static_cast<size_t>(plane);
+      const float* rows =
+          job_.inputs + number * job_.places.input_stride + int64_t{first} * shape_.depth;
+      float* out = products_ + number * job_.places.product_stride;
+      for (int left = tiles; left > 0;) {
+        const int count = WinogradRowsAtOnce(left, job_.cpu.gemm_f32.rows, shape_.depth);
+        next_panel.Some();
+        Multiply(count, shape_.depth, rows, weights_ + number * job_.places.panel_stride, out);
+        rows += int64_t{count} * shape_.depth;
+        out += int64_t{count} * columns_;
+        left -= count;
+      }
+    }
+  }
+
+  void Multiply(int rows, int depth, const float* a, const float* b, float* out) const {
+    job_.cpu.gemm_f32.tile({rows, columns_, 1, depth, &a, static_cast<size_t>(depth), b, job_.zeros,
+                            -kInfinity, kInfinity, out, static_cast<size_t>(columns_)});
+  }
+
+  // The tile's outputs as sums over their windows: of infinities, planes make NaN, which spread.
+  void SumWindows(const WinogradTiles::Place& place) const {
+    const int32_t zero = 0;
+    const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
+    for (int y = 0; y < place.rows; ++y) {
+      for (int x = 0; x < place.columns; ++x) {
+        FillPatch<float>(&source, place.Position(shape_, y, x), 0, patch_);
+        Multiply(1, kWinogradTaps * shape_.depth, patch_, Panel(),
+                 values_ + int64_t{y * job_.plan.tiles.size + x} * columns_);
+      }
+    }
+  }
+
+  void Finish(const WinogradTiles::Place& place) const {
+    const int column = panel_ * columns_;
+    const int64_t position = place.Position(shape_);
+    const auto epilogue = PartOf(job_.epilogue, position, column);
+    const auto stride = static_cast<size_t>(columns_);
+    job_.cpu.winograd_f32.finish({.lines = place.rows,
+                                  .rows = place.columns,
+                                  .columns = std::min(columns_, shape_.output_channels - column),
+                                  .values = values_,
+                                  .value_line = static_cast<size_t>(job_.plan.tiles.size) * stride,
+                                  .stride = stride,
+                                  .bias = job_.bias + column,
+                                  .low = job_.range.low,
+                                  .high = job_.range.high,
+                                  .out = job_.out + position * shape_.output_channels + column,
+                                  .line_rows = static_cast<size_t>(shape_.x.output),
+                                  .out_stride = static_cast<size_t>(shape_.output_channels),
+                                  .epilogue = epilogue ? &*epilogue : nullptr});
+  }
+
+  const Job& job_;
+  const ConvShape& shape_;
+  const int panel_, columns_;
+  float* const weights_;   // planes
+  float* const products_;  // planes
+  float* const values_;
+  float* const patch_;
+};
+
+// ---- The implementation -----------------------------------------------------------------------
+
+size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  return Places(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+}
+
+TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                  const CpuKernels& cpu) {
+  return data->matrix.PackFloat(context, cpu, WinogradMatrix(data->shape), tensors.filter);
+}
+
+TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                 const CpuKernels& cpu) {
+  const ConvShape& shape = data->shape;
+  // Where pixels are left out, windows have strides.
+  if (!HasWinogradWindows(shape)) return kRowsConv.run(context, data, tensors, cpu);
+  const PackedWeights<float>* const packed =
+      data->matrix.FloatWeights(context, cpu, WinogradMatrix(shape), tensors.filter);
+  if (packed == nullptr) return kTfLiteError;
+  const int threads = ThreadCount(context);
+  const WinogradPlan plan = PlanOf(shape, cpu, threads);
+  const Places places(shape, plan, threads);
+  Scratch scratch;
+  if (!scratch.Acquire(context, places.total)) {
+    return TensorError(context, tensors.filter, "out of memory for its planes");
+  }
+  float* const bias = scratch.as<float>();
+  std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, bias), kMaxTileColumns,
+              0.0f);
+  float* const zeros = reinterpret_cast<float*>(scratch.data() + places.zeros);
+  std::fill_n(zeros, Places::ZeroValues(shape), 0.0f);
+  const Job job = {shape,
+                   cpu,
+                   plan.tiles.size == 4 ? cpu.winograd_f32.four : cpu.winograd_f32.two,
+                   plan,
+                   places,
+                   *packed,
+                   data->float_range,
+                   tensors.epilogue,
+                   Data<float>(tensors.input),
+                   Data<float>(tensors.output),
+                   bias,
+                   zeros,
+                   reinterpret_cast<float*>(scratch.data() + places.inputs)};
+  RunWinograd(
+      context, plan,
+      [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
+      [&](int64_t group, int first, int last, int panel, int worker) {
+        char* const own =
+            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+        Task(job, panel, own).Run(group, first, last);
+      });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+constexpr ConvImplementation kWinogradConv = {.name = "winograd",
+                                              .accepts = &IsWinograd,
+                                              .pack = &Pack,
+                                              .scratch = &ScratchBytes,
+                                              .run = &Run,
+                                              .fuses = true,
+                                              .subsamples = true};
+
+}  // namespace deputy

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 CONV_2D of 3x3 with stride 1 after Winograd, in tiles of 2x2: 2.25 times fewer
+// multiplications, of 16-bit numbers. All of it is whole numbers, and what is divided is a
+// multiple: sums are those over windows, bit by bit. It pays where products of int8 go through 16
+// bits anyway.
+//
+// The weights stay packed as conv_rows_int8.cc has them, in parts that fill whole runs.
+#include "kernels/conv/winograd.h"
+
+namespace deputy {
+namespace {
+
+constexpr int kSize = 2, kPixels = kSize * kSize;
+
+const WinogradS8Kernels& KernelsOf(const CpuKernels& cpu) { return *cpu.gemm_s8.winograd; }
+
+WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) {
+  return {shape, kSize, KernelsOf(cpu).rows, cpu.gemm_s8.columns, threads};
+}
+
+bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  constexpr WinogradCost kCost = {120, 250, 40, 1};  // measured with AVX2
+  const ConvShape& shape = data.shape;
+  return data.form == WeightsForm::kInt8 && data.allows_winograd &&
+         cpu.gemm_s8.winograd != nullptr && HasWinogradWindows(shape) &&
+         shape.depth % KernelsOf(cpu).channels == 0 &&
+         WinogradShare(shape, kSize, kCost) <= kMostWinogradShare;
+}
+
+// Where things lie in the scratch, in bytes: the bias in whole panels, a pixel of zero points, the
+// planes of a group's inputs, then for each worker a panel's planes, those of its products, two
+// lines of sums, and what is made of a line before something is added. Planes are a cache line more
+// than a power of two apart.
+struct Places {
+  size_t input_stride, panel_stride, product_stride;  // of planes, in values
+  size_t zeros, inputs, workers, products, sums, made, worker_bytes, total;
+
+  Places(const ConvShape& shape, const WinogradPlan& plan, int threads) {
+    constexpr size_t kApart = kTensorAlignment;
+    const auto depth = static_cast<size_t>(shape.depth);
+    const auto columns = static_cast<size_t>(plan.panel_columns);
+    const auto planes = static_cast<size_t>(plan.tiles.planes());
+    const auto line = kSize * static_cast<size_t>(std::min(plan.block_tiles, plan.tiles.columns));
+    input_stride = AlignedBytes(static_cast<size_t>(plan.group_tiles) * depth) + kApart;
+    panel_stride = AlignedBytes(depth * columns) + kApart;
+    product_stride = static_cast<size_t>(plan.block_tiles) * columns + kApart;
+    zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + 2 * kMaxTileColumns) *
+                         sizeof(int32_t));
+    inputs = zeros + AlignedBytes(depth);
+    workers = inputs + AlignedBytes(planes * input_stride * sizeof(int16_t));
+    products = AlignedBytes(planes * panel_stride * sizeof(int16_t));
+    sums = products + AlignedBytes(planes * product_stride * sizeof(int32_t));
+    made = sums + AlignedBytes(kSize * line * columns * sizeof(int32_t));
+    worker_bytes = made + AlignedBytes(line * columns);
+    total = workers + static_cast<size_t>(threads) * worker_bytes;
+  }
+};
+
+// What all tasks share.
+struct Job {
+  const ConvShape& shape;
+  const CpuKernels& cpu;
+  const WinogradPlan& plan;
+  const Places& places;
+  const PackedWeights<int8_t>& packed;
+  const ChannelScaling& scaling;
+  const AddendS8* addend;  // null: none
+  const int8_t* input;
+  int8_t* out;
+  const int32_t* bias;
+  const int8_t* zeros;
+  int16_t* inputs;  // planes
+
+  void TransformInputs(int64_t group, int first, int last) const {
+    const int8_t* pixels[kMostWinogradPixels];
+    for (int tile = first; tile < last; ++tile) {
+      plan.tiles.FindPixels(shape, plan.tiles.PlaceOf(shape, group + tile), input, zeros, pixels);
+      KernelsOf(cpu).input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
+                           places.input_stride);
+    }
+  }
+};
+
+// A block of tiles times a panel of weights.
+class Task {
+ public:
+  Task(const Job& job, int panel, char* scratch)
+      : job_(job),
+        shape_(job.shape),
+        kernels_(KernelsOf(job.cpu)),
+        panel_(panel),
+        columns_(job.plan.panel_columns),
+        weights_(reinterpret_cast<int16_t*>(scratch)),
+        products_(reinterpret_cast<int32_t*>(scratch + job.places.products)),
+        sums_(reinterpret_cast<int32_t*>(scratch + job.places.sums)),
+        made_(reinterpret_cast<int8_t*>(scratch + job.places.made)) {}
+
+  // Tiles [first, last) of the group that begins at `group`, a run beside each other at a time.
+  void Run(int64_t group, int first, int last) const {
+    MultiplyPlanes(first, last - first);
+    const int across = job_.plan.tiles.columns;
+    for (int tile = first; tile < last;) {
+      const int behind = across - static_cast<int>((group + tile) % across);
+      const int count = std::min(behind, last - tile);
+      FinishRun(job_.plan.tiles.PlaceOf(shape_, group + tile), tile - first, count);
+      tile += count;
+    }
+  }
+
+ private:
+  void MultiplyPlanes(int first, int tiles) const {
+    const int8_t* const panel = job_.packed.Panel(0, panel_);
+    const size_t tap_values = static_cast<size_t>(shape_.depth) * static_cast<size_t>(columns_);
+    kernels_.filter(panel, tap_values, static_cast<int>(tap_values), weights_,
+                    job_.places.panel_stride);
+    const size_t panel_bytes = kWinogradTaps * tap_values;
+    FetchAhead next_panel(panel + panel_bytes, panel_ + 1 < job_.plan.panels ? panel_bytes : 0);
+    for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
+      const auto number = static_cast<size_t>(plane);
+      const int16_t* rows =
+          job_.inputs + number * job_.places.input_stride + int64_t{first} * shape_.depth;
+      int32_t* out = products_ + number * job_.places.product_stride;
+      for (int left = tiles; left > 0;) {
+        const int count = WinogradRowsAtOnce(left, kernels_.rows, shape_.depth);
+        next_panel.Some();
+        kernels_.multiply({.rows = count,
+                           .depth = shape_.depth,
+                           .a = rows,
+                           .a_stride = static_cast<size_t>(shape_.depth),
+                           .b = weights_ + number * job_.places.panel_stride,
+                           .sums = out,
+                           .sums_stride = static_cast<size_t>(columns_)});
+        rows += int64_t{count} * shape_.depth;
+        out += int64_t{count} * columns_;
+        left -= count;
+      }
+    }
+  }
+
+  // `count` tiles beside each other from that place on.
+  void FinishRun(const WinogradTiles::Place& place, int first, int count) const {
+    const int column = panel_ * columns_;
+    const size_t line = kSize * static_cast<size_t>(count) * static_cast<size_t>(columns_);
+    for (int tile = 0; tile < count; ++tile) {
+      kernels_.output(products_ + int64_t{first + tile} * columns_, job_.places.product_stride,
+                      job_.bias + column, sums_ + int64_t{kSize} * tile * columns_, line);
+    }
+    for (int y = 0; y < place.rows; ++y) {
+      RequantizeTile tile = job_.scaling.Tile(column);
+      tile.rows = std::min(kSize * count, shape_.x.output - place.x);
+      tile.columns = std::min(columns_, shape_.output_channels - column);
+      tile.sums = sums_ + static_cast<size_t>(y) * line;
+      tile.sums_stride = static_cast<size_t>(columns_);
+      Store(tile, place.Position(shape_, y) * shape_.output_channels + column);
+    }
+  }
+
+  // A line of pixels, into the output from `place` on.
+  void Store(RequantizeTile tile, int64_t place) const {
+    const int64_t channels = shape_.output_channels;
+    const bool adds = job_.addend != nullptr;
+    tile.out = adds ? made_ : job_.out + place;
+    tile.out_stride = static_cast<size_t>(adds ? tile.columns : channels);
+    job_.cpu.requantize.in_float(tile);
+    if (!adds) return;
+    const int8_t* steps = made_;
+    for (int x = 0; x < tile.rows; ++x, steps += tile.columns, place += channels) {
+      job_.cpu.vector.sum_s8(
+          {steps, job_.addend->values + place, job_.out + place, tile.columns, true, true},
+          job_.addend->sum);
+    }
+  }
+
+  const Job& job_;
+  const ConvShape& shape_;
+  const WinogradS8Kernels& kernels_;
+  const int panel_, columns_;
+  int16_t* const weights_;   // planes
+  int32_t* const products_;  // planes
+  int32_t* const sums_;
+  int8_t* const made_;
+};
+
+// ---- The implementation -----------------------------------------------------------------------
+
+size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+  return Places(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+}
+
+// Channels in whole vectors fill the runs of packed weights: their parts lie one behind the other.
+const PackedWeights<int8_t>* Weights(TfLiteContext* context, ConvData* data,
+                                     const ConvTensors& tensors, const CpuKernels& cpu) {
+  return data->matrix.Int8Weights(context, cpu, WinogradMatrix(data->shape),
+                                  {tensors.filter, false, 0}, 1);
+}
+
+TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                  const CpuKernels& cpu) {
+  if (!IsReadableConstant(tensors.filter)) return kTfLiteOk;
+  return Weights(context, data, tensors, cpu) == nullptr ? kTfLiteError : kTfLiteOk;
+}
+
+TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                 const CpuKernels& cpu) {
+  const ConvShape& shape = data->shape;
+  // Where pixels are left out, windows have strides.
+  if (!HasWinogradWindows(shape) || ArithmeticOf(context) != Arithmetic::kDefault) {
+    return kRowsInt8Conv.run(context, data, tensors, cpu);
+  }
+  const PackedWeights<int8_t>* const packed = Weights(context, data, tensors, cpu);
+  if (packed == nullptr) return kTfLiteError;
+  const int threads = ThreadCount(context);
+  const WinogradPlan plan = PlanOf(shape, cpu, threads);
+  const Places places(shape, plan, threads);
+  Scratch scratch;
+  if (!scratch.Acquire(context, places.total)) {
+    return TensorError(context, tensors.filter, "out of memory for its planes");
+  }
+  const int32_t zero_point = data->scaling.input_zero_point();
+  auto* const bias = scratch.as<int32_t>();
+  FoldBias(*packed, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
+           shape.output_channels, zero_point, bias);
+  auto* const zeros = reinterpret_cast<int8_t*>(scratch.data() + places.zeros);
+  std::fill_n(zeros, shape.depth, static_cast<int8_t>(zero_point));
+  const Job job = {shape,
+                   cpu,
+                   plan,
+                   places,
+                   *packed,
+                   data->scaling,
+                   tensors.addend,
+                   Data<int8_t>(tensors.input),
+                   Data<int8_t>(tensors.output),
+                   bias,
+                   zeros,
+                   reinterpret_cast<int16_t*>(scratch.data() + places.inputs)};
+  RunWinograd(
+      context, plan,
+      [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
+      [&](int64_t group, int first, int last, int panel, int worker) {
+        char* const own =
+            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+        Task(job, panel, own).Run(group, first, last);
+      });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+constexpr ConvImplementation kWinogradInt8Conv = {.name = "winograd_int8",
+                                                  .accepts = &IsWinograd,
+                                                  .pack = &Pack,
+                                                  .scratch = &ScratchBytes,
+                                                  .run = &Run,
+                                                  .fuses = true,
+                                                  .subsamples = true};
+
+}  // namespace deputy

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What convolutions by Winograd's transforms share: tiles of the output, which depend on tiles of
+// the input two pixels larger, and how the work is cut. Groups of tiles follow each other. Of each
+// the inputs are transformed first; then tasks transform a panel of weights, multiply planes, and
+// turn the products into outputs.
+#ifndef DEPUTY_KERNELS_CONV_WINOGRAD_H_
+#define DEPUTY_KERNELS_CONV_WINOGRAD_H_
+
+#include "kernels/conv/conv.h"
+
+namespace deputy {
+
+constexpr int kWinogradTaps = 9;
+constexpr int kMostWinogradPixels = 36;  // of a tile of the input
+
+constexpr int TilesOf(int pixels, int size) { return (pixels + size - 1) / size; }
+
+inline MatrixShape WinogradMatrix(const ConvShape& shape) {
+  return {shape.output_pixels(), 1, shape.output_channels, kWinogradTaps * shape.depth};
+}
+
+// Whether the transforms know such windows, and all products of sizes fit within 32 bits.
+inline bool HasWinogradWindows(const ConvShape& shape) {
+  const auto fits = [](const WindowAxis& axis) {
+    return axis.filter == 3 && axis.stride == 1 && axis.dilation == 1;
+  };
+  return fits(shape.y) && fits(shape.x) && shape.groups == 1 && shape.depth <= 1 << 11 &&
+         shape.output_channels <= 1 << 13 && shape.output_pixels() > 0 &&
+         shape.output_pixels() <= 1 << 26;
+}
+
+// The tiles of an output, `size` pixels along each side.
+struct WinogradTiles {
+  int size, rows, columns;
+  int64_t count;  // of all batches
+
+  WinogradTiles(const ConvShape& shape, int tile_size)
+      : size(tile_size),
+        rows(TilesOf(shape.y.output, size)),
+        columns(TilesOf(shape.x.output, size)),
+        count(int64_t{shape.batches} * rows * columns) {}
+  int points() const { return size + 2; }
+  int planes() const { return points() * points(); }
+
+  // The output pixels of a tile: the first, and how many of it there are.
+  struct Place {
+    int batch, y, x, rows, columns;
+
+    int64_t Position(const ConvShape& shape, int row = 0, int column = 0) const {
+      return (int64_t{batch} * shape.y.output + y + row) * shape.x.output + x + column;
+    }
+  };
+  Place PlaceOf(const ConvShape& shape, int64_t tile) const {
+    const int64_t row = tile / columns;
+    const int y = static_cast<int>(row % rows) * size;
+    const int x = static_cast<int>(tile % columns) * size;
+    return {static_cast<int>(row / rows), y, x, std::min(size, shape.y.output - y),
+            std::min(size, shape.x.output - x)};
+  }
+  // The pixels of the input that it depends on, row by row; `outside` for what is none.
+  template <typename T>
+  void FindPixels(const ConvShape& shape, const Place& place, const T* input, const T* outside,
+                  const T** out) const {
+    for (int y = 0; y < points(); ++y) {
+      const int64_t iy = shape.y.Start(place.y) + y;
+      const bool is_row = iy >= 0 && iy < shape.y.input;
+      for (int x = 0; x < points(); ++x) {
+        const int64_t ix = shape.x.Start(place.x) + x;
+        const bool is_inside = is_row && ix >= 0 && ix < shape.x.input;
+        *out++ = is_inside ? shape.Pixel(input, place.batch, iy, ix) : outside;
+      }
+    }
+  }
+};
+
+// ---- The cut ----------------------------------------------------------------------------------
+
+struct WinogradPlan {
+  WinogradTiles tiles;
+  int group_tiles = 0;
+  int panel_columns = 0, panels = 0;
+  int block_tiles = 0;  // of a task that multiplies
+  int input_tiles = 0;  // of a task that transforms inputs
+
+  // `tile_rows`: what products work on at once.
+  WinogradPlan(const ConvShape& shape, int tile_size, int tile_rows, int columns, int threads)
+      : tiles(shape, tile_size),
+        panel_columns(columns),
+        panels(TilesOf(shape.output_channels, columns)) {
+    const int64_t most = MostTiles(shape, tiles);
+    const int64_t groups = std::max<int64_t>((tiles.count + most - 1) / most, 1);
+    group_tiles = static_cast<int>((tiles.count + groups - 1) / groups);
+    // Four tasks a thread even out threads that are late; a small block would transform weights
+    // for little.
+    const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
+    const int fewest = std::min(group_tiles, 4 * tile_rows);
+    block_tiles = std::max({TilesOf(group_tiles, wanted), fewest, 1});
+    input_tiles = threads <= 1 ? group_tiles : TilesOf(group_tiles, 4 * threads);
+    input_tiles = std::max(input_tiles, 1);
+  }
+
+  // A group's planes should stay in the cache while all panels pass them.
+  static int64_t MostTiles(const ConvShape& shape, const WinogradTiles& tiles) {
+    constexpr int64_t kValues = 256 * 1024;
+    return std::max<int64_t>(kValues / (int64_t{tiles.planes()} * shape.depth), 24);
+  }
+};
+
+// ---- What it takes ----------------------------------------------------------------------------
+
+// In products: what a channel of a tile's inputs takes, and one of its outputs; a weight, for each
+// group; and by how many tiles a product of a group takes longer than its tiles say.
+struct WinogradCost {
+  double input, output, weight, extra_tiles;
+};
+
+// The part of the time of sums over windows.
+inline double WinogradShare(const ConvShape& shape, int tile_size, const WinogradCost& cost) {
+  const WinogradTiles tiles(shape, tile_size);
+  const double in = shape.depth, out = shape.output_channels;
+  const auto count = static_cast<double>(tiles.count);
+  const double groups =
+      std::ceil(count / static_cast<double>(WinogradPlan::MostTiles(shape, tiles)));
+  const double products = (count + groups * cost.extra_tiles) * tiles.planes() * in * out;
+  const double others =
+      count * (cost.input * in + cost.output * out) + groups * cost.weight * in * out;
+  const double windows = static_cast<double>(shape.output_pixels()) * kWinogradTaps * in * out;
+  return (products + others) / windows;
+}
+
+// The greatest share with which it is worth while.
+constexpr double kMostWinogradShare = 0.88;
+
+// ---- The run ----------------------------------------------------------------------------------
+
+// transform(group, first, last): the inputs of tiles [first, last) of the group that begins there;
+// multiply(group, first, last, panel, worker): their outputs of a panel's columns.
+template <typename Transform, typename Multiply>
+void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transform& transform,
+                 const Multiply& multiply) {
+  for (int64_t group = 0; group < plan.tiles.count; group += plan.group_tiles) {
+    const int tiles =
+        static_cast<int>(std::min<int64_t>(plan.group_tiles, plan.tiles.count - group));
+    ParallelFor(context, TilesOf(tiles, plan.input_tiles), [&](int task, int) {
+      const int first = task * plan.input_tiles;
+      transform(group, first, std::min(first + plan.input_tiles, tiles));
+    });
+    const int blocks = TilesOf(tiles, plan.block_tiles);
+    ParallelFor(context, plan.panels * blocks, [&](int task, int worker) {
+      const int first = task % blocks * plan.block_tiles;
+      multiply(group, first, std::min(first + plan.block_tiles, tiles), task / blocks, worker);
+    });
+  }
+}
+
+// Rows that a product takes in a call, of `left`: in the end none of a few, which would take as
+// long as many.
+inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
+  constexpr int kWantedDepth = 512;  // of all tiles of a call, to hide what a call takes
+  if (left <= tile_rows) return left;
+  if (left < 2 * tile_rows) return (left + 1) / 2;
+  const int few = left % tile_rows;
+  const bool splits = few > 0 && few <= tile_rows / 2;
+  return std::min(TilesOf(kWantedDepth, depth) * tile_rows, left - few - (splits ? tile_rows : 0));
+}
+
+// Fetches memory that is needed soon, some lines at a time, while the processor multiplies.
+class FetchAhead {
+ public:
+  FetchAhead(const void* first, size_t bytes)
+      : next_(static_cast<const char*>(first)), end_(next_ + bytes) {}
+  void Some() {
+    constexpr int kLines = 24;  // as many as may be under way at once
+    constexpr int kLineBytes = 64;
+    for (int i = 0; i < kLines && next_ < end_; ++i, next_ += kLineBytes) __builtin_prefetch(next_);
+  }
+
+ private:
+  const char* next_;
+  const char* end_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_CONV_WINOGRAD_H_
