@@ -680,6 +680,39 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// What a loop of the table computes without a parameter: of rows.
+template <MapF32 VectorKernels::*loop>
+void MapOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const int64_t count = int64_t{rows.count} * LastDim(Output(context, node, 0));
+  (Cpu().vector.*loop)(rows.made[0], count, 0.0f, rows.out);
+}
+
+template <MapF32 VectorKernels::*loop>
+constexpr RowKernel kMapRows = {.rows = &MapOfRows<loop>};
+
+template <MapF32 VectorKernels::*loop, auto eval>
+void OfferMap(TfLiteContext* context, const TfLiteNode* node) {
+  if (Output(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.*loop == nullptr) return;
+  OfferStep(context, node, {.invoke = &Guarded<eval>, .by_rows = {&kMapRows<loop>, 1}});
+}
+
+template <MapF32 VectorKernels::*loop, auto prepare, auto eval>
+TfLiteStatus PrepareMap(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(prepare(context, node));
+  OfferMap<loop, eval>(context, node);
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareAndOfferGelu(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareGelu(context, node));
+  if (ParamsOf<TfLiteGeluParams>(node).approximate) {
+    OfferMap<&VectorKernels::gelu_by_tanh, &EvalGelu>(context, node);
+  } else {
+    OfferMap<&VectorKernels::gelu, &EvalGelu>(context, node);
+  }
+  return kTfLiteOk;
+}
+
 template <uint32_t types, int low, int high>
 TfLiteStatus PrepareClamp(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((PrepareRelu<types, low, high>(context, node)));
@@ -744,10 +777,12 @@ constexpr OpDef kTable[] = {
         "HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
         &Guarded<&PrepareAndOffer<StepRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
         &Guarded<&EvalHardSwish>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
-                         &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
-                         kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits, &Guarded<&PrepareTanh>,
+    KernelRow<TableData>(
+        "LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
+        &Guarded<&PrepareMap<&VectorKernels::logistic, &PrepareLogistic, &EvalLogistic>>,
+        &Guarded<&EvalLogistic>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits,
+                         &Guarded<&PrepareMap<&VectorKernels::tanh, &PrepareTanh, &EvalTanh>>,
                          &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,
@@ -759,7 +794,7 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<116, TfLiteGeluParams, &FillGelu>,
      .init = &GuardedInit<&NewData<GeluData>>,
      .free = &DeleteData<GeluData>,
-     .prepare = &Guarded<&PrepareGelu>,
+     .prepare = &Guarded<&PrepareAndOfferGelu>,
      .invoke = &Guarded<&EvalGelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/elementwise.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
@@ -368,6 +369,27 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// float32, where the table has a loop for it.
+void SoftmaxOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const auto softmax = Cpu().vector.softmax;
+  const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
+  const int depth = LastDim(Output(context, node, 0));
+  for (int64_t at = 0; at < int64_t{rows.count} * depth; at += depth) {
+    softmax(rows.made[0] + at, depth, beta, rows.out + at);
+  }
+}
+
+constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows};
+
+TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareSoftmax(context, node));
+  if (Input(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.softmax == nullptr) {
+    return kTfLiteOk;
+  }
+  OfferStep(context, node, {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, 1}});
+  return kTfLiteOk;
+}
+
 TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -404,7 +426,7 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<9, TfLiteSoftmaxParams, &FillSoftmax>,
      .init = &GuardedInit<&NewData<SoftmaxData>>,
      .free = &DeleteData<SoftmaxData>,
-     .prepare = &Guarded<&PrepareSoftmax>,
+     .prepare = &Guarded<&PrepareAndOfferSoftmax>,
      .invoke = &Guarded<&EvalSoftmax>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LOG_SOFTMAX",
