@@ -17,6 +17,7 @@
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -680,35 +681,19 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// What a loop of the table computes without a parameter: of rows.
-template <MapF32 VectorKernels::*loop>
-void MapOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
-  const int64_t count = int64_t{rows.count} * LastDim(Output(context, node, 0));
-  (Cpu().vector.*loop)(rows.made[0], count, 0.0f, rows.out);
-}
-
-template <MapF32 VectorKernels::*loop>
-constexpr RowKernel kMapRows = {.rows = &MapOfRows<loop>};
-
-template <MapF32 VectorKernels::*loop, auto eval>
-void OfferMap(TfLiteContext* context, const TfLiteNode* node) {
-  if (Output(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.*loop == nullptr) return;
-  OfferStep(context, node, {.invoke = &Guarded<eval>, .by_rows = {&kMapRows<loop>, 1}});
-}
-
 template <MapF32 VectorKernels::*loop, auto prepare, auto eval>
 TfLiteStatus PrepareMap(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));
-  OfferMap<loop, eval>(context, node);
+  OfferMapRows<loop>(context, node, &Guarded<eval>);
   return kTfLiteOk;
 }
 
 TfLiteStatus PrepareAndOfferGelu(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareGelu(context, node));
   if (ParamsOf<TfLiteGeluParams>(node).approximate) {
-    OfferMap<&VectorKernels::gelu_by_tanh, &EvalGelu>(context, node);
+    OfferMapRows<&VectorKernels::gelu_by_tanh>(context, node, &Guarded<&EvalGelu>);
   } else {
-    OfferMap<&VectorKernels::gelu, &EvalGelu>(context, node);
+    OfferMapRows<&VectorKernels::gelu>(context, node, &Guarded<&EvalGelu>);
   }
   return kTfLiteOk;
 }

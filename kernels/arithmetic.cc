@@ -23,6 +23,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -647,30 +648,14 @@ bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out)
   return ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough();
 }
 
-// Where an input or output would begin of which `part` holds elements from `first` on.
-template <typename T>
-T* WholeOf(T* part, int64_t first) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(part) -
-                              static_cast<uintptr_t>(first) * sizeof(T));
-}
-
 // float32, where the table has a loop for it.
 template <typename Operator>
 void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   const auto loop = LoopsOf<Operator>(Cpu().vector).template of<float>();
   const Bounds<float> bounds = {data.float_range.low, data.float_range.high};
-  const int64_t columns = LastDim(Output(context, node, 0)), first = rows.first * columns;
-  const float* inputs[2];
-  for (int i = 0; i < 2; ++i) {
-    inputs[i] = rows.made[i] != nullptr ? WholeOf(rows.made[i], first)
-                                        : Data<float>(Input(context, node, i));
-  }
-  data.plan.RunPart(
-      first, first + rows.count * columns, inputs[0], inputs[1], WholeOf(rows.out, first),
-      [&](const float* a, const float* b, float* out, int64_t count, bool a_moves, bool b_moves) {
-        loop(BinaryRun<float>{a, b, out, count, a_moves, b_moves}, bounds);
-      });
+  RunVectorRows(context, node, data.plan, rows,
+                [&](const BinaryRun<float>& run) { loop(run, bounds); });
 }
 
 template <typename Operator>
@@ -685,9 +670,8 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   }
   if (Output(context, node, 0)->type == kTfLiteFloat32 &&
       LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
-    const uint32_t matching = DataOf<ArithmeticData>(node).plan.matching_inputs(
-        Input(context, node, 0), Input(context, node, 1));
-    offer.by_rows = {&kArithmeticRows<Operator>, matching};
+    offer.by_rows =
+        BroadcastRows(context, node, DataOf<ArithmeticData>(node).plan, &kArithmeticRows<Operator>);
   }
   if (offer.role != StepRole::kNone || offer.by_rows.kernel != nullptr) {
     OfferStep(context, node, offer);

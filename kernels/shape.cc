@@ -131,7 +131,8 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareReshape(context, node));
   const TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output) || output->type != kTfLiteFloat32) return kTfLiteOk;
-  OfferStep(context, node, {.invoke = &Guarded<&EvalReshape>, .by_rows = {&kRowsStay, 1}});
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalReshape>, .by_rows = {&kRowsStay, RowKind::kElements, 1}});
   return kTfLiteOk;
 }
 

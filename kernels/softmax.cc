@@ -370,12 +370,12 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // float32, where the table has a loop for it.
-void SoftmaxOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
   const auto softmax = Cpu().vector.softmax;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
-  const int depth = LastDim(Output(context, node, 0));
-  for (int64_t at = 0; at < int64_t{rows.count} * depth; at += depth) {
-    softmax(rows.made[0] + at, depth, beta, rows.out + at);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    const int64_t at = row * rows.columns;
+    softmax(rows.made[0] + at, rows.columns, beta, rows.out + at);
   }
 }
 
@@ -386,7 +386,8 @@ TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.softmax == nullptr) {
     return kTfLiteOk;
   }
-  OfferStep(context, node, {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, 1}});
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kAlong, 1}});
   return kTfLiteOk;
 }
 

@@ -50,7 +50,15 @@ class GraphWriter {
   explicit GraphWriter(uint32_t seed) : random_(seed) {}
 
   std::vector<uint8_t> Write() {
-    WriteScores();
+    if (Pick(0, 3) > 0) {
+      WriteScores();
+    } else {
+      // A normalisation in front of a layer.
+      shape_ = {Pick(1, 5), Pick(10, 40), Pick(3, 50)};
+      value_ = Operand(shape_, false);
+      Normalize();
+      AddLayer();
+    }
     for (int n = Pick(0, 5); n > 0; --n) AddFollower();
     switch (Pick(0, 4)) {
       case 0:
@@ -145,7 +153,9 @@ class GraphWriter {
 
   void AddFollower() {
     if (Pick(0, 9) == 0) outputs_.push_back(value_);
-    switch (Pick(0, 7)) {
+    switch (Pick(0, 8)) {
+      case 8:
+        return Normalize();
       case 0:
         return Softmax();
       case 1:
@@ -174,6 +184,40 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinReshape, {value_, wanted}, {out});
     value_ = out;
     shape_ = to;
+  }
+  // (x - mean) / deviation of each row, as converters write it.
+  void Normalize() {
+    const bool keeps = Maybe();
+    const int axis = m_.AddConstant<int32_t>(kTfLiteInt32, {1}, {-1});
+    const Shape one = [this] {
+      Shape shape = shape_;
+      shape.back() = 1;
+      return shape;
+    }();
+    const int x = value_, mean = Mean(x, axis, one, keeps);
+    const int squares = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinSquaredDifference, {x, mean}, {squares});
+    const int variance = Mean(squares, axis, one, keeps);
+    const int epsilon = m_.AddConstant<float>(kTfLiteFloat32, {}, {0.01f});
+    const int sum = m_.AddTensor(kTfLiteFloat32, one),
+              shifted = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinAdd, {variance, epsilon}, {sum});
+    const int factor = Map(kTfLiteBuiltinRsqrt, sum, one);
+    m_.AddOp(kTfLiteBuiltinSub, {x, mean}, {shifted});
+    value_ = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinMul, {shifted, factor}, {value_});
+  }
+  // Of each row, with a last dimension of 1: by itself, or by a RESHAPE.
+  int Mean(int from, int axis, const Shape& one, bool keeps) {
+    const int out = m_.AddTensor(kTfLiteFloat32, one);
+    const Shape flat(one.begin(), one.end() - 1);
+    const int mean = keeps ? out : m_.AddTensor(kTfLiteFloat32, flat);
+    m_.AddOp(kTfLiteBuiltinMean, {from, axis}, {mean},
+             schema::CreateReducerOptions(m_.fbb(), keeps));
+    if (keeps) return out;
+    const int wanted = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(one.size())}, one);
+    m_.AddOp(kTfLiteBuiltinReshape, {mean, wanted}, {out});
+    return out;
   }
   // x * LOGISTIC(x): two readers.
   void Gate() {

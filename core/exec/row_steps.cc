@@ -2,6 +2,7 @@
 #include "core/exec/row_steps.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -10,8 +11,10 @@ namespace {
 
 // Nodes that may make a step: the first `ends` of them do, if there are two or more.
 struct Group {
+  int64_t rows = 0;
   std::vector<int> nodes;
   size_t ends = 0;
+  int head = -1;  // of those
 };
 
 class RowPass {
@@ -29,11 +32,11 @@ class RowPass {
 
   void Run(std::vector<Step>* out) {
     for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
-      if (!CanJoin(n) || !OfferOf(n).is_product) continue;
+      if (!CanJoin(n) || RowsFrom(n) <= 0) continue;
       Group group = Grow(n);
       group.nodes.resize(group.ends);
       if (group.nodes.size() < 2) continue;
-      Step step = StepOf(group.nodes);
+      Step step = StepOf(group);
       if (step.run.rows.ops.size() < 2 || RowBytes(step.run.rows) > kMaxRowBytes) continue;
       Take(group.nodes);
       out->push_back(std::move(step));
@@ -44,6 +47,7 @@ class RowPass {
   const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
   const RowOffer& OfferOf(int n) const { return NodeAt(n).offer->by_rows; }
+  bool IsProduct(int n) const { return OfferOf(n).kind == RowKind::kProduct; }
   int OutputOf(int n) const { return NodeAt(n).outputs[0]; }
 
   void Take(std::span<const int> nodes) {
@@ -53,63 +57,96 @@ class RowPass {
   bool CanJoin(int n) const {
     const StepNode& node = NodeAt(n);
     if (taken_[static_cast<size_t>(n)] || node.offer == nullptr ||
-        node.offer->by_rows.kernel == nullptr || node.inputs.empty() || node.outputs.size() != 1 ||
-        OutputOf(n) < 0) {
+        node.offer->by_rows.kernel == nullptr || node.inputs.empty() || node.inputs[0] < 0 ||
+        node.outputs.size() != 1 || OutputOf(n) < 0) {
       return false;
     }
     const StepTensor& output = TensorAt(OutputOf(n));
     const auto can_be_read = [this](int tensor) { return tensor < 0 || !TensorAt(tensor).fixed; };
-    return !output.fixed && !output.lasting && RowsOf(OutputOf(n)) > 0 &&
+    return !output.fixed && !output.lasting && output.elements > 0 &&
            std::all_of(node.inputs.begin(), node.inputs.end(), can_be_read);
   }
 
-  int64_t RowsOf(int tensor) const {
-    const StepTensor& of = TensorAt(tensor);
-    return of.channels > 0 ? of.elements / of.channels : 0;
+  // The rows of a step that begins with the node; 0 if none does.
+  int64_t RowsFrom(int n) const {
+    const StepTensor& output = TensorAt(OutputOf(n));
+    if (OfferOf(n).kind == RowKind::kFold) return output.elements;
+    return IsProduct(n) && output.channels > 0 ? output.elements / output.channels : 0;
   }
 
-  // Nodes behind a product, as far as they can be computed with it.
+  // What the node's output has in each of so many rows; 0 if it has no such rows.
+  int64_t ColumnsOf(int tensor, int64_t rows) const {
+    const int64_t elements = TensorAt(tensor).elements;
+    return elements % rows == 0 ? elements / rows : 0;
+  }
+
+  // Nodes from the first on, as far as they can be computed together.
   Group Grow(int first) const {
-    Group group = {{first}, 1};
+    Group group = {.rows = RowsFrom(first), .nodes = {first}, .ends = 1};
     // Readers to come of what the step makes.
     std::map<int, int> readers = {{OutputOf(first), TensorAt(OutputOf(first)).readers}};
     const int end = static_cast<int>(
         std::min<size_t>(nodes_.size(), static_cast<size_t>(first + kMaxStepSpan)));
-    bool waits = false;  // for what is made behind the first
+    int head = IsProduct(first) ? first : -1;
+    bool waits = false;  // for what is made behind the head
     for (int n = first + 1; n < end; ++n) {
-      if (!CanJoin(n) || !Follows(n, first, readers)) continue;
+      if (!CanJoin(n) || !Follows(n, group.rows, readers)) continue;
+      if (IsProduct(n)) {
+        head = n;
+        waits = false;
+      }
       for (int tensor : NodeAt(n).inputs) {
         const auto made = readers.find(tensor);
         if (made != readers.end()) {
           --made->second;
         } else {
-          waits = waits || !IsThereFor(first, tensor);
+          waits = waits || !IsThereFor(head, tensor);
         }
       }
       group.nodes.push_back(n);
       readers[OutputOf(n)] = TensorAt(OutputOf(n)).readers;
-      if (LeavesOne(readers, OutputOf(n)) && (OfferOf(n).is_product || !waits)) {
+      if (head >= 0 && !waits && LeavesOne(readers, OutputOf(n))) {
         group.ends = group.nodes.size();
+        group.head = head;
       }
     }
     return group;
   }
 
-  bool IsThereFor(int first, int tensor) const {
-    return tensor < 0 || maker_[static_cast<size_t>(tensor)] < first;
+  // Without a head yet, the node will run at its place or behind it.
+  bool IsThereFor(int head, int tensor) const {
+    return head < 0 || tensor < 0 || maker_[static_cast<size_t>(tensor)] < head;
   }
 
-  // Whether the node computes its rows from those that have been made.
-  bool Follows(int n, int first, const std::map<int, int>& made) const {
+  // Whether the node computes rows from those that have been made.
+  bool Follows(int n, int64_t rows, const std::map<int, int>& made) const {
     const std::span<const int> inputs = NodeAt(n).inputs;
     bool any = false;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (made.count(inputs[i]) == 0) continue;
-      if (i >= kMaxMadeInputs || (OfferOf(n).made_inputs >> i & 1) == 0) return false;
-      if (RowsOf(inputs[i]) != RowsOf(OutputOf(first))) return false;
+      if (i >= kMaxMadeInputs || !Reads(n, i, rows)) return false;
       any = true;
     }
-    return any && RowsOf(OutputOf(n)) == RowsOf(OutputOf(first));
+    return any;
+  }
+
+  // Whether those rows of its i-th input are the ones that the node needs for its output's.
+  bool Reads(int n, size_t i, int64_t rows) const {
+    const RowOffer& offer = OfferOf(n);
+    const int input = NodeAt(n).inputs[i], output = OutputOf(n);
+    const int64_t columns = ColumnsOf(input, rows), out_columns = ColumnsOf(output, rows);
+    if (columns == 0 || out_columns == 0 || out_columns > INT32_MAX) return false;
+    const auto has = [i](uint32_t bits) { return (bits >> i & 1) != 0; };
+    switch (offer.kind) {
+      case RowKind::kElements:
+        return has(offer.made_inputs) ||
+               (has(offer.row_values) && columns == 1 && out_columns == TensorAt(output).channels);
+      case RowKind::kFold:
+        return has(offer.made_inputs) && columns == TensorAt(input).channels && out_columns == 1;
+      default:
+        return has(offer.made_inputs) && columns == TensorAt(input).channels &&
+               out_columns == TensorAt(output).channels;
+    }
   }
 
   static bool LeavesOne(const std::map<int, int>& readers, int newest) {
@@ -118,12 +155,10 @@ class RowPass {
     });
   }
 
-  Step StepOf(const std::vector<int>& nodes) const {
-    const int last = nodes.back();
-    Step step = {
-        .head = OfferOf(last).is_product ? last : nodes.front(), .nodes = nodes, .run = {}};
-    step.run.output = OutputOf(last);
-    step.run.rows = ProgramOf(nodes);
+  Step StepOf(const Group& group) const {
+    Step step = {.head = group.head, .nodes = group.nodes, .run = {}};
+    step.run.output = OutputOf(group.nodes.back());
+    step.run.rows = ProgramOf(group);
     return step;
   }
 
@@ -140,9 +175,10 @@ class RowPass {
   bool Renames(int n) const { return OfferOf(n).kernel->rows == nullptr; }
 
   // Empty where the nodes compute too little together.
-  RowProgram ProgramOf(const std::vector<int>& nodes) const {
+  RowProgram ProgramOf(const Group& group) const {
+    const std::vector<int>& nodes = group.nodes;
     RowProgram program;
-    program.rows = RowsOf(OutputOf(nodes.front()));
+    program.rows = group.rows;
     std::vector<Value> values;
     std::map<int, size_t> value_of;  // by tensor
     std::vector<bool> used;
@@ -158,8 +194,8 @@ class RowPass {
         value_of[output] = value;
         continue;
       }
-      RowOp op = {.node = n, .kernel = OfferOf(n).kernel, .is_product = OfferOf(n).is_product};
-      op.out_columns = TensorAt(output).channels;
+      RowOp op = {.node = n, .kernel = OfferOf(n).kernel, .is_product = IsProduct(n)};
+      op.out_columns = static_cast<int>(ColumnsOf(output, group.rows));
       std::vector<int> freed;
       for (size_t i = 0; i < NodeAt(n).inputs.size(); ++i) {
         const auto made = value_of.find(NodeAt(n).inputs[i]);
@@ -186,18 +222,16 @@ class RowPass {
     for (int slot : slots) (*used)[static_cast<size_t>(slot)] = false;
   }
 
-  // A slot for rows of so many columns; the one that was freed last is the first that fits.
+  // A slot for rows of so many columns. Others' do not fit: some rows of a value may be made while
+  // others of an earlier one are still to come.
   static int PlaceFor(int columns, std::vector<bool>* used, std::vector<int>* slot_columns) {
-    const auto free = std::find(used->begin(), used->end(), false);
-    const auto slot = free - used->begin();
-    if (free == used->end()) {
-      used->push_back(true);
+    size_t slot = 0;
+    while (slot < used->size() && ((*used)[slot] || (*slot_columns)[slot] != columns)) ++slot;
+    if (slot == used->size()) {
+      used->push_back(false);
       slot_columns->push_back(columns);
-    } else {
-      *free = true;
-      int& room = (*slot_columns)[static_cast<size_t>(slot)];
-      room = std::max(room, columns);
     }
+    (*used)[slot] = true;
     return static_cast<int>(slot);
   }
 

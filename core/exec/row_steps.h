@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps by rows (core/kernel_api/row_kernel.h): a matrix product, nodes that work on the rows of
-// what it makes, and the product that reads the last of them. A pure pass over the plan, like that
-// for other steps.
+// Steps by rows (core/kernel_api/row_kernel.h): matrix products and what works on the rows that one
+// of them makes or reads. A pure pass over the plan, like that for other steps.
 #ifndef DEPUTY_CORE_EXEC_ROW_STEPS_H_
 #define DEPUTY_CORE_EXEC_ROW_STEPS_H_
 
@@ -19,9 +18,9 @@ inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 
 // Adds the steps by rows of nodes that are in none of `steps` yet, which stay by ascending heads.
 //
-// A step begins with a product. Nodes join that read what the step makes, where all else that they
-// read is complete before the head runs; nobody else reads what they make, but for the last. If
-// that one is a product, it is the head, so that the others wait for it, else the first one is.
+// A step begins with a product or a MEAN of rows. Nodes join that read what the step makes; nobody
+// else reads what they make, but for the last. The head is its last product: nodes before it wait
+// for it, and all else that nodes behind it read is complete before it runs.
 void AddRowSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
                  std::vector<Step>* steps);
 

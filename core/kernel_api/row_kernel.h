@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node can compute of its output some rows at a time, a row being the last dimension. Nodes
-// that read each other's rows then run as a step by blocks of rows: those of an attention's scores,
-// for instance, pass from one product through MUL, ADD and SOFTMAX into the next without leaving
-// the cache. Which nodes, the subgraph decides (core/exec/row_steps.h); a product of the step, its
-// head, runs them (kernels/linalg/row_step.h).
+// What a node can compute of its output some rows at a time. Nodes that read each other's rows then
+// run as a step by blocks of rows, which stay in the cache: those of an attention's scores pass
+// from one product through MUL, ADD and SOFTMAX into the next, those of a layer through its
+// activation and a normalisation. Which nodes, the subgraph decides (core/exec/row_steps.h); a
+// product of the step, its head, runs them (kernels/linalg/row_step.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 
@@ -17,12 +17,14 @@ namespace deputy {
 
 inline constexpr int kMaxMadeInputs = 2;
 
-// Rows [first, first + count) of the output, as if all tensors were matrices. They are dense.
+// Rows [first, first + count) of the output, dense, as if all tensors of the step were matrices of
+// as many rows.
 struct StepRows {
   int64_t first = 0;
-  int count = 0;
+  int count = 0, columns = 0;  // of the output
   // The same rows of inputs that the step makes; null: the input's tensor has its contents.
   const float* made[kMaxMadeInputs] = {};
+  int made_columns[kMaxMadeInputs] = {};
   // Of a node that is no product it may be where one of `made` is.
   float* out = nullptr;
 };
@@ -38,12 +40,21 @@ struct RowKernel {
   void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
 };
 
+// What rows are to a node.
+enum class RowKind : uint8_t {
+  kElements,  // nothing: elements of the output come from those in the same place
+  kAlong,     // the last dimension of input 0 and of the output
+  kFold,      // the last dimension of input 0; the output has one element for each
+  kProduct,   // those of matrices that are factor and product; the node can be a step's head
+};
+
 // Part of a StepOffer.
 struct RowOffer {
   const RowKernel* kernel = nullptr;  // null: not by rows
-  uint32_t made_inputs = 0;           // bit i: input i may be what the step makes
-  // A matrix product, which can be a step's head; rows of its output and of its input differ.
-  bool is_product = false;
+  RowKind kind = RowKind::kElements;
+  // Bit i: input i may be what the step makes; of kElements if it has as many elements as the
+  // output, or `row_values`: one for each run of the output's last dimension.
+  uint32_t made_inputs = 0, row_values = 0;
 };
 
 // A node of a step by rows. Values between nodes have slots in a block's memory.

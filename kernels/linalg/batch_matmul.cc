@@ -459,9 +459,9 @@ void OfferRows(TfLiteContext* context, TfLiteNode* node) {
     return;
   }
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
-  OfferStep(
-      context, node,
-      {.invoke = &Guarded<&EvalBatchMatMul>, .by_rows = {&kBatchRows, by_rows ? 1u : 0u, true}});
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalBatchMatMul>,
+             .by_rows = {&kBatchRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 
 bool IsInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {

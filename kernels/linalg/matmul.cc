@@ -570,9 +570,9 @@ void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
     return;
   }
   const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
-  OfferStep(
-      context, node,
-      {.invoke = &Guarded<&EvalFullyConnected>, .by_rows = {&kLayerRows, by_rows ? 1u : 0u, true}});
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalFullyConnected>,
+             .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 
 TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {

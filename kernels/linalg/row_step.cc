@@ -123,9 +123,11 @@ class BlockRun {
   }
 
   void RunOp(const RowOp& op, int64_t first, int count) const {
-    StepRows block = {.first = first, .count = count};
+    StepRows block = {.first = first, .count = count, .columns = op.out_columns};
     for (int i = 0; i < kMaxMadeInputs; ++i) {
-      if (op.made[i] >= 0) block.made[i] = At(op.made[i], op.made_columns[i], first);
+      if (op.made[i] < 0) continue;
+      block.made[i] = At(op.made[i], op.made_columns[i], first);
+      block.made_columns[i] = op.made_columns[i];
     }
     block.out = op.out < 0 ? output_ + first * op.out_columns : At(op.out, op.out_columns, first);
     op.kernel->rows(context_, runtime_->step_node(op.node), block);
