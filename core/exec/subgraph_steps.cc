@@ -108,7 +108,8 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
                             : ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
     planned.places.reserve(planned.reads.size() + 1);
     for (RowOp& op : step.run.rows.ops) {
-      op.node = graph_.plan()[static_cast<size_t>(op.node + first_new)];
+      const int position = op.node + first_new;
+      op.node = graph_.plan()[static_cast<size_t>(position)];
     }
     for (int& node : step.nodes) node += first_new;
     step.head += first_new;

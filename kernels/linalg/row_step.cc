@@ -46,30 +46,32 @@ class Begun {
   size_t count_ = 0;
 };
 
-// Blocks of rows, none of which is of two matrices.
+// Blocks of rows: parts of a matrix, or several whole ones.
 struct BlockPlan {
-  int64_t rows = 0, rows_of_matrix = 0, block_rows = 0, blocks_of_matrix = 0;
+  int64_t rows = 0, unit_rows = 0, block_rows = 0, unit_blocks = 0;
   int tasks = 0;
 
-  BlockPlan(int64_t all_rows, const RowCut& cut, int64_t row_bytes, int threads)
-      : rows(all_rows), rows_of_matrix(cut.rows_of_matrix) {
+  BlockPlan(int64_t all_rows, const RowCut& cut, int64_t row_bytes, int threads) : rows(all_rows) {
     const int64_t fitting = std::clamp(kBlockBytes / std::max<int64_t>(row_bytes, 1),
                                        int64_t{cut.tile_rows}, kMaxBlockRows);
-    const int64_t matrices = PartsOf(rows, rows_of_matrix);
+    const int64_t matrices = PartsOf(rows, cut.rows_of_matrix);
     // Four tasks a thread even out threads that are late.
-    const int64_t wanted = threads <= 1 ? 1 : PartsOf(int64_t{threads} * 4, matrices);
-    const int64_t blocks = std::max(PartsOf(rows_of_matrix, fitting), wanted);
-    block_rows = PartsOf(PartsOf(rows_of_matrix, blocks), cut.tile_rows) * cut.tile_rows;
-    blocks_of_matrix = PartsOf(rows_of_matrix, block_rows);
+    const int64_t wanted = threads <= 1 ? 1 : int64_t{threads} * 4;
+    unit_rows = cut.rows_of_matrix *
+                std::max<int64_t>(1, std::min(fitting / cut.rows_of_matrix, matrices / wanted));
+    const int64_t units = PartsOf(rows, unit_rows);
+    const int64_t parts = std::max(PartsOf(unit_rows, fitting), PartsOf(wanted, units));
+    block_rows = PartsOf(PartsOf(unit_rows, parts), cut.tile_rows) * cut.tile_rows;
+    unit_blocks = PartsOf(unit_rows, block_rows);
     // Task numbers are ints.
-    tasks = static_cast<int>(std::min<int64_t>(matrices * blocks_of_matrix, 1 << 20));
+    tasks = static_cast<int>(std::min<int64_t>(blocks(), 1 << 20));
   }
 
-  int64_t blocks() const { return PartsOf(rows, rows_of_matrix) * blocks_of_matrix; }
+  int64_t blocks() const { return PartsOf(rows, unit_rows) * unit_blocks; }
   void Block(int64_t number, int64_t* out_first, int* out_count) const {
-    const int64_t matrix = number / blocks_of_matrix, block = number % blocks_of_matrix;
-    *out_first = matrix * rows_of_matrix + block * block_rows;
-    const int64_t end = std::min(rows, (matrix + 1) * rows_of_matrix);
+    const int64_t unit = number / unit_blocks, block = number % unit_blocks;
+    *out_first = unit * unit_rows + block * block_rows;
+    const int64_t end = std::min(rows, (unit + 1) * unit_rows);
     *out_count = static_cast<int>(std::clamp<int64_t>(end - *out_first, 0, block_rows));
   }
 };
