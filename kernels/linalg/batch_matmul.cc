@@ -376,6 +376,7 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
 
 TfLiteStatus FloatFactors::Make(TfLiteContext* context, BatchMatMulData* data,
                                 const BatchTensors& tensors, const CpuKernels& cpu) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const BatchShape& shape = data->shape;
   DEPUTY_TRY(MatrixRows(context, tensors.lhs, data->params.adj_x, shape.lhs_batches, shape.rows,
                         shape.depth, &copy_, &lhs_));
@@ -389,7 +390,7 @@ TfLiteStatus FloatFactors::Make(TfLiteContext* context, BatchMatMulData* data,
               .columns = shape.columns,
               .depth = shape.depth,
               .bias = no_bias_.as<float>(),
-              .range = {}};
+              .range = {-kInfinity, kInfinity}};
   return kTfLiteOk;
 }
 
