@@ -17,6 +17,7 @@
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -680,6 +681,23 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+template <MapF32 VectorKernels::*loop, auto prepare, auto eval>
+TfLiteStatus PrepareMap(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(prepare(context, node));
+  OfferMapRows<loop>(context, node, &Guarded<eval>);
+  return kTfLiteOk;
+}
+
+TfLiteStatus PrepareAndOfferGelu(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareGelu(context, node));
+  if (ParamsOf<TfLiteGeluParams>(node).approximate) {
+    OfferMapRows<&VectorKernels::gelu_by_tanh>(context, node, &Guarded<&EvalGelu>);
+  } else {
+    OfferMapRows<&VectorKernels::gelu>(context, node, &Guarded<&EvalGelu>);
+  }
+  return kTfLiteOk;
+}
+
 template <uint32_t types, int low, int high>
 TfLiteStatus PrepareClamp(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((PrepareRelu<types, low, high>(context, node)));
@@ -744,10 +762,12 @@ constexpr OpDef kTable[] = {
         "HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
         &Guarded<&PrepareAndOffer<StepRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
         &Guarded<&EvalHardSwish>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
-                         &Guarded<&PrepareLogistic>, &Guarded<&EvalLogistic>,
-                         kTfLiteInplaceOpInput0Shared),
-    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits, &Guarded<&PrepareTanh>,
+    KernelRow<TableData>(
+        "LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,
+        &Guarded<&PrepareMap<&VectorKernels::logistic, &PrepareLogistic, &EvalLogistic>>,
+        &Guarded<&EvalLogistic>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<TableData>("TANH", kTfLiteBuiltinTanh, 3, kCurveBits,
+                         &Guarded<&PrepareMap<&VectorKernels::tanh, &PrepareTanh, &EvalTanh>>,
                          &Guarded<&EvalTanh>, kTfLiteInplaceOpInput0Shared),
     {.name = "GELU",
      .code = kTfLiteBuiltinGelu,
@@ -759,7 +779,7 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<116, TfLiteGeluParams, &FillGelu>,
      .init = &GuardedInit<&NewData<GeluData>>,
      .free = &DeleteData<GeluData>,
-     .prepare = &Guarded<&PrepareGelu>,
+     .prepare = &Guarded<&PrepareAndOfferGelu>,
      .invoke = &Guarded<&EvalGelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
 };

@@ -23,6 +23,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -647,11 +648,32 @@ bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out)
   return ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough();
 }
 
+// float32, where the table has a loop for it.
+template <typename Operator>
+void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  const auto loop = LoopsOf<Operator>(Cpu().vector).template of<float>();
+  const Bounds<float> bounds = {data.float_range.low, data.float_range.high};
+  RunVectorRows(context, node, data.plan, rows,
+                [&](const BinaryRun<float>& run) { loop(run, bounds); });
+}
+
+template <typename Operator>
+constexpr RowKernel kArithmeticRows = {.rows = &ComputeRows<Operator>};
+
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
   StepOffer offer = {.invoke = &Guarded<eval>};
-  if (std::is_same_v<Operator, Sum> && DescribeSum(context, node, &offer)) {
+  if (!std::is_same_v<Operator, Sum> || !DescribeSum(context, node, &offer)) {
+    offer = {.invoke = &Guarded<eval>};
+  }
+  if (Output(context, node, 0)->type == kTfLiteFloat32 &&
+      LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
+    offer.by_rows =
+        BroadcastRows(context, node, DataOf<ArithmeticData>(node).plan, &kArithmeticRows<Operator>);
+  }
+  if (offer.role != StepRole::kNone || offer.by_rows.kernel != nullptr) {
     OfferStep(context, node, offer);
   }
   return kTfLiteOk;

@@ -20,6 +20,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -245,6 +246,27 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// float32, where the table has a loop for it.
+void SquareRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const auto loop = Cpu().vector.squared_difference.of<float>();
+  RunVectorRows(context, node, DataOf<BinaryData>(node).plan, rows,
+                [loop](const BinaryRun<float>& run) { loop(run); });
+}
+
+constexpr RowKernel kSquareRows = {.rows = &SquareRows};
+
+TfLiteStatus PrepareAndOfferSquares(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareSquaredDifference(context, node));
+  if (Output(context, node, 0)->type != kTfLiteFloat32 ||
+      Cpu().vector.squared_difference.of<float>() == nullptr) {
+    return kTfLiteOk;
+  }
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalSquaredDifference>,
+             .by_rows = BroadcastRows(context, node, DataOf<BinaryData>(node).plan, &kSquareRows)});
+  return kTfLiteOk;
+}
+
 // Zeros are refused in float32 too.
 TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* divisor = Input(context, node, 1);
@@ -296,7 +318,7 @@ constexpr OpDef kTable[] = {
     KernelRow<BinaryData>("POW", kTfLiteBuiltinPow, 1, kPowTypes, &Guarded<&Prepare<kPowTypes>>,
                           &Guarded<&EvalPow>),
     KernelRow<BinaryData>("SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2,
-                          kSquaredDifferenceTypes, &Guarded<&PrepareSquaredDifference>,
+                          kSquaredDifferenceTypes, &Guarded<&PrepareAndOfferSquares>,
                           &Guarded<&EvalSquaredDifference>),
     KernelRow<BinaryData>("FLOOR_DIV", kTfLiteBuiltinFloorDiv, 3, kFloorDivTypes,
                           &Guarded<&Prepare<kFloorDivTypes>>, &Guarded<&EvalFloorDiv>),

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "core/kernel_api/scratch.h"
+#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
@@ -632,6 +633,50 @@ TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+constexpr uint32_t kMeanBits =
+    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
+
+// ---- By rows ----------------------------------------------------------------------------------
+
+void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const TfLiteTensor* const input = Input(context, node, 0);
+  const int64_t columns = LastDim(input);
+  const float* in =
+      rows.made[0] != nullptr ? rows.made[0] : Data<float>(input) + rows.first * columns;
+  const FoldSum fold;
+  const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
+  for (int row = 0; row < rows.count; ++row, in += columns) {
+    float sum = 0.0f;
+    loops.Run(reinterpret_cast<const char*>(in), columns, reinterpret_cast<char*>(&sum));
+    rows.out[row] = sum / static_cast<float>(columns);
+  }
+}
+
+constexpr RowKernel kMeanRows = {.rows = &MeansOfRows};
+
+// Of rows so many and so short that EvalMean never cuts one.
+bool HasWholeRows(const TfLiteTensor* input, uint32_t reduced) {
+  if (Rank(input) == 0) return false;
+  const ReducePlan plan = PlanFor(Dims(input), reduced);
+  return plan.rank == 2 && plan.axes[0].step_out != 0 && plan.axes[1].step_out == 0 &&
+         plan.axes[1].extent == LastDim(input) && plan.outputs >= 16 && plan.per_output > 0 &&
+         plan.per_output < 2 * kElementsPerTask;
+}
+
+TfLiteStatus PrepareMean(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareRescaled<kMeanBits>(context, node));
+  const TfLiteTensor *input = Input(context, node, 0), *axes = Input(context, node, 1);
+  if (input->type != kTfLiteFloat32 || IsDynamic(Output(context, node, 0)) || !IsKnown(axes)) {
+    return kTfLiteOk;
+  }
+  uint32_t reduced = 0;
+  DEPUTY_TRY(ReadAxes(context, input, axes, &reduced));
+  if (!HasWholeRows(input, reduced)) return kTfLiteOk;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalMean>, .by_rows = {&kMeanRows, RowKind::kFold, 1}});
+  return kTfLiteOk;
+}
+
 template <typename T>
 TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -755,13 +800,10 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
       KernelRow<void>(name, code, max_version, types, prepare, invoke));
 }
 
-constexpr uint32_t kMeanBits =
-    kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 constexpr uint32_t kReduceBits = kMeanBits | kBoolBit;
 
 constexpr OpDef kTable[] = {
-    Row("MEAN", kTfLiteBuiltinMean, 3, kMeanBits, &Guarded<&PrepareRescaled<kMeanBits>>,
-        &Guarded<&EvalMean>),
+    Row("MEAN", kTfLiteBuiltinMean, 3, kMeanBits, &Guarded<&PrepareMean>, &Guarded<&EvalMean>),
     Row("SUM", kTfLiteBuiltinSum, 2, kReduceBits, &Guarded<&PrepareRescaled<kReduceBits>>,
         &Guarded<&EvalSum>),
     Row("REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, kReduceBits, &Guarded<&PrepareSteps<kReduceBits>>,

@@ -9,6 +9,7 @@
 // are worked out in prepare, so that what is computed from shapes stays static.
 #include <algorithm>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -121,6 +122,18 @@ TfLiteStatus EvalReshape(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output)) DEPUTY_TRY(ResizeOutput(context, node));
   return CopyTensor(context, Input(context, node, 0), output);
+}
+
+// Where rows stay rows, nothing is to do in a step.
+constexpr RowKernel kRowsStay = {};
+
+TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareReshape(context, node));
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (IsDynamic(output) || output->type != kTfLiteFloat32) return kTfLiteOk;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalReshape>, .by_rows = {&kRowsStay, RowKind::kElements, 1}});
+  return kTfLiteOk;
 }
 
 // ---- SQUEEZE ----------------------------------------------------------------------------------
@@ -296,7 +309,7 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     WithOptions<17, TfLiteReshapeParams, &FillReshape>(KernelRow<void>(
-        "RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes, &Guarded<&PrepareReshape>,
+        "RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes, &Guarded<&PrepareAndOfferReshape>,
         &Guarded<&EvalReshape>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(KernelRow<void>(
         "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes, &Guarded<&PrepareSqueeze>,

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/elementwise.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
@@ -368,6 +369,28 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// float32, where the table has a loop for it.
+void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
+  const auto softmax = Cpu().vector.softmax;
+  const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
+  for (int64_t row = 0; row < rows.count; ++row) {
+    const int64_t at = row * rows.columns;
+    softmax(rows.made[0] + at, rows.columns, beta, rows.out + at);
+  }
+}
+
+constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows};
+
+TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareSoftmax(context, node));
+  if (Input(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.softmax == nullptr) {
+    return kTfLiteOk;
+  }
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kAlong, 1}});
+  return kTfLiteOk;
+}
+
 TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -404,7 +427,7 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<9, TfLiteSoftmaxParams, &FillSoftmax>,
      .init = &GuardedInit<&NewData<SoftmaxData>>,
      .free = &DeleteData<SoftmaxData>,
-     .prepare = &Guarded<&PrepareSoftmax>,
+     .prepare = &Guarded<&PrepareAndOfferSoftmax>,
      .invoke = &Guarded<&EvalSoftmax>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LOG_SOFTMAX",

@@ -16,6 +16,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
+#include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -401,6 +402,12 @@ TfLiteStatus EvalRsqrt(TfLiteContext* context, TfLiteNode* node) {
                     [](float x) { return 1.0f / std::sqrt(x); });
 }
 
+TfLiteStatus PrepareAndOfferRsqrt(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareRsqrt(context, node));
+  OfferMapRows<&VectorKernels::inverse_sqrt>(context, node, &Guarded<&EvalRsqrt>);
+  return kTfLiteOk;
+}
+
 // ---- Table ------------------------------------------------------------------------------------
 
 // A row of an operator that is one function of floats, with or without float16.
@@ -425,8 +432,9 @@ constexpr OpDef kTable[] = {
                          &Guarded<&EvalLog>, kTfLiteInplaceOpInput0Shared),
     KernelRow<UnaryData>("SQRT", kTfLiteBuiltinSqrt, 2, kTabulatedBits, &Guarded<&PrepareSqrt>,
                          &Guarded<&EvalSqrt>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<UnaryData>("RSQRT", kTfLiteBuiltinRsqrt, 3, kTabulatedBits, &Guarded<&PrepareRsqrt>,
-                         &Guarded<&EvalRsqrt>, kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("RSQRT", kTfLiteBuiltinRsqrt, 3, kTabulatedBits,
+                         &Guarded<&PrepareAndOfferRsqrt>, &Guarded<&EvalRsqrt>,
+                         kTfLiteInplaceOpInput0Shared),
     FloatRow<&Square, kFloat32Bit>("SQUARE", kTfLiteBuiltinSquare, 1),
     FloatRow<&Sin, kFloatBits>("SIN", kTfLiteBuiltinSin, 2),
     FloatRow<&Cos, kFloatBits>("COS", kTfLiteBuiltinCos, 2),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -293,6 +294,64 @@ TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
     run.struct_size = sizeof run;
     if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 2, &run) == kTfLiteOk) {
       lives_in_steps += run.step_head == 0;
+    }
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+  EXPECT_GT(lives_in_steps, 30);
+}
+
+// Products of 24 rows of 3 with themselves, SOFTMAX, and a product with V, which run as a step by
+// rows. Q, K and V are one input.
+std::vector<uint8_t> OneAttention() {
+  deputy::ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {24, 3}, "x");
+  const int scores = m.AddTensor(kTfLiteFloat32, {24, 24}, "scores");
+  const int shares = m.AddTensor(kTfLiteFloat32, {24, 24}, "shares");
+  const int y = m.AddTensor(kTfLiteFloat32, {24, 3}, "y");
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {x, x}, {scores},
+          deputy::schema::CreateBatchMatMulOptions(m.fbb(), false, true));
+  m.AddOp(kTfLiteBuiltinSoftmax, {scores}, {shares},
+          deputy::schema::CreateSoftmaxOptions(m.fbb(), 1));
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {shares, x}, {y},
+          deputy::schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
+  const std::vector<uint8_t> bytes = OneAttention();
+  int lives_in_steps = 0;
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreter* interpreter = nullptr;
+    bool ok = life->Step(
+        [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
+    ok = ok && life->Step([&] {
+      return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+    });
+    ok = ok &&
+         life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+    ok = ok && life->Step([&] {
+      // All rows are alike, and so is every mean of them.
+      std::array<float, 72> x;
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 3) - 1;
+      TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), x.data(),
+                                 sizeof x);
+      return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk;
+    });
+    if (ok) {
+      const auto* const y = static_cast<const float*>(
+          TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
+      for (int i = 0; i < 72; ++i)
+        *right &= std::fabs(y[i] - static_cast<float>(i % 3) + 1) < 1e-5f;
+    }
+    DeputyNodeRun run{};
+    run.struct_size = sizeof run;
+    if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 0, &run) == kTfLiteOk) {
+      lives_in_steps += run.step_head == 2;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);

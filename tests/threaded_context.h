@@ -31,6 +31,7 @@ class ThreadedContext final : public Runtime {
   void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
   const StepRun* step() const override { return nullptr; }
+  TfLiteNode* step_node(int) override { return nullptr; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}
 

@@ -238,6 +238,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
   const StepRun* step() const override { return running_step_; }
+  TfLiteNode* step_node(int node_index) override { return graph_.node(node_index); }
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
 
@@ -291,6 +292,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool TakesPart(int node_index) const;
   bool StepFitsNow(PlannedStep* step) const;
   bool HasAllReads(const StepRun& run) const;
+  bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
   // True: the node at `position` need not run now, the head behind it does its work.
   bool WaitsForHead(int position);

@@ -7,6 +7,7 @@
 
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/row_steps.h"
 #include "core/exec/subgraph.h"
 #include "core/exec/subsampling.h"
 
@@ -99,10 +100,17 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   const std::vector<StepTensor> tensors = StepTensors();
   std::vector<Step> steps = FindSteps(nodes, tensors);
   SubsampleSteps(nodes, tensors, &steps);
+  AddRowSteps(nodes, tensors, &steps);
   for (Step& step : steps) {
     PlannedStep planned;
-    planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    const bool by_rows = !step.run.rows.ops.empty();
+    planned.reads = by_rows ? RowReadsOf(step.run.rows, nodes)
+                            : ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
     planned.places.reserve(planned.reads.size() + 1);
+    for (RowOp& op : step.run.rows.ops) {
+      const int position = op.node + first_new;
+      op.node = graph_.plan()[static_cast<size_t>(position)];
+    }
     for (int& node : step.nodes) node += first_new;
     step.head += first_new;
     static_cast<Step&>(planned) = std::move(step);
@@ -138,7 +146,12 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
     if (!read.in_place) kept.push_back(read.tensor);
   }
   for (int between = step.head + 1; between < position; ++between) {
-    if (steps_.At(between) == &step) continue;
+    const PlannedStep* const in = steps_.At(between);
+    if (in == &step) continue;
+    // What nodes before that head read, they read there.
+    if (in != nullptr && in->head == between) {
+      for (const StepRead& read : in->reads) kept.push_back(read.tensor);
+    }
     const TfLiteNode& other = *graph_.node(graph_.plan()[static_cast<size_t>(between)]);
     const std::span<const int> inputs = IndicesOf(other.inputs);
     kept.insert(kept.end(), inputs.begin(), inputs.end());
@@ -156,12 +169,17 @@ bool Subgraph::HasAllReads(const StepRun& run) const {
   return has_walked_ || (there(run.slopes) && there(run.addend));
 }
 
+// Nodes between those of the step may read where a client has put its output, or write where one
+// has put what the step reads.
+bool Subgraph::MeetsClients(const PlannedStep& step) const {
+  const int span = step.nodes.back() - step.nodes.front();
+  return span >= static_cast<int>(step.nodes.size()) && !custom_allocations_.empty();
+}
+
 // Whether its nodes can run as one now.
 bool Subgraph::CanRunStep(PlannedStep* step) const {
   if (interpreter_->wants_each_node() || !HasAllReads(step->run)) return false;
-  // Nodes between those of the step may read where a client has put its output.
-  const bool has_gaps = step->nodes.back() - step->head >= static_cast<int>(step->nodes.size());
-  if (has_gaps && !custom_allocations_.empty()) return false;
+  if (MeetsClients(*step)) return false;
   for (int position : step->nodes) {
     // Prepared again without success, or in somebody else's hands.
     if (StepNodeAt(position).offer == nullptr) return false;
@@ -201,7 +219,7 @@ void Subgraph::SpreadInputs(int node_index) {
 bool Subgraph::WaitsForHead(int position) {
   const PlannedStep* const step = steps_.At(position);
   if (step == nullptr || position >= step->head) return false;
-  const bool waits = !interpreter_->wants_each_node();
+  const bool waits = !interpreter_->wants_each_node() && !MeetsClients(*step);
   steps_.SetState(position, waits ? PlanSteps::State::kWaiting : PlanSteps::State::kOpen);
   return waits;
 }

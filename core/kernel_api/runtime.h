@@ -25,6 +25,7 @@
 #include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
 #include "core/base/tile_observer.h"
+#include "core/kernel_api/row_kernel.h"
 
 namespace deputy {
 
@@ -138,6 +139,8 @@ struct StepOffer {
   PixelStride stride = {};
   // kPad.
   StepMargins margins = {};
+  // Whatever the role.
+  RowOffer by_rows = {};
 };
 
 // What the head of a step computes, in this order; tensors by index, -1 where there is none.
@@ -156,6 +159,8 @@ struct StepRun {
   // Input 0 and the output have these pixels alone, one behind the other; their shapes are those of
   // all pixels.
   PixelStride input_stride = {}, output_stride = {};
+  // Of a step by rows, which has none of the above but the output.
+  RowProgram rows = {};
 };
 
 class Runtime {
@@ -202,6 +207,8 @@ class Runtime {
 
   // For invoke: what the running node computes with its followers; null: itself alone.
   virtual const StepRun* step() const = 0;
+  // For invoke: a node of that step.
+  virtual TfLiteNode* step_node(int node_index) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

@@ -43,6 +43,14 @@ class BroadcastPlan {
                    [&](int64_t first, int64_t last) { Range(first, last, a, b, out, run); });
   }
 
+  // The same for elements [first, last) of the output alone, on this thread; a, b and out are those
+  // of the whole.
+  template <typename A, typename B, typename Out, typename RunFunction>
+  void RunPart(int64_t first, int64_t last, const A* a, const B* b, Out* out,
+               const RunFunction& run) const {
+    Range(first, last, a, b, out, run);
+  }
+
   // Bit 0 for a, bit 1 for b: it has as many elements as the output, in the same places.
   uint32_t matching_inputs(const TfLiteTensor* a, const TfLiteTensor* b) const {
     return (ElementCount(a) == count_ ? 1u : 0u) | (ElementCount(b) == count_ ? 2u : 0u);

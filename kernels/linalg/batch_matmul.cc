@@ -9,7 +9,9 @@
 #include "kernels/linalg/batch_matmul.h"
 
 #include <cstring>
+#include <optional>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/bf16_layer.h"
@@ -17,6 +19,7 @@
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/int8_product.h"
+#include "kernels/linalg/row_step.h"
 
 namespace deputy {
 namespace {
@@ -52,6 +55,23 @@ struct BatchTensors {
   TfLiteTensor* output;
 };
 
+struct BatchMatMulData;
+
+// What a product of floats reads, for one invoke: rows of the left operand, and the right one
+// packed.
+class FloatFactors {
+ public:
+  TfLiteStatus Make(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                    const CpuKernels& cpu);
+  const float* lhs() const { return static_cast<const float*>(lhs_); }
+  const RowProduct& product() const { return product_; }
+
+ private:
+  Scratch copy_, packed_, no_bias_;
+  const void* lhs_ = nullptr;
+  RowProduct product_;
+};
+
 struct BatchMatMulData {
   BatchShape shape;
   TfLiteBatchMatMulParams params{};
@@ -61,6 +81,7 @@ struct BatchMatMulData {
   PackedWeights<int8_t> packed_int8;
   bool allows_bf16 = false;  // of float32
   Bf16Layer bf16;
+  std::optional<FloatFactors> in_step;  // while a step by rows runs
   Choice<BatchMatMulData, BatchTensors> choice;
 
   // How the right operand lies in memory.
@@ -353,40 +374,95 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
   return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, nullptr);
 }
 
+TfLiteStatus FloatFactors::Make(TfLiteContext* context, BatchMatMulData* data,
+                                const BatchTensors& tensors, const CpuKernels& cpu) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const BatchShape& shape = data->shape;
+  DEPUTY_TRY(MatrixRows(context, tensors.lhs, data->params.adj_x, shape.lhs_batches, shape.rows,
+                        shape.depth, &copy_, &lhs_));
+  DEPUTY_TRY(PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, &packed_));
+  if (!no_bias_.Acquire(context, BiasBytes(shape))) {
+    return TensorError(context, tensors.rhs, "out of memory for its sums");
+  }
+  std::memset(no_bias_.data(), 0, BiasBytes(shape));
+  product_ = {.cpu = &cpu,
+              .weights = &data->packed_float,
+              .columns = shape.columns,
+              .depth = shape.depth,
+              .bias = no_bias_.as<float>(),
+              .range = {-kInfinity, kInfinity}};
+  return kTfLiteOk;
+}
+
 TfLiteStatus RunFloat(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
                       const CpuKernels& cpu) {
   const BatchShape& shape = data->shape;
-  LeftRows lhs;
-  DEPUTY_TRY(lhs.Make(context, *data, tensors));
-  Scratch packed, no_bias;
-  DEPUTY_TRY(PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, &packed));
-  if (!no_bias.Acquire(context, BiasBytes(shape))) {
-    return TensorError(context, tensors.rhs, "out of memory for its sums");
-  }
-  std::memset(no_bias.data(), 0, BiasBytes(shape));
+  FloatFactors factors;
+  DEPUTY_TRY(factors.Make(context, data, tensors, cpu));
   float* out = Data<float>(tensors.output);
   const auto depth = static_cast<size_t>(shape.depth);
   const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows,
                                  cpu.gemm_f32.columns, depth * sizeof(float), ThreadCount(context));
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   ForEachBatchTask(context, shape, plan, [&](int batch, int task, int) {
     int left = 0, right = 0;
     shape.Pair(batch, &left, &right);
-    const float* rows = lhs.as<float>() + int64_t{left} * shape.rows * shape.depth;
-    const GemmF32 job = {&cpu,
-                         &data->packed_float,
-                         right,
-                         shape.depth,
-                         no_bias.as<float>(),
-                         -kInfinity,
-                         kInfinity,
-                         out + int64_t{batch} * shape.rows * shape.columns,
-                         static_cast<size_t>(shape.columns)};
+    const float* rows = factors.lhs() + int64_t{left} * shape.rows * shape.depth;
+    const GemmF32 job =
+        factors.product().Job(right, out + int64_t{batch} * shape.rows * shape.columns);
     RunGemmF32(job, plan, task, [&](int64_t first, int) -> RowBlock<float> {
       return {rows + first * shape.depth, depth};
     });
   });
   return kTfLiteOk;
+}
+
+// ---- By rows ----------------------------------------------------------------------------------
+
+BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
+}
+
+TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node) {
+  BatchMatMulData& data = DataOf<BatchMatMulData>(node);
+  const TfLiteStatus status =
+      data.in_step.emplace().Make(context, &data, TensorsOf(context, node), Cpu());
+  if (status != kTfLiteOk) data.in_step.reset();
+  return status;
+}
+
+void EndRows(TfLiteContext*, TfLiteNode* node) { DataOf<BatchMatMulData>(node).in_step.reset(); }
+
+void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
+  const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
+  const BatchShape& shape = data.shape;
+  for (int done = 0; done < rows.count;) {
+    const int64_t row = rows.first + done, within = row % shape.rows;
+    const int count = static_cast<int>(std::min<int64_t>(rows.count - done, shape.rows - within));
+    int left = 0, right = 0;
+    shape.Pair(static_cast<int>(row / shape.rows), &left, &right);
+    const float* const values =
+        rows.made[0] != nullptr
+            ? rows.made[0] + int64_t{done} * shape.depth
+            : data.in_step->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
+    data.in_step->product().Multiply(right, values, count,
+                                     rows.out + int64_t{done} * shape.columns);
+    done += count;
+  }
+}
+
+constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
+
+void OfferRows(TfLiteContext* context, TfLiteNode* node) {
+  const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
+  const BatchShape& shape = data.shape;
+  if (!data.choice.fuses() || !SuitsRowSteps(context, Cpu(), int64_t{shape.batches} * shape.rows,
+                                             shape.columns, shape.depth)) {
+    return;
+  }
+  const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalBatchMatMul>,
+             .by_rows = {&kBatchRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 
 bool IsInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
@@ -546,8 +622,8 @@ using BatchImplementation = Implementation<BatchMatMulData, BatchTensors>;
 
 constexpr BatchImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
 
-constexpr BatchImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
-                                            &RunFloat};
+constexpr BatchImplementation kGemmFloat = {"gemm_float",  &IsFloat,  &PackFloat,
+                                            &FloatScratch, &RunFloat, true};
 constexpr BatchImplementation kGemmInt8 = {"gemm_int8", &IsInt8, &PackInt8, &IntScratch, &RunInt8};
 constexpr BatchImplementation kGemmHybrid = {"gemm_hybrid", &IsHybridInt8, &PackInt8, &IntScratch,
                                              &RunHybrid};
@@ -555,10 +631,6 @@ constexpr BatchImplementation kReference = {"reference", &AcceptsAll<BatchMatMul
                                             nullptr, nullptr, &RunPlain};
 constexpr const BatchImplementation* kImplementations[] = {&kGemmBf16, &kGemmFloat, &kGemmInt8,
                                                            &kGemmHybrid, &kReference};
-
-BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
-  return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
-}
 
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
@@ -614,12 +686,16 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   data.params = params;
   data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
+  OfferRows(context, node);
   return kTfLiteOk;
 }
 
 TfLiteStatus EvalBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
+  if (const StepRun* const step = StepOf(context)) {
+    return RunRowStep(context, *step, {data.shape.rows, Cpu().gemm_f32.rows});
+  }
   return data.choice.Run(context, &data, TensorsOf(context, node));
 }
 

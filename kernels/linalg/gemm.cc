@@ -64,18 +64,29 @@ void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first
   }
 }
 
+using FloatVector = float __attribute__((vector_size(16)));
+constexpr int kVector = 4;
+
 // The same for numbers whose columns lie side by side and stay single.
 void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
                float* out) {
   const int count = std::min(panel_columns, layout.columns - first);
   const float* from = weights + first;
+  if (count % kVector == 0 && panel_columns % kVector == 0) {
+    // Rows are short: a call for each would take longer than its copy.
+    for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
+      for (int c = 0; c < panel_columns; c += kVector) {
+        FloatVector values = {};
+        if (c < count) memcpy(&values, from + c, sizeof(values));
+        memcpy(out + c, &values, sizeof(values));
+      }
+    }
+    return;
+  }
   for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
     std::fill(std::copy_n(from, count, out), out + panel_columns, 0.0f);
   }
 }
-
-using FloatVector = float __attribute__((vector_size(16)));
-constexpr int kVector = 4;
 
 // Columns of the square at `from` become the rows of the one at `to`.
 inline void TransposeSquare(const float* from, int64_t from_stride, float* to, int64_t to_stride) {

@@ -10,7 +10,9 @@
 // zero point. Sparse weights of float32 and int8 are made dense once, whatever their blocks.
 #include <cmath>
 #include <cstring>
+#include <optional>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -22,6 +24,7 @@
 #include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/matrix_layer.h"
+#include "kernels/linalg/row_step.h"
 #include "kernels/linalg/weights_form.h"
 
 namespace deputy {
@@ -60,6 +63,12 @@ struct LayerTensors {
   TfLiteTensor* output;
 };
 
+// A layer of floats in the time of a step by rows.
+struct LayerInStep {
+  Scratch bias;
+  RowProduct product;
+};
+
 struct FullyConnectedData {
   MatrixShape shape;
   WeightsForm form = WeightsForm::kFloat;
@@ -76,6 +85,7 @@ struct FullyConnectedData {
   MatrixLayer matrix;
   bool allows_bf16 = false;  // of float32
   Bf16Layer bf16;
+  std::optional<LayerInStep> in_step;
   Choice<FullyConnectedData, LayerTensors> choice;
 };
 
@@ -487,8 +497,8 @@ using LayerImplementation = Implementation<FullyConnectedData, LayerTensors>;
 constexpr LayerImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
 constexpr LayerImplementation kFewColumns = {"few_columns", &IsFloatOfFewColumns, nullptr,
                                              &FloatScratch, &RunFewColumns};
-constexpr LayerImplementation kGemmFloat = {"gemm_float", &IsFloat, &PackFloat, &FloatScratch,
-                                            &RunFloat};
+constexpr LayerImplementation kGemmFloat = {"gemm_float",  &IsFloat,  &PackFloat,
+                                            &FloatScratch, &RunFloat, true};
 constexpr LayerImplementation kGemmInt8 = {"gemm_int8", &IsInt8, &PackInt8, &IntScratch, &RunInt8};
 constexpr LayerImplementation kGemmHybrid = {"gemm_hybrid", &IsHybrid, &PackInt8, &IntScratch,
                                              &RunHybrid};
@@ -507,6 +517,64 @@ bool IsEmpty(const MatrixShape& shape) {
   return shape.rows == 0 || shape.columns == 0 || shape.depth == 0;
 }
 
+// ---- By rows ----------------------------------------------------------------------------------
+
+TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node);
+
+TfLiteStatus BeginLayer(TfLiteContext* context, const LayerTensors& tensors,
+                        FullyConnectedData* data) {
+  LayerInStep& layer = data->in_step.emplace();
+  layer.product = {.cpu = &Cpu(),
+                   .columns = data->shape.columns,
+                   .depth = data->shape.depth,
+                   .range = data->float_range};
+  layer.product.weights = data->matrix.FloatWeights(context, Cpu(), data->shape, tensors.weights);
+  if (layer.product.weights == nullptr) return kTfLiteError;
+  const auto padded = static_cast<size_t>(layer.product.weights->padded_columns());
+  if (!layer.bias.Acquire(context, padded * sizeof(float))) {
+    return TensorError(context, tensors.weights, "out of memory for its bias");
+  }
+  PadBias(tensors.bias, data->shape, static_cast<int>(padded), layer.bias.as<float>());
+  layer.product.bias = layer.bias.as<float>();
+  return kTfLiteOk;
+}
+
+TfLiteStatus BeginLayerRows(TfLiteContext* context, TfLiteNode* node) {
+  FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
+  const TfLiteStatus status = BeginLayer(context, TensorsOf(context, node), &data);
+  if (status != kTfLiteOk) data.in_step.reset();
+  return status;
+}
+
+void EndLayerRows(TfLiteContext*, TfLiteNode* node) {
+  DataOf<FullyConnectedData>(node).in_step.reset();
+}
+
+void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  const float* const values = rows.made[0] != nullptr ? rows.made[0]
+                                                      : Data<float>(Input(context, node, 0)) +
+                                                            rows.first * data.shape.depth;
+  data.in_step->product.Multiply(0, values, rows.count, rows.out);
+}
+
+constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};
+
+void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
+  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  const MatrixShape& shape = data.shape;
+  const TfLiteTensor* const input = Input(context, node, 0);
+  if (!data.choice.fuses() || !IsConstant(Input(context, node, 1)) ||
+      !SuitsRowSteps(context, Cpu(), shape.rows, shape.columns, shape.depth)) {
+    return;
+  }
+  const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
+  OfferStep(context, node,
+            {.invoke = &Guarded<&EvalFullyConnected>,
+             .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
+}
+
 TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   if (IsEmpty(data.shape)) return kTfLiteOk;
@@ -520,12 +588,16 @@ TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&PackFullyConnected>);
+  OfferLayerRows(context, node);
   return kTfLiteOk;
 }
 
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   TfLiteTensor* output = Output(context, node, 0);
+  if (const StepRun* const step = StepOf(context)) {
+    return RunRowStep(context, *step, {data.shape.rows, Cpu().gemm_f32.rows});
+  }
   if (!IsEmpty(data.shape)) {
     DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
     return data.choice.Run(context, &data, TensorsOf(context, node));

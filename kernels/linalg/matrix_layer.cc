@@ -79,7 +79,8 @@ struct FloatLayout {
   }
 };
 
-// [groups][padded]: what is behind the columns is computed with, though never stored.
+}  // namespace
+
 void PadBias(const TfLiteTensor* bias, const MatrixShape& shape, int padded, float* out) {
   for (int group = 0; group < shape.groups; ++group, out += padded) {
     std::fill_n(out, padded, 0.0f);
@@ -88,8 +89,6 @@ void PadBias(const TfLiteTensor* bias, const MatrixShape& shape, int padded, flo
     }
   }
 }
-
-}  // namespace
 
 size_t MatrixLayer::FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
                                  int threads) {

@@ -25,6 +25,10 @@ struct MatrixShape {
 // So few columns that a panel of packed weights would be read for the sake of one or two.
 inline bool HasFewColumns(const MatrixShape& shape) { return shape.columns <= 2; }
 
+// The bias of each group, or zeros, as [groups][padded]: what is behind the columns is computed
+// with, though never stored.
+void PadBias(const TfLiteTensor* bias, const MatrixShape& shape, int padded, float* out);
+
 class MatrixLayer {
  public:
   // Forgets what was packed. To be called by prepare.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node can compute of its output some rows at a time. Nodes that read each other's rows then
+// run as a step by blocks of rows, which stay in the cache: those of an attention's scores pass
+// from one product through MUL, ADD and SOFTMAX into the next, those of a layer through its
+// activation and a normalisation. Which nodes, the subgraph decides (core/exec/row_steps.h); a
+// product of the step, its head, runs them (kernels/linalg/row_step.h).
+#ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
+#define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+inline constexpr int kMaxMadeInputs = 2;
+
+// Rows [first, first + count) of the output, dense, as if all tensors of the step were matrices of
+// as many rows.
+struct StepRows {
+  int64_t first = 0;
+  int count = 0, columns = 0;  // of the output
+  // The same rows of inputs that the step makes; null: the input's tensor has its contents.
+  const float* made[kMaxMadeInputs] = {};
+  int made_columns[kMaxMadeInputs] = {};
+  // Of a node that is no product it may be where one of `made` is.
+  float* out = nullptr;
+};
+
+// The functions of a kind of node; static. Results must not depend on how rows are cut.
+struct RowKernel {
+  // Before the first rows of an invoke and after the last, on one thread. null: nothing to do.
+  // Several nodes' ends come in the reverse order of their begins; none comes to a begin that
+  // fails.
+  TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node) = nullptr;
+  void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
+  // From several threads at once. null: the output's rows are those of input 0 (RESHAPE).
+  void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
+};
+
+// What rows are to a node.
+enum class RowKind : uint8_t {
+  kElements,  // nothing: elements of the output come from those in the same place
+  kAlong,     // the last dimension of input 0 and of the output
+  kFold,      // the last dimension of input 0; the output has one element for each
+  kProduct,   // those of matrices that are factor and product; the node can be a step's head
+};
+
+// Part of a StepOffer.
+struct RowOffer {
+  const RowKernel* kernel = nullptr;  // null: not by rows
+  RowKind kind = RowKind::kElements;
+  // Bit i: input i may be what the step makes; of kElements if it has as many elements as the
+  // output, or `row_values`: one for each run of the output's last dimension.
+  uint32_t made_inputs = 0, row_values = 0;
+};
+
+// A node of a step by rows. Values between nodes have slots in a block's memory.
+struct RowOp {
+  int node = -1;  // in the plan's numbering while steps are formed, then in the subgraph's
+  const RowKernel* kernel = nullptr;
+  bool is_product = false;
+  int made[kMaxMadeInputs] = {-1, -1};  // slots of inputs, -1: a tensor
+  int made_columns[kMaxMadeInputs] = {};
+  int out = -1;  // slot, -1: the step's output
+  int out_columns = 0;
+};
+
+// What a step by rows computes, in this order.
+struct RowProgram {
+  std::vector<RowOp> ops;         // empty: the step is no step by rows
+  std::vector<int> slot_columns;  // of the rows that a slot has room for
+  int64_t rows = 0;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linalg/row_step.h"
+
+#include <algorithm>
+
+#include "core/kernel_api/scratch.h"
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+namespace {
+
+// What a block of rows takes of the second-level cache, beside weights and other inputs; and what
+// nodes between two products take of the first-level cache at a time.
+constexpr int64_t kBlockBytes = 128 * 1024, kPartBytes = 12 * 1024;
+constexpr int64_t kMaxBlockRows = 192;
+
+int64_t PartsOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// RAII guard: the nodes of a step have begun.
+class Begun {
+ public:
+  Begun(TfLiteContext* context, Runtime* runtime, const RowProgram& program)
+      : context_(context), runtime_(runtime), ops_(program.ops) {}
+  ~Begun() {
+    while (count_ > 0) {
+      const RowOp& op = ops_[--count_];
+      if (op.kernel->end != nullptr) op.kernel->end(context_, runtime_->step_node(op.node));
+    }
+  }
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+
+  TfLiteStatus Begin() {
+    for (; count_ < ops_.size(); ++count_) {
+      const RowOp& op = ops_[count_];
+      if (op.kernel->begin == nullptr) continue;
+      DEPUTY_TRY(op.kernel->begin(context_, runtime_->step_node(op.node)));
+    }
+    return kTfLiteOk;
+  }
+
+ private:
+  TfLiteContext* const context_;
+  Runtime* const runtime_;
+  const std::span<const RowOp> ops_;
+  size_t count_ = 0;
+};
+
+// Blocks of rows: parts of a matrix, or several whole ones.
+struct BlockPlan {
+  int64_t rows = 0, unit_rows = 0, block_rows = 0, unit_blocks = 0;
+  int tasks = 0;
+
+  BlockPlan(int64_t all_rows, const RowCut& cut, int64_t row_bytes, int threads) : rows(all_rows) {
+    const int64_t fitting = std::clamp(kBlockBytes / std::max<int64_t>(row_bytes, 1),
+                                       int64_t{cut.tile_rows}, kMaxBlockRows);
+    const int64_t matrices = PartsOf(rows, cut.rows_of_matrix);
+    // Four tasks a thread even out threads that are late.
+    const int64_t wanted = threads <= 1 ? 1 : int64_t{threads} * 4;
+    unit_rows = cut.rows_of_matrix *
+                std::max<int64_t>(1, std::min(fitting / cut.rows_of_matrix, matrices / wanted));
+    const int64_t units = PartsOf(rows, unit_rows);
+    const int64_t parts = std::max(PartsOf(unit_rows, fitting), PartsOf(wanted, units));
+    block_rows = PartsOf(PartsOf(unit_rows, parts), cut.tile_rows) * cut.tile_rows;
+    unit_blocks = PartsOf(unit_rows, block_rows);
+    // Task numbers are ints.
+    tasks = static_cast<int>(std::min<int64_t>(blocks(), 1 << 20));
+  }
+
+  int64_t blocks() const { return PartsOf(rows, unit_rows) * unit_blocks; }
+  void Block(int64_t number, int64_t* out_first, int* out_count) const {
+    const int64_t unit = number / unit_blocks, block = number % unit_blocks;
+    *out_first = unit * unit_rows + block * block_rows;
+    const int64_t end = std::min(rows, (unit + 1) * unit_rows);
+    *out_count = static_cast<int>(std::clamp<int64_t>(end - *out_first, 0, block_rows));
+  }
+};
+
+// A block of rows on its way through the nodes, in a worker's memory.
+class BlockRun {
+ public:
+  BlockRun(TfLiteContext* context, Runtime* runtime, const StepRun& step, int64_t block_rows,
+           float* memory)
+      : context_(context),
+        runtime_(runtime),
+        program_(step.rows),
+        output_(Data<float>(&context->tensors[step.output])),
+        block_rows_(block_rows),
+        memory_(memory) {}
+
+  void Run(int64_t first, int count) {
+    first_ = first;
+    const std::vector<RowOp>& ops = program_.ops;
+    for (size_t begin = 0; begin < ops.size();) {
+      size_t end = begin + 1;
+      if (ops[begin].is_product) {
+        RunOp(ops[begin], first, count);
+      } else {
+        while (end < ops.size() && !ops[end].is_product) ++end;
+        RunInParts({&ops[begin], end - begin}, count);
+      }
+      begin = end;
+    }
+  }
+
+ private:
+  // Nodes one behind the other on a few rows at a time.
+  void RunInParts(std::span<const RowOp> ops, int count) {
+    int64_t columns = 1;
+    for (const RowOp& op : ops) columns = std::max<int64_t>(columns, op.out_columns);
+    const auto row_bytes = columns * int64_t{sizeof(float)};
+    const int part = static_cast<int>(std::clamp<int64_t>(kPartBytes / row_bytes, 1, count));
+    for (int done = 0; done < count; done += part) {
+      for (const RowOp& op : ops) RunOp(op, first_ + done, std::min(part, count - done));
+    }
+  }
+
+  // Row `row` of the value in that slot.
+  float* At(int slot, int columns, int64_t row) const {
+    float* values = memory_;
+    for (int before = 0; before < slot; ++before) {
+      values += block_rows_ * program_.slot_columns[static_cast<size_t>(before)];
+    }
+    return values + (row - first_) * columns;
+  }
+
+  void RunOp(const RowOp& op, int64_t first, int count) const {
+    StepRows block = {.first = first, .count = count, .columns = op.out_columns};
+    for (int i = 0; i < kMaxMadeInputs; ++i) {
+      if (op.made[i] < 0) continue;
+      block.made[i] = At(op.made[i], op.made_columns[i], first);
+      block.made_columns[i] = op.made_columns[i];
+    }
+    block.out = op.out < 0 ? output_ + first * op.out_columns : At(op.out, op.out_columns, first);
+    op.kernel->rows(context_, runtime_->step_node(op.node), block);
+  }
+
+  TfLiteContext* const context_;
+  Runtime* const runtime_;
+  const RowProgram& program_;
+  float* const output_;
+  const int64_t block_rows_;
+  float* const memory_;
+  int64_t first_ = 0;
+};
+
+}  // namespace
+
+TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCut& cut) {
+  Runtime* const runtime = RuntimeOf(context);
+  Begun begun(context, runtime, step.rows);
+  DEPUTY_TRY(begun.Begin());
+  int64_t row_bytes = 0;
+  for (int columns : step.rows.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
+  const int threads = ThreadCount(context);
+  const BlockPlan plan(step.rows.rows, cut, row_bytes, threads);
+  Scratch memory;
+  if (!memory.AcquireForWorkers(context, static_cast<size_t>(plan.block_rows * row_bytes),
+                                threads)) {
+    return TensorError(context, &context->tensors[step.output], "out of memory for rows before it");
+  }
+  const int64_t blocks = plan.blocks();
+  ParallelFor(context, plan.tasks, [&](int task, int worker) {
+    BlockRun run(context, runtime, step, plan.block_rows,
+                 reinterpret_cast<float*>(memory.worker(worker)));
+    const int64_t end = (task + int64_t{1}) * blocks / plan.tasks;
+    for (int64_t number = task * blocks / plan.tasks; number < end; ++number) {
+      int64_t first = 0;
+      int count = 0;
+      plan.Block(number, &first, &count);
+      if (count > 0) run.Run(first, count);
+    }
+  });
+  return kTfLiteOk;
+}
+
+void RowProduct::Multiply(int group, const float* rows, int count, float* out) const {
+  const GemmPlan whole = {count, columns, count, columns, 1, 1, 1};
+  RunGemmF32(Job(group, out), whole, 0, [&](int64_t, int) -> RowBlock<float> {
+    return {rows, static_cast<size_t>(depth)};
+  });
+}
+
+bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,
+                   int depth) {
+  // As PlanGemm has it.
+  constexpr double kLargeWeights = 128 * 1024;
+  return rows >= int64_t{2} * cpu.gemm_f32.rows * ThreadCount(context) && columns > 0 &&
+         depth > 0 && static_cast<double>(depth) * columns <= kLargeWeights;
+}
+
+}  // namespace deputy

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nodes that run as steps by rows compute the bits that they compute one by one: attention of
+// random shapes, masks and orders of nodes, with outputs in the middle, run with DEPUTY_PLAN=off
+// and without, and one attention against plain sums.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "c_api/include/deputy.h"
+#include "c_api/include/telemetry_profiler.h"
+#include "kernels/cpu/cpu.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy {
+namespace {
+
+using Shape = std::vector<int32_t>;
+
+// RAII guard: whether interpreters that are created meanwhile run nodes as steps.
+class Plan {
+ public:
+  explicit Plan(bool on) : before_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
+  ~Plan() { Set(before_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+ private:
+  static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
+  const bool before_;
+};
+
+class RowSteps : public testing::Test {
+ private:
+  const Plan plan_{true};
+};
+
+int Count(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
+}
+
+// Writes scores = f(Q x K), of which f is a chain of nodes, and what multiplies by them.
+class GraphWriter {
+ public:
+  explicit GraphWriter(uint32_t seed) : random_(seed) {}
+
+  std::vector<uint8_t> Write() {
+    if (Pick(0, 3) > 0) {
+      WriteScores();
+    } else {
+      // A normalisation in front of a layer.
+      shape_ = {Pick(1, 5), Pick(10, 40), Pick(3, 50)};
+      value_ = Operand(shape_, false);
+      Normalize();
+      AddLayer();
+    }
+    for (int n = Pick(0, 5); n > 0; --n) AddFollower();
+    switch (Pick(0, 4)) {
+      case 0:
+        break;
+      case 1:
+        AddLayer();
+        break;
+      default:
+        AddProduct();
+    }
+    if (Pick(0, 2) == 0) AddFollower();
+    if (outputs_.empty() || outputs_.back() != value_) outputs_.push_back(value_);
+    m_.SetInputs(inputs_);
+    m_.SetOutputs(outputs_);
+    return m_.Finish();
+  }
+
+ private:
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool Maybe() { return Pick(0, 1) == 0; }
+  float Number() { return static_cast<float>(Pick(-200, 200)) / 100; }
+
+  int Constant(const Shape& shape) {
+    std::vector<float> values(static_cast<size_t>(Count(shape)));
+    for (float& value : values) value = Number();
+    return m_.AddConstant<float>(kTfLiteFloat32, shape, values);
+  }
+  // Data, by itself or out of another node, or a constant.
+  int Operand(const Shape& shape, bool may_be_constant) {
+    if (may_be_constant && Pick(0, 3) == 0) return Constant(shape);
+    int tensor = m_.AddTensor(kTfLiteFloat32, shape);
+    inputs_.push_back(tensor);
+    if (Maybe()) tensor = Map(kTfLiteBuiltinTanh, tensor, shape);
+    return tensor;
+  }
+  int Map(TfLiteBuiltinOperator code, int from, const Shape& shape) {
+    const int to = m_.AddTensor(kTfLiteFloat32, shape);
+    m_.AddOp(code, {from}, {to});
+    return to;
+  }
+
+  void WriteScores() {
+    for (int n = Pick(0, 2); n > 0; --n) shape_.push_back(Pick(1, 4));
+    const int rows = Maybe() ? Pick(1, 40) : Pick(12, 100), columns = Pick(1, 90);
+    const int depth = Pick(1, 40);
+    Product({shape_, rows, depth, columns}, -1);
+  }
+
+  struct Extents {
+    Shape batches;
+    int rows, depth, columns;
+  };
+  // `left`: the left operand, or -1 for a new one.
+  void Product(const Extents& of, int left) {
+    const bool adj_x = left < 0 && Pick(0, 4) == 0, adj_y = Maybe();
+    const auto shape_of = [&](int first, int second, bool swapped, bool may_broadcast) {
+      Shape shape = of.batches;
+      for (int& extent : shape) {
+        if (may_broadcast && Pick(0, 4) == 0) extent = 1;
+      }
+      shape.push_back(swapped ? second : first);
+      shape.push_back(swapped ? first : second);
+      return shape;
+    };
+    // Of two that are new one has all batches.
+    if (left < 0) left = Operand(shape_of(of.rows, of.depth, adj_x, false), false);
+    const int right = Operand(shape_of(of.depth, of.columns, adj_y, true), true);
+    shape_ = of.batches;
+    shape_.insert(shape_.end(), {of.rows, of.columns});
+    value_ = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinBatchMatmul, {left, right}, {value_},
+             schema::CreateBatchMatMulOptions(m_.fbb(), adj_x, adj_y));
+  }
+
+  void AddProduct() {
+    if (shape_.size() < 2) return;
+    const Shape batches(shape_.begin(), shape_.end() - 2);
+    Product({batches, shape_[shape_.size() - 2], shape_.back(), Pick(1, 40)}, value_);
+  }
+
+  void AddLayer() {
+    const int units = Pick(3, 40), depth = shape_.back();
+    const int weights = Constant({units, depth}), bias = Constant({units});
+    shape_ = {Count(shape_) / depth, units};
+    const int out = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinFullyConnected, {value_, weights, bias}, {out},
+             schema::CreateFullyConnectedOptions(m_.fbb(),
+                                                 Maybe() ? schema::ActivationFunctionType::RELU6
+                                                         : schema::ActivationFunctionType::NONE));
+    value_ = out;
+  }
+
+  void AddFollower() {
+    if (Pick(0, 9) == 0) outputs_.push_back(value_);
+    switch (Pick(0, 8)) {
+      case 8:
+        return Normalize();
+      case 0:
+        return Softmax();
+      case 1:
+        return Reshape();
+      case 2:
+        value_ = Map(Maybe() ? kTfLiteBuiltinTanh : kTfLiteBuiltinLogistic, value_, shape_);
+        return;
+      case 3:
+        return Gate();
+      default:
+        return Arithmetic();
+    }
+  }
+  void Softmax() {
+    const int out = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinSoftmax, {value_}, {out},
+             schema::CreateSoftmaxOptions(m_.fbb(), Maybe() ? 1.0f : 0.3f));
+    value_ = out;
+  }
+  // Rows stay rows, or do not.
+  void Reshape() {
+    const Shape to = Pick(0, 4) == 0 ? Shape{Count(shape_)}
+                                     : Shape{Count(shape_) / shape_.back(), shape_.back()};
+    const int wanted = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(to.size())}, to);
+    const int out = m_.AddTensor(kTfLiteFloat32, to);
+    m_.AddOp(kTfLiteBuiltinReshape, {value_, wanted}, {out});
+    value_ = out;
+    shape_ = to;
+  }
+  // (x - mean) / deviation of each row, as converters write it.
+  void Normalize() {
+    const bool keeps = Maybe();
+    const int axis = m_.AddConstant<int32_t>(kTfLiteInt32, {1}, {-1});
+    const Shape one = [this] {
+      Shape shape = shape_;
+      shape.back() = 1;
+      return shape;
+    }();
+    const int x = value_, mean = Mean(x, axis, one, keeps);
+    const int squares = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinSquaredDifference, {x, mean}, {squares});
+    const int variance = Mean(squares, axis, one, keeps);
+    const int epsilon = m_.AddConstant<float>(kTfLiteFloat32, {}, {0.01f});
+    const int sum = m_.AddTensor(kTfLiteFloat32, one),
+              shifted = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinAdd, {variance, epsilon}, {sum});
+    const int factor = Map(kTfLiteBuiltinRsqrt, sum, one);
+    m_.AddOp(kTfLiteBuiltinSub, {x, mean}, {shifted});
+    value_ = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(kTfLiteBuiltinMul, {shifted, factor}, {value_});
+  }
+  // Of each row, with a last dimension of 1: by itself, or by a RESHAPE.
+  int Mean(int from, int axis, const Shape& one, bool keeps) {
+    const int out = m_.AddTensor(kTfLiteFloat32, one);
+    const Shape flat(one.begin(), one.end() - 1);
+    const int mean = keeps ? out : m_.AddTensor(kTfLiteFloat32, flat);
+    m_.AddOp(kTfLiteBuiltinMean, {from, axis}, {mean},
+             schema::CreateReducerOptions(m_.fbb(), keeps));
+    if (keeps) return out;
+    const int wanted = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(one.size())}, one);
+    m_.AddOp(kTfLiteBuiltinReshape, {mean, wanted}, {out});
+    return out;
+  }
+  // x * LOGISTIC(x): two readers.
+  void Gate() {
+    const int gate = Map(kTfLiteBuiltinLogistic, value_, shape_);
+    Combine(kTfLiteBuiltinMul, gate);
+  }
+  void Arithmetic() {
+    static constexpr TfLiteBuiltinOperator kCodes[] = {kTfLiteBuiltinAdd, kTfLiteBuiltinMul,
+                                                       kTfLiteBuiltinSub, kTfLiteBuiltinDiv};
+    const TfLiteBuiltinOperator code = kCodes[Pick(0, 3)];
+    Shape other = shape_;
+    for (int& extent : other) {
+      if (Pick(0, 2) == 0) extent = 1;
+    }
+    while (!other.empty() && Pick(0, 3) == 0) other.erase(other.begin());
+    if (Pick(0, 5) == 0) return Combine(code, value_);
+    Combine(code, Operand(other, true));
+  }
+  void Combine(TfLiteBuiltinOperator code, int other) {
+    const bool swapped = Maybe();
+    const std::vector<int32_t> inputs = {swapped ? other : value_, swapped ? value_ : other};
+    const int out = m_.AddTensor(kTfLiteFloat32, shape_);
+    m_.AddOp(code, inputs, {out});
+    value_ = out;
+  }
+
+  std::mt19937 random_;
+  ModelBuilder m_;
+  std::vector<int32_t> inputs_, outputs_;
+  Shape shape_;
+  int value_ = -1;
+};
+
+void FillInputs(TfLiteInterpreter* interpreter, uint32_t seed) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); ++i) {
+    TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(interpreter, i);
+    for (size_t at = 0; at < TfLiteTensorByteSize(input) / sizeof(float); ++at) {
+      const int number = std::uniform_int_distribution<int>(-100, 100)(random);
+      static_cast<float*>(TfLiteTensorData(input))[at] = static_cast<float>(number) / 60;
+    }
+  }
+}
+
+std::vector<std::string> Outputs(TfLiteInterpreter* interpreter) {
+  std::vector<std::string> outputs;
+  for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
+    const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(interpreter, i);
+    outputs.emplace_back(static_cast<const char*>(TfLiteTensorData(output)),
+                         TfLiteTensorByteSize(output));
+  }
+  return outputs;
+}
+
+DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeRun run{};
+  run.struct_size = sizeof run;
+  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
+  return run;
+}
+
+// Nodes that run with another's head.
+int FollowersOf(const TfLiteInterpreter* interpreter) {
+  int followers = 0;
+  for (int node = 0;; ++node) {
+    DeputyNodeRun run{};
+    run.struct_size = sizeof run;
+    if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return followers;
+    if (run.step_head >= 0 && run.step_head != node) ++followers;
+  }
+}
+
+struct Found {
+  std::vector<std::vector<std::string>> outputs;  // of each inference
+  int followers = 0;
+};
+
+Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1) {
+  const Plan plan(in_steps);
+  Found found;
+  TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetNumThreads(options, threads);
+  });
+  if (t.get() == nullptr || t.Allocate() != kTfLiteOk) {
+    ADD_FAILURE() << t.log();
+    return found;
+  }
+  for (uint32_t inference = 0; inference < 2; ++inference) {
+    FillInputs(t.get(), inference);
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    found.outputs.push_back(Outputs(t.get()));
+  }
+  found.followers = FollowersOf(t.get());
+  return found;
+}
+
+uint32_t GraphCount() {
+  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
+  return number == nullptr ? 150 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
+}
+
+TEST_F(RowSteps, graphs_have_the_bits_of_single_nodes) {
+  for (const char* level : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const kernels = FindCpu(level);
+    if (kernels == nullptr) continue;
+    OverrideCpu(kernels);
+    int followers = 0;
+    for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+      const std::vector<uint8_t> model = GraphWriter(seed).Write();
+      const Found expected = RunGraph(model, false);
+      EXPECT_EQ(expected.followers, 0);
+      for (int threads : {1, 2, 3, 4}) {
+        const Found found = RunGraph(model, true, threads);
+        EXPECT_TRUE(found.outputs == expected.outputs)
+            << level << ", seed " << seed << ", threads " << threads;
+        followers += found.followers;
+      }
+    }
+    OverrideCpu(nullptr);
+    std::printf("%s: %d followers\n", level, followers);
+    EXPECT_GE(followers, static_cast<int>(GraphCount())) << level;
+  }
+}
+
+// ---- One attention ----------------------------------------------------------------------------
+
+constexpr int kBatches = 2, kHeads = 3, kRows = 37, kKeys = 41, kDepth = 19, kWidth = 11;
+constexpr float kScale = 0.25f;
+
+struct Attention {
+  std::vector<uint8_t> model;
+  int scores = 0, masked = 0, shares = 0, result = 0;  // tensors
+};
+
+// Inputs Q, K, a mask per batch and key, and V, whose own RESHAPE stands behind the SOFTMAX.
+// `also_output`: the SOFTMAX's output is one of the graph, too.
+Attention MakeAttention(bool also_output = false) {
+  ModelBuilder m;
+  Attention a;
+  const auto tensor = [&m](const Shape& shape) { return m.AddTensor(kTfLiteFloat32, shape); };
+  const Shape scores = {kBatches, kHeads, kRows, kKeys};
+  const int q = tensor({kBatches, kHeads, kRows, kDepth});
+  const int k = tensor({kBatches, kHeads, kKeys, kDepth});
+  const int mask = tensor({kBatches, 1, 1, kKeys});
+  const int flat_v = tensor({kBatches * kHeads * kKeys, kWidth});
+  const int scale = m.AddConstant<float>(kTfLiteFloat32, {}, {kScale});
+  a.scores = tensor(scores);
+  const int scaled = tensor(scores);
+  a.masked = tensor(scores);
+  a.shares = tensor(scores);
+  const int v = tensor({kBatches, kHeads, kKeys, kWidth});
+  a.result = tensor({kBatches, kHeads, kRows, kWidth});
+  const Shape v_shape = {kBatches, kHeads, kKeys, kWidth};
+  const int wanted = m.AddConstant<int32_t>(kTfLiteInt32, {4}, v_shape);
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {q, k}, {a.scores},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, true));
+  m.AddOp(kTfLiteBuiltinMul, {a.scores, scale}, {scaled}, schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {mask, scaled}, {a.masked}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinSoftmax, {a.masked}, {a.shares}, schema::CreateSoftmaxOptions(m.fbb(), 1));
+  m.AddOp(kTfLiteBuiltinReshape, {flat_v, wanted}, {v});
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {a.shares, v}, {a.result},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+  m.SetInputs({q, k, mask, flat_v});
+  m.SetOutputs(also_output ? std::vector<int32_t>{a.result, a.shares}
+                           : std::vector<int32_t>{a.result});
+  a.model = m.Finish();
+  return a;
+}
+
+std::vector<float> InputOf(TfLiteInterpreter* interpreter, int input) {
+  return TestInterpreter::Values<float>(TfLiteInterpreterGetInputTensor(interpreter, input));
+}
+
+struct Expected {
+  std::vector<double> shares, result;
+};
+
+// Of the inputs that the interpreter has.
+Expected PlainAttention(TfLiteInterpreter* interpreter) {
+  const std::vector<float> q = InputOf(interpreter, 0), k = InputOf(interpreter, 1);
+  const std::vector<float> mask = InputOf(interpreter, 2), v = InputOf(interpreter, 3);
+  Expected expected;
+  for (int row = 0; row < kBatches * kHeads * kRows; ++row) {
+    const int head = row / kRows, batch = head / kHeads;
+    std::vector<double> shares;
+    double sum = 0;
+    for (int key = 0; key < kKeys; ++key) {
+      double score = 0;
+      for (int d = 0; d < kDepth; ++d) {
+        score += double{q[static_cast<size_t>(row * kDepth + d)]} *
+                 double{k[static_cast<size_t>((head * kKeys + key) * kDepth + d)]};
+      }
+      shares.push_back(std::exp(score * double{kScale} +
+                                double{mask[static_cast<size_t>(batch * kKeys + key)]}));
+      sum += shares.back();
+    }
+    for (double& share : shares) share /= sum;
+    for (int c = 0; c < kWidth; ++c) {
+      double value = 0;
+      for (int key = 0; key < kKeys; ++key) {
+        value += shares[static_cast<size_t>(key)] *
+                 double{v[static_cast<size_t>((head * kKeys + key) * kWidth + c)]};
+      }
+      expected.result.push_back(value);
+    }
+    expected.shares.insert(expected.shares.end(), shares.begin(), shares.end());
+  }
+  return expected;
+}
+
+void ExpectNear(const std::vector<float>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-5) << i;
+}
+
+TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
+  TestInterpreter t(MakeAttention().model);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int node = 0; node < 6; ++node) {
+    const DeputyNodeRun run = RunOf(t.get(), node);
+    // V is made by a node between them.
+    EXPECT_EQ(run.step_head, node == 4 ? -1 : 5) << node;
+    EXPECT_EQ(run.step_nodes, node == 4 ? 0 : 5) << node;
+  }
+  FillInputs(t.get(), 3);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  ExpectNear(t.Get<float>(0), PlainAttention(t.get()).result);
+  EXPECT_EQ(RunOf(t.get(), 0).runs, 0);
+}
+
+TEST_F(RowSteps, an_output_in_the_middle_is_made) {
+  TestInterpreter t(MakeAttention(true).model);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(RunOf(t.get(), 3).step_head, 0);
+  EXPECT_EQ(RunOf(t.get(), 5).step_head, -1);
+  FillInputs(t.get(), 4);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  const Expected expected = PlainAttention(t.get());
+  ExpectNear(t.Get<float>(0), expected.result);
+  ExpectNear(t.Get<float>(1), expected.shares);
+}
+
+// A tensor in the client's memory is one that the client may read.
+TEST_F(RowSteps, what_clients_hold_is_made) {
+  const Attention a = MakeAttention();
+  TestInterpreter t(a.model);
+  alignas(64) static float memory[kBatches * kHeads * kRows * kKeys];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), a.shares, &allocation, 0),
+            kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(FollowersOf(t.get()), 3);
+  FillInputs(t.get(), 5);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  const Expected expected = PlainAttention(t.get());
+  ExpectNear({memory, memory + kBatches * kHeads * kRows * kKeys}, expected.shares);
+  ExpectNear(t.Get<float>(0), expected.result);
+}
+
+// The client has put V, which a node between those of the step makes, where K lies: by then the
+// product of K is done, node by node.
+TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
+  const Attention a = MakeAttention();
+  TestInterpreter plain(a.model), t(a.model);
+  const int k = TfLiteInterpreterInputTensorIndices(t.get())[1];
+  const int v = a.result - 1;
+  alignas(64) static float memory[kBatches * kHeads * kKeys * kDepth];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  for (int tensor : {k, v}) {
+    ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),
+              kTfLiteOk);
+  }
+  ASSERT_EQ(plain.Allocate(), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(FollowersOf(t.get()), 4);
+  FillInputs(plain.get(), 6);
+  FillInputs(t.get(), 6);
+  ASSERT_EQ(plain.Invoke(), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_TRUE(Outputs(t.get()) == Outputs(plain.get()));
+}
+
+// A profiler that wants each node gets each, with what it makes, and none when it has gone.
+TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
+  static std::vector<int64_t> nodes;
+  TfLiteTelemetryProfilerStruct profiler = {};
+  const auto begin = +[](TfLiteTelemetryProfilerStruct*, const char*, int64_t node, int64_t) {
+    nodes.push_back(node);
+    return static_cast<uint32_t>(node);
+  };
+  const Attention a = MakeAttention();
+  TestInterpreter t(a.model, [&](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  for (const bool watched : {true, false, true}) {
+    profiler.ReportBeginOpInvokeEvent = watched ? begin : nullptr;
+    nodes.clear();
+    FillInputs(t.get(), watched ? 7 : 8);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    ExpectNear(t.Get<float>(0), PlainAttention(t.get()).result);
+    EXPECT_EQ(nodes, watched ? (std::vector<int64_t>{0, 1, 2, 3, 4, 5}) : std::vector<int64_t>{});
+  }
+}
+
+TEST_F(RowSteps, another_shape_makes_other_steps) {
+  const Attention a = MakeAttention();
+  TestInterpreter t(a.model);
+  for (int rows : {kRows, 1, 200}) {
+    ASSERT_EQ(t.Resize(0, {kBatches, kHeads, rows, kDepth}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    // With few rows tiles would stay empty.
+    EXPECT_EQ(FollowersOf(t.get()), rows == 1 ? 0 : 4) << rows;
+    FillInputs(t.get(), 9);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  }
+}
+
+TEST_F(RowSteps, reference_arithmetic_knows_none) {
+  TestInterpreter exact(MakeAttention().model, [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
+  });
+  ASSERT_EQ(exact.Allocate(), kTfLiteOk);
+  EXPECT_EQ(FollowersOf(exact.get()), 0);
+}
+
+}  // namespace
+}  // namespace deputy
