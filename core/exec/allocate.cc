@@ -21,6 +21,10 @@ bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
 
+bool IsUnwritten(const PlannedStep& step, int tensor) {
+  return std::find(step.unwritten.begin(), step.unwritten.end(), tensor) != step.unwritten.end();
+}
+
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
 }  // namespace
@@ -276,9 +280,13 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     bring_to_life(node.temporaries, position);
     // In a step inputs are read and outputs written when its head runs. Nothing dies earlier for
     // that: a step can still run node by node.
-    if (const PlannedStep* const step = steps_.At(position)) {
-      keep_alive(node.inputs, step->head);
-      bring_to_life(node.outputs, step->head);
+    const PlannedStep* const step = steps_.At(position);
+    if (step == nullptr) continue;
+    for (const TfLiteIntArray* tensors : {node.inputs, node.outputs}) {
+      for (int index : IndicesOf(tensors)) {
+        if (index < 0 || !lifetimes[index].used() || IsUnwritten(*step, index)) continue;
+        lifetimes[index].Include(step->head);
+      }
     }
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.

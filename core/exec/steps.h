@@ -71,6 +71,8 @@ bool StepFits(std::span<const StepRead> reads, int output,
 // A step in a plan, whose nodes are positions of it.
 struct PlannedStep : Step {
   std::vector<StepRead> reads;
+  // What its nodes make and it does not write, in steps with layers (core/exec/strips.h).
+  std::vector<int> unwritten;
   // What was found when it was last looked at: it holds while its tensors are where they were.
   std::vector<const void*> places;  // of the output and of what is read; empty: not yet
   bool fits = false;

@@ -290,7 +290,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
   bool TakesPart(int node_index) const;
   bool StepFitsNow(PlannedStep* step) const;
-  bool HasAllReads(const StepRun& run) const;
+  bool HasAllReads(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
   // True: the node at `position` need not run now, the head behind it does its work.
   bool WaitsForHead(int position);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/cpu_cache.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/strips.h"
 #include "core/exec/subgraph.h"
 #include "core/exec/subsampling.h"
 
@@ -99,11 +101,18 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   const std::vector<StepTensor> tensors = StepTensors();
   std::vector<Step> steps = FindSteps(nodes, tensors);
   SubsampleSteps(nodes, tensors, &steps);
+  JoinStrips(nodes, tensors, SecondLevelCacheBytes(), &steps);
   for (Step& step : steps) {
     PlannedStep planned;
-    planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    if (step.run.layers.empty()) {
+      planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    } else {
+      planned.reads = ReadsOfLayers(step.run, nodes, tensors);
+      planned.unwritten = UnwrittenBy(step, nodes);
+    }
     planned.places.reserve(planned.reads.size() + 1);
     for (int& node : step.nodes) node += first_new;
+    for (StripLayer& layer : step.run.layers) layer.position += first_new;
     step.head += first_new;
     static_cast<Step&>(planned) = std::move(step);
     steps_.Add(std::move(planned), graph_.plan().size());
@@ -137,6 +146,8 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   for (const StepRead& read : step.reads) {
     if (!read.in_place) kept.push_back(read.tensor);
   }
+  // Their memory is not kept from the head on.
+  kept.insert(kept.end(), step.unwritten.begin(), step.unwritten.end());
   for (int between = step.head + 1; between < position; ++between) {
     if (steps_.At(between) == &step) continue;
     const TfLiteNode& other = *graph_.node(graph_.plan()[static_cast<size_t>(between)]);
@@ -148,17 +159,21 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
 
 // Whether what followers read has been made: a constant may be unpacked behind the head, by a node
 // that runs in the first inference.
-bool Subgraph::HasAllReads(const StepRun& run) const {
+bool Subgraph::HasAllReads(const PlannedStep& step) const {
   const auto there = [this](int index) {
     return index < 0 ||
            graph_.tensors()[static_cast<size_t>(index)].allocation_type != kTfLitePersistentRo;
   };
-  return has_walked_ || (there(run.slopes) && there(run.addend));
+  if (has_walked_) return true;
+  const StepRun& run = step.run;
+  return run.layers.empty() ? there(run.slopes) && there(run.addend)
+                            : std::all_of(step.reads.begin(), step.reads.end(),
+                                          [&](const StepRead& read) { return there(read.tensor); });
 }
 
 // Whether its nodes can run as one now.
 bool Subgraph::CanRunStep(PlannedStep* step) const {
-  if (interpreter_->wants_each_node() || !HasAllReads(step->run)) return false;
+  if (interpreter_->wants_each_node() || !HasAllReads(*step)) return false;
   // Nodes between those of the step may read where a client has put its output.
   const bool has_gaps = step->nodes.back() - step->head >= static_cast<int>(step->nodes.size());
   if (has_gaps && !custom_allocations_.empty()) return false;
@@ -219,6 +234,9 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
   }
   PixelStride& left_out = subsampled_[static_cast<size_t>(step->run.output)];
   left_out = {};
+  for (StripLayer& layer : step->run.layers) {
+    layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);
+  }
   running_step_ = as_one ? &step->run : nullptr;
   const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(step->head)]);
   running_step_ = nullptr;

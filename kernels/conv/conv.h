@@ -113,6 +113,23 @@ struct ConvData {
   }
 };
 
+inline ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), DataOf<ConvData>(node).dense_filter.Of(Input(context, node, 1)),
+          Input(context, node, 2), Output(context, node, 0)};
+}
+
+// Rows of one image: all of them, or the last `kept`, each in the place of the one `kept` before.
+template <typename T>
+struct RowRing {
+  T* data = nullptr;
+  int64_t kept = 1;
+  int64_t row_values = 0;
+
+  T* Row(int64_t y) const { return data + y % kept * row_values; }
+  // Rows from y on that lie one behind the other.
+  int64_t RunFrom(int64_t y) const { return kept - y % kept; }
+};
+
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
 // function(row of all batches, worker).
 template <typename Function>
