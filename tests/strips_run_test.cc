@@ -5,8 +5,10 @@
 // different sizes, run with DEPUTY_PLAN=off and without.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "c_api/include/deputy.h"
@@ -263,7 +265,8 @@ TEST(Strips, chains_have_the_bits_of_single_nodes) {
 // 1x1, DEPTHWISE_CONV_2D of 3x3 and 1x1 over 40x6 pixels of 4 channels, + input.
 struct BlockModel {
   std::vector<uint8_t> bytes;
-  int input, expanded, output;
+  int input, output;
+  std::vector<int> between;
 };
 BlockModel Block(bool also_output) {
   ModelBuilder m;
@@ -288,7 +291,7 @@ BlockModel Block(bool also_output) {
   m.AddOp(kTfLiteBuiltinAdd, {end, x}, {y}, schema::CreateAddOptions(m.fbb()));
   m.SetInputs({x});
   m.SetOutputs(also_output ? std::vector<int32_t>{y, expanded} : std::vector<int32_t>{y});
-  return {m.Finish(), x, expanded, y};
+  return {m.Finish(), x, y, {expanded, middle, end}};
 }
 constexpr size_t kBlockBytes = size_t{40} * 6 * 4 * sizeof(float);
 // Strips fit, and the tensors are three times as large.
@@ -309,6 +312,21 @@ TEST(Strips, what_the_caller_reads_is_written) {
   }
 }
 
+// Nor is anything else put where it lies.
+TEST(Strips, what_lies_between_is_not_written) {
+  const BlockModel model = Block(false);
+  const WithCache with(kBlockCache);
+  TestInterpreter t(model.bytes);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  for (int tensor : model.between) memset(t.Tensor(tensor)->data.raw, 0x5a, kBlockBytes);
+  RunThrice(&t);
+  for (int tensor : model.between) {
+    const char* const bytes = t.Tensor(tensor)->data.raw_const;
+    EXPECT_EQ(std::count(bytes, bytes + kBlockBytes, 0x5a), static_cast<int>(kBlockBytes))
+        << tensor;
+  }
+}
+
 // Where a client has put the output where the input lies, or looks into what lies between, nodes
 // run one by one.
 TEST(Strips, memory_of_the_clients_is_looked_at) {
@@ -323,7 +341,7 @@ TEST(Strips, memory_of_the_clients_is_looked_at) {
   alignas(64) static char memory[kBlockBytes];
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
   for (const std::vector<int>& tensors :
-       {std::vector<int>{model.input, model.output}, std::vector<int>{model.expanded}}) {
+       {std::vector<int>{model.input, model.output}, std::vector<int>{model.between[0]}}) {
     TestInterpreter t(model.bytes);
     for (int tensor : tensors) {
       ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),

@@ -367,7 +367,21 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
   KeepOwners(lifetimes, &slots);
   const std::vector<InPlaceNode> nodes = InPlaceNodes(first_new, last_prepared);
   if (!nodes.empty()) ShareInPlace(nodes, UnsharedTensors(), &slots);
+  MarkIdle(first_new, last_prepared, &slots);
   return slots;
+}
+
+// What steps do not write is touched only where their nodes run one by one.
+void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const {
+  for (int position = first_new; position <= last_prepared; ++position) {
+    const PlannedStep* const step = steps_.HeadedBy(position);
+    if (step == nullptr) continue;
+    for (int tensor : step->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
+  }
+  for (size_t i = 0; i < slots->size(); ++i) {
+    const Arena::Slot& slot = (*slots)[i];
+    if (slot.owner >= 0 && !slot.idle) (*slots)[static_cast<size_t>(slot.owner)].idle = false;
+  }
 }
 
 TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {

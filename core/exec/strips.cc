@@ -85,7 +85,9 @@ class Joiner {
       if (step != nullptr && step->head == head) {
         can ? AddLayer(std::move(*step)) : done_.push_back(std::move(*step));
       } else if (can && step == nullptr) {
-        AddLayer({.head = head, .nodes = {head}, .run = {.output = node.outputs[0]}});
+        Step alone = {.head = head, .nodes = {head}, .run = {}};
+        alone.run.output = node.outputs[0];
+        AddLayer(std::move(alone));
       }
     }
   }

@@ -28,6 +28,17 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
+// By tensor: the node that makes it, or -1.
+std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors) {
+  std::vector<int> makers(tensors, -1);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int output : nodes[n].outputs) {
+      if (output >= 0) makers[static_cast<size_t>(output)] = static_cast<int>(n);
+    }
+  }
+  return makers;
+}
+
 }  // namespace
 
 void Subgraph::OfferStep(const TfLiteNode* node, const StepOffer& offer) {
@@ -102,6 +113,7 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   std::vector<Step> steps = FindSteps(nodes, tensors);
   SubsampleSteps(nodes, tensors, &steps);
   JoinStrips(nodes, tensors, SecondLevelCacheBytes(), &steps);
+  const std::vector<int> makers = MakersOf(nodes, tensors.size());
   for (Step& step : steps) {
     PlannedStep planned;
     if (step.run.layers.empty()) {
@@ -110,6 +122,9 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
       planned.reads = ReadsOfLayers(step.run, nodes, tensors);
       planned.unwritten = UnwrittenBy(step, nodes);
     }
+    planned.reads_ahead = std::any_of(
+        planned.reads.begin(), planned.reads.end(),
+        [&](const StepRead& read) { return makers[static_cast<size_t>(read.tensor)] > step.head; });
     planned.places.reserve(planned.reads.size() + 1);
     for (int& node : step.nodes) node += first_new;
     for (StripLayer& layer : step.run.layers) layer.position += first_new;
@@ -157,23 +172,9 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   return kept;
 }
 
-// Whether what followers read has been made: a constant may be unpacked behind the head, by a node
-// that runs in the first inference.
-bool Subgraph::HasAllReads(const PlannedStep& step) const {
-  const auto there = [this](int index) {
-    return index < 0 ||
-           graph_.tensors()[static_cast<size_t>(index)].allocation_type != kTfLitePersistentRo;
-  };
-  if (has_walked_) return true;
-  const StepRun& run = step.run;
-  return run.layers.empty() ? there(run.slopes) && there(run.addend)
-                            : std::all_of(step.reads.begin(), step.reads.end(),
-                                          [&](const StepRead& read) { return there(read.tensor); });
-}
-
 // Whether its nodes can run as one now.
 bool Subgraph::CanRunStep(PlannedStep* step) const {
-  if (interpreter_->wants_each_node() || !HasAllReads(*step)) return false;
+  if (interpreter_->wants_each_node() || (step->reads_ahead && !has_walked_)) return false;
   // Nodes between those of the step may read where a client has put its output.
   const bool has_gaps = step->nodes.back() - step->head >= static_cast<int>(step->nodes.size());
   if (has_gaps && !custom_allocations_.empty()) return false;

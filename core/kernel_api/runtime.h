@@ -175,7 +175,7 @@ struct StepRun {
   // Instead of all of that, but for the input, its margins and the output: layers that are computed
   // strip by strip, each of which reads what the one before it makes. The last makes `strip_rows`
   // rows at a time.
-  std::vector<StripLayer> layers = {};
+  std::vector<StripLayer> layers;
   int strip_rows = 0;
 };
 

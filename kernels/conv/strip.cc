@@ -83,7 +83,7 @@ class Layer {
       if (is_depthwise_) {
         depthwise_->Run(in, int64_t{batch} * rows() + row, scratch, out.Row(row));
       } else {
-        Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out.Row(row));
+        Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
       }
     }
   }
@@ -91,7 +91,10 @@ class Layer {
  private:
   int64_t Inside(int64_t row) const { return std::clamp<int64_t>(row, 0, shape_.y.input); }
 
-  void Multiply(const float* in, int64_t row, int64_t count, float* out) const {
+  // `count` rows from `row` of all batches on, which lie together; they begin with out_row of
+  // `out`.
+  void Multiply(const float* in, int64_t row, int64_t count, const RowRing<float>& out,
+                int64_t out_row) const {
     const int64_t width = shape_.x.output;
     const auto depth = static_cast<size_t>(shape_.depth);
     const auto epilogue = PartOf(tensors_.epilogue, row * width, 0);
@@ -102,7 +105,7 @@ class Layer {
                          bias_,
                          data_.float_range.low,
                          data_.float_range.high,
-                         out,
+                         out.Row(out_row),
                          static_cast<size_t>(shape_.output_channels),
                          epilogue ? &*epilogue : nullptr};
     const GemmPlan plan =
