@@ -125,7 +125,8 @@ struct RowRing {
   int64_t kept = 1;
   int64_t row_values = 0;
 
-  T* Row(int64_t y) const { return data + y % kept * row_values; }
+  // Whole images need no division, which would count for small ones.
+  T* Row(int64_t y) const { return data + (y < kept ? y : y % kept) * row_values; }
   // Rows from y on that lie one behind the other.
   int64_t RunFrom(int64_t y) const { return kept - y % kept; }
 };

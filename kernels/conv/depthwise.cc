@@ -24,12 +24,12 @@ ConvShape LaidDown(const ConvShape& shape) {
 // One row of the output, `row` of all batches.
 class FloatRow {
  public:
-  FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t row, char* scratch,
-           float* out)
+  FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
+           char* scratch, float* out)
       : rows_(rows),
         input_(input),
-        row_(row),
-        y_(static_cast<int>(row % rows.shape.y.output)),
+        row_(batch * rows.shape.y.output + y_row),
+        y_(y_row),
         inputs_(reinterpret_cast<const float**>(scratch)),
         out_(out) {
     const WindowAxis& y = rows.shape.y;
@@ -180,18 +180,20 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const int64_t row_values = DepthwiseRowValues(shape);
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
-    const int64_t first = row / shape.y.output * shape.y.input;
-    rows.Run({Data<float>(tensors.input) + first * input_values, shape.y.input, input_values}, row,
-             scratch.worker(worker), Data<float>(tensors.output) + row * row_values);
+    const int64_t batch = row / shape.y.output;
+    const float* const image = Data<float>(tensors.input) + batch * shape.y.input * input_values;
+    rows.Run({image, shape.y.input, input_values}, batch,
+             static_cast<int>(row - batch * shape.y.output), scratch.worker(worker),
+             Data<float>(tensors.output) + row * row_values);
   });
   return kTfLiteOk;
 }
 
 }  // namespace
 
-void DepthwiseRows::Run(const RowRing<const float>& input, int64_t row, char* scratch,
+void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int row, char* scratch,
                         float* out) const {
-  FloatRow(*this, input, row, scratch, out).Run();
+  FloatRow(*this, input, batch, row, scratch, out).Run();
 }
 
 constexpr ConvImplementation kDepthwiseFloat = {.name = "columns_float",

@@ -57,8 +57,9 @@ struct DepthwiseRows {
                         sizeof(void*));
   }
 
-  // Row `row` of all batches; `input` is of its batch. Called from several threads.
-  void Run(const RowRing<const float>& input, int64_t row, char* scratch, float* out) const;
+  // Row `row` of a batch, whose input is `input`. Called from several threads.
+  void Run(const RowRing<const float>& input, int64_t batch, int row, char* scratch,
+           float* out) const;
 };
 
 }  // namespace deputy

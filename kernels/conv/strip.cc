@@ -81,7 +81,7 @@ class Layer {
     for (int64_t row = first, count; row < last; row += count) {
       count = is_depthwise_ ? 1 : std::min({last - row, in.RunFrom(row), out.RunFrom(row)});
       if (is_depthwise_) {
-        depthwise_->Run(in, int64_t{batch} * rows() + row, scratch, out.Row(row));
+        depthwise_->Run(in, batch, static_cast<int>(row), scratch, out.Row(row));
       } else {
         Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
       }
