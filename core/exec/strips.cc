@@ -159,6 +159,7 @@ class Joiner {
 
   bool Fits(const std::vector<size_t>& chain, int rows) const {
     std::vector<const StripOffer*> offers;
+    offers.reserve(chain.size());
     for (size_t layer : chain) offers.push_back(&OfferOf(layer));
     return StripBytes(offers, rows) <= cache_bytes_;
   }
