@@ -12,8 +12,6 @@
 #include "kernels/conv/conv.h"
 
 #include "kernels/common/families.h"
-#include "kernels/conv/in_step.h"
-#include "kernels/conv/strip.h"
 
 namespace deputy {
 namespace {

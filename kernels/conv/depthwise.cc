@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/conv/depthwise_rows.h"
+#include "kernels/conv/depthwise.h"
 
 namespace deputy {
 namespace {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/conv/in_step.h"
-
+//
+// What a convolution computes in a step (core/kernel_api/step.h), for its implementations.
 #include <cstring>
+
+#include "kernels/conv/conv.h"
 
 namespace deputy {
 namespace {

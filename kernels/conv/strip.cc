@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/conv/strip.h"
-
+//
+// Layers that are computed strip by strip (core/exec/strips.h): float32 convolutions of 1x1 and
+// DEPTHWISE_CONV_2D, each with the functions that compute it alone.
 #include <array>
-#include <memory>
 #include <optional>
 
-#include "kernels/conv/depthwise_rows.h"
-#include "kernels/conv/in_step.h"
+#include "kernels/conv/depthwise.h"
 
 namespace deputy {
 namespace {
