@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -21,6 +22,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "core/base/cpu_cache.h"
 #include "tests/model_builder.h"
 #include "tests/npu_models.h"
 #include "tests/paths.h"
@@ -260,8 +262,34 @@ std::vector<uint8_t> OneStep() {
   return m.Finish();
 }
 
-TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
-  const std::vector<uint8_t> bytes = OneStep();
+// Layers that are computed strip by strip: y = 2 * x - 1 over 12x1 pixels of three channels, by 1x1
+// and a DEPTHWISE_CONV_2D that leaves things as they are.
+std::vector<uint8_t> Strips() {
+  deputy::ModelBuilder m;
+  const std::vector<int32_t> shape = {1, 12, 1, 3};
+  const int x = m.AddTensor(kTfLiteFloat32, shape, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {3, 1, 1, 3}, {2, 0, 0, 0, 2, 0, 0, 0, 2});
+  const int b = m.AddConstant<float>(kTfLiteFloat32, {3}, {-1, -1, -1});
+  std::vector<float> taps(27, 0.0f);
+  std::fill_n(taps.begin() + 12, 3, 1.0f);
+  const int middle = m.AddConstant<float>(kTfLiteFloat32, {1, 3, 3, 3}, taps);
+  const int zeros = m.AddConstant<float>(kTfLiteFloat32, {3}, {0, 0, 0});
+  const int c = m.AddTensor(kTfLiteFloat32, shape, "c");
+  const int y = m.AddTensor(kTfLiteFloat32, shape, "y");
+  const auto same = deputy::schema::Padding::SAME;
+  m.AddOp(kTfLiteBuiltinConv2d, {x, w, b}, {c},
+          deputy::schema::CreateConv2DOptions(m.fbb(), same, 1, 1));
+  m.AddOp(kTfLiteBuiltinDepthwiseConv2d, {c, middle, zeros}, {y},
+          deputy::schema::CreateDepthwiseConv2DOptions(m.fbb(), same, 1, 1, 1));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Images of three channels and the width 1, of two heights one after the other: the second makes
+// the steps of the model anew. They must run with node 0 as their head in most lives.
+void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heights, int last_node,
+                float (*expected)(float x)) {
   int lives_in_steps = 0;
   SweepEveryAllocation([&](Life* life, bool* right) {
     TfLiteModel* model = nullptr;
@@ -271,28 +299,29 @@ TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
     ok = ok && life->Step([&] {
       return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
     });
-    // The second shape makes the step anew.
-    for (int height : {2, 1}) {
+    for (int height : heights) {
       ok = ok && life->Step([&] {
         const int dims[] = {1, height, 1, 3};
         return TfLiteInterpreterResizeInputTensor(interpreter, 0, dims, 4) == kTfLiteOk;
       });
       ok = ok &&
            life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+      const size_t count = static_cast<size_t>(height) * 3;
+      const auto value = [](size_t i) { return static_cast<float>(i % 7) / 2 - 1; };
       ok = ok && life->Step([&] {
-        const float x[] = {1, -2, 3, 0.5f, 0, 1};
-        TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(interpreter, 0);
-        TfLiteTensorCopyFromBuffer(input, x, TfLiteTensorByteSize(input));
+        auto* const input =
+            static_cast<float*>(TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0)));
+        for (size_t i = 0; i < count; ++i) input[i] = value(i);
         return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk;
       });
       if (!ok) break;
-      const float expected[] = {2, -2, 8, 0.5f, 0, 2};
-      const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
-      *right &= memcmp(TfLiteTensorData(output), expected, TfLiteTensorByteSize(output)) == 0;
+      const auto* const output = static_cast<const float*>(
+          TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
+      for (size_t i = 0; i < count; ++i) *right &= output[i] == expected(value(i));
     }
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
-    if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 2, &run) == kTfLiteOk) {
+    if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, last_node, &run) == kTfLiteOk) {
       lives_in_steps += run.step_head == 0;
     }
     TfLiteInterpreterDelete(interpreter);
@@ -358,6 +387,17 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
     return ok;
   });
   EXPECT_GT(lives_in_steps, 30);
+}
+
+TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
+  SweepSteps(OneStep(), {2, 1}, 2, [](float x) { return std::max(0.0f, 2 * x - 1) + x; });
+}
+
+TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
+  // A strip of one row takes 48 bytes, and what lies between 144.
+  deputy::OverrideSecondLevelCache(48);
+  SweepSteps(Strips(), {12, 15}, 1, [](float x) { return 2 * x - 1; });
+  deputy::OverrideSecondLevelCache(0);
 }
 
 // Subgraph 0: z = a + b; subgraph 1: q = s * s; a signature over each.

@@ -77,7 +77,8 @@ std::vector<size_t> PlainOffsets(const std::vector<BlockRequest>& requests, size
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     const auto key = [&](size_t i) {
       const BlockRequest& r = requests[i];
-      return std::tuple(r.fixed_offset == kNoOffset, SIZE_MAX - r.bytes, r.first, i);
+      return std::tuple(r.fixed_offset == kNoOffset, r.fixed_offset == kNoOffset && r.idle,
+                        SIZE_MAX - r.bytes, r.first, i);
     };
     return key(a) < key(b);
   });
@@ -111,7 +112,7 @@ std::vector<BlockRequest> RandomRequests(std::mt19937* random) {
   auto below = [&](int n) { return static_cast<int>((*random)() % static_cast<unsigned>(n)); };
   const int count = below(24), steps = 1 + below(20), longest = 1 + below(steps);
   const int largest = 1 << below(14);
-  const bool some_fixed = below(4) == 0, some_last = below(2) == 0;
+  const bool some_fixed = below(4) == 0, some_last = below(2) == 0, some_idle = below(4) == 0;
   std::vector<BlockRequest> requests(count);
   size_t fixed_end = 0;
   for (BlockRequest& request : requests) {
@@ -119,6 +120,7 @@ std::vector<BlockRequest> RandomRequests(std::mt19937* random) {
     request.first = below(steps);
     request.last = request.first + below(longest);
     if (some_last && below(3) == 0) request = {request.bytes, 0, INT_MAX};
+    request.idle = some_idle && below(3) == 0;
     if (some_fixed && below(4) == 0) {
       request.fixed_offset = fixed_end + static_cast<size_t>(below(3)) * 64;
       fixed_end = request.fixed_offset + (request.bytes + 63) / 64 * 64;
@@ -201,6 +203,16 @@ TEST(Planner, places_others_around_fixed_blocks) {
   ASSERT_TRUE(PlanMemory(requests, 64, &plan));
   EXPECT_THAT(plan.offsets, ElementsAre(128, 0, 0, 192, 0));
   EXPECT_EQ(plan.total_bytes, 448u);
+}
+
+TEST(Planner, places_idle_blocks_last) {
+  std::vector<BlockRequest> requests = {{400, 0, 2}, {100, 0, 1}, {100, 1, 3}, {60, 2, 3}};
+  requests[0].idle = requests[3].idle = true;
+  MemoryPlan plan;
+  ASSERT_TRUE(PlanMemory(requests, 1, &plan));
+  EXPECT_THAT(plan.offsets, ElementsAre(200, 0, 100, 0));
+  EXPECT_EQ(plan.busy_bytes, 200u);
+  EXPECT_EQ(plan.total_bytes, 600u);
 }
 
 TEST(Planner, leaves_empty_blocks_out) {

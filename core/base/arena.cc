@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/small_pages.h"
+
 namespace deputy {
 namespace {
 
@@ -38,7 +40,8 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
     requests.push_back({.bytes = guarded,
                         .first = slot.lifetime.first,
                         .last = slot.lifetime.last,
-                        .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset});
+                        .fixed_offset = placed ? slots_[tensor].offset - guard_bytes_ : kNoOffset,
+                        .idle = slot.idle});
     owners.push_back(static_cast<int>(tensor));
   }
   MemoryPlan plan;
@@ -47,6 +50,9 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   const size_t total = std::max(plan.total_bytes, kept_bytes);
   const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
   if (!block_.Reserve(total, kept, limits)) return false;
+  if (plan.busy_bytes < total && block_.size() > old_size) {
+    UseSmallPages(block_.data() + plan.busy_bytes, block_.size() - plan.busy_bytes);
+  }
   // Tensors are compared before they are written.
   if (guard_bytes_ > 0 && block_.size() > old_size) {
     memset(block_.data() + kept, kFreshByte, block_.size() - kept);

@@ -37,6 +37,8 @@ class Arena {
     // The tensor whose place it takes, which has none itself, is as large, and lives at least as
     // long; -1: a place of its own.
     int owner = -1;
+    // Hardly ever touched; counts for the owner.
+    bool idle = false;
   };
 
   // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that

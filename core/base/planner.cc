@@ -254,7 +254,7 @@ class Placer {
   size_t looks_ = 0;
 };
 
-// Fixed blocks first, then by size, then by time; the index makes it a total order.
+// Fixed blocks first, idle ones last, then by size, then by time; the index makes it a total order.
 std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
   std::vector<int> order(requests.size());
   std::iota(order.begin(), order.end(), 0);
@@ -262,6 +262,7 @@ std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
     const BlockRequest &x = requests[a], &y = requests[b];
     const bool x_fixed = x.fixed_offset != kNoOffset, y_fixed = y.fixed_offset != kNoOffset;
     if (x_fixed != y_fixed) return x_fixed;
+    if (!x_fixed && x.idle != y.idle) return y.idle;
     if (x.bytes != y.bytes) return x.bytes > y.bytes;
     if (x.first != y.first) return x.first < y.first;
     return a < b;
@@ -292,6 +293,7 @@ bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, Memory
     if (!end) return false;
     plan.offsets[block] = offset;
     plan.total_bytes = std::max(plan.total_bytes, *end);
+    if (!request.idle) plan.busy_bytes = std::max(plan.busy_bytes, *end);
     placer.Place({offset, *end}, first, last);
   }
   *out_plan = std::move(plan);

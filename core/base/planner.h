@@ -21,11 +21,14 @@ struct BlockRequest {
   int last = 0;
   // An offset that is already given away (its data must survive) or kNoOffset.
   size_t fixed_offset = kNoOffset;
+  // Hardly ever touched: it goes where the others leave room, or behind them.
+  bool idle = false;
 };
 
 struct MemoryPlan {
   std::vector<size_t> offsets;  // one per request; 0 for empty blocks
   size_t total_bytes = 0;
+  size_t busy_bytes = 0;  // up to the end of the last block that is not idle
 };
 
 // False when the sizes overflow. `alignment` is a power of two; every offset is a multiple of it.

@@ -21,6 +21,10 @@ bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
 
+bool IsUnwritten(const PlannedStep& step, int tensor) {
+  return std::find(step.unwritten.begin(), step.unwritten.end(), tensor) != step.unwritten.end();
+}
+
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
 }  // namespace
@@ -276,9 +280,13 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     bring_to_life(node.temporaries, position);
     // In a step inputs are read and outputs written when its head runs. Nothing dies earlier for
     // that: a step can still run node by node.
-    if (const PlannedStep* const step = steps_.At(position)) {
-      keep_alive(node.inputs, step->head);
-      bring_to_life(node.outputs, step->head);
+    const PlannedStep* const step = steps_.At(position);
+    if (step == nullptr) continue;
+    for (const TfLiteIntArray* tensors : {node.inputs, node.outputs}) {
+      for (int index : IndicesOf(tensors)) {
+        if (index < 0 || !lifetimes[index].used() || IsUnwritten(*step, index)) continue;
+        lifetimes[index].Include(step->head);
+      }
     }
   }
   // What the caller writes or reads, and what survives an inference, never shares memory.
@@ -359,7 +367,21 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
   KeepOwners(lifetimes, &slots);
   const std::vector<InPlaceNode> nodes = InPlaceNodes(first_new, last_prepared);
   if (!nodes.empty()) ShareInPlace(nodes, UnsharedTensors(), &slots);
+  MarkIdle(first_new, last_prepared, &slots);
   return slots;
+}
+
+// What steps do not write is touched only where their nodes run one by one.
+void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const {
+  for (int position = first_new; position <= last_prepared; ++position) {
+    const PlannedStep* const step = steps_.HeadedBy(position);
+    if (step == nullptr) continue;
+    for (int tensor : step->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
+  }
+  for (size_t i = 0; i < slots->size(); ++i) {
+    const Arena::Slot& slot = (*slots)[i];
+    if (slot.owner >= 0 && !slot.idle) (*slots)[static_cast<size_t>(slot.owner)].idle = false;
+  }
 }
 
 TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {

@@ -71,6 +71,11 @@ bool StepFits(std::span<const StepRead> reads, int output,
 // A step in a plan, whose nodes are positions of it.
 struct PlannedStep : Step {
   std::vector<StepRead> reads;
+  // What its nodes make and it does not write, in steps with layers (core/exec/strips.h).
+  std::vector<int> unwritten;
+  // A constant that it reads is unpacked behind the head, by a node that runs in the first
+  // inference: then nodes run one by one.
+  bool reads_ahead = false;
   // What was found when it was last looked at: it holds while its tensors are where they were.
   std::vector<const void*> places;  // of the output and of what is read; empty: not yet
   bool fits = false;
@@ -85,6 +90,10 @@ class PlanSteps {
 
   // The step whose head is there, or null.
   PlannedStep* HeadedBy(int position);
+  const PlannedStep* HeadedBy(int position) const {
+    const PlannedStep* const step = At(position);
+    return step != nullptr && step->head == position ? step : nullptr;
+  }
   // The step of which a node is there, or null.
   const PlannedStep* At(int position) const;
 

@@ -272,6 +272,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // What the arena shall hold: nodes from `first_new` on are laid out for the first time.
   std::vector<Arena::Slot> ArenaSlots(int first_new, int last_prepared,
                                       const std::vector<Lifetime>& lifetimes) const;
+  void MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const;
   void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
   // What the in-place pass leaves alone, and the nodes that it looks at.
   std::vector<bool> UnsharedTensors() const;
@@ -291,7 +292,6 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
   bool TakesPart(int node_index) const;
   bool StepFitsNow(PlannedStep* step) const;
-  bool HasAllReads(const StepRun& run) const;
   bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
   // True: the node at `position` need not run now, the head behind it does its work.

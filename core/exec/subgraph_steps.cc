@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/cpu_cache.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/row_steps.h"
+#include "core/exec/strips.h"
 #include "core/exec/subgraph.h"
 #include "core/exec/subsampling.h"
 
@@ -25,6 +27,17 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
     if (__builtin_mul_overflow(elements, extent, &elements)) return -1;
   }
   return elements;
+}
+
+// By tensor: the node that makes it, or -1.
+std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors) {
+  std::vector<int> makers(tensors, -1);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int output : nodes[n].outputs) {
+      if (output >= 0) makers[static_cast<size_t>(output)] = static_cast<int>(n);
+    }
+  }
+  return makers;
 }
 
 }  // namespace
@@ -100,18 +113,29 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   const std::vector<StepTensor> tensors = StepTensors();
   std::vector<Step> steps = FindSteps(nodes, tensors);
   SubsampleSteps(nodes, tensors, &steps);
+  JoinStrips(nodes, tensors, SecondLevelCacheBytes(), &steps);
   AddRowSteps(nodes, tensors, &steps);
+  const std::vector<int> makers = MakersOf(nodes, tensors.size());
   for (Step& step : steps) {
     PlannedStep planned;
-    const bool by_rows = !step.run.rows.ops.empty();
-    planned.reads = by_rows ? RowReadsOf(step.run.rows, nodes)
-                            : ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    if (!step.run.rows.ops.empty()) {
+      planned.reads = RowReadsOf(step.run.rows, nodes);
+    } else if (!step.run.layers.empty()) {
+      planned.reads = ReadsOfLayers(step.run, nodes, tensors);
+      planned.unwritten = UnwrittenBy(step, nodes);
+    } else {
+      planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+    }
+    planned.reads_ahead = std::any_of(
+        planned.reads.begin(), planned.reads.end(),
+        [&](const StepRead& read) { return makers[static_cast<size_t>(read.tensor)] > step.head; });
     planned.places.reserve(planned.reads.size() + 1);
     for (RowOp& op : step.run.rows.ops) {
       const int position = op.node + first_new;
       op.node = graph_.plan()[static_cast<size_t>(position)];
     }
     for (int& node : step.nodes) node += first_new;
+    for (StripLayer& layer : step.run.layers) layer.position += first_new;
     step.head += first_new;
     static_cast<Step&>(planned) = std::move(step);
     steps_.Add(std::move(planned), graph_.plan().size());
@@ -145,6 +169,8 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   for (const StepRead& read : step.reads) {
     if (!read.in_place) kept.push_back(read.tensor);
   }
+  // Their memory is not kept from the head on.
+  kept.insert(kept.end(), step.unwritten.begin(), step.unwritten.end());
   for (int between = step.head + 1; between < position; ++between) {
     const PlannedStep* const in = steps_.At(between);
     if (in == &step) continue;
@@ -159,16 +185,6 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   return kept;
 }
 
-// Whether what followers read has been made: a constant may be unpacked behind the head, by a node
-// that runs in the first inference.
-bool Subgraph::HasAllReads(const StepRun& run) const {
-  const auto there = [this](int index) {
-    return index < 0 ||
-           graph_.tensors()[static_cast<size_t>(index)].allocation_type != kTfLitePersistentRo;
-  };
-  return has_walked_ || (there(run.slopes) && there(run.addend));
-}
-
 // Nodes between those of the step may read where a client has put its output, or write where one
 // has put what the step reads.
 bool Subgraph::MeetsClients(const PlannedStep& step) const {
@@ -178,7 +194,7 @@ bool Subgraph::MeetsClients(const PlannedStep& step) const {
 
 // Whether its nodes can run as one now.
 bool Subgraph::CanRunStep(PlannedStep* step) const {
-  if (interpreter_->wants_each_node() || !HasAllReads(step->run)) return false;
+  if (interpreter_->wants_each_node() || (step->reads_ahead && !has_walked_)) return false;
   if (MeetsClients(*step)) return false;
   for (int position : step->nodes) {
     // Prepared again without success, or in somebody else's hands.
@@ -237,6 +253,9 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
   }
   PixelStride& left_out = subsampled_[static_cast<size_t>(step->run.output)];
   left_out = {};
+  for (StripLayer& layer : step->run.layers) {
+    layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);
+  }
   running_step_ = as_one ? &step->run : nullptr;
   const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(step->head)]);
   running_step_ = nullptr;

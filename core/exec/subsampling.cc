@@ -61,7 +61,8 @@ class Subsampler {
       Step* const step = step_of[n] < 0 ? nullptr : &(*steps)[static_cast<size_t>(step_of[n])];
       if (can && step == nullptr) {
         const int head = static_cast<int>(n);
-        layers_.push_back({.head = head, .nodes = {head}, .run = {.output = node.outputs[0]}});
+        layers_.push_back({.head = head, .nodes = {head}, .run = {}});
+        layers_.back().run.output = node.outputs[0];
       } else if (step != nullptr && step->head == static_cast<int>(n)) {
         (can ? layers_ : others_).push_back(std::move(*step));
       }

@@ -121,6 +121,18 @@ struct StepScales {
   int32_t zero_point = 0;
 };
 
+// A layer of images whose output can be computed row by row, for layers that are computed strip by
+// strip (core/exec/strips.h).
+struct StripOffer {
+  int batches = 0, rows = 0;  // of the output; no rows: it cannot
+  size_t row_bytes = 0;       // of the output
+  int64_t reach = 1;          // rows of input 0 that one of the output reads
+  int stride = 1;             // from one row of the output to the next
+
+  // The rows of input 0 that so many neighbours read.
+  int64_t InputRows(int64_t count) const { return (count - 1) * stride + reach; }
+};
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
@@ -137,11 +149,15 @@ struct StepOffer {
   // are `stride` apart there.
   bool subsamples = false, pointwise = false;
   PixelStride stride = {};
+  StripOffer strip = {};  // kHead
   // kPad.
   StepMargins margins = {};
   // Whatever the role.
   RowOffer by_rows = {};
 };
+
+struct StripLayer;
+inline constexpr int kMostStripLayers = 8;
 
 // What the head of a step computes, in this order; tensors by index, -1 where there is none.
 struct StepRun {
@@ -161,6 +177,17 @@ struct StepRun {
   PixelStride input_stride = {}, output_stride = {};
   // Of a step by rows, which has none of the above but the output.
   RowProgram rows = {};
+  // Instead of all of that, but for the input, its margins and the output: layers that are computed
+  // strip by strip, each of which reads what the one before it makes. The last makes `strip_rows`
+  // rows at a time.
+  std::vector<StripLayer> layers;
+  int strip_rows = 0;
+};
+
+struct StripLayer {
+  int position = -1;           // in the plan
+  TfLiteNode* node = nullptr;  // in invoke
+  StepRun run;
 };
 
 class Runtime {

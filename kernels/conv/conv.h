@@ -114,6 +114,43 @@ struct ConvData {
   }
 };
 
+inline ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
+  return {Input(context, node, 0), DataOf<ConvData>(node).dense_filter.Of(Input(context, node, 1)),
+          Input(context, node, 2), Output(context, node, 0)};
+}
+
+// Rows of one image: all of them, or the last `kept`, each in the place of the one `kept` before.
+template <typename T>
+struct RowRing {
+  T* data = nullptr;
+  int64_t kept = 1;
+  int64_t row_values = 0;
+
+  // Whole images need no division, which would count for small ones.
+  T* Row(int64_t y) const { return data + (y < kept ? y : y % kept) * row_values; }
+  // Rows from y on that lie one behind the other.
+  int64_t RunFrom(int64_t y) const { return kept - y % kept; }
+};
+
+// RAII guard: the node's data and tensors are those of its step. In in_step.cc.
+class InStep {
+ public:
+  InStep(const TfLiteContext* context, const StepRun& step, ConvData* data, ConvTensors* tensors);
+  ~InStep();
+  InStep(const InStep&) = delete;
+  InStep& operator=(const InStep&) = delete;
+
+ private:
+  template <typename T>
+  void Gather(const StepRun& step, TfLiteTensor* output, const T** addend) const;
+
+  ConvData* const data_;
+  const WindowAxis y_, x_;
+  const FloatRange range_;
+  EpilogueF32 epilogue_;
+  AddendS8 addend_ = {};
+};
+
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
 // function(row of all batches, worker).
 template <typename Function>
@@ -145,6 +182,11 @@ extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
+// strip.cc: layers that are computed strip by strip (core/exec/strips.h). What a node that has
+// chosen its implementation can be there, and the layers of a step, for the node that is its head.
+StripOffer StripOfferOf(const ConvData& data);
+TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
+
 // depthwise.cc and depthwise_int8.cc: row by row.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8;
 

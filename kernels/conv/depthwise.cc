@@ -21,65 +21,15 @@ ConvShape LaidDown(const ConvShape& shape) {
   return laid;
 }
 
-// Weights and bias repeated for vectors that span pixels.
-struct FlatWeights {
-  // Lanes of the widest vectors.
-  static constexpr int kLanes = 16;
-
-  static int Period(const ConvShape& shape) { return FlatPeriod(shape, kLanes, 4 * kLanes); }
-  static size_t Values(const ConvShape& shape) {
-    return static_cast<size_t>(Period(shape)) * (DepthwiseTaps(shape) + 1);
-  }
-
-  int period;
-  const float* weights;  // [taps][period]
-  const float* bias;     // [period]
-
-  // `room` holds Values().
-  FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* room)
-      : period(Period(shape)), weights(room), bias(room) {
-    if (period == 0) return;
-    const size_t taps = DepthwiseTaps(shape), channels = static_cast<size_t>(shape.output_channels);
-    for (size_t tap = 0; tap < taps; ++tap, room += period) {
-      Repeat(from + tap * channels, channels, room);
-    }
-    Repeat(from_bias, channels, room);
-    bias = room;
-  }
-
- private:
-  void Repeat(const float* values, size_t count, float* out) const {
-    for (int i = 0; i < period; i += static_cast<int>(count)) std::copy_n(values, count, out + i);
-  }
-};
-
-// What the rows of a convolution have in common.
-struct FloatRows {
-  const ConvShape& shape;
-  const CpuKernels& cpu;
-  const float* input;
-  const float* weights;
-  const float* bias;
-  FloatRange range;
-  Interior interior;
-  FlatWeights flat;
-  const EpilogueF32* epilogue;  // of all pixels; null: none
-
-  // Two pointers per row of the filter.
-  static size_t ScratchBytes(const ConvShape& shape) {
-    return AlignedBytes(2 * static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
-                        sizeof(void*));
-  }
-};
-
 // One row of the output, `row` of all batches.
 class FloatRow {
  public:
-  FloatRow(const FloatRows& rows, int64_t row, char* scratch, float* out)
+  FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
+           char* scratch, float* out)
       : rows_(rows),
-        row_(row),
-        y_(static_cast<int>(row % rows.shape.y.output)),
-        batch_(row / rows.shape.y.output),
+        input_(input),
+        row_(batch * rows.shape.y.output + y_row),
+        y_(y_row),
         inputs_(reinterpret_cast<const float**>(scratch)),
         out_(out) {
     const WindowAxis& y = rows.shape.y;
@@ -114,7 +64,8 @@ class FloatRow {
     const int64_t ix = x.Start(column) + int64_t{first_tap} * x.dilation;
     for (int i = 0; i < count_; ++i) {
       const int64_t ky = first_ + i;
-      inputs_[i] = rows_.shape.Pixel(rows_.input, batch_, y.Start(y_) + ky * y.dilation, ix);
+      inputs_[i] =
+          input_.Row(y.Start(y_) + ky * y.dilation) + ix * int64_t{rows_.shape.input_channels};
       weights_[i] = weights + (ky * x.filter + first_tap) * channels;
     }
   }
@@ -186,10 +137,10 @@ class FloatRow {
     return static_cast<size_t>(pixels) * static_cast<size_t>(rows_.shape.output_channels);
   }
 
-  const FloatRows& rows_;
+  const DepthwiseRows& rows_;
+  const RowRing<const float>& input_;
   int64_t row_;
   int y_;
-  int64_t batch_;
   int first_, count_;  // rows of the filter that lie inside the input
   const float** inputs_;
   const float** weights_;
@@ -203,7 +154,7 @@ bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
 
 size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
   const ConvShape shape = LaidDown(data.shape);
-  return WorkerScratch(FloatRows::ScratchBytes(shape), workers) +
+  return WorkerScratch(DepthwiseRows::ScratchBytes(shape), workers) +
          AlignedBytes(FlatWeights::Values(shape) * sizeof(float));
 }
 
@@ -214,27 +165,36 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   if (!flat.Acquire(context, FlatWeights::Values(shape) * sizeof(float))) {
     return TensorError(context, tensors.filter, "out of memory for a copy");
   }
-  DEPUTY_TRY(AcquireDepthwiseScratch(context, FloatRows::ScratchBytes(shape), tensors, &scratch));
+  DEPUTY_TRY(
+      AcquireDepthwiseScratch(context, DepthwiseRows::ScratchBytes(shape), tensors, &scratch));
   const float* const weights = Data<float>(tensors.filter);
   const float* const bias = Data<float>(tensors.bias);
-  const FloatRows rows = {shape,
-                          cpu,
-                          Data<float>(tensors.input),
-                          weights,
-                          bias,
-                          data->float_range,
-                          Interior(shape.x),
-                          FlatWeights(shape, weights, bias, flat.as<float>()),
-                          tensors.epilogue};
+  const DepthwiseRows rows = {shape,
+                              cpu,
+                              weights,
+                              bias,
+                              data->float_range,
+                              Interior(shape.x),
+                              FlatWeights(shape, weights, bias, flat.as<float>()),
+                              tensors.epilogue};
   const int64_t row_values = DepthwiseRowValues(shape);
+  const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
-    FloatRow(rows, row, scratch.worker(worker), Data<float>(tensors.output) + row * row_values)
-        .Run();
+    const int64_t batch = row / shape.y.output;
+    const float* const image = Data<float>(tensors.input) + batch * shape.y.input * input_values;
+    rows.Run({image, shape.y.input, input_values}, batch,
+             static_cast<int>(row - batch * shape.y.output), scratch.worker(worker),
+             Data<float>(tensors.output) + row * row_values);
   });
   return kTfLiteOk;
 }
 
 }  // namespace
+
+void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int row, char* scratch,
+                        float* out) const {
+  FloatRow(*this, input, batch, row, scratch, out).Run();
+}
 
 constexpr ConvImplementation kDepthwiseFloat = {.name = "columns_float",
                                                 .accepts = &IsFloat,

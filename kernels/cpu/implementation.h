@@ -55,6 +55,8 @@ class Choice {
   }
 
   const char* name() const { return chosen_->name; }
+  bool Is(const Row& row) const { return chosen_ == &row; }
+  const CpuKernels& cpu() const { return *cpu_; }
   bool fuses() const { return chosen_->fuses; }
   bool subsamples() const { return chosen_->subsamples; }
   TfLiteStatus Pack(TfLiteContext* context, Data* data, const Tensors& tensors) const {

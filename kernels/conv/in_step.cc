@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a convolution computes in a step (core/kernel_api/step.h), for its implementations.
+#include <cstring>
+
+#include "kernels/conv/conv.h"
+
+namespace deputy {
+namespace {
+
+EpilogueF32 EpilogueOf(const TfLiteContext* context, const StepRun& step) {
+  EpilogueF32 epilogue;
+  if (step.addend >= 0) {
+    const TfLiteTensor* const addend = &context->tensors[step.addend];
+    epilogue.addend = Data<float>(addend);
+    epilogue.addend_columns = addend->dims->data[addend->dims->size - 1];
+    epilogue.addend_stride = static_cast<size_t>(epilogue.addend_columns);
+    epilogue.low = step.sum_low;
+    epilogue.high = step.sum_high;
+  }
+  if (step.curve == StepRole::kPrelu) {
+    epilogue.curve = EpilogueF32::Curve::kPrelu;
+    epilogue.slopes = Data<float>(&context->tensors[step.slopes]);
+  } else if (step.curve == StepRole::kHardSwish) {
+    epilogue.curve = EpilogueF32::Curve::kHardSwish;
+  }
+  return epilogue;
+}
+
+AddendS8 AddendOf(const TfLiteContext* context, const StepRun& step) {
+  if (step.addend < 0) return {};
+  const StepScales& scales = step.scales;
+  return {Data<int8_t>(&context->tensors[step.addend]),
+          {scales.factors[0],
+           scales.factors[1],
+           scales.offset,
+           {step.sum_low, step.sum_high},
+           scales.zero_point}};
+}
+
+// Brings the addend to where the output's pixels will be: in place, where it lies there.
+template <typename T>
+const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T* addend,
+                      T* const first) {
+  T* out = first;
+  const auto channels = static_cast<size_t>(shape.output_channels);
+  const auto width = static_cast<size_t>(shape.x.output);
+  const auto rows = static_cast<size_t>(shape.y.output);
+  for (size_t batch = 0; batch < static_cast<size_t>(shape.batches); ++batch) {
+    for (size_t y = 0; y < rows; y += static_cast<size_t>(stride.y)) {
+      const T* const row = addend + (batch * rows + y) * width * channels;
+      for (size_t x = 0; x < width; x += static_cast<size_t>(stride.x), out += channels) {
+        std::memmove(out, row + x * channels, channels * sizeof(T));
+      }
+    }
+  }
+  return first;
+}
+
+void TakeOff(int before, int behind, WindowAxis* axis) {
+  axis->input -= before + behind;
+  axis->before += before;
+}
+
+void Subsample(const StepRun& step, ConvShape* shape) {
+  shape->y.input = step.input_stride.rows(shape->y.input);
+  shape->x.input = step.input_stride.columns(shape->x.input);
+  shape->y.output = step.output_stride.rows(shape->y.output);
+  shape->x.output = step.output_stride.columns(shape->x.output);
+  shape->y.stride = shape->y.stride * step.output_stride.y / step.input_stride.y;
+  shape->x.stride = shape->x.stride * step.output_stride.x / step.input_stride.x;
+}
+
+}  // namespace
+
+InStep::InStep(const TfLiteContext* context, const StepRun& step, ConvData* data,
+               ConvTensors* tensors)
+    : data_(data), y_(data->shape.y), x_(data->shape.x), range_(data->float_range) {
+  if (step.input >= 0) {
+    tensors->input = &context->tensors[step.input];
+    TakeOff(step.margins.top, step.margins.bottom, &data->shape.y);
+    TakeOff(step.margins.left, step.margins.right, &data->shape.x);
+  }
+  const FloatRange also = {step.low, step.high};
+  data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
+  tensors->output = &context->tensors[step.output];
+  if (data->form == WeightsForm::kFloat) {
+    epilogue_ = EpilogueOf(context, step);
+    Gather(step, tensors->output, &epilogue_.addend);
+    const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
+    tensors->epilogue = any ? &epilogue_ : nullptr;
+  } else {
+    addend_ = AddendOf(context, step);
+    Gather(step, tensors->output, &addend_.values);
+    tensors->addend = addend_.values != nullptr ? &addend_ : nullptr;
+  }
+  Subsample(step, &data->shape);
+}
+InStep::~InStep() {
+  data_->shape.y = y_;
+  data_->shape.x = x_;
+  data_->float_range = range_;
+}
+
+template <typename T>
+void InStep::Gather(const StepRun& step, TfLiteTensor* output, const T** addend) const {
+  if (!step.output_stride.any() || *addend == nullptr) return;
+  *addend = GatherAddend(data_->shape, step.output_stride, *addend, Data<T>(output));
+}
+
+}  // namespace deputy

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers that are computed strip by strip (core/exec/strips.h): float32 convolutions of 1x1 and
+// DEPTHWISE_CONV_2D, each with the functions that compute it alone.
+#include <array>
+#include <optional>
+
+#include "kernels/conv/depthwise.h"
+
+namespace deputy {
+namespace {
+
+int64_t ReachOf(const WindowAxis& y) { return int64_t{y.filter - 1} * y.dilation + 1; }
+
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), 1, shape.output_channels, shape.depth};
+}
+
+// One of the layers.
+class Layer {
+ public:
+  Layer(TfLiteContext* context, const StripLayer& layer)
+      : data_(DataOf<ConvData>(layer.node)),
+        tensors_(TensorsOf(context, layer.node)),
+        in_step_(context, layer.run, &data_, &tensors_),
+        shape_(data_.shape),
+        cpu_(data_.choice.cpu()),
+        is_depthwise_(data_.choice.Is(kDepthwiseFloat)) {}
+
+  const ConvTensors& tensors() const { return tensors_; }
+  int batches() const { return shape_.batches; }
+  int rows() const { return shape_.y.output; }
+  int64_t row_values() const { return int64_t{shape_.x.output} * shape_.output_channels; }
+  RowRing<const float> input(int batch) const {
+    const int64_t values = int64_t{shape_.x.input} * shape_.input_channels;
+    return {Data<float>(tensors_.input) + batch * shape_.y.input * values, shape_.y.input, values};
+  }
+  RowRing<float> output(int batch) const {
+    return {Data<float>(tensors_.output) + batch * rows() * row_values(), rows(), row_values()};
+  }
+
+  // Rows of the input that `count` neighbours of the output read, wherever they are.
+  int64_t InputRows(int64_t count) const {
+    return std::min<int64_t>((count - 1) * shape_.y.stride + ReachOf(shape_.y), shape_.y.input);
+  }
+  // The rows [first, last) of the input that a row reads.
+  int64_t FirstInput(int64_t row) const { return Inside(shape_.y.Start(static_cast<int>(row))); }
+  int64_t LastInput(int64_t row) const {
+    return Inside(shape_.y.Start(static_cast<int>(row)) + ReachOf(shape_.y));
+  }
+
+  // What all workers share, and what each has for itself.
+  size_t SharedBytes() const {
+    const size_t values = is_depthwise_
+                              ? FlatWeights::Values(shape_)
+                              : static_cast<size_t>(shape_.output_channels) + kMaxTileColumns;
+    return AlignedBytes(values * sizeof(float));
+  }
+  size_t WorkerBytes() const { return is_depthwise_ ? DepthwiseRows::ScratchBytes(shape_) : 0; }
+
+  // Before rows are made; `room` has SharedBytes().
+  TfLiteStatus Begin(TfLiteContext* context, float* room) {
+    const float* const bias = Data<float>(tensors_.bias);
+    if (is_depthwise_) {
+      const float* const weights = Data<float>(tensors_.filter);
+      depthwise_.emplace(DepthwiseRows{shape_, cpu_, weights, bias, data_.float_range,
+                                       Interior(shape_.x), FlatWeights(shape_, weights, bias, room),
+                                       tensors_.epilogue});
+      return kTfLiteOk;
+    }
+    std::fill_n(std::copy_n(bias, shape_.output_channels, room), kMaxTileColumns, 0.0f);
+    bias_ = room;
+    packed_ = data_.matrix.FloatWeights(context, cpu_, MatrixOf(shape_), tensors_.filter);
+    return packed_ == nullptr ? kTfLiteError : kTfLiteOk;
+  }
+
+  // Rows [first, last) of the output. Called from several threads.
+  void Make(const RowRing<const float>& in, int batch, int64_t first, int64_t last, char* scratch,
+            const RowRing<float>& out) const {
+    for (int64_t row = first, count; row < last; row += count) {
+      count = is_depthwise_ ? 1 : std::min({last - row, in.RunFrom(row), out.RunFrom(row)});
+      if (is_depthwise_) {
+        depthwise_->Run(in, batch, static_cast<int>(row), scratch, out.Row(row));
+      } else {
+        Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
+      }
+    }
+  }
+
+ private:
+  int64_t Inside(int64_t row) const { return std::clamp<int64_t>(row, 0, shape_.y.input); }
+
+  // `count` rows from `row` of all batches on, which lie together; they begin with out_row of
+  // `out`.
+  void Multiply(const float* in, int64_t row, int64_t count, const RowRing<float>& out,
+                int64_t out_row) const {
+    const int64_t width = shape_.x.output;
+    const auto depth = static_cast<size_t>(shape_.depth);
+    const auto epilogue = PartOf(tensors_.epilogue, row * width, 0);
+    const GemmF32 job = {&cpu_,
+                         packed_,
+                         0,
+                         shape_.depth,
+                         bias_,
+                         data_.float_range.low,
+                         data_.float_range.high,
+                         out.Row(out_row),
+                         static_cast<size_t>(shape_.output_channels),
+                         epilogue ? &*epilogue : nullptr};
+    const GemmPlan plan =
+        PlanGemm(count * width, shape_.output_channels, shape_.depth, cpu_.gemm_f32.rows,
+                 cpu_.gemm_f32.columns, depth * sizeof(float), 1);
+    for (int task = 0; task < plan.tasks; ++task) {
+      RunGemmF32(job, plan, task, [&](int64_t pixel, int) -> RowBlock<float> {
+        return {in + pixel * shape_.depth, depth};
+      });
+    }
+  }
+
+  ConvData& data_;
+  ConvTensors tensors_;
+  const InStep in_step_;
+  const ConvShape& shape_;
+  const CpuKernels& cpu_;
+  const bool is_depthwise_;
+  std::optional<DepthwiseRows> depthwise_;
+  const PackedWeights<float>* packed_ = nullptr;
+  const float* bias_ = nullptr;
+};
+
+// The layers of a step, and where things lie in its scratch.
+class Strips {
+ public:
+  Strips(TfLiteContext* context, const StepRun& step) : rows_(step.strip_rows) {
+    for (const StripLayer& layer : step.layers) layers_[count_++].emplace(context, layer);
+    int64_t rows = rows_;
+    for (int n = count_ - 1; n >= 0; --n) {
+      shared_bytes_ += At(n).SharedBytes();
+      worker_bytes_ = std::max(worker_bytes_, At(n).WorkerBytes());
+      if (n == 0) break;
+      kept_[static_cast<size_t>(n - 1)] = rows = At(n).InputRows(rows);
+    }
+    for (int n = 0; n < count_ - 1; ++n) {
+      ring_[static_cast<size_t>(n)] = worker_bytes_;
+      worker_bytes_ +=
+          AlignedBytes(static_cast<size_t>(Kept(n) * At(n).row_values()) * sizeof(float));
+    }
+  }
+
+  TfLiteStatus Run(TfLiteContext* context) {
+    const int threads = ThreadCount(context);
+    Scratch shared, own;
+    if (!shared.Acquire(context, shared_bytes_) ||
+        !own.AcquireForWorkers(context, worker_bytes_, threads)) {
+      return TensorError(context, Last().tensors().output, "out of memory for strips");
+    }
+    char* room = shared.data();
+    for (int n = 0; n < count_; ++n) {
+      DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, reinterpret_cast<float*>(room)));
+      room += At(n).SharedBytes();
+    }
+    // Ranges of rows: the fewer there are, the fewer rows are made for two of them.
+    constexpr int kFewestRows = 8;
+    const int rows = Last().rows(), batches = Last().batches();
+    const int parts = threads <= 1 ? 1
+                                   : std::clamp((2 * threads + batches - 1) / batches, 1,
+                                                std::max(1, rows / kFewestRows));
+    ParallelFor(context, batches * parts, [&](int task, int worker) {
+      const int64_t part = task % parts;
+      MakeRows(task / parts, part * rows / parts, (part + 1) * rows / parts, own.worker(worker));
+    });
+    return kTfLiteOk;
+  }
+
+ private:
+  using Rows = std::array<int64_t, kMostStripLayers>;
+
+  const Layer& At(int n) const { return *layers_[static_cast<size_t>(n)]; }
+  const Layer& Last() const { return At(count_ - 1); }
+  int64_t Kept(int n) const { return kept_[static_cast<size_t>(n)]; }
+
+  RowRing<float> OutputOf(int n, int batch, char* scratch) const {
+    if (n == count_ - 1) return At(n).output(batch);
+    return {reinterpret_cast<float*>(scratch + ring_[static_cast<size_t>(n)]), Kept(n),
+            At(n).row_values()};
+  }
+
+  RowRing<const float> InputOf(int n, int batch, char* scratch) const {
+    if (n == 0) return At(n).input(batch);
+    const RowRing<float> made = OutputOf(n - 1, batch, scratch);
+    return {made.data, made.kept, made.row_values};
+  }
+
+  // Rows [first, last) of the last layer.
+  void MakeRows(int batch, int64_t first, int64_t last, char* scratch) const {
+    const size_t end = static_cast<size_t>(count_) - 1;
+    Rows made{}, needed{};  // by layer: the rows up to there
+    made[end] = first;
+    for (int64_t row = first; row < last; row += rows_) {
+      needed[end] = std::min<int64_t>(row + rows_, last);
+      for (size_t n = end; n > 0; --n) {
+        needed[n - 1] = layers_[n]->LastInput(needed[n] - 1);
+        // Rows that nobody reads are left out.
+        made[n - 1] = std::max(made[n - 1], layers_[n]->FirstInput(made[n]));
+      }
+      for (int n = 0; n < count_; ++n) {
+        int64_t& done = made[static_cast<size_t>(n)];
+        const int64_t upto = needed[static_cast<size_t>(n)];
+        if (upto <= done) continue;
+        At(n).Make(InputOf(n, batch, scratch), batch, done, upto, scratch,
+                   OutputOf(n, batch, scratch));
+        done = upto;
+      }
+    }
+  }
+
+  const int rows_;  // of the last layer, at a time
+  int count_ = 0;
+  std::array<std::optional<Layer>, kMostStripLayers> layers_;
+  std::array<int64_t, kMostStripLayers> kept_ = {};  // rows of each layer but the last
+  std::array<size_t, kMostStripLayers> ring_ = {};   // where they lie in a worker's scratch
+  size_t shared_bytes_ = 0, worker_bytes_ = 0;
+};
+
+}  // namespace
+
+StripOffer StripOfferOf(const ConvData& data) {
+  const ConvShape& shape = data.shape;
+  const bool pointwise = data.choice.Is(kGemmFloatConv) && shape.IsPointwise() && shape.groups == 1;
+  if ((!pointwise && !data.choice.Is(kDepthwiseFloat)) || shape.output_pixels() == 0) return {};
+  size_t row_bytes = 0;
+  if (!MultiplySizes(static_cast<size_t>(shape.x.output),
+                     static_cast<size_t>(shape.output_channels) * sizeof(float), &row_bytes)) {
+    return {};
+  }
+  return {.batches = shape.batches,
+          .rows = shape.y.output,
+          .row_bytes = row_bytes,
+          .reach = ReachOf(shape.y),
+          .stride = shape.y.stride};
+}
+
+TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step) {
+  for (const StripLayer& layer : step.layers) {
+    DEPUTY_TRY(
+        DataOf<ConvData>(layer.node).dense_filter.Ensure(context, Input(context, layer.node, 1)));
+  }
+  return Strips(context, step).Run(context);
+}
+
+}  // namespace deputy

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which layers are computed strip by strip, on plans made by hand: expectations are written down,
+// not computed.
+#include "core/exec/strips.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace deputy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Images of 40 rows of 10 bytes; the cache holds 100.
+constexpr size_t kCache = 100;
+StepOffer LayerOf(const StripOffer& strip) { return {.role = StepRole::kHead, .strip = strip}; }
+const StepOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
+const StepOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
+const StepOffer kHalf =
+    LayerOf({.batches = 1, .rows = 20, .row_bytes = 5, .reach = 3, .stride = 2});
+const StepOffer kOther = {.role = StepRole::kHead};  // cannot
+const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
+const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
+const StepOffer kPad = {.role = StepRole::kPad, .margins = {.top = 1}};
+const StepOffer kPadded = {.role = StepRole::kHead, .takes_margins = true, .strip = k3x3.strip};
+
+class Plan {
+ public:
+  explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 100, .channels = 5}) {}
+
+  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
+    for (int input : inputs) ++(*this)[input].readers;
+    arrays_.push_back(std::move(inputs));
+    arrays_.push_back({output});
+    offers_.push_back(offer);
+    return *this;
+  }
+  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  std::span<const StepTensor> tensors() const { return tensors_; }
+
+  std::vector<StepNode> nodes() const {
+    std::vector<StepNode> nodes;
+    for (size_t n = 0; n < offers_.size(); ++n) {
+      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
+    }
+    return nodes;
+  }
+  std::vector<Step> Find(size_t cache = kCache) const {
+    std::vector<Step> steps = FindSteps(nodes(), tensors_);
+    JoinStrips(nodes(), tensors_, cache, &steps);
+    return steps;
+  }
+  // The layers of each step that has some.
+  std::vector<std::vector<int>> Layers(size_t cache = kCache) const {
+    std::vector<std::vector<int>> layers;
+    for (const Step& step : Find(cache)) {
+      if (step.run.layers.empty()) continue;
+      layers.emplace_back();
+      for (const StripLayer& layer : step.run.layers) layers.back().push_back(layer.position);
+    }
+    return layers;
+  }
+
+ private:
+  std::vector<StepTensor> tensors_;
+  std::vector<std::vector<int>> arrays_;
+  std::vector<const StepOffer*> offers_;
+};
+
+// x -> 1x1 -> RELU -> 3x3 -> 1x1 -> + x.
+Plan Block() {
+  Plan plan(6);
+  plan.Node({0}, 1, &k1x1).Node({1}, 2, &kRelu).Node({2}, 3, &k3x3).Node({3}, 4, &k1x1);
+  return plan.Node({4, 0}, 5, &kSum);
+}
+
+TEST(JoinStrips, a_block_is_one_step) {
+  const Plan plan = Block();
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  const Step& step = steps[0];
+  EXPECT_EQ(step.head, 0);
+  EXPECT_THAT(step.nodes, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(step.run.output, 5);
+  EXPECT_EQ(step.run.addend, -1);
+  ASSERT_THAT(step.run.layers, SizeIs(3));
+  EXPECT_EQ(step.run.layers[0].run.high, 6);
+  EXPECT_EQ(step.run.layers[1].run.output, 3);
+  EXPECT_EQ(step.run.layers[2].run.addend, 0);
+  // Two rows take two of the last layer, two and four: 80 bytes; three 110.
+  EXPECT_EQ(step.run.strip_rows, 2);
+  EXPECT_THAT(UnwrittenBy(step, plan.nodes()), ElementsAre(1, 2, 3, 4));
+  const std::vector<StepRead> reads = ReadsOfLayers(step.run, plan.nodes(), plan.tensors());
+  ASSERT_THAT(reads, SizeIs(2));
+  for (const StepRead& read : reads) {
+    EXPECT_EQ(read.tensor, 0);
+    EXPECT_FALSE(read.in_place);
+  }
+}
+
+TEST(JoinStrips, the_cache_decides) {
+  // The first tensor has 400 bytes, and strips of one row take 30 to 50.
+  EXPECT_THAT(Block().Layers(133), ElementsAre(ElementsAre(0, 2, 3)));
+  EXPECT_THAT(Block().Layers(134), IsEmpty());
+  EXPECT_THAT(Block().Layers(50), ElementsAre(ElementsAre(0, 2, 3)));
+  EXPECT_THAT(Block().Layers(49), ElementsAre(ElementsAre(0, 2)));
+  EXPECT_THAT(Block().Layers(40), ElementsAre(ElementsAre(0, 2)));
+  EXPECT_THAT(Block().Layers(39), ElementsAre(ElementsAre(2, 3)));
+  EXPECT_THAT(Block().Layers(20), ElementsAre(ElementsAre(2, 3)));
+  EXPECT_THAT(Block().Layers(19), IsEmpty());
+  // What is small enough ends a chain.
+  Plan plan(4);
+  plan.Node({0}, 1, &k1x1).Node({1}, 2, &kHalf).Node({2}, 3, &k1x1);
+  EXPECT_THAT(plan.Layers(100), ElementsAre(ElementsAre(0, 1, 2)));
+  EXPECT_THAT(plan.Layers(101), ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(JoinStrips, what_others_read_is_written) {
+  Plan plan = Block();
+  ++plan[3].readers;
+  EXPECT_THAT(plan.Layers(), ElementsAre(ElementsAre(0, 2)));
+  ++plan[2].readers;
+  EXPECT_THAT(plan.Layers(), IsEmpty());
+}
+
+TEST(JoinStrips, fixed_tensors_and_other_layers_are_left_alone) {
+  Plan fixed = Block();
+  fixed[2].fixed = true;
+  EXPECT_THAT(fixed.Layers(), ElementsAre(ElementsAre(2, 3)));
+  Plan weights(6);
+  weights.Node({0, 4}, 1, &k1x1).Node({1, 5}, 2, &k3x3);
+  EXPECT_THAT(weights.Layers(), ElementsAre(ElementsAre(0, 1)));
+  weights[5].fixed = true;
+  EXPECT_THAT(weights.Layers(), IsEmpty());
+  Plan other(4);
+  other.Node({0}, 1, &k1x1).Node({1}, 2, &kOther).Node({2}, 3, &k1x1);
+  EXPECT_THAT(other.Layers(), IsEmpty());
+  // A node between that is no layer.
+  Plan between(4);
+  between.Node({0}, 1, &k1x1).Node({1}, 2, nullptr).Node({2}, 3, &k3x3);
+  EXPECT_THAT(between.Layers(), IsEmpty());
+}
+
+TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
+  // The summand is made between the layers; before them it is there.
+  Plan late(6);
+  late.Node({0}, 1, &k1x1).Node({0}, 2, nullptr).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
+  EXPECT_THAT(late.Layers(), IsEmpty());
+  Plan early(6);
+  early.Node({0}, 2, nullptr).Node({0}, 1, &k1x1).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
+  EXPECT_THAT(early.Layers(), ElementsAre(ElementsAre(1, 2)));
+  // Weights that are made once are there from the second inference on.
+  Plan lasting(6);
+  lasting.Node({0}, 1, &k1x1).Node({4}, 2, nullptr).Node({1, 2}, 3, &k3x3);
+  EXPECT_THAT(lasting.Layers(), IsEmpty());
+  lasting[2].lasting = true;
+  EXPECT_THAT(lasting.Layers(), ElementsAre(ElementsAre(0, 2)));
+}
+
+TEST(JoinStrips, a_layer_reads_around_the_pad_before_it) {
+  Plan plan(6);
+  plan.Node({0}, 1, &k1x1).Node({1}, 2, &kPad).Node({2}, 3, &kPadded);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
+  ASSERT_THAT(steps[0].run.layers, SizeIs(2));
+  EXPECT_EQ(steps[0].run.layers[1].run.input, 1);
+  EXPECT_EQ(steps[0].run.layers[1].run.margins.top, 1);
+  EXPECT_EQ(steps[0].run.input, -1);
+}
+
+TEST(JoinStrips, layers_that_leave_out_pixels_stay_alone) {
+  const Plan plan = Block();
+  std::vector<Step> steps = FindSteps(plan.nodes(), plan.tensors());
+  ASSERT_THAT(steps, SizeIs(2));
+  steps[0].run.output_stride = {2, 2};
+  JoinStrips(plan.nodes(), plan.tensors(), kCache, &steps);
+  ASSERT_THAT(steps, SizeIs(2));
+  EXPECT_THAT(steps[0].run.layers, IsEmpty());
+  EXPECT_EQ(steps[0].run.output_stride.y, 2);
+  EXPECT_THAT(steps[1].run.layers, SizeIs(2));
+}
+
+TEST(JoinStrips, a_chain_has_an_end) {
+  Plan plan(14);
+  for (int n = 0; n < 13; ++n) plan.Node({n}, n + 1, &k1x1);
+  EXPECT_THAT(plan.Layers(), ElementsAre(SizeIs(8), SizeIs(5)));
+  // So far apart that looking through it would take long.
+  Plan far(100);
+  far.Node({0}, 1, &k1x1);
+  for (int n = 0; n < kMaxStepSpan; ++n) far.Node({0}, n + 10, nullptr);
+  far.Node({1}, 2, &k3x3);
+  EXPECT_THAT(far.Layers(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace deputy
