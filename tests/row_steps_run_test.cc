@@ -500,6 +500,38 @@ TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
   EXPECT_TRUE(Outputs(t.get()) == Outputs(plain.get()));
 }
 
+// What a product reads that waits for another is not overwritten by a layer in between, whose ADD
+// would take over its memory.
+TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
+  ModelBuilder m;
+  const Shape shape = {1, 5, 24, 8}, scores = {1, 5, 24, 10};
+  const int x = m.AddTensor(kTfLiteFloat32, shape), k = m.AddTensor(kTfLiteFloat32, {1, 5, 8, 10});
+  const int q = m.AddTensor(kTfLiteFloat32, shape), s = m.AddTensor(kTfLiteFloat32, scores);
+  const int shares = m.AddTensor(kTfLiteFloat32, scores), c = m.AddTensor(kTfLiteFloat32, shape);
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 5, 24, 8}), z = m.AddTensor(kTfLiteFloat32, shape);
+  const int out = m.AddTensor(kTfLiteFloat32, shape);
+  std::vector<float> weights(64);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 5) - 2;
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {8, 1, 1, 8}, weights);
+  const int b = m.AddConstant<float>(kTfLiteFloat32, {8}, std::vector<float>(8, 0.5f));
+  m.AddOp(kTfLiteBuiltinTanh, {x}, {q});
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {q, k}, {s},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+  m.AddOp(kTfLiteBuiltinSoftmax, {s}, {shares}, schema::CreateSoftmaxOptions(m.fbb(), 1));
+  m.AddOp(kTfLiteBuiltinConv2d, {x, w, b}, {c},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::VALID, 1, 1));
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {shares, k}, {y},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, true));
+  m.AddOp(kTfLiteBuiltinAdd, {q, c}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinTanh, {z}, {out});
+  m.SetInputs({x, k});
+  m.SetOutputs({out, y});
+  const std::vector<uint8_t> model = m.Finish();
+  const Found found = RunGraph(model, true);
+  EXPECT_EQ(found.followers, 3);
+  EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
+}
+
 // A profiler that wants each node gets each, with what it makes, and none when it has gone.
 TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
   static std::vector<int64_t> nodes;

@@ -29,11 +29,11 @@ void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
   OfferStep(context, node, {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElements, 1}});
 }
 
-// Where a matrix would begin of which `part` holds elements from `first` on.
+// Where a matrix would begin of which `part` holds elements from `first` on; those before are never
+// read.
 template <typename T>
 T* WholeOf(T* part, int64_t first) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(part) -
-                              static_cast<uintptr_t>(first) * sizeof(T));
+  return part - first;
 }
 
 // run(BinaryRun) for runs of a node's two inputs that together are rows of its output.
