@@ -29,16 +29,33 @@ inline void CopyRun(const T* in, int64_t count, T* out) {
 
 namespace copy_runs {
 
+// Unrolled, since how fast a loop of a few bytes runs depends on where it lies in the instruction
+// cache.
 template <int64_t count, typename T>
 void OfLength(int64_t runs, const T* in, int64_t step_in, T* out, int64_t step_out) {
+#pragma GCC unroll 4
   for (int64_t i = 0; i < runs; ++i) std::copy_n(in + i * step_in, count, out + i * step_out);
+}
+
+// The same of so many bytes.
+template <int64_t bytes, typename T>
+bool OfBytes(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out, int64_t step_out) {
+  if constexpr (std::is_trivially_copyable_v<T> && bytes % sizeof(T) == 0) {
+    constexpr int64_t kCount = bytes / static_cast<int64_t>(sizeof(T));
+    if (count != kCount) return false;
+    OfLength<kCount>(runs, in, step_in, out, step_out);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace copy_runs
 
-// `runs` runs of `count` elements, which begin so many elements apart on either side.
+// `runs` runs of `count` elements, which begin so many elements apart on either side. Out of line:
+// broadcasting operators, of which there are hundreds, would have a copy each.
 template <typename T>
-void CopyRuns(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out, int64_t step_out) {
+[[gnu::noinline]] void CopyRuns(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out,
+                                int64_t step_out) {
   switch (count) {
     case 1:
       return copy_runs::OfLength<1>(runs, in, step_in, out, step_out);
@@ -48,6 +65,12 @@ void CopyRuns(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out,
       return copy_runs::OfLength<4>(runs, in, step_in, out, step_out);
     default:
       break;
+  }
+  if (copy_runs::OfBytes<32>(runs, count, in, step_in, out, step_out) ||
+      copy_runs::OfBytes<64>(runs, count, in, step_in, out, step_out) ||
+      copy_runs::OfBytes<128>(runs, count, in, step_in, out, step_out) ||
+      copy_runs::OfBytes<256>(runs, count, in, step_in, out, step_out)) {
+    return;
   }
   for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
 }
