@@ -11,7 +11,7 @@
 namespace deputy {
 namespace {
 
-constexpr int kSize = 2, kPixels = kSize * kSize;
+constexpr int kSize = 2;
 
 const WinogradS8Kernels& KernelsOf(const CpuKernels& cpu) { return *cpu.gemm_s8.winograd; }
 
