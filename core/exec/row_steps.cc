@@ -21,12 +21,10 @@ class RowPass {
  public:
   RowPass(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
           const std::vector<Step>& steps)
-      : nodes_(nodes), tensors_(tensors), maker_(tensors.size(), -1), taken_(nodes.size()) {
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      for (int tensor : nodes[n].outputs) {
-        if (tensor >= 0) maker_[static_cast<size_t>(tensor)] = static_cast<int>(n);
-      }
-    }
+      : nodes_(nodes),
+        tensors_(tensors),
+        maker_(MakersOf(nodes, tensors.size())),
+        taken_(nodes.size()) {
     for (const Step& step : steps) Take(step.nodes);
   }
 

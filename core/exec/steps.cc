@@ -18,12 +18,13 @@ class Pass {
   Pass(std::span<const StepNode> nodes, std::span<const StepTensor> tensors)
       : nodes_(nodes),
         tensors_(tensors),
-        maker_(tensors.size(), -1),
+        maker_(MakersOf(nodes, tensors.size())),
         reader_(tensors.size(), -1),
         taken_(nodes.size()) {
     for (size_t n = 0; n < nodes.size(); ++n) {
-      Note(nodes[n].outputs, n, &maker_);
-      Note(nodes[n].inputs, n, &reader_);
+      for (int tensor : nodes[n].inputs) {
+        if (tensor >= 0) reader_[static_cast<size_t>(tensor)] = static_cast<int>(n);
+      }
     }
   }
 
@@ -41,12 +42,6 @@ class Pass {
   }
 
  private:
-  static void Note(std::span<const int> tensors, size_t node, std::vector<int>* out) {
-    for (int tensor : tensors) {
-      if (tensor >= 0) (*out)[static_cast<size_t>(tensor)] = static_cast<int>(node);
-    }
-  }
-
   const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
@@ -185,6 +180,16 @@ bool Overlap(const StepMemory& a, const StepMemory& b) {
 }
 
 }  // namespace
+
+std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors) {
+  std::vector<int> makers(tensors, -1);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int output : nodes[n].outputs) {
+      if (output >= 0) makers[static_cast<size_t>(output)] = static_cast<int>(n);
+    }
+  }
+  return makers;
+}
 
 std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors) {
   return Pass(nodes, tensors).Run();

@@ -41,6 +41,9 @@ struct Step {
   StepRun run;
 };
 
+// By tensor, of which there are so many: the last node that makes it, or -1.
+std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors);
+
 // The steps of a plan, by ascending heads; nodes by their place in it.
 //
 // A node follows a head, or another follower, if it alone reads what that one makes, and if all

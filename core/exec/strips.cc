@@ -36,13 +36,8 @@ class Joiner {
       : nodes_(nodes),
         tensors_(tensors),
         cache_bytes_(cache_bytes),
-        maker_(tensors.size(), -1),
+        maker_(MakersOf(nodes, tensors.size())),
         reader_(tensors.size(), -1) {
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      for (int tensor : nodes[n].outputs) {
-        if (tensor >= 0) maker_[static_cast<size_t>(tensor)] = static_cast<int>(n);
-      }
-    }
     FindLayers(steps);
   }
 

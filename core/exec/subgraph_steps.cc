@@ -29,17 +29,6 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
-// By tensor: the node that makes it, or -1.
-std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors) {
-  std::vector<int> makers(tensors, -1);
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    for (int output : nodes[n].outputs) {
-      if (output >= 0) makers[static_cast<size_t>(output)] = static_cast<int>(n);
-    }
-  }
-  return makers;
-}
-
 }  // namespace
 
 void Subgraph::OfferStep(const TfLiteNode* node, const StepOffer& offer) {
