@@ -35,7 +35,7 @@ MAKEFLAGS += --no-print-directory
 all: configure
 	cmake --build $(BUILD) -j $(JOBS)
 
-## command  build what `make run` needs: the libraries, the delegates and the command
+## command  build what `make run` needs: the libraries, the command and the delegates it compares
 .PHONY: command
 command: configure
 	cmake --build $(BUILD) -j $(JOBS) --target command

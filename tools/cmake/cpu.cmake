@@ -8,4 +8,3 @@ deputy_add_delegate(deputy_cpu SOURCES ${cpu_sources} EXPORTS DeputyCpu* LINKS d
 target_include_directories(deputy_cpu PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(deputy_cpu PRIVATE DEPUTY_CPU_VERSION="${PROJECT_VERSION}")
 target_link_options(deputy_cpu PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now)
-add_dependencies(delegates deputy_cpu)

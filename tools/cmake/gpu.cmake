@@ -2,8 +2,6 @@
 #
 # The OpenCL delegate: an archive for its tests, and the library. OpenCL's headers are there for
 # types; its library is opened when a delegate is created, so that nothing links it.
-add_custom_target(delegates)  # all of ours that can be built
-
 find_path(DEPUTY_OPENCL_INCLUDE CL/cl.h)
 mark_as_advanced(DEPUTY_OPENCL_INCLUDE)
 file(GLOB gpu_sources CONFIGURE_DEPENDS gpu_cl/*.cc)
@@ -16,13 +14,13 @@ if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
                              PRIVATE DEPUTY_GPU_VERSION="${PROJECT_VERSION}")
   target_link_libraries(deputy_gpu_objects PUBLIC deputy_compiler ${CMAKE_DL_LIBS} Threads::Threads)
   target_compile_options(deputy_gpu_objects PRIVATE ${host_flags})
-  target_precompile_headers(deputy_gpu_objects REUSE_FROM precompiled_host)
+  target_precompile_headers(deputy_gpu_objects REUSE_FROM precompiled_standard)
   deputy_compile_together(deputy_gpu_objects)
 
   deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects
                       EXPORTS TfLiteGpuDelegateV2Create TfLiteGpuDelegateV2Delete
                               TfLiteGpuDelegateOptionsV2Default DeputyGpu*)
-  add_dependencies(delegates deputy_gpu)
+  add_dependencies(command deputy_gpu)
 else()
   message(STATUS "CL/cl.h is not here: the OpenCL delegate is left out")
 endif()

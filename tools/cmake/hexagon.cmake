@@ -7,4 +7,3 @@ deputy_add_delegate(deputy_hexagon SOURCES ${hexagon_sources} LINKS ${CMAKE_DL_L
                     DEFINITIONS DEPUTY_HEXAGON_VERSION="${PROJECT_VERSION}")
 target_include_directories(deputy_hexagon PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(deputy_hexagon PRIVATE ${host_flags})
-add_dependencies(delegates deputy_hexagon)

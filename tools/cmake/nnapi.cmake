@@ -6,4 +6,3 @@ deputy_add_delegate(deputy_nnapi SOURCES ${nnapi_sources} LINKS ${CMAKE_DL_LIBS}
 target_include_directories(deputy_nnapi PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(deputy_nnapi PRIVATE DEPUTY_NNAPI_VERSION="${PROJECT_VERSION}")
 deputy_compile_together(deputy_nnapi)
-add_dependencies(delegates deputy_nnapi)

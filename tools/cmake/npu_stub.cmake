@@ -12,7 +12,7 @@ target_link_libraries(deputy_npu_objects PUBLIC Threads::Threads ${CMAKE_DL_LIBS
 
 deputy_add_delegate(deputy_npu_stub SOURCES npu_stub/plugin.c LINKS deputy_npu_objects)
 target_compile_options(deputy_npu_stub PRIVATE -Wconversion)
-add_dependencies(delegates deputy_npu_stub)
+add_dependencies(command deputy_npu_stub)
 
 deputy_add_delegate(npu_device SOURCES npu_stub/device.c LINKS deputy_npu_objects
                     EXPORTS npu_device_api)

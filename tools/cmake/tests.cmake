@@ -71,16 +71,13 @@ target_compile_options(deputy_conformance PRIVATE ${test_flags})
 target_precompile_headers(deputy_conformance PRIVATE <algorithm> <functional> <random> <span> <string>
                           <vector> <schema_generated.h>)
 
-# googletest's headers and the schema's take longer to read than most tests: they are precompiled, once
-# for executables (-fPIE) and once for libraries (-fPIC).
-set(precompiled_headers <gmock/gmock.h> <gtest/gtest.h> <random> <schema_generated.h>)
-add_executable(precompiled_for_tests ${generated_dir}/precompiled.cc)
-add_library(precompiled_for_support OBJECT ${generated_dir}/precompiled.cc)
-foreach(target precompiled_for_tests precompiled_for_support)
-  target_link_libraries(${target} PRIVATE deputy_test_settings GTest::gmock)
-  target_compile_options(${target} PRIVATE ${test_flags})
-  target_precompile_headers(${target} PRIVATE ${precompiled_headers})
-endforeach()
+# googletest's headers and the schema's take longer to read than most tests: they are precompiled, once,
+# so that programs are compiled with -fPIC, too.
+add_library(precompiled_for_tests OBJECT ${generated_dir}/precompiled.cc)
+target_link_libraries(precompiled_for_tests PRIVATE deputy_test_settings GTest::gmock)
+target_compile_options(precompiled_for_tests PRIVATE ${test_flags})
+target_precompile_headers(precompiled_for_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <random>
+                          <schema_generated.h>)
 
 if(support_sources)
   add_library(deputy_test_support STATIC ${support_sources})
@@ -92,7 +89,7 @@ if(support_sources)
   target_link_libraries(deputy_test_support PUBLIC deputy_conformance deputy_ms deputy_test_settings
                         GTest::gmock)
   target_compile_options(deputy_test_support PRIVATE ${test_flags})
-  target_precompile_headers(deputy_test_support REUSE_FROM precompiled_for_support)
+  target_precompile_headers(deputy_test_support REUSE_FROM precompiled_for_tests)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
@@ -101,7 +98,7 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
   add_library(deputy_gpu_test_support STATIC ${gpu_support_sources})
   target_link_libraries(deputy_gpu_test_support PUBLIC deputy_gpu_objects deputy_test_support)
   target_compile_options(deputy_gpu_test_support PRIVATE ${test_flags})
-  target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_support)
+  target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_tests)
 endif()
 # Links what every test program needs. The kit names no library of ours, so that it may be linked to
 # the shared one; whoever links it puts ours behind it.
@@ -122,7 +119,7 @@ function(deputy_add_test source)
   add_executable(${name} ${source})
   deputy_link_test(${name})
   target_link_libraries(${name} PRIVATE ${ARGN})
-  target_compile_options(${name} PRIVATE ${test_flags})
+  target_compile_options(${name} PRIVATE ${test_flags} -fPIC)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   # Tests open the shared libraries and run the command by path.
   add_dependencies(${name} deputy tensorflowlite_c)

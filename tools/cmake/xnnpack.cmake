@@ -20,13 +20,13 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
   target_link_libraries(deputy_xnnpack_objects PUBLIC deputy_mindspore ${DEPUTY_XNNPACK_LIBRARY}
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
   target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags})
-  target_precompile_headers(deputy_xnnpack_objects REUSE_FROM precompiled_host)
+  target_precompile_headers(deputy_xnnpack_objects REUSE_FROM precompiled_standard)
   deputy_compile_together(deputy_xnnpack_objects)
 
   deputy_add_delegate(deputy_xnnpack SOURCES bridges/xnnpack/plugin.cc LINKS deputy_xnnpack_objects)
   target_compile_definitions(deputy_xnnpack PRIVATE DEPUTY_XNNPACK_VERSION="${PROJECT_VERSION}")
   deputy_find_libraries_from(deputy_xnnpack ${CMAKE_INSTALL_FULL_LIBDIR}/deputy/plugins)
-  add_dependencies(delegates deputy_xnnpack)
+  add_dependencies(command deputy_xnnpack)
 else()
   message(STATUS "XNNPACK is not here (libxnnpack-dev, libpthreadpool-dev): "
                  "its delegate is left out")
