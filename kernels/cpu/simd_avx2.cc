@@ -108,40 +108,53 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-inline float SumLanes(__m256 values) {
-  __m128 sums = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps(values, 1));
-  sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));
-  return _mm_cvtss_f32(_mm_add_ss(sums, _mm_movehdup_ps(sums)));
+// The sum of each row's lanes: of the lower and the upper half, then of the lanes two apart, then
+// of the two that are left.
+inline __m128 SumLanes(const __m256 (&rows)[4]) {
+  __m128 halves[4];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) {
+    halves[r] = _mm_add_ps(_mm256_castps256_ps128(rows[r]), _mm256_extractf128_ps(rows[r], 1));
+  }
+  _MM_TRANSPOSE4_PS(halves[0], halves[1], halves[2], halves[3]);
+  return _mm_add_ps(_mm_add_ps(halves[0], halves[2]), _mm_add_ps(halves[1], halves[3]));
 }
 
-// kRows dot products with one row of weights.
+// kRows dot products, of at most four, with one row of weights.
 template <int kRows>
 inline void DotRows(const DotTileF32& tile, int row, int column) {
-  __m256 sums[kRows];
+  __m256 sums[4];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) sums[r] = _mm256_setzero_ps();
+  for (int r = 0; r < 4; ++r) sums[r] = _mm256_setzero_ps();
   const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+  const int whole = tile.depth / 8 * 8;
+  const __m256i rest = FirstLanes(tile.depth - whole);
   for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
     const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
-    for (int d = 0; d < tile.depth; d += 8) {
-      const bool all = tile.depth - d >= 8;
-      const __m256i lanes = FirstLanes(tile.depth - d);
-      const __m256 weights = LoadLanes(b + d, lanes, all);
+    for (int d = 0; d < whole; d += 8) {
+      const __m256 weights = _mm256_loadu_ps(b + d);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
         const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
-        sums[r] = _mm256_fmadd_ps(LoadLanes(values, lanes, all), weights, sums[r]);
+        sums[r] = _mm256_fmadd_ps(_mm256_loadu_ps(values), weights, sums[r]);
       }
     }
-  }
-  const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+    if (whole == tile.depth) continue;
+    const __m256 weights = _mm256_maskload_ps(b + whole, rest);
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
-    const float sum = bias + SumLanes(sums[r]);
-    const float raised = sum < tile.low ? tile.low : sum;
-    tile.out[static_cast<size_t>(row + r) * tile.out_stride + static_cast<size_t>(column)] =
-        raised > tile.high ? tile.high : raised;
+    for (int r = 0; r < kRows; ++r) {
+      const float* values = a + static_cast<size_t>(r) * tile.a_stride + whole;
+      sums[r] = _mm256_fmadd_ps(_mm256_maskload_ps(values, rest), weights, sums[r]);
+    }
   }
+  const __m128 bias = _mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]);
+  // With these operand orders NaN passes, as in the plain code.
+  const __m128 raised = _mm_max_ps(_mm_set1_ps(tile.low), _mm_add_ps(bias, SumLanes(sums)));
+  alignas(16) float values[4];
+  _mm_store_ps(values, _mm_min_ps(_mm_set1_ps(tile.high), raised));
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = values[r];
 }
 
 void Dots(const DotTileF32& tile) {
