@@ -152,18 +152,30 @@ class InStep {
 };
 
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
-// function(row of all batches, worker).
+// function(first, last row of all batches, worker); with one thread portions are `together` rows or
+// more, with several where there are enough for all.
 template <typename Function>
-void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
+void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t together,
+                      const Function& function) {
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
+  const int threads = ThreadCount(context);
+  const int64_t even = threads <= 1 ? together : rows / (int64_t{4} * threads);
   const int64_t portion =
-      std::max<int64_t>({1, static_cast<int64_t>(50e3 / std::max(operations, 1.0)), rows >> 20});
+      std::max({int64_t{1}, static_cast<int64_t>(50e3 / std::max(operations, 1.0)), rows >> 20,
+                std::min(together, even)});
   const int tasks = static_cast<int>((rows + portion - 1) / portion);
   ParallelFor(context, tasks, [&](int task, int worker) {
-    const int64_t last = std::min(rows, (task + 1) * portion);
-    for (int64_t row = task * portion; row < last; ++row) function(row, worker);
+    function(task * portion, std::min(rows, (task + 1) * portion), worker);
+  });
+}
+
+// The same row by row: function(row, worker).
+template <typename Function>
+void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
+  ForEachOutputRun(context, shape, 1, [&](int64_t first, int64_t last, int worker) {
+    for (int64_t row = first; row < last; ++row) function(row, worker);
   });
 }
 

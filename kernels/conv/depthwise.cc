@@ -21,6 +21,73 @@ ConvShape LaidDown(const ConvShape& shape) {
   return laid;
 }
 
+// Rows of the output from `y_row` of a batch on, which a table with lines computes together.
+class FloatLines {
+ public:
+  FloatLines(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
+             char* scratch)
+      : rows_(rows),
+        input_(input),
+        row_(batch * rows.shape.y.output + y_row),
+        y_(y_row),
+        first_(rows.shape.y.FirstTap(y_row)),
+        count_(rows.shape.y.LastTap(y_row) - first_),
+        pointers_(reinterpret_cast<const float**>(scratch)) {}
+
+  // Returns how many rows it computed, of at most `most`, which lie together at `out`.
+  int Run(int64_t most, float* out) const {
+    const ConvShape& shape = rows_.shape;
+    const WindowAxis& x = shape.x;
+    const auto lines_of = rows_.cpu.depthwise_f32.lines;
+    if (lines_of == nullptr || x.dilation != 1 || count_ <= 0) return 0;
+    const auto count = static_cast<size_t>(count_);
+    // Those that see the same rows of the filter.
+    int lines = 0;
+    const float** inputs = pointers_;
+    for (; lines < most && Sees(y_ + lines); ++lines, inputs += count) PointAt(y_ + lines, inputs);
+    const float** const weights = pointers_ + DepthwiseRows::kMostLines * count;
+    for (size_t i = 0; i < count; ++i) {
+      weights[i] = rows_.weights +
+                   (first_ + static_cast<int64_t>(i)) * x.filter * int64_t{shape.output_channels};
+    }
+    const auto epilogue = PartOf(rows_.epilogue, row_ * x.output, 0);
+    const bool done = lines_of({.lines = lines,
+                                .columns = x.output,
+                                .channels = shape.output_channels,
+                                .rows = count_,
+                                .taps = x.filter,
+                                .stride = x.stride,
+                                .before = x.before,
+                                .width = x.input,
+                                .inputs = pointers_,
+                                .weights = weights,
+                                .bias = rows_.bias,
+                                .low = rows_.range.low,
+                                .high = rows_.range.high,
+                                .out = out,
+                                .epilogue = epilogue ? &*epilogue : nullptr});
+    return done ? lines : 0;
+  }
+
+ private:
+  bool Sees(int row) const {
+    const WindowAxis& y = rows_.shape.y;
+    return y.FirstTap(row) == first_ && y.LastTap(row) == first_ + count_;
+  }
+  void PointAt(int row, const float** inputs) const {
+    const WindowAxis& y = rows_.shape.y;
+    for (int i = 0; i < count_; ++i) {
+      inputs[i] = input_.Row(y.Start(row) + int64_t{first_ + i} * y.dilation);
+    }
+  }
+
+  const DepthwiseRows& rows_;
+  const RowRing<const float>& input_;
+  const int64_t row_;
+  const int y_, first_, count_;
+  const float** const pointers_;
+};
+
 // One row of the output, `row` of all batches.
 class FloatRow {
  public:
@@ -179,21 +246,33 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
                               tensors.epilogue};
   const int64_t row_values = DepthwiseRowValues(shape);
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
-  ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
-    const int64_t batch = row / shape.y.output;
-    const float* const image = Data<float>(tensors.input) + batch * shape.y.input * input_values;
-    rows.Run({image, shape.y.input, input_values}, batch,
-             static_cast<int>(row - batch * shape.y.output), scratch.worker(worker),
-             Data<float>(tensors.output) + row * row_values);
-  });
+  const int64_t height = shape.y.output;
+  ForEachOutputRun(
+      context, shape, DepthwiseRows::kMostLines, [&](int64_t row, int64_t end, int worker) {
+        for (int64_t last; row < end; row = last) {
+          const int64_t batch = row / height;
+          last = std::min(end, (batch + 1) * height);
+          const float* const image =
+              Data<float>(tensors.input) + batch * shape.y.input * input_values;
+          rows.Run({image, shape.y.input, input_values}, batch, row - batch * height,
+                   last - batch * height, scratch.worker(worker),
+                   {Data<float>(tensors.output) + batch * height * row_values, height, row_values});
+        }
+      });
   return kTfLiteOk;
 }
 
 }  // namespace
 
-void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int row, char* scratch,
-                        float* out) const {
-  FloatRow(*this, input, batch, row, scratch, out).Run();
+void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int64_t first,
+                        int64_t last, char* scratch, const RowRing<float>& out) const {
+  for (int64_t row = first; row < last;) {
+    const int y = static_cast<int>(row);
+    const int64_t most = std::min({last - row, out.RunFrom(row), int64_t{kMostLines}});
+    const int done = FloatLines(*this, input, batch, y, scratch).Run(most, out.Row(row));
+    if (done == 0) FloatRow(*this, input, batch, y, scratch, out.Row(row)).Run();
+    row += std::max(done, 1);
+  }
 }
 
 constexpr ConvImplementation kDepthwiseFloat = {.name = "columns_float",

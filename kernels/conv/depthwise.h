@@ -92,15 +92,20 @@ struct DepthwiseRows {
   FlatWeights flat;
   const EpilogueF32* epilogue;  // of all pixels; null: none
 
-  // Two pointers per row of the filter.
+  // Rows of output that are computed together, so that what they share is read from the first-level
+  // cache.
+  static constexpr int kMostLines = 4;
+
+  // For each of those and each row of the filter a pointer to inputs; one to weights.
   static size_t ScratchBytes(const ConvShape& shape) {
-    return AlignedBytes(2 * static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
+    return AlignedBytes((kMostLines + 1) *
+                        static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
                         sizeof(void*));
   }
 
-  // Row `row` of a batch, whose input is `input`. Called from several threads.
-  void Run(const RowRing<const float>& input, int64_t batch, int row, char* scratch,
-           float* out) const;
+  // Rows [first, last) of a batch, whose input is `input`. Called from several threads.
+  void Run(const RowRing<const float>& input, int64_t batch, int64_t first, int64_t last,
+           char* scratch, const RowRing<float>& out) const;
 };
 
 }  // namespace deputy

@@ -77,13 +77,10 @@ class Layer {
   // Rows [first, last) of the output. Called from several threads.
   void Make(const RowRing<const float>& in, int batch, int64_t first, int64_t last, char* scratch,
             const RowRing<float>& out) const {
+    if (is_depthwise_) return depthwise_->Run(in, batch, first, last, scratch, out);
     for (int64_t row = first, count; row < last; row += count) {
-      count = is_depthwise_ ? 1 : std::min({last - row, in.RunFrom(row), out.RunFrom(row)});
-      if (is_depthwise_) {
-        depthwise_->Run(in, batch, static_cast<int>(row), scratch, out.Row(row));
-      } else {
-        Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
-      }
+      count = std::min({last - row, in.RunFrom(row), out.RunFrom(row)});
+      Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
     }
   }
 

@@ -184,6 +184,21 @@ struct DepthwiseColumnsF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
+// Neighbouring rows of a depthwise convolution's output, all columns of them: what
+// DepthwiseColumnsF32 computes, at the sides of what there is of a window.
+struct DepthwiseLinesF32 {
+  int lines, columns, channels;
+  int rows, taps;               // of the filter: rows that lie inside the input, all taps
+  int stride, before;           // from column to column; input columns that the first one lacks
+  int width;                    // of the input
+  const float* const* inputs;   // [lines][rows], each its first pixel
+  const float* const* weights;  // [rows][taps][channels]
+  const float* bias;
+  float low, high;
+  float* out;                             // [lines][columns][channels]
+  const EpilogueF32* epilogue = nullptr;  // null: none; its rows are the pixels of `out`
+};
+
 // A tile of an image whose pixels are rows of sums, in whole vectors: of every line y and row r of
 // it out[(y * line_rows + r) * out_stride + c] =
 //     clamp(values[y * value_line + r * stride + c] + bias[c]), and what `epilogue` makes of it.
@@ -308,6 +323,8 @@ struct WinogradF32Kernels {
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
   void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
+  // Whether it did: not every filter has lines. Null: none has.
+  bool (*lines)(const DepthwiseLinesF32& lines) = nullptr;
 };
 
 struct DepthwiseS8Kernels {
@@ -351,8 +368,9 @@ extern const WinogradF32Kernels kWinogradF32Generic;
 // simd_avx2.cc
 extern const GemmF32Kernels kGemmF32Avx2;
 extern const RequantizeKernels kRequantizeAvx2;
-extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
 extern const HalfKernels kHalfAvx2;
+// simd_avx2_depthwise.cc
+extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;

@@ -3,12 +3,10 @@
 // The table for x86-64 with AVX2, FMA and F16C. This file alone is compiled for them, so it must
 // not emit any function that another file might end up calling: everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
-// The groups of int8 products are in simd_avx2_int8.cc.
-#include "kernels/cpu/groups.h"
+// Depthwise convolutions are in simd_avx2_depthwise.cc, int8 products in simd_avx2_int8.cc.
+#include "kernels/cpu/simd_avx2_finish.inc"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-
-#include <immintrin.h>
 
 #include <cstring>
 
@@ -17,126 +15,7 @@ namespace {
 
 constexpr int kRowsF32 = 6, kColumnsF32 = 16;
 
-inline int Smaller(int a, int b) { return a < b ? a : b; }
-
-// A mask for the first `count` of 8 lanes.
-inline __m256i FirstLanes(int count) {
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
-}
-
-inline __m256 LoadLanes(const float* values, __m256i lanes, bool all) {
-  return all ? _mm256_loadu_ps(values) : _mm256_maskload_ps(values, lanes);
-}
-
-// With these operand orders NaN passes, as in the plain code.
-inline __m256 ClampTo(__m256 value, __m256 low, __m256 high) {
-  return _mm256_min_ps(high, _mm256_max_ps(low, value));
-}
-
-inline void StoreLanes(__m256 value, float* out, int count) {
-  if (count >= 8) {
-    _mm256_storeu_ps(out, value);
-  } else if (count > 0) {
-    _mm256_maskstore_ps(out, FirstLanes(count), value);
-  }
-}
-
-// ---- What follows a layer ---------------------------------------------------------------------
-
-// x * min(max(x + 3, 0), 6) / 6 of what lies in rows of `columns`, just stored: it need not be in
-// every tile.
-[[gnu::noinline]] void HardSwishRows(float* rows, size_t stride, int count, int columns) {
-  const __m256 three = _mm256_set1_ps(3.0f), six = _mm256_set1_ps(6.0f);
-  for (int c = 0; c < columns; c += 8) {
-    const int left = columns - c;
-    const __m256i lanes = FirstLanes(left);
-    float* at = rows + c;
-    for (int r = 0; r < count; ++r, at += stride) {
-      const __m256 x = LoadLanes(at, lanes, left >= 8);
-      const __m256 raised = _mm256_max_ps(_mm256_add_ps(x, three), _mm256_setzero_ps());
-      const __m256 product = _mm256_mul_ps(x, _mm256_min_ps(raised, six));
-      StoreLanes(_mm256_div_ps(product, six), at, left);
-    }
-  }
-}
-
-// Values of rows [row, row + kRows) in kVectors vectors of columns from `first` on, of which
-// `columns` count.
-template <int kRows, int kVectors>
-[[gnu::always_inline]] inline void Follow(const EpilogueF32& epilogue, int row, int first,
-                                          int columns, __m256 (&values)[kRows][kVectors]) {
-  if (epilogue.addend != nullptr) {
-    const __m256 low = _mm256_set1_ps(epilogue.low), high = _mm256_set1_ps(epilogue.high);
-    const float* addend = epilogue.addend + static_cast<size_t>(row) * epilogue.addend_stride;
-    const int behind = Smaller(first + columns, epilogue.addend_columns);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r, addend += epilogue.addend_stride) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        const int column = first + 8 * v, count = behind - column;
-        const __m256 term = LoadLanes(addend + column, FirstLanes(count), count >= 8);
-        values[r][v] = ClampTo(_mm256_add_ps(values[r][v], term), low, high);
-      }
-    }
-  }
-  if (epilogue.curve == EpilogueF32::Curve::kPrelu) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const int count = columns - 8 * v;
-      const __m256 slopes =
-          LoadLanes(epilogue.slopes + first + 8 * v, FirstLanes(count), count >= 8);
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) {
-        const __m256 x = values[r][v];
-        const __m256 below = _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NGE_UQ);
-        values[r][v] = _mm256_blendv_ps(x, _mm256_mul_ps(x, slopes), below);
-      }
-    }
-  }
-}
-
-// Clamps the sums of rows [row, row + kRows), in vectors of columns from `first` on, computes what
-// follows, and stores `columns` of it at `out`.
-template <int kRows, int kVectors>
-[[gnu::always_inline]] inline void FinishTile(float* out, size_t stride, __m256 low, __m256 high,
-                                              const EpilogueF32* epilogue, int row, int first,
-                                              int columns, const __m256 (&sums)[kRows][kVectors]) {
-  if (epilogue == nullptr) {
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r, out += stride) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        StoreLanes(ClampTo(sums[r][v], low, high), out + 8 * v, columns - 8 * v);
-      }
-    }
-    return;
-  }
-  __m256 values[kRows][kVectors];
-#pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) values[r][v] = ClampTo(sums[r][v], low, high);
-  }
-  Follow(*epilogue, row, first, columns, values);
-  float* to = out;
-#pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r, to += stride) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) StoreLanes(values[r][v], to + 8 * v, columns - 8 * v);
-  }
-  if (epilogue->curve == EpilogueF32::Curve::kHardSwish) {
-    HardSwishRows(out, stride, kRows, Smaller(columns, 8 * kVectors));
-  }
-}
-
 // ---- Float GEMM -------------------------------------------------------------------------------
-
-// A product that leaves its accumulator where it is: g++ 12 may otherwise keep copies of a whole
-// tile on the stack.
-inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
-  __asm__("vfmadd231ps %2, %1, %0" : "+x"(*sum) : "x"(a), "x"(b));
-}
 
 // Neighbouring rows of a left side. A pointer for every three of them: general registers are few.
 template <int kRows>
@@ -229,40 +108,53 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-inline float SumLanes(__m256 values) {
-  __m128 sums = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps(values, 1));
-  sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));
-  return _mm_cvtss_f32(_mm_add_ss(sums, _mm_movehdup_ps(sums)));
+// The sum of each row's lanes: of the lower and the upper half, then of the lanes two apart, then
+// of the two that are left.
+inline __m128 SumLanes(const __m256 (&rows)[4]) {
+  __m128 halves[4];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) {
+    halves[r] = _mm_add_ps(_mm256_castps256_ps128(rows[r]), _mm256_extractf128_ps(rows[r], 1));
+  }
+  _MM_TRANSPOSE4_PS(halves[0], halves[1], halves[2], halves[3]);
+  return _mm_add_ps(_mm_add_ps(halves[0], halves[2]), _mm_add_ps(halves[1], halves[3]));
 }
 
-// kRows dot products with one row of weights.
+// kRows dot products, of at most four, with one row of weights.
 template <int kRows>
 inline void DotRows(const DotTileF32& tile, int row, int column) {
-  __m256 sums[kRows];
+  __m256 sums[4];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) sums[r] = _mm256_setzero_ps();
+  for (int r = 0; r < 4; ++r) sums[r] = _mm256_setzero_ps();
   const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+  const int whole = tile.depth / 8 * 8;
+  const __m256i rest = FirstLanes(tile.depth - whole);
   for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
     const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
-    for (int d = 0; d < tile.depth; d += 8) {
-      const bool all = tile.depth - d >= 8;
-      const __m256i lanes = FirstLanes(tile.depth - d);
-      const __m256 weights = LoadLanes(b + d, lanes, all);
+    for (int d = 0; d < whole; d += 8) {
+      const __m256 weights = _mm256_loadu_ps(b + d);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
         const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
-        sums[r] = _mm256_fmadd_ps(LoadLanes(values, lanes, all), weights, sums[r]);
+        sums[r] = _mm256_fmadd_ps(_mm256_loadu_ps(values), weights, sums[r]);
       }
     }
-  }
-  const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+    if (whole == tile.depth) continue;
+    const __m256 weights = _mm256_maskload_ps(b + whole, rest);
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
-    const float sum = bias + SumLanes(sums[r]);
-    const float raised = sum < tile.low ? tile.low : sum;
-    tile.out[static_cast<size_t>(row + r) * tile.out_stride + static_cast<size_t>(column)] =
-        raised > tile.high ? tile.high : raised;
+    for (int r = 0; r < kRows; ++r) {
+      const float* values = a + static_cast<size_t>(r) * tile.a_stride + whole;
+      sums[r] = _mm256_fmadd_ps(_mm256_maskload_ps(values, rest), weights, sums[r]);
+    }
   }
+  const __m128 bias = _mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]);
+  // With these operand orders NaN passes, as in the plain code.
+  const __m128 raised = _mm_max_ps(_mm_set1_ps(tile.low), _mm_add_ps(bias, SumLanes(sums)));
+  alignas(16) float values[4];
+  _mm_store_ps(values, _mm_min_ps(_mm_set1_ps(tile.high), raised));
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = values[r];
 }
 
 void Dots(const DotTileF32& tile) {
@@ -357,155 +249,6 @@ struct FinishExact {
 void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
 void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
 
-// ---- Depthwise --------------------------------------------------------------------------------
-
-// kColumns columns of 8 * kVectors channels from `first` on; `count` of the last vector are stored,
-// and only those are read.
-template <int kColumns, int kVectors, bool kAll>
-inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int first, int count) {
-  const __m256i lanes = FirstLanes(count);
-  __m256 sums[kColumns][kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, kAll);
-#pragma GCC unroll 8
-    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
-  }
-  for (int row = 0; row < in.rows; ++row) {
-    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
-    const float* weights = in.weights[row] + first;
-    for (int tap = 0; tap < in.taps; ++tap, input += in.tap_step, weights += in.weight_step) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) {
-        const __m256 weight = LoadLanes(weights + 8 * v, lanes, kAll);
-#pragma GCC unroll 8
-        for (int i = 0; i < kColumns; ++i) {
-          const float* value = input + static_cast<size_t>(i) * in.column_step + 8 * v;
-          sums[i][v] = _mm256_fmadd_ps(LoadLanes(value, lanes, kAll), weight, sums[i][v]);
-        }
-      }
-    }
-  }
-  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
-  const auto stride = static_cast<size_t>(in.channels);
-  float* out = in.out + static_cast<size_t>(column) * stride + first;
-  FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
-}
-
-// All channels of kColumns columns. Few columns take several vectors at once: a single sum would
-// wait for itself.
-template <int kColumns>
-void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
-  constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
-  int first = 0;
-  for (; first + 8 * kVectors <= in.channels; first += 8 * kVectors) {
-    DepthwiseF32Tile<kColumns, kVectors, true>(in, column, first, 8);
-  }
-  for (; first + 8 <= in.channels; first += 8) {
-    DepthwiseF32Tile<kColumns, 1, true>(in, column, first, 8);
-  }
-  if (first < in.channels) {
-    DepthwiseF32Tile<kColumns, 1, false>(in, column, first, in.channels - first);
-  }
-}
-
-// kColumns neighbouring columns that are kStride taps apart, of kVectors vectors of channels: what
-// several columns see is loaded once. Taps come in the same order as above.
-template <int kColumns, int kTaps, int kStride, int kVectors, bool kAll>
-inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first, int count) {
-  const __m256i lanes = FirstLanes(count);
-  __m256 sums[kColumns][kVectors];
-#pragma GCC unroll 2
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, kAll);
-#pragma GCC unroll 8
-    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
-  }
-  for (int row = 0; row < in.rows; ++row) {
-    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      __m256 weights[kTaps];
-#pragma GCC unroll 8
-      for (int tap = 0; tap < kTaps; ++tap) {
-        const float* from = in.weights[row] + first + 8 * v;
-        weights[tap] = LoadLanes(from + static_cast<size_t>(tap) * in.weight_step, lanes, kAll);
-      }
-      const float* value_at = input + 8 * v;
-#pragma GCC unroll 32
-      for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen) {
-        const __m256 value = LoadLanes(value_at, lanes, kAll);
-        value_at += in.tap_step;
-#pragma GCC unroll 8
-        for (int i = 0; i < kColumns; ++i) {
-          const int tap = seen - i * kStride;
-          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
-        }
-      }
-    }
-  }
-  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
-  const auto stride = static_cast<size_t>(in.channels);
-  float* out = in.out + static_cast<size_t>(column) * stride + first;
-  FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
-}
-
-// All channels of kColumns columns from `column` on; of few columns two vectors at once.
-template <int kColumns, int kTaps, int kStride>
-void DepthwiseF32SharedColumns(const DepthwiseColumnsF32& in, int column) {
-  int first = 0;
-  if constexpr (kColumns < 8) {
-    for (; first + 16 <= in.channels; first += 16) {
-      DepthwiseF32Shared<kColumns, kTaps, kStride, 2, true>(in, column, first, 8);
-    }
-  }
-  for (; first + 8 <= in.channels; first += 8) {
-    DepthwiseF32Shared<kColumns, kTaps, kStride, 1, true>(in, column, first, 8);
-  }
-  if (first < in.channels) {
-    DepthwiseF32Shared<kColumns, kTaps, kStride, 1, false>(in, column, first, in.channels - first);
-  }
-}
-
-// Columns by eights and fours, as many as there are; returns how many were done. What eight
-// columns cost is less than what five to seven do: some are then computed twice.
-template <int kTaps, int kStride>
-int DepthwiseF32BySize(const DepthwiseColumnsF32& in) {
-  int column = 0;
-  for (; column + 8 <= in.columns; column += 8) {
-    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, column);
-  }
-  const int left = in.columns - column;
-  // Not where the first results may lie where the addend was.
-  const bool twice = in.epilogue == nullptr || in.epilogue->addend == nullptr;
-  if (left > 4 && column > 0 && twice) {
-    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, in.columns - 8);
-    return in.columns;
-  }
-  if (left < 4) return column;
-  DepthwiseF32SharedColumns<4, kTaps, kStride>(in, column);
-  return column + 4;
-}
-
-int DepthwiseF32WithSharing(const DepthwiseColumnsF32& in) {
-  const bool one = in.column_step == in.tap_step, two = in.column_step == 2 * in.tap_step;
-  if (in.taps == 3 && one) return DepthwiseF32BySize<3, 1>(in);
-  if (in.taps == 3 && two) return DepthwiseF32BySize<3, 2>(in);
-  if (in.taps == 5 && one) return DepthwiseF32BySize<5, 1>(in);
-  if (in.taps == 5 && two) return DepthwiseF32BySize<5, 2>(in);
-  return 0;
-}
-
-void DepthwiseF32(const DepthwiseColumnsF32& in) {
-  constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
-      &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
-      &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
-      &DepthwiseF32Columns<7>};
-  int column = DepthwiseF32WithSharing(in);
-  for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
-  if (column < in.columns) kRest[in.columns - column - 1](in, column);
-}
-
 // ---- Half precision ---------------------------------------------------------------------------
 
 void HalfToFloat(const uint16_t* values, size_t count, float* out) {
@@ -523,7 +266,6 @@ constexpr GemmF32Kernels kGemmF32Avx2 = {
     .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
 constexpr RequantizeKernels kRequantizeAvx2 = {
     .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
-constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {.name = "avx2", .columns = &DepthwiseF32};
 constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};
 
 }  // namespace deputy

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DepthwiseF32Kernels::lines of every CPU table against the plain sum in its order, bit by bit:
+// widths around all pieces, windows beyond both sides, what follows, and what is not finite.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/cpu.h"
+
+namespace deputy {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Line {
+  int lines, columns, channels, rows, taps, stride, before, behind;
+  float low = -kInfinity, high = kInfinity;
+  bool adds = false;
+  EpilogueF32::Curve curve = EpilogueF32::Curve::kNone;
+
+  // What the last window reaches beyond the input is `behind`.
+  int width() const { return (columns - 1) * stride + taps - before - behind; }
+  int image_rows() const { return lines + rows - 1; }
+};
+
+std::vector<float> Random(size_t count, uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> made(count);
+  for (float& value : made) value = values(engine);
+  return made;
+}
+
+struct Numbers {
+  std::vector<float> input, weights, bias, addend, slopes;
+
+  explicit Numbers(const Line& l)
+      : input(Random(Count(l.image_rows(), l.width(), l.channels), 1)),
+        weights(Random(Count(l.rows, l.taps, l.channels), 2)),
+        bias(Random(Count(l.channels, 1, 1), 3)),
+        addend(Random(Count(l.lines, l.columns, l.channels), 4)),
+        slopes(Random(Count(l.channels, 1, 1), 5)) {}
+
+  static size_t Count(int a, int b, int c) {
+    return static_cast<size_t>(a) * static_cast<size_t>(b) * static_cast<size_t>(c);
+  }
+};
+
+float Clamped(float x, float low, float high) {
+  const float raised = x < low ? low : x;
+  return high < raised ? high : raised;
+}
+
+float Followed(const Line& l, const Numbers& n, size_t i, size_t c, float x) {
+  x = Clamped(x, l.low, l.high);
+  if (l.adds) x = Clamped(x + n.addend[i], -0.5f, 2.0f);
+  if (l.curve == EpilogueF32::Curve::kPrelu) return x >= 0 ? x : x * n.slopes[c];
+  if (l.curve == EpilogueF32::Curve::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
+  return x;
+}
+
+std::vector<float> Plain(const Line& l, const Numbers& n) {
+  std::vector<float> out;
+  for (int line = 0; line < l.lines; ++line) {
+    for (int column = 0; column < l.columns; ++column) {
+      for (int c = 0; c < l.channels; ++c) {
+        float sum = n.bias[static_cast<size_t>(c)];
+        for (int row = 0; row < l.rows; ++row) {
+          for (int tap = 0; tap < l.taps; ++tap) {
+            const int x = column * l.stride - l.before + tap;
+            if (x < 0 || x >= l.width()) continue;
+            sum = std::fma(n.input[Numbers::Count((line + row) * l.width() + x, l.channels, 1) +
+                                   static_cast<size_t>(c)],
+                           n.weights[Numbers::Count(row * l.taps + tap, l.channels, 1) +
+                                     static_cast<size_t>(c)],
+                           sum);
+          }
+        }
+        out.push_back(Followed(l, n, out.size(), static_cast<size_t>(c), sum));
+      }
+    }
+  }
+  return out;
+}
+
+// Null where the table has no lines of that kind. The addend lies where the output will.
+std::vector<float> ByTable(const CpuKernels& cpu, const Line& l, const Numbers& n) {
+  const size_t line_values = Numbers::Count(l.width(), l.channels, 1);
+  std::vector<const float*> inputs, weights;
+  for (int line = 0; line < l.lines; ++line) {
+    for (int row = 0; row < l.rows; ++row) {
+      inputs.push_back(n.input.data() + static_cast<size_t>(line + row) * line_values);
+    }
+  }
+  for (int row = 0; row < l.rows; ++row) {
+    weights.push_back(n.weights.data() + Numbers::Count(row, l.taps, l.channels));
+  }
+  std::vector<float> out = n.addend;
+  EpilogueF32 epilogue;
+  if (l.adds) {
+    epilogue.addend = out.data();
+    epilogue.addend_stride = static_cast<size_t>(l.channels);
+    epilogue.addend_columns = l.channels;
+    epilogue.low = -0.5f;
+    epilogue.high = 2.0f;
+  }
+  epilogue.curve = l.curve;
+  epilogue.slopes = n.slopes.data();
+  const bool follows = l.adds || l.curve != EpilogueF32::Curve::kNone;
+  const bool done = cpu.depthwise_f32.lines({.lines = l.lines,
+                                             .columns = l.columns,
+                                             .channels = l.channels,
+                                             .rows = l.rows,
+                                             .taps = l.taps,
+                                             .stride = l.stride,
+                                             .before = l.before,
+                                             .width = l.width(),
+                                             .inputs = inputs.data(),
+                                             .weights = weights.data(),
+                                             .bias = n.bias.data(),
+                                             .low = l.low,
+                                             .high = l.high,
+                                             .out = out.data(),
+                                             .epilogue = follows ? &epilogue : nullptr});
+  return done ? out : std::vector<float>();
+}
+
+bool Equal(float a, float b) {
+  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<int>(a) == std::bit_cast<int>(b);
+}
+
+// Returns how many tables computed it.
+int Check(const Line& l, const Numbers& n) {
+  int tables = 0;
+  for (const char* name : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const cpu = FindCpu(name);
+    if (cpu == nullptr || cpu->depthwise_f32.lines == nullptr) continue;
+    const std::vector<float> out = ByTable(*cpu, l, n), plain = Plain(l, n);
+    if (out.empty()) continue;
+    ++tables;
+    for (size_t i = 0; i < plain.size(); ++i) {
+      if (Equal(out[i], plain[i])) continue;
+      ADD_FAILURE() << name << ": " << l.lines << " lines of " << l.columns << " columns, "
+                    << l.channels << " channels, filter " << l.rows << " x " << l.taps
+                    << ", stride " << l.stride << ", before " << l.before << ": value " << i
+                    << ": expected " << plain[i] << ", found " << out[i];
+      break;
+    }
+  }
+  return tables;
+}
+
+int Check(const Line& line) { return Check(line, Numbers(line)); }
+
+bool HasLines() {
+  const CpuKernels* const cpu = FindCpu("avx2");
+  return cpu != nullptr && cpu->depthwise_f32.lines != nullptr;
+}
+
+TEST(DepthwiseLines, sums_of_all_widths_strides_and_sides) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (const int taps : {3, 5}) {
+    for (const int stride : {1, 2}) {
+      for (int columns = 1; columns <= 40; ++columns) {
+        for (const int before : {0, 1, 2, taps + 1}) {
+          const Line line = {1 + columns % 5, columns,   8 * (1 + columns % 10), taps, taps, stride,
+                             before,          before / 2};
+          if (line.width() <= 0) continue;
+          EXPECT_EQ(Check(line), 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(DepthwiseLines, rows_of_the_filter_may_be_missing) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (int rows = 1; rows < 5; ++rows) EXPECT_EQ(Check({2, 17, 8, rows, 5, 1, 2, 2}), 1);
+}
+
+TEST(DepthwiseLines, channels_that_fill_no_vector) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (const int channels : {1, 4, 7, 9, 12, 23, 28, 68}) {
+    const int tables = channels < 8 ? 0 : 1;
+    EXPECT_EQ(Check({3, 15, channels, 3, 3, 2, 1, 1}), tables);
+    EXPECT_EQ(Check({3, 15, channels, 5, 5, 2, 2, 1}), tables);
+    EXPECT_EQ(Check({3, 15, channels, 3, 3, 1, 1, 1}), 0) << "columns are one run";
+  }
+  EXPECT_EQ(Check({1, 15, 8, 7, 7, 1, 3, 3}), 0) << "no lines of that filter";
+  EXPECT_EQ(Check({1, 15, 8, 3, 3, 3, 1, 1}), 0) << "nor of that stride";
+}
+
+TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  using Curve = EpilogueF32::Curve;
+  for (const bool adds : {false, true}) {
+    for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
+      Line line = {4, 21, 20, 3, 3, 2, 1, 0};
+      line.adds = adds;
+      line.curve = curve;
+      EXPECT_EQ(Check(line), adds ? 0 : 1) << "the addend may be gone";
+      line.channels = 72;
+      line.stride = 1;
+      line.low = 0;
+      EXPECT_EQ(Check(line), 1);
+    }
+  }
+}
+
+TEST(DepthwiseLines, clamps_pass_what_is_no_number) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (const float low : {-kInfinity, -0.25f, 0.0f}) {
+    for (const float high : {0.5f, 6.0f, kInfinity}) {
+      Line line = {2, 14, 8, 3, 3, 1, 1, 1};
+      line.low = low;
+      line.high = high;
+      Numbers numbers(line);
+      numbers.input[40] = std::numeric_limits<float>::quiet_NaN();
+      numbers.input[81] = kInfinity;
+      numbers.input[130] = -kInfinity;
+      // Sums that are a negative zero.
+      numbers.bias[5] = -0.0f;
+      for (size_t at = 5; at < numbers.weights.size(); at += 8) numbers.weights[at] = -0.0f;
+      for (size_t at = 5; at < numbers.input.size(); at += 8) numbers.input[at] = 1;
+      EXPECT_EQ(Check(line, numbers), 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy
