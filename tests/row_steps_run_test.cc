@@ -5,6 +5,7 @@
 // and without, and one attention against plain sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -446,6 +447,22 @@ TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   ExpectNear(t.Get<float>(0), PlainAttention(t.get()).result);
   EXPECT_EQ(RunOf(t.get(), 0).runs, 0);
+}
+
+// Behind all others, though it is the largest: what is written stays close together.
+TEST_F(RowSteps, what_a_step_passes_on_lies_last) {
+  const Attention a = MakeAttention();
+  TestInterpreter t(a.model);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  const auto place = [&t](int tensor) {
+    return static_cast<const char*>(TfLiteTensorData(TfLiteInterpreterGetTensor(t.get(), tensor)));
+  };
+  const char* last = place(a.result);
+  for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(t.get()); ++i) {
+    const TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(t.get(), i);
+    last = std::max(last, static_cast<const char*>(TfLiteTensorData(input)));
+  }
+  for (int tensor : {a.scores, a.masked, a.shares}) EXPECT_GT(place(tensor), last) << tensor;
 }
 
 TEST_F(RowSteps, an_output_in_the_middle_is_made) {

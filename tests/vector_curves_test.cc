@@ -58,6 +58,10 @@ TEST(VectorCurves, activations_are_their_functions) {
     CheckCurve(cpu->name, v.relu_up_to, 6.0f, {0},
                [](double x) { return std::clamp(x, 0.0, 6.0); });
     CheckCurve(cpu->name, v.clamp, 1.0f, {0}, [](double x) { return std::clamp(x, -1.0, 1.0); });
+    // What is less than e^-87 may be 0 or that.
+    CheckCurve(cpu->name, v.logistic, 0.0f, {4e-7},
+               [](double x) { return 1 / (1 + std::exp(-x)); });
+    CheckCurve(cpu->name, v.tanh, 0.0f, {1e-6, 1e-7}, [](double x) { return std::tanh(x); });
     CheckCurve(cpu->name, v.elu, 0.0f, {4e-7}, [](double x) { return x < 0 ? std::expm1(x) : x; });
     // Of the argument as floats have it: erfc turns its last bit into many.
     CheckCurve(cpu->name, v.gelu, 0.0f, {1e-6}, [](float x) {
@@ -67,6 +71,34 @@ TEST(VectorCurves, activations_are_their_functions) {
     CheckCurve(cpu->name, v.gelu_by_tanh, 0.0f, {1e-6, 1e-6}, [](double x) {
       return 0.5 * x * (1 + std::tanh(0.797884561 * (x + 0.044715 * x * x * x)));
     });
+  }
+}
+
+TEST(VectorCurves, curves_stay_within_their_limits) {
+  std::vector<float> ends = {INFINITY, -INFINITY, 8.7f, -8.7f, 1e30f, -1e30f, 8.55f, -8.55f};
+  for (const CpuKernels* cpu : VectorTables()) {
+    std::vector<float> out(ends.size());
+    cpu->vector.logistic(ends.data(), 2, 0.0f, out.data());
+    EXPECT_EQ(out[0], 1.0f);
+    EXPECT_EQ(out[1], 0.0f);
+    cpu->vector.tanh(ends.data(), static_cast<int64_t>(ends.size()), 0.0f, out.data());
+    EXPECT_EQ(out[0], 1.0f);
+    EXPECT_EQ(out[1], -1.0f);
+    for (float value : out) EXPECT_LE(std::fabs(value), 1.0f) << cpu->name;
+  }
+}
+
+TEST(VectorCurves, curves_are_the_same_bits_on_all_sets) {
+  const std::vector<float> in = Arguments();
+  for (const MapF32 VectorKernels::*loop :
+       {&VectorKernels::logistic, &VectorKernels::tanh, &VectorKernels::gelu_by_tanh}) {
+    std::vector<float> first;
+    for (const CpuKernels* cpu : VectorTables()) {
+      std::vector<float> out(in.size());
+      (cpu->vector.*loop)(in.data(), static_cast<int64_t>(in.size()), 0.0f, out.data());
+      if (first.empty()) first = out;
+      EXPECT_EQ(out, first) << cpu->name;
+    }
   }
 }
 

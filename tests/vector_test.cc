@@ -207,6 +207,35 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
       EXPECT_EQ(out.back(), -1.0f);
       if (first.empty()) first = out;
       EXPECT_EQ(out, first) << cpu->name;
+      out = row;
+      cpu->vector.softmax(out.data(), depth, 0.5f, out.data());
+      EXPECT_TRUE(std::equal(out.begin(), out.end() - 1, first.begin())) << cpu->name;
+    }
+  }
+}
+
+// In whatever part of a row it is.
+TEST(Vector, softmax_of_what_is_special) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (int depth : {2, 17, 67, 131}) {
+      for (int at : {0, depth / 2, depth - 1}) {
+        const auto special = static_cast<size_t>(at);
+        std::vector<float> row(static_cast<size_t>(depth), 2.0f), out(row.size());
+        row[special] = -INFINITY;
+        cpu->vector.softmax(row.data(), depth, 1.0f, out.data());
+        for (size_t i = 0; i < out.size(); ++i) {
+          EXPECT_NEAR(out[i], i == special ? 0.0 : 1.0 / (depth - 1), 1e-7) << cpu->name;
+        }
+        EXPECT_EQ(out[special], 0.0f) << cpu->name;
+        row[special] = 90.0f;  // all others are denormal beside it
+        cpu->vector.softmax(row.data(), depth, 1.0f, out.data());
+        for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i == special) << cpu->name;
+        cpu->vector.softmax(row.data(), depth, 0.0f, out.data());
+        for (float value : out) EXPECT_NEAR(value, 1.0 / depth, 1e-7) << cpu->name;
+        row[special] = NAN;
+        cpu->vector.softmax(row.data(), depth, 1.0f, out.data());
+        for (float value : out) EXPECT_TRUE(std::isnan(value)) << cpu->name;
+      }
     }
   }
 }

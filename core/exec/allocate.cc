@@ -377,6 +377,7 @@ void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slo
     const PlannedStep* const step = steps_.HeadedBy(position);
     if (step == nullptr) continue;
     for (int tensor : step->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
+    for (int tensor : step->passing) (*slots)[static_cast<size_t>(tensor)].idle = true;
   }
   for (size_t i = 0; i < slots->size(); ++i) {
     const Arena::Slot& slot = (*slots)[i];

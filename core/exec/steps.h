@@ -76,6 +76,8 @@ struct PlannedStep : Step {
   std::vector<StepRead> reads;
   // What its nodes make and it does not write, in steps with layers (core/exec/strips.h).
   std::vector<int> unwritten;
+  // The same in steps by rows. Their memory lasts as if nodes ran one by one.
+  std::vector<int> passing;
   // A constant that it reads is unpacked behind the head, by a node that runs in the first
   // inference: then nodes run one by one.
   bool reads_ahead = false;

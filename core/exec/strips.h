@@ -28,7 +28,7 @@ void JoinStrips(std::span<const StepNode> nodes, std::span<const StepTensor> ten
 std::vector<StepRead> ReadsOfLayers(const StepRun& run, std::span<const StepNode> nodes,
                                     std::span<const StepTensor> tensors);
 
-// The tensors that a step with layers does not write.
+// The tensors that a step with layers, or one by rows, does not write.
 std::vector<int> UnwrittenBy(const Step& step, std::span<const StepNode> nodes);
 
 }  // namespace deputy

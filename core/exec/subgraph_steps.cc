@@ -109,6 +109,7 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
     PlannedStep planned;
     if (!step.run.rows.ops.empty()) {
       planned.reads = RowReadsOf(step.run.rows, nodes);
+      planned.passing = UnwrittenBy(step, nodes);
     } else if (!step.run.layers.empty()) {
       planned.reads = ReadsOfLayers(step.run, nodes, tensors);
       planned.unwritten = UnwrittenBy(step, nodes);

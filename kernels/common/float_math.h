@@ -25,10 +25,10 @@ struct PartsOfExponent {
   return {whole, (x - whole * kLog2High) - whole * kLog2Low};
 }
 
-// e^rest - 1.
-[[gnu::always_inline]] inline float ExpSeries(float rest) {
-  float series = 1.9875691500e-4f;
-  series = series * rest + 1.3981999507e-3f;
+// e^rest - 1. T is float or what the functions below take.
+template <typename T>
+[[gnu::always_inline]] inline T ExpSeries(T rest) {
+  T series = rest * 1.9875691500e-4f + 1.3981999507e-3f;
   series = series * rest + 8.3334519073e-3f;
   series = series * rest + 4.1665795894e-2f;
   series = series * rest + 1.6666665459e-1f;
@@ -49,14 +49,6 @@ struct PartsOfExponent {
   return x != x ? x : value;
 }
 
-// e^x where x is at most 0; what would be denormal is 0.
-[[gnu::always_inline]] inline float FastExpOfNegative(float x) {
-  constexpr float kLeast = -87.0f;
-  const PartsOfExponent parts = SplitExponent(x < kLeast ? kLeast : x);  // NaN stays
-  const float power = std::bit_cast<float>((static_cast<int32_t>(parts.whole) + 127) << 23);
-  return x < kLeast ? 0.0f : (ExpSeries(parts.rest) + 1.0f) * power;
-}
-
 // x, or e^x - 1 where that is negative.
 [[gnu::always_inline]] inline float FastElu(float x) {
   const float below = x < 0.0f ? x : 0.0f;
@@ -64,17 +56,6 @@ struct PartsOfExponent {
   const float power = std::bit_cast<float>((static_cast<int32_t>(parts.whole) + 127) << 23);
   const float value = power * ExpSeries(parts.rest) + (power - 1.0f);
   return x < 0.0f ? value : x;
-}
-
-[[gnu::always_inline]] inline float FastLogistic(float x) { return 1.0f / (1.0f + FastExp(-x)); }
-
-// Absolutely, not relatively, precise around zero, unless |x| < 1/8, where a series takes over.
-[[gnu::always_inline]] inline float FastTanh(float x) {
-  const float square = x * x;
-  const float series =
-      x + x * square * (-0.333333333f + square * (0.133333333f - square * 0.0539682540f));
-  const float large = 1.0f - 2.0f / (1.0f + FastExp(2.0f * x));
-  return square < 0.015625f ? series : large;
 }
 
 // erfc(x), for negative x 2 - erfc(-x). With t = 2.5 / (2.5 + x) it is e^(-x^2) times t times a
@@ -108,9 +89,80 @@ struct PartsOfExponent {
   return 0.5f * x * FastErfc(x * -0.707106781f);
 }
 
-// The same as it is approximated by tanh.
-[[gnu::always_inline]] inline float FastGeluByTanh(float x) {
-  return 0.5f * x * (1.0f + FastTanh(0.797884561f * (x + 0.044715f * x * x * x)));
+// ---- Of floats, or of a handful of vectors of them --------------------------------------------
+//
+// T is float or what has these operators and four functions (kernels/vector/wide.inc), with the
+// same bits. What does not depend on each other stands side by side: chains are short.
+
+// NaN stays.
+[[gnu::always_inline]] inline float RaisedTo(float x, float low) { return x < low ? low : x; }
+[[gnu::always_inline]] inline float LoweredTo(float x, float high) { return high < x ? high : x; }
+// Of the two values the first where x is below the bound.
+[[gnu::always_inline]] inline float ChooseBelow(float x, float bound, float below, float other) {
+  return x < bound ? below : other;
+}
+
+// Adding it rounds to a whole number n, which the low bits then hold, plus 127; and 2^n of those.
+inline constexpr float kRoundForPower = 12582912.0f + 127.0f;
+[[gnu::always_inline]] inline float PowerOf(float rounded) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) << 23);
+}
+
+// 2^x where x is at most 0; what would be denormal is 0. Relatively it is as precise as x is
+// absolutely, so that what is small has fewer correct digits than what is near 1.
+template <typename T>
+[[gnu::always_inline]] inline T FastPowerOfNegative(T x) {
+  const T bounded = RaisedTo(x, -127.0f);
+  const T rounded = bounded + kRoundForPower;
+  const T rest = bounded - (rounded - kRoundForPower);
+  const T square = rest * rest;
+  const T low = rest * 5.5507339537e-2f + 2.4022242427e-1f;
+  const T high = rest * 1.3264700538e-3f + 9.6715344116e-3f;
+  const T series = (low + square * high) * square + rest * 6.9314700365e-1f;
+  return (series + 1.0f) * PowerOf(rounded);
+}
+
+// e^x from e^-87 to e^88, and infinity for what is larger.
+template <typename T>
+[[gnu::always_inline]] inline T FastExpWithin(T x) {
+  constexpr float kLog2E = 1.44269504f;
+  constexpr float kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
+  const T bounded = LoweredTo(RaisedTo(x, -87.0f), 89.0f);
+  const T rounded = bounded * kLog2E + kRoundForPower;
+  const T whole = rounded - kRoundForPower;
+  const T rest = (bounded - whole * kLog2High) - whole * kLog2Low;
+  const T square = rest * rest;
+  const T low = rest * 1.6667114198e-1f + 4.9999231100e-1f;
+  const T high = rest * 8.3125205711e-3f + 4.1890159249e-2f;
+  const T series = (low + square * high) * square + rest;
+  return (series + 1.0f) * PowerOf(rounded);
+}
+
+template <typename T>
+[[gnu::always_inline]] inline T FastLogistic(T x) {
+  return 1.0f / (FastExpWithin(x * -1.0f) + 1.0f);
+}
+
+// Absolutely, not relatively, precise around zero, unless |x| < 1/8, where a series takes over.
+// Hybrid recurrent layers quantise what becomes of it: its last bit may be many of theirs, and the
+// golden rows hold with these.
+template <typename T>
+[[gnu::always_inline]] inline T FastTanh(T x) {
+  constexpr float kRound = 12582912.0f;
+  const T bounded = LoweredTo(RaisedTo(x * 2.0f, -87.0f), 89.0f);
+  const T rounded = bounded * 1.44269504f + kRound;
+  const T whole = rounded - kRound;
+  const T rest = (bounded - whole * 0.693359375f) - whole * -2.12194440e-4f;
+  const T power = (ExpSeries(rest) + 1.0f) * PowerOf(rounded + 127.0f);
+  const T square = x * x;
+  const T series = (square * -0.0539682540f + 0.133333333f) * square + -0.333333333f;
+  return ChooseBelow(square, 0.015625f, x * square * series + x, 1.0f - 2.0f / (power + 1.0f));
+}
+
+// FastGelu as it is approximated by tanh.
+template <typename T>
+[[gnu::always_inline]] inline T FastGeluByTanh(T x) {
+  return x * 0.5f * (FastTanh((x * 0.044715f * x * x + x) * 0.797884561f) + 1.0f);
 }
 
 }  // namespace deputy
