@@ -454,15 +454,16 @@ TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T, int sign>
 TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const FloatSum<T, sign>& sum) {
-  void (*loop)(const BinaryRun<T>&, const QuantizedSum&) = nullptr;
-  if constexpr (std::is_same_v<T, int8_t>) {
-    loop = Cpu().vector.sum_s8;
-  } else {
-    loop = Cpu().vector.sum_u8;
-  }
-  if (loop == nullptr) return Run<T>(context, node, sum);
+  const CpuKernels& cpu = Cpu();
+  if (cpu.vector.sum_s8 == nullptr) return Run<T>(context, node, sum);
   const QuantizedSum parameters = sum.AsVectors();
-  return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, parameters); });
+  return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) {
+    if constexpr (std::is_same_v<T, int8_t>) {
+      AddSteps(cpu, run, parameters);
+    } else {
+      cpu.vector.sum_u8(run, parameters);
+    }
+  });
 }
 
 // ADD (sign 1) and SUB (-1) of quantised tensors.

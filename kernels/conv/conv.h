@@ -55,6 +55,12 @@ struct Interior {
 struct AddendS8 {
   const int8_t* values;
   QuantizedSum sum;
+
+  // out[i] = the sum of steps[i] and values[place + i].
+  void AddTo(const CpuKernels& cpu, const int8_t* steps, int64_t place, int64_t count,
+             int8_t* out) const {
+    AddSteps(cpu, {steps, values + place, out, count, true, true}, sum);
+  }
 };
 
 // Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter

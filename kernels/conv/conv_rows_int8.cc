@@ -321,8 +321,7 @@ class RowsJob {
     const bool together = columns == channels;
     const int64_t count = together ? int64_t{rows} * columns : columns;
     for (int r = 0; r < (together ? 1 : rows); ++r, steps += columns, place += channels) {
-      cpu.vector.sum_s8({steps, addend->values + place, out + place, count, true, true},
-                        addend->sum);
+      addend->AddTo(cpu, steps, place, count, out + place);
     }
   }
 };

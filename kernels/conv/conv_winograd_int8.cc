@@ -166,9 +166,7 @@ class Task {
     if (!adds) return;
     const int8_t* steps = made_;
     for (int x = 0; x < tile.rows; ++x, steps += tile.columns, place += channels) {
-      job_.cpu.vector.sum_s8(
-          {steps, job_.addend->values + place, job_.out + place, tile.columns, true, true},
-          job_.addend->sum);
+      job_.addend->AddTo(job_.cpu, steps, place, tile.columns, job_.out + place);
     }
   }
 

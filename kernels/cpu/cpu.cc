@@ -130,6 +130,15 @@ constexpr Candidate<VectorKernels> kVector[] = {
 #endif
     {&kVectorGeneric, kGeneric, &Always},
 };
+// Whoever has none takes VectorKernels.
+constexpr StepSumKernels kNoStepSum = {};
+constexpr Candidate<StepSumKernels> kStepSum[] = {
+#if defined(__x86_64__)
+    {&kNoStepSum, kAvx512, &HasAvx512},
+    {&kStepSumAvx2, kAvx2, &HasAvx2},
+#endif
+    {&kNoStepSum, kGeneric, &Always},
+};
 
 // ---- Choice -----------------------------------------------------------------------------------
 
@@ -151,7 +160,8 @@ CpuKernels TableOf(int level) {
           .depthwise_f32 = BestOf(kDepthwiseF32, level),
           .depthwise_s8 = BestOf(kDepthwiseS8, level),
           .half = BestOf(kHalf, level),
-          .vector = BestOf(kVector, level)};
+          .vector = BestOf(kVector, level),
+          .step_sum = BestOf(kStepSum, level)};
 }
 
 const CpuKernels* Tables() {

@@ -23,7 +23,26 @@ struct CpuKernels {
   DepthwiseS8Kernels depthwise_s8;
   HalfKernels half;
   VectorKernels vector;
+  StepSumKernels step_sum;
 };
+
+// Sums of steps by a table that has VectorKernels::sum_s8.
+inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const QuantizedSum& sum) {
+  if (cpu.step_sum.s8 == nullptr || !run.a_moves || !run.b_moves) {
+    cpu.vector.sum_s8(run, sum);
+    return;
+  }
+  cpu.step_sum.s8({.a = run.a,
+                   .b = run.b,
+                   .out = run.out,
+                   .count = run.count,
+                   .factor_a = sum.factor_a,
+                   .factor_b = sum.factor_b,
+                   .offset = sum.offset,
+                   .low = sum.bounds.low,
+                   .high = sum.bounds.high,
+                   .zero_point = sum.zero_point});
+}
 
 // ---- Choice -----------------------------------------------------------------------------------
 

@@ -167,6 +167,18 @@ struct RequantizeTile {
   size_t out_stride;
 };
 
+// Sums of steps of int8, as ADD has them:
+// out[i] = round(clamp(a[i] * factor_a + b[i] * factor_b + offset)) + zero_point, to nearest even.
+struct StepSumS8 {
+  const int8_t* a;
+  const int8_t* b;
+  int8_t* out;  // may be either of them
+  int64_t count;
+  float factor_a, factor_b, offset;
+  float low, high;  // their steps are those of int8
+  int32_t zero_point;
+};
+
 // Neighbouring output columns in one row of a depthwise convolution, which all see the same taps:
 // out[i][c] = clamp(bias[c] + sum over rows r and taps t of
 //                   inputs[r][i * column_step + t * tap_step + c] * weights[r][t * weight_step +
@@ -297,6 +309,12 @@ struct RequantizeKernels {
   void (*exact)(const RequantizeTile& tile) = nullptr;
 };
 
+// Null: take VectorKernels::sum_s8.
+struct StepSumKernels {
+  const char* name = nullptr;
+  void (*s8)(const StepSumS8& sum) = nullptr;
+};
+
 // Winograd's transforms of 3 x 3 convolutions whose outputs come in tiles of size x size. A tile of
 // the input, (size + 2) x (size + 2) pixels, and the filter become as many planes; their products,
 // plane by plane, become the tile of outputs.
@@ -368,11 +386,13 @@ extern const WinogradF32Kernels kWinogradF32Generic;
 // simd_avx2.cc
 extern const GemmF32Kernels kGemmF32Avx2;
 extern const RequantizeKernels kRequantizeAvx2;
+extern const StepSumKernels kStepSumAvx2;
 extern const HalfKernels kHalfAvx2;
 // simd_avx2_depthwise.cc
 extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
+// simd_avx2_depthwise_int8.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
 // simd_avx2_winograd_int8.cc
 extern const WinogradS8Kernels kWinogradS8Avx2;

@@ -264,6 +264,59 @@ struct FinishExact {
 void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
 void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
 
+// ---- Sums of steps ----------------------------------------------------------------------------
+
+struct StepSum {
+  __m256 factor_a, factor_b, offset, low, high;
+  __m256i zero_point;  // of 16 bits
+
+  explicit StepSum(const StepSumS8& sum)
+      : factor_a(_mm256_set1_ps(sum.factor_a)),
+        factor_b(_mm256_set1_ps(sum.factor_b)),
+        offset(_mm256_set1_ps(sum.offset)),
+        low(_mm256_set1_ps(sum.low)),
+        high(_mm256_set1_ps(sum.high)),
+        zero_point(_mm256_set1_epi16(static_cast<int16_t>(sum.zero_point))) {}
+
+  static __m256 Scaled(const int8_t* values, __m256 factor) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
+    __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)), factor);
+    // Products are rounded by themselves: the compiler must not make a multiply-add of it.
+    __asm__("" : "+x"(scaled));
+    return scaled;
+  }
+  // Eight steps less the zero point.
+  __m256i operator()(const int8_t* a, const int8_t* b) const {
+    const __m256 steps =
+        _mm256_add_ps(_mm256_add_ps(Scaled(a, factor_a), Scaled(b, factor_b)), offset);
+    return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(steps, low), high));
+  }
+  // Sixteen steps, in the order of packed vectors.
+  __m256i Words(const int8_t* a, const int8_t* b) const {
+    const __m256i words = _mm256_packs_epi32((*this)(a, b), (*this)(a + 8, b + 8));
+    return _mm256_add_epi16(words, zero_point);
+  }
+};
+
+void SumOfSteps(const StepSumS8& sum) {
+  const StepSum steps(sum);
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  int64_t i = 0;
+  const auto block = [&](const int8_t* a, const int8_t* b, int8_t* out) {
+    const __m256i bytes = _mm256_packs_epi16(steps.Words(a, b), steps.Words(a + 16, b + 16));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permutevar8x32_epi32(bytes, order));
+  };
+  constexpr int kBlock = 32;
+  for (; i + kBlock <= sum.count; i += kBlock) block(sum.a + i, sum.b + i, sum.out + i);
+  if (i == sum.count) return;
+  int8_t a[kBlock] = {}, b[kBlock] = {}, out[kBlock];
+  const auto rest = static_cast<size_t>(sum.count - i);
+  std::memcpy(a, sum.a + i, rest);
+  std::memcpy(b, sum.b + i, rest);
+  block(a, b, out);
+  std::memcpy(sum.out + i, out, rest);
+}
+
 // ---- Half precision ---------------------------------------------------------------------------
 
 void HalfToFloat(const uint16_t* values, size_t count, float* out) {
@@ -281,6 +334,7 @@ constexpr GemmF32Kernels kGemmF32Avx2 = {
     .name = "avx2", .rows = kRowsF32, .columns = kColumnsF32, .tile = &GemmF32, .dots = &Dots};
 constexpr RequantizeKernels kRequantizeAvx2 = {
     .name = "avx2", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
+constexpr StepSumKernels kStepSumAvx2 = {.name = "avx2", .s8 = &SumOfSteps};
 constexpr HalfKernels kHalfAvx2 = {.name = "avx2", .to_float = &HalfToFloat};
 
 }  // namespace deputy

@@ -93,6 +93,13 @@ const Row kDepthwiseRows[] = {
     {{1, 3, 17, 40}, {1, 3, 3, 40}},
     {{1, 4, 7, 70}, {1, 3, 3, 70}, kSame, 2, 1},
     {{1, 3, 25, 35}, {1, 5, 5, 35}, kSame, 1, 2},
+    // Pairs of rows: filters that begin with either, parts of channels, few columns, few channels.
+    {{1, 7, 60, 136}, {1, 3, 3, 136}},
+    {{2, 9, 11, 72}, {1, 5, 5, 72}, kSame, 2, 2},
+    {{1, 8, 10, 20}, {1, 5, 5, 20}, kValid, 2, 1, 1, 1, schema::ActivationFunctionType::RELU6},
+    {{1, 9, 9, 12}, {1, 3, 3, 12}, kValid, 1, 2},
+    {{2, 6, 3, 8}, {1, 3, 3, 8}},
+    {{1, 3, 70, 5}, {1, 5, 5, 5}, kSame, 1, 3},
     // Images of width 1.
     {{8, 20, 1, 24}, {1, 5, 1, 24}},
     {{9, 13, 1, 32}, {1, 3, 1, 32}, kSame, 2, 1},

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The group of int8 depthwise convolutions for x86-64 with AVX2. As for float32, everything is in
+// the unnamed namespace and no inline function of a shared header is used.
+#include "kernels/cpu/groups.h"
+
+#if defined(__AVX2__)
+
+#include "kernels/cpu/simd_avx2_int8.inc"
+
+namespace deputy {
+namespace {
+
+// The same with a factor in memory, which g++ 12 would otherwise load into a register of its own.
+inline void AddProductsAt(__m256i* sums, __m256i a, const int8_t* b) {
+  __m256i products;
+  __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+          : "+x"(*sums), "=&x"(products)
+          : "x"(a), "m"(*reinterpret_cast<const __m256i_u*>(b)));
+}
+
+// 16 channels at a time. Two taps of a channel stand side by side in each 32-bit lane, so that one
+// multiply-add adds both products. Interleaving leaves the channels of a chunk in the order 0 to 3,
+// 8 to 11 (low sums), 4 to 7, 12 to 15 (high sums); weights, already of 16 bits, bias and factors
+// are packed in it.
+constexpr int kChunk = 16;
+
+inline int ChannelAt(int i) { return i % 4 + (i / 4 % 2) * 8 + (i / 8) * 4; }
+
+// Which taps stand side by side. In squares of 3x3 and 5x5, which neighbouring columns share, those
+// above one another; in the last row neighbours. `second` is negative where there is none.
+struct TapPair {
+  int first, second;
+};
+inline TapPair PairAt(int taps, int pair) {
+  const int size = taps == 9 ? 3 : taps == 25 ? 5 : 0;
+  if (size != 0 && pair < size * (size / 2)) {
+    const int first = pair / size * 2 * size + pair % size;
+    return {first, first + size};
+  }
+  return {2 * pair, 2 * pair + 1 < taps ? 2 * pair + 1 : -1};
+}
+inline int PairsOf(int taps) { return (taps + 1) / 2; }
+
+size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
+  const auto weight_at = [&](int tap, int channel) -> int16_t {
+    if (tap < 0 || channel >= period) return 0;
+    return weights[static_cast<size_t>(tap) * static_cast<size_t>(channels) +
+                   static_cast<size_t>(channel % channels)];
+  };
+  size_t bytes = 0;
+  for (int first = 0; first < period; first += kChunk) {
+    for (int pair = 0; pair < PairsOf(taps); ++pair, bytes += 4 * kChunk) {
+      if (out == nullptr) continue;
+      const TapPair at = PairAt(taps, pair);
+      for (int i = 0; i < kChunk; ++i) {
+        const int channel = first + ChannelAt(i);
+        const int16_t two[2] = {weight_at(at.first, channel), weight_at(at.second, channel)};
+        std::memcpy(out + bytes + 4 * static_cast<size_t>(i), two, sizeof two);
+      }
+    }
+  }
+  return bytes;
+}
+
+void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* out) {
+  for (int first = 0; first < period; first += kChunk) {
+    for (int i = 0; i < kChunk; ++i) {
+      const int channel = first + ChannelAt(i);
+      *out++ = channel < period ? values[channel % channels] : 0;
+    }
+  }
+}
+
+// kAll: all 16 exist.
+template <bool kAll>
+inline __m256i LoadWidened(const int8_t* values, int count) {
+  return kAll ? Widened(values) : _mm256_cvtepi8_epi16(LoadBytes(values, count));
+}
+
+// Sums of a chunk in one column.
+struct ChunkSums {
+  __m256i low, high;
+};
+
+inline void AddPair(ChunkSums* sums, __m256i first, __m256i second, const int8_t* weights) {
+  AddProductsAt(&sums->low, _mm256_unpacklo_epi16(first, second), weights);
+  AddProductsAt(&sums->high, _mm256_unpackhi_epi16(first, second), weights + 32);
+}
+
+// All taps of a chunk, `offset` from where they point.
+template <bool kAll>
+inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, int count,
+                    const int8_t* weights, ChunkSums* sums) {
+  for (int pair = 0; pair < PairsOf(taps); ++pair, weights += 4 * kChunk) {
+    const TapPair at = PairAt(taps, pair);
+    const __m256i first = LoadWidened<kAll>(inputs[at.first] + offset, count);
+    const __m256i second =
+        at.second < 0 ? first : LoadWidened<kAll>(inputs[at.second] + offset, count);
+    AddPair(sums, first, second, weights);
+  }
+}
+
+void DepthwiseS8(const DepthwisePixelS8& pixel) {
+  const int8_t* weights = pixel.weights;
+  const int chunk_bytes = PairsOf(pixel.taps) * 4 * kChunk;
+  for (int first = 0; first < pixel.channels; first += kChunk, weights += chunk_bytes) {
+    const int count = Smaller(kChunk, pixel.channels - first);
+    ChunkSums sums = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    AddTaps<false>(pixel.inputs, pixel.taps, static_cast<size_t>(first), count, weights, &sums);
+    const __m256i in_order[2] = {_mm256_permute2x128_si256(sums.low, sums.high, 0x20),
+                                 _mm256_permute2x128_si256(sums.low, sums.high, 0x31)};
+    for (int v = 0; 8 * v < count; ++v) {
+      const __m256i lanes = FirstLanes(count - 8 * v);
+      const __m256i bias = _mm256_maskload_epi32(pixel.bias + first + 8 * v, lanes);
+      _mm256_maskstore_epi32(pixel.sums + first + 8 * v, lanes,
+                             _mm256_add_epi32(in_order[v], bias));
+    }
+  }
+}
+
+// ---- Several columns ----
+
+// Requantises a chunk in neighbouring columns, one or two at a time, and stores `count` channels of
+// it. kPlain: all of them, and nothing is bounded but by packing.
+template <bool kPlain>
+inline void StoreChunks(const DepthwiseColumnsS8& in, const Finish& finish, int column, int columns,
+                        int first, int count, const ChunkSums* sums) {
+  const __m256 low = _mm256_loadu_ps(in.factors + first);
+  const __m256 high = _mm256_loadu_ps(in.factors + first + 8);
+  const auto stride = static_cast<size_t>(in.channels);
+  const int wide = kPlain ? kChunk : count;
+  int8_t* out = in.out + static_cast<size_t>(column) * stride + static_cast<size_t>(first);
+  for (int i = 0; i < columns; i += 2, out += 2 * stride) {
+    const ChunkSums &a = sums[i], &b = sums[i + 1 < columns ? i + 1 : i];
+    const __m256i front =
+        finish.Words(finish.Steps<kPlain>(a.low, low), finish.Steps<kPlain>(a.high, high));
+    const __m256i back =
+        finish.Words(finish.Steps<kPlain>(b.low, low), finish.Steps<kPlain>(b.high, high));
+    const __m256i bytes = _mm256_permute4x64_epi64(finish.Bytes<kPlain>(front, back), 0xd8);
+    StoreBytes(_mm256_castsi256_si128(bytes), out, wide);
+    if (i + 1 < columns) StoreBytes(_mm256_extracti128_si256(bytes, 1), out + stride, wide);
+  }
+}
+
+template <int kColumns>
+inline void StartChunk(const DepthwiseColumnsS8& in, int first, ChunkSums (&sums)[kColumns]) {
+#pragma GCC unroll 8
+  for (ChunkSums& sum : sums) sum = {Load(in.bias + first), Load(in.bias + first + 8)};
+}
+
+template <bool kAll>
+void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Finish& finish, int column, int first,
+                       const int8_t* weights) {
+  const int count = Smaller(kChunk, in.channels - first);
+  ChunkSums sums[1];
+  StartChunk(in, first, sums);
+  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
+  AddTaps<kAll>(in.inputs, in.taps, offset, count, weights, &sums[0]);
+  StoreChunks<false>(in, finish, column, 1, first, count, sums);
+}
+
+// ---- Squares of taps that neighbouring columns share ----
+
+// How far neighbouring taps of each filter row are apart, if columns are kStride of that apart, or
+// 0. Rows may be all in the row of zero points.
+template <int kSize, int kStride>
+inline size_t SharedStep(const DepthwiseColumnsS8& in) {
+  const size_t step = in.column_step / kStride;
+  for (int row = 0; row < kSize; ++row) {
+    const int8_t* const* taps = in.inputs + row * kSize;
+    bool apart = true, outside = true;
+    for (int tap = 1; tap < kSize; ++tap) {
+      apart = apart && taps[tap] == taps[tap - 1] + step;
+      outside = outside && taps[tap] == taps[0];
+    }
+    if (!apart && !outside) return 0;
+  }
+  return step;
+}
+
+// The sums of the chunk of channels from `first` on in kColumns columns: every column of the input
+// is loaded and interleaved once.
+template <int kSize, int kStride, int kColumns, bool kAll>
+void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, int first,
+                       const int8_t* weights, ChunkSums* out) {
+  constexpr int kSeen = (kColumns - 1) * kStride + kSize, kLast = kSize - 1;
+  const int count = Smaller(kChunk, in.channels - first);
+  ChunkSums sums[kColumns];
+  StartChunk(in, first, sums);
+  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
+  for (int pair = 0; pair < kSize / 2; ++pair, weights += kSize * 4 * kChunk) {
+    const int8_t* upper = in.inputs[2 * pair * kSize] + offset;
+    const int8_t* lower = in.inputs[(2 * pair + 1) * kSize] + offset;
+#pragma GCC unroll 16
+    for (int seen = 0; seen < kSeen; ++seen, upper += step, lower += step) {
+      const __m256i a = LoadWidened<kAll>(upper, count), b = LoadWidened<kAll>(lower, count);
+      const __m256i low = _mm256_unpacklo_epi16(a, b), high = _mm256_unpackhi_epi16(a, b);
+#pragma GCC unroll 8
+      for (int i = 0; i < kColumns; ++i) {
+        const int tap = seen - i * kStride;
+        if (tap < 0 || tap >= kSize) continue;
+        AddProductsAt(&sums[i].low, low, weights + tap * 4 * kChunk);
+        AddProductsAt(&sums[i].high, high, weights + tap * 4 * kChunk + 32);
+      }
+    }
+  }
+  const int8_t* from = in.inputs[kLast * kSize] + offset;
+  __m256i next = LoadWidened<kAll>(from, count);
+#pragma GCC unroll 16
+  for (int seen = 0; seen < kSeen; ++seen) {
+    const __m256i here = next;
+    from += step;
+    if (seen + 1 < kSeen) next = LoadWidened<kAll>(from, count);
+    if (kStride == 2 && seen % 2 == 1) continue;
+    const __m256i low = _mm256_unpacklo_epi16(here, next);
+    const __m256i high = _mm256_unpackhi_epi16(here, next);
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) {
+      const int tap = seen - i * kStride;
+      if (tap < 0 || tap >= kSize || tap % 2 == 1) continue;
+      AddProductsAt(&sums[i].low, low, weights + tap / 2 * 4 * kChunk);
+      AddProductsAt(&sums[i].high, high, weights + tap / 2 * 4 * kChunk + 32);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i) out[i] = sums[i];
+}
+
+// Columns by fours, twos and ones, and then what becomes of their sums, which go through memory:
+// while one block's last values are still on their way to bytes, the processor has no room to begin
+// with enough of the next one.
+template <int kSize, int kStride, bool kAll>
+void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t step,
+                            int first, const int8_t* weights) {
+  constexpr int kRoom = 32;
+  const int count = Smaller(kChunk, in.channels - first);
+  ChunkSums room[kRoom];
+  for (int begin = 0; begin < in.columns; begin += kRoom) {
+    const int columns = Smaller(in.columns - begin, kRoom);
+    int i = 0;
+    for (; i + 4 <= columns; i += 4) {
+      DepthwiseS8Shared<kSize, kStride, 4, kAll>(in, step, begin + i, first, weights, room + i);
+    }
+    if (i + 2 <= columns) {
+      DepthwiseS8Shared<kSize, kStride, 2, kAll>(in, step, begin + i, first, weights, room + i);
+      i += 2;
+    }
+    if (i < columns) {
+      DepthwiseS8Shared<kSize, kStride, 1, kAll>(in, step, begin + i, first, weights, room + i);
+    }
+    if (kAll && finish.plain) {
+      StoreChunks<true>(in, finish, begin, columns, first, kChunk, room);
+    } else {
+      StoreChunks<false>(in, finish, begin, columns, first, count, room);
+    }
+  }
+}
+
+// What runs over the columns of a chunk, and what it has to know.
+struct ChunkFunction {
+  using Run = void (*)(const DepthwiseColumnsS8&, const Finish&, size_t, int, const int8_t*);
+  Run all, some;
+  size_t step;
+};
+
+template <bool kAll>
+void DepthwiseS8Chunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t, int first,
+                      const int8_t* weights) {
+  for (int column = 0; column < in.columns; ++column) {
+    DepthwiseS8Column<kAll>(in, finish, column, first, weights);
+  }
+}
+
+template <int kSize, int kStride>
+inline bool TryShared(const DepthwiseColumnsS8& in, ChunkFunction* out) {
+  if (in.taps != kSize * kSize) return false;
+  const size_t step = SharedStep<kSize, kStride>(in);
+  if (step == 0) return false;
+  *out = {&DepthwiseS8SharedChunk<kSize, kStride, true>,
+          &DepthwiseS8SharedChunk<kSize, kStride, false>, step};
+  return true;
+}
+
+void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
+  ChunkFunction run = {&DepthwiseS8Chunk<true>, &DepthwiseS8Chunk<false>, 0};
+  if (in.columns > 1) {
+    static_cast<void>(TryShared<3, 1>(in, &run) || TryShared<3, 2>(in, &run) ||
+                      TryShared<5, 1>(in, &run) || TryShared<5, 2>(in, &run));
+  }
+  const int chunk_bytes = PairsOf(in.taps) * 4 * kChunk;
+  const int8_t* weights = in.weights;
+  // Ordered factors fill whole chunks.
+  const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
+  int first = 0;
+  for (; first + kChunk <= in.channels; first += kChunk, weights += chunk_bytes) {
+    run.all(in, finish, run.step, first, weights);
+  }
+  if (first < in.channels) run.some(in, finish, run.step, first, weights);
+}
+
+}  // namespace
+
+constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {.name = "avx2",
+                                                 .left = LeftForm::kInt16,
+                                                 .pixel = &DepthwiseS8,
+                                                 .pack = &PackDepthwiseS8,
+                                                 .columns = &DepthwiseRunS8,
+                                                 .order = &OrderDepthwiseS8,
+                                                 .lanes = kChunk};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx2"
+#endif
