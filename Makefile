@@ -155,6 +155,16 @@ fuzz: setup
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  build/asan/tests/model_fuzz --runs $(FUZZ_RUNS) --seed $(FUZZ_SEED) --jobs $(JOBS) $(FUZZ_ARGS)
 
+## emulate  short tests of the kernels on an emulated CPU with AVX-512 (tools/emulate.py names the
+##          packages it needs); EMULATE="'COMMAND' …" runs others, EMULATE_CPU= is the CPU's model
+EMULATE_CPU ?= tigerlake
+EMULATE ?= '$(BUILD)/tests/gemm_test --gtest_filter=CpuTables.*' '$(BUILD)/tests/vector_rows_test' \
+           'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/row_steps_run_test' \
+           'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/strips_run_test'
+.PHONY: emulate
+emulate: all
+	tools/emulate.py --cpu $(EMULATE_CPU) $(EMULATE)
+
 ## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:
