@@ -102,6 +102,7 @@ check-includes:
 	tools/check_includes.py
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
+	tools/check_includes.py --objects $(BUILD)
 # What it reads are the commands of a build with clang, file by file and without precompiled headers.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \

@@ -8,7 +8,8 @@ root counts where it lies. Beside it:
 
 - inside a folder, modules (a header with its source) include each other without cycles;
 - object files call only what LAYERS lets them include (--objects, by nm): a function that is
-  declared in a lower folder but defined in a higher one is an arrow upwards;
+  declared in a lower folder but defined in a higher one is an arrow upwards. Of files that are compiled
+  together the first is named;
 - delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which is the
   engine as a delegate, names what it needs of the engine;
 - in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one,
@@ -21,6 +22,7 @@ root counts where it lies. Beside it:
 """
 import argparse
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -233,34 +235,45 @@ def check_sources(root):
     return problems
 
 
-def symbols_of(objects):
-    """Source path -> (defined, undefined) symbols of its object file, from a build folder."""
+def sources_of(build, name):
+    """What the file `name` of a compile command is made of: itself, or what CMake has put together."""
+    path = pathlib.Path(name)
+    if 'Unity' not in path.parts:
+        return [path.relative_to(ROOT)]
+    text = (build / path).read_text(encoding='utf-8')
+    return [pathlib.Path(source).relative_to(ROOT) for source in re.findall(r'#include "(.*)"', text)]
+
+
+def symbols_of(object_file):
+    """(defined, undefined) symbols."""
+    defined, undefined = set(), set()
+    out = subprocess.run(['nm', '-P', object_file], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        name, kind = line.split()[:2]
+        # Weak ones (inline functions, templates) are in every object that uses them.
+        if kind in 'TDBRGS':
+            defined.add(name)
+        elif kind == 'U':
+            undefined.add(name)
+    return defined, undefined
+
+
+def check_objects(build):
+    """The same of the object files of a build."""
     symbols = {}
-    for file in sorted(objects.rglob('*.o')):
-        path = pathlib.Path(str(file.relative_to(objects)).removesuffix('.o'))
-        if not (ROOT / path).is_file():  # of a source that has moved or gone
+    wanted = {'deputy_objects', 'deputy_setup', 'deputy_kernels'}
+    found = set()
+    for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
+        output = re.search(r' -o (CMakeFiles/(\w+)\.dir/\S+\.o) ', entry['command'])
+        if not output or output[2] not in wanted:
             continue
-        defined, undefined = set(), set()
-        out = subprocess.run(['nm', '-P', file], check=True, capture_output=True, text=True).stdout
-        for line in out.splitlines():
-            name, kind = line.split()[:2]
-            # Weak ones (inline functions, templates) are in every object that uses them.
-            if kind in 'TDBRGS':
-                defined.add(name)
-            elif kind == 'U':
-                undefined.add(name)
-        symbols[path] = (defined, undefined)
-    return symbols
-
-
-def check_objects(folder):
-    """The same of the object files that CMake puts into `folder`."""
-    symbols = {}
-    for target in ('deputy_objects', 'deputy_setup', 'deputy_kernels'):
-        found = symbols_of(folder / f'{target}.dir')
-        if not found:
-            return [f'{folder}: no object files of {target}']
-        symbols |= found
+        found.add(output[2])
+        sources = sources_of(build, entry['file'])
+        if len({source.parent for source in sources}) != 1:
+            return [f'{entry["file"]}: wants sources of one folder']
+        symbols[sources[0]] = symbols_of(build / output[1])
+    if found != wanted:
+        return [f'{build}: no object files of {", ".join(sorted(wanted - found))}']
     return check_symbols(symbols)
 
 
@@ -403,7 +416,7 @@ def main(arguments):
     if arguments.self_test:
         return 0 if self_test() else 1
     if arguments.objects:
-        problems = check_objects(arguments.objects / 'CMakeFiles')
+        problems = check_objects(arguments.objects.resolve())
     else:
         problems = check_sources(arguments.root)
     for problem in problems:
