@@ -4,7 +4,8 @@
 
     headers_test.py BUILD_FOLDER
 
-C99 to C++20 with g++ and, where it is installed, clang. Copies under the paths of TensorFlow Lite
+The oldest and the newest C and C++ that are promised, C99 and C11, C++11 and C++20, with g++ and,
+where it is installed, clang. Copies under the paths of TensorFlow Lite
 are compiled once as C and once as C++: they say the same. Each of their trees is enough alone, since
 other programs' builds copy what they include.
 """
@@ -21,11 +22,16 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 INCLUDE = BUILD / 'include'
-MODES = [(compiler, ['-x', 'c', f'-std={standard}'])
-         for compiler in ('gcc', 'clang') for standard in ('c99', 'c11')]
-MODES += [(compiler, ['-x', 'c++', f'-std={standard}'])
-          for compiler in ('g++', 'clang++') for standard in ('c++11', 'c++14', 'c++17', 'c++20')]
-MODES = [mode for mode in MODES if shutil.which(mode[0])]
+
+
+def modes(language, compilers, *standards):
+    return [(compiler, ['-x', language, f'-std={standard}'])
+            for compiler in compilers if shutil.which(compiler) for standard in standards]
+
+
+C_MODES = modes('c', ('gcc', 'clang'), 'c99', 'c11')
+MODES = C_MODES + modes('c++', ('g++', 'clang++'), 'c++11', 'c++20')
+CXX17_MODES = modes('c++', ('g++', 'clang++'), 'c++17', 'c++20')
 
 # Uses each macro as kernels do; the names of locals must not collide when macros nest.
 KERNEL = '''
@@ -171,10 +177,8 @@ class HeadersTest(unittest.TestCase):
         for header in headers:
             plain_c = header.endswith('_c.h')
             tree = 'c_api' if plain_c else 'api'
-            for mode in MODES:
-                # The C++ layer is C++17.
-                if plain_c or mode[1][2] in ('-std=c++17', '-std=c++20'):
-                    jobs.append((mode, [], f'#include "mindspore/{header}"\n'))
+            for mode in MODES if plain_c else CXX17_MODES:
+                jobs.append((mode, [], f'#include "mindspore/{header}"\n'))
             jobs.append((MODES[-1], [], f'#include "mindspore/include/{tree}/{header}"\n'))
         self.expect_content(jobs)
 
