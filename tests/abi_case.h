@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The contract of TensorFlow Lite's C ABI as tables of small cases, one behaviour each, for the
-// tests/abi_*_test.cc. A table ends in two lines:
+// tests/abi_*_test.cc. A table ends in three lines:
 //
-//   TEST_P(AbiContract, holds) { GetParam().check(); }
-//   INSTANTIATE_TEST_SUITE_P(Signatures, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+//   using AbiSignatures = AbiContract;
+//   TEST_P(AbiSignatures, holds) { GetParam().check(); }
+//   INSTANTIATE_TEST_SUITE_P(Contract, AbiSignatures, testing::ValuesIn(kCases), AbiCaseName);
 //
-// and a row is a test of its own, Signatures/AbiContract.holds/3_4c_each_call_makes_a_new_runner.
+// and a row is a test of its own, Contract/AbiSignatures.holds/3_4c_each_call_makes_a_new_runner.
 #ifndef DEPUTY_TESTS_ABI_CASE_H_
 #define DEPUTY_TESTS_ABI_CASE_H_
 

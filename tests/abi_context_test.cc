@@ -17,7 +17,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_context_test {
 namespace {
 
 using testing::ElementsAre;
@@ -250,8 +250,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Contexts, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiContexts = AbiContract;
+TEST_P(AbiContexts, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiContexts, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_context_test

@@ -15,7 +15,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_experimental_test {
 namespace {
 
 using testing::Each;
@@ -231,8 +231,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Experimental, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiExperimental = AbiContract;
+TEST_P(AbiExperimental, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiExperimental, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_experimental_test

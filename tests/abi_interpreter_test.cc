@@ -15,7 +15,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_interpreter_test {
 namespace {
 
 using testing::ElementsAre;
@@ -148,8 +148,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Interpreters, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiInterpreters = AbiContract;
+TEST_P(AbiInterpreters, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiInterpreters, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_interpreter_test

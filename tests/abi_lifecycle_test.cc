@@ -19,7 +19,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_lifecycle_test {
 namespace {
 
 using testing::ElementsAre;
@@ -216,8 +216,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Lifecycle, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiLifecycle = AbiContract;
+TEST_P(AbiLifecycle, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiLifecycle, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_lifecycle_test

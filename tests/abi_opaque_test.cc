@@ -18,7 +18,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_opaque_test {
 namespace {
 
 using testing::ElementsAre;
@@ -210,8 +210,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Opaque, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiOpaque = AbiContract;
+TEST_P(AbiOpaque, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiOpaque, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_opaque_test

@@ -16,7 +16,7 @@
 #include "tests/recording_kernels.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -137,8 +137,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Options, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiOptions = AbiContract;
+TEST_P(AbiOptions, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiOptions, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_options_test

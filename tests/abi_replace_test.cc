@@ -16,7 +16,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_replace_test {
 namespace {
 
 using testing::ElementsAre;
@@ -189,8 +189,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Replacing, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiReplacing = AbiContract;
+TEST_P(AbiReplacing, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiReplacing, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_replace_test

@@ -15,7 +15,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::abi_signatures_test {
 namespace {
 
 using testing::ElementsAre;
@@ -183,8 +183,9 @@ const AbiCase kCases[] = {
      }},
 };
 
-TEST_P(AbiContract, holds) { GetParam().check(); }
-INSTANTIATE_TEST_SUITE_P(Signatures, AbiContract, testing::ValuesIn(kCases), AbiCaseName);
+using AbiSignatures = AbiContract;
+TEST_P(AbiSignatures, holds) { GetParam().check(); }
+INSTANTIATE_TEST_SUITE_P(Contract, AbiSignatures, testing::ValuesIn(kCases), AbiCaseName);
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::abi_signatures_test

@@ -9,6 +9,7 @@
 
 #include "c_api/include/common.h"
 
+namespace abi_variant_test {
 namespace {
 
 int alive = 0;
@@ -77,3 +78,4 @@ TEST(VariantTensor, ExceptionOfACloneLeavesNoObject) {
 }
 
 }  // namespace
+}  // namespace abi_variant_test

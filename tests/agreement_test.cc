@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace deputy::conformance {
+namespace deputy::conformance::agreement_test {
 namespace {
 
 template <typename T>
@@ -92,4 +92,4 @@ TEST(Agreement, lets_float16_lie_a_thousandth_away) {
 }
 
 }  // namespace
-}  // namespace deputy::conformance
+}  // namespace deputy::conformance::agreement_test

@@ -14,7 +14,7 @@
 
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::applied_delegates_test {
 namespace {
 
 using testing::ElementsAre;
@@ -260,4 +260,4 @@ TEST_F(DelegateRecords, follow_the_graph_when_nodes_come_back_to_the_cpu) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::applied_delegates_test

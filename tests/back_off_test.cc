@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace deputy {
+namespace deputy::back_off_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -105,4 +105,4 @@ TEST(BackOff, forgets_everything_when_told_to) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::back_off_test

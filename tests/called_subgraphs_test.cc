@@ -14,7 +14,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::called_subgraphs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -282,4 +282,4 @@ TEST(State, outlives_a_delegate_that_could_not_be_applied) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::called_subgraphs_test

@@ -15,7 +15,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::compiler_delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -153,4 +153,4 @@ TEST(CompiledDelegate, fails_late_in_the_body_of_a_loop) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::compiler_delegate_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_expression_test {
 namespace {
 
 using enum ScalarOp;
@@ -243,4 +243,4 @@ TEST(Expression, takes_another_in) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_expression_test

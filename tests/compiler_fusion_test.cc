@@ -8,7 +8,7 @@
 #include "compiler/computation.h"
 #include "tests/compiler_pass_support.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_fusion_test {
 namespace {
 
 using enum ScalarOp;
@@ -295,4 +295,4 @@ TEST(FuseEpilogues, takes_four_more_operands_at_most) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_fusion_test

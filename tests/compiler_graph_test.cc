@@ -14,7 +14,7 @@
 #include "compiler/dump.h"
 #include "compiler/reference.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_graph_test {
 namespace {
 
 using testing::ElementsAre;
@@ -190,4 +190,4 @@ TEST(CopyRegion, of_a_box_takes_what_its_indices_say) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_graph_test

@@ -9,7 +9,7 @@
 
 #include "tests/compiler_pass_support.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_half_test {
 namespace {
 
 using enum ScalarOp;
@@ -95,4 +95,4 @@ TEST(HalfStorage, results_stay_close) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_half_test

@@ -17,7 +17,7 @@
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/builtin_op_data.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_hostile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -432,4 +432,4 @@ TEST(HostileWindows, of_pools_are_cut_to_what_meets_the_image) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_hostile_test

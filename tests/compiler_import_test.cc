@@ -13,7 +13,7 @@
 #include "tests/compiler_importer.h"
 #include "tests/model_builder.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_import_test {
 namespace {
 
 using testing::StartsWith;
@@ -163,4 +163,4 @@ TEST(OperatorName, is_that_of_tensorflow_lite) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_import_test

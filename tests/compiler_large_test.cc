@@ -15,7 +15,7 @@
 #include "tests/compiler_importer.h"
 #include "tests/model_builder.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_large_test {
 namespace {
 
 constexpr int kNodes = 100'000;
@@ -159,4 +159,4 @@ TEST(Folding, of_a_model_that_asks_for_gigabytes) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_large_test

@@ -16,7 +16,7 @@
 #include "compiler/passes.h"
 #include "tests/compiler_graph_maker.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_memory_plan_test {
 namespace {
 
 using ::testing::Contains;
@@ -299,4 +299,4 @@ TEST(MemoryPlan, refuses_what_no_block_holds) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_memory_plan_test

@@ -11,7 +11,7 @@
 
 #include "tests/compiler_pass_support.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_moves_test {
 namespace {
 
 using enum ScalarOp;
@@ -311,4 +311,4 @@ TEST(MergePadding, keeps_a_border_in_which_a_whole_window_lies) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_moves_test

@@ -12,7 +12,7 @@
 
 #include "tests/compiler_pass_support.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_passes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -325,4 +325,4 @@ TEST(RunPasses, takes_an_empty_graph) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_passes_test

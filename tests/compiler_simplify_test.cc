@@ -14,7 +14,7 @@
 
 #include "compiler/facts.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_simplify_test {
 namespace {
 
 using enum ScalarOp;
@@ -249,4 +249,4 @@ TEST(Simplified, changes_no_bit_of_random_expressions) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_simplify_test

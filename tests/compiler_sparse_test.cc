@@ -15,7 +15,7 @@
 #include "tests/compiler_importer.h"
 #include "tests/model_builder.h"
 
-namespace deputy::compiler {
+namespace deputy::compiler::compiler_sparse_test {
 namespace {
 
 using testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST(Sparse, densify_makes_a_constant) {
 }
 
 }  // namespace
-}  // namespace deputy::compiler
+}  // namespace deputy::compiler::compiler_sparse_test

@@ -15,11 +15,12 @@
 
 namespace deputy::compiler {
 
-void PrintTo(const Work& work, std::ostream* out) {
+static void PrintTo(const Work& work, std::ostream* out) {
   *out << work.macs << " multiply-adds, " << work.steps << " steps, " << work.bytes << " bytes, "
        << work.operations << " operations" << (work.bytewise ? ", bytewise" : "");
 }
 
+namespace compiler_work_test {
 namespace {
 
 Work WorkOfLast(const GraphMaker& m) { return WorkOf(m.graph, m.graph.operations.back()); }
@@ -131,4 +132,5 @@ TEST(Work, of_a_node_that_is_checked) {
 }
 
 }  // namespace
+}  // namespace compiler_work_test
 }  // namespace deputy::compiler

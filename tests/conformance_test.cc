@@ -26,6 +26,7 @@ namespace deputy::conformance {
 // Finds its way into failures.
 static void PrintTo(const TargetRow& row, std::ostream* out) { *out << row.name; }
 
+namespace conformance_test {
 namespace {
 
 // Failures that are printed of one target; the others are counted.
@@ -190,4 +191,5 @@ TEST(OperatorCases, have_names_of_their_own) {
 }
 
 }  // namespace
+}  // namespace conformance_test
 }  // namespace deputy::conformance

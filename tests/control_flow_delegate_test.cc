@@ -17,7 +17,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::control_flow_delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -433,7 +433,7 @@ TEST(ControlFlow, a_subgraph_may_be_called_with_any_number_of_shapes) {
 
 // ---- Cancelling while tensors are allocated -----------------------------------------------------
 
-TEST(Cancellation, ends_an_allocation_and_the_next_one_works) {
+TEST(CancellationOfCalls, ends_an_allocation_and_the_next_one_works) {
   for (const int at : {0, 1, 20}) {
     CountingInterpreter t(Nested(27, true));
     g_cancel_at_prepare = at;
@@ -448,7 +448,7 @@ TEST(Cancellation, ends_an_allocation_and_the_next_one_works) {
   }
 }
 
-TEST(Cancellation, ends_an_inference_that_prepares) {
+TEST(CancellationOfCalls, ends_an_inference_that_prepares) {
   CountingInterpreter t(Nested(5, false));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 1, 1, 1});
@@ -463,7 +463,7 @@ TEST(Cancellation, ends_an_inference_that_prepares) {
   }
 }
 
-TEST(Cancellation, request_before_an_allocation_or_a_delegate_is_forgotten) {
+TEST(CancellationOfCalls, request_before_an_allocation_or_a_delegate_is_forgotten) {
   Scripted delegate({});
   CountingInterpreter t(Nested(2, false));
   EXPECT_EQ(TfLiteInterpreterCancel(t.get()), kTfLiteOk);
@@ -474,7 +474,7 @@ TEST(Cancellation, request_before_an_allocation_or_a_delegate_is_forgotten) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-TEST(Cancellation, does_not_cost_the_delegates_that_a_resize_applies_again) {
+TEST(CancellationOfCalls, does_not_cost_the_delegates_that_a_resize_applies_again) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), counted = m.AddTensor(kTfLiteFloat32, {4});
   m.AddCustomOp("Count", {x}, {counted});
@@ -496,4 +496,4 @@ TEST(Cancellation, does_not_cost_the_delegates_that_a_resize_applies_again) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::control_flow_delegate_test

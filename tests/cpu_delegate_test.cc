@@ -22,7 +22,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::cpu_delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -477,4 +477,4 @@ TEST(CpuDelegate, is_made_by_its_own_functions) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::cpu_delegate_test

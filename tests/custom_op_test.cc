@@ -13,7 +13,7 @@
 #include "tests/model_builder.h"
 #include "tests/recording_kernels.h"
 
-namespace deputy {
+namespace deputy::custom_op_test {
 namespace {
 
 constexpr int kOption = 7;
@@ -491,4 +491,4 @@ TEST_F(CustomOp, reports_of_a_kernel_reach_clients_as_the_format) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::custom_op_test

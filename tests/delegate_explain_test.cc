@@ -21,7 +21,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_explain_test {
 namespace {
 
 using testing::ElementsAre;
@@ -589,7 +589,7 @@ TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Said* out_said)
 }
 
 TEST(Check, a_delegate_is_asked_and_not_applied) {
-  const std::string log = Scratch("checked.log");
+  const std::string log = ScratchFile("checked.log");
   WriteBytes(log, {});
   const Handle delegate = External("described0", {{"ops", "0"}, {"log", log}});
   TestInterpreter t(Chain(4));
@@ -620,4 +620,4 @@ TEST(Check, a_delegate_that_does_not_say_has_to_be_applied) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_explain_test

@@ -21,7 +21,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_helper_test {
 namespace {
 
 using testing::Each;
@@ -543,4 +543,4 @@ TEST(HalfHelper, after_a_failing_inference_the_cpu_reads_the_widened_constants) 
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_helper_test

@@ -18,7 +18,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_hot_test {
 namespace {
 
 using testing::ElementsAre;
@@ -599,4 +599,4 @@ TEST(Hot, counts_the_constants_it_keeps) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_hot_test

@@ -12,7 +12,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_hot_variables_test {
 namespace {
 
 using testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(HotVariables, starting_over_resets_variables_where_the_lost_attempt_did) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_hot_variables_test

@@ -12,7 +12,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_kinds_test {
 namespace {
 
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
@@ -138,4 +138,4 @@ TEST(DynamicOutputs, behind_a_static_delegate_are_an_application_error) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_kinds_test

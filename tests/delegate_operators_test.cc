@@ -13,7 +13,7 @@
 #include "tests/delegate_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_operators_test {
 namespace {
 
 using testing::HasSubstr;
@@ -319,4 +319,4 @@ TEST(OpaqueOperators, of_a_client_stay_the_clients) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_operators_test

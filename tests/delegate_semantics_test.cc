@@ -17,7 +17,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_semantics_test {
 namespace {
 
 using testing::ElementsAre;
@@ -587,4 +587,4 @@ TEST(Handles, a_stale_tensor_of_a_delegate_that_cannot_copy_is_an_error) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_semantics_test

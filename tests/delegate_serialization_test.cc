@@ -41,7 +41,7 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return static_cast<int>(syscall(SYS_rename, from, to));
 }
 
-namespace deputy {
+namespace deputy::delegate_serialization_test {
 namespace {
 
 using testing::HasSubstr;
@@ -316,4 +316,4 @@ TEST(Fingerprint, parts_do_not_run_into_each_other) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_serialization_test

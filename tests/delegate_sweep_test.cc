@@ -18,7 +18,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_sweep_test {
 namespace {
 
 // ---- A custom operator with a state: y = x + state, state = y -----------------------------------
@@ -417,4 +417,4 @@ INSTANTIATE_TEST_SUITE_P(Graphs, DelegateSweep,
                          });
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_sweep_test

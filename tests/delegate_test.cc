@@ -18,7 +18,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -473,4 +473,4 @@ TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::delegate_test

@@ -12,7 +12,7 @@
 
 #include "kernels/cpu/cpu.h"
 
-namespace deputy {
+namespace deputy::depthwise_lines_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -233,4 +233,4 @@ TEST(DepthwiseLines, clamps_pass_what_is_no_number) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::depthwise_lines_test

@@ -15,7 +15,7 @@
 #include "tests/paths.h"
 #include "tests/plugin_support.h"
 
-namespace deputy {
+namespace deputy::elf_damage_test {
 namespace {
 
 using testing::HasSubstr;
@@ -332,4 +332,4 @@ TEST_F(ElfDamage, of_defined_versions_is_refused) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::elf_damage_test

@@ -13,7 +13,7 @@
 
 #include "tests/load_result.h"
 
-namespace deputy {
+namespace deputy::error_test {
 namespace {
 
 TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
@@ -191,4 +191,4 @@ TEST(DefaultReporter, may_be_redirected_while_threads_report) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::error_test

@@ -12,7 +12,7 @@
 #include "tests/model_builder.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::example_models_test {
 namespace {
 
 // Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on pictures of 8 x 8 pixels and 3 channels: two
@@ -66,4 +66,4 @@ TEST(ExampleModels, conv_mean_is_made_from_this) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::example_models_test

@@ -16,7 +16,7 @@
 #include "core/delegation/known_shapes.h"
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::fallback_test {
 namespace {
 
 using testing::ElementsAre;
@@ -136,10 +136,10 @@ TEST_F(Fallback, outputs_of_unknown_shape_become_dynamic_unless_they_are_fixed) 
 
 constexpr size_t kMegabyte = size_t{1} << 20;
 
-class Scratch : public Fallback {
+class ScratchOfFallback : public Fallback {
  protected:
   // The subgraph's arena holds the tensors 0 and 5, as under one delegate's node for all.
-  Scratch() {
+  ScratchOfFallback() {
     for (TfLiteTensor& tensor : graph_->tensors()) tensor.bytes = kMegabyte;
     std::vector<Arena::Slot> slots(6);
     for (const int index : {0, 5}) {
@@ -155,7 +155,7 @@ class Scratch : public Fallback {
   FallbackScratch scratch_{&*graph_, &arena_, &persistent_};
 };
 
-TEST_F(Scratch, holds_what_the_arena_does_not_and_shares_it_by_lifetime) {
+TEST_F(ScratchOfFallback, holds_what_the_arena_does_not_and_shares_it_by_lifetime) {
   ASSERT_TRUE(scratch_.Plan(nodes_, nodes_.size(), limits_));
   // A chain needs two tensors at a time.
   EXPECT_GE(scratch_.bytes(), 2 * kMegabyte);
@@ -175,7 +175,7 @@ TEST_F(Scratch, holds_what_the_arena_does_not_and_shares_it_by_lifetime) {
 }
 
 // A shape that becomes known while the nodes run: what is alive keeps its place and its bytes.
-TEST_F(Scratch, grows_while_the_nodes_run) {
+TEST_F(ScratchOfFallback, grows_while_the_nodes_run) {
   ASSERT_TRUE(scratch_.Plan(nodes_, 2, limits_));
   scratch_.PointTensors();
   EXPECT_NE(graph_->tensor(2)->data.raw, nullptr);
@@ -189,7 +189,7 @@ TEST_F(Scratch, grows_while_the_nodes_run) {
   EXPECT_EQ(graph_->tensor(2)->data.raw[0], 'x');
 }
 
-TEST_F(Scratch, has_no_place_for_tensors_with_memory_of_their_own) {
+TEST_F(ScratchOfFallback, has_no_place_for_tensors_with_memory_of_their_own) {
   static char own[4];
   graph_->tensor(1)->allocation_type = kTfLiteCustom;
   graph_->tensor(1)->data.raw = own;
@@ -202,7 +202,7 @@ TEST_F(Scratch, has_no_place_for_tensors_with_memory_of_their_own) {
   graph_->tensor(1)->data.raw = nullptr;
 }
 
-TEST_F(Scratch, is_refused_beyond_the_limits) {
+TEST_F(ScratchOfFallback, is_refused_beyond_the_limits) {
   limits_.max_block_bytes = kMegabyte;
   EXPECT_FALSE(scratch_.Plan(nodes_, nodes_.size(), limits_));
 }
@@ -237,4 +237,4 @@ TEST(Fp16WeightsOfAGraph, are_read_widened_again_for_a_while_or_for_good) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::fallback_test

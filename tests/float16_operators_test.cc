@@ -13,7 +13,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::float16_operators_test {
 namespace {
 
 constexpr int kCount = 65536;
@@ -90,4 +90,4 @@ TEST(Float16Operators, comparisons_are_those_of_floats) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::float16_operators_test

@@ -13,7 +13,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/kernel_call.h"
 
-namespace deputy {
+namespace deputy::foreign_call_test {
 namespace {
 
 using testing::ElementsAre;
@@ -140,4 +140,4 @@ TEST(DelegateCalls, of_functions_that_are_not_there_fail_in_their_own_way) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::foreign_call_test

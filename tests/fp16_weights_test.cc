@@ -13,7 +13,7 @@
 #include "tests/delegate_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::fp16_weights_test {
 namespace {
 
 using testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST(Fp16Weights, other_changes_of_inputs_are_findings) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::fp16_weights_test

@@ -15,7 +15,7 @@
 #include "kernels/common/requantize.h"
 #include "tests/threaded_context.h"
 
-namespace deputy {
+namespace deputy::gemm_test {
 namespace {
 
 std::vector<const CpuKernels*> Tables() {
@@ -540,4 +540,4 @@ TEST(CpuTables, a_group_is_as_good_as_the_machine) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::gemm_test

@@ -21,7 +21,7 @@
 #include "tests/conformance/golden_reader.h"
 #include "tests/paths.h"
 
-namespace deputy::golden {
+namespace deputy::golden::golden_test {
 namespace {
 
 std::vector<std::string> GoldenFiles() {
@@ -199,4 +199,4 @@ TEST(GoldenFiles, refuses_damaged_files) {
 }
 
 }  // namespace
-}  // namespace deputy::golden
+}  // namespace deputy::golden::golden_test

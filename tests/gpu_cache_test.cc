@@ -23,7 +23,7 @@
 #include "gpu_cl/program_cache.h"
 #include "gpu_cl/sha256.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -435,4 +435,4 @@ TEST_F(CacheTest, folder_that_is_read_only_can_be_loaded_from) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_cache_test

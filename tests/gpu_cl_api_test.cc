@@ -14,7 +14,7 @@
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_cl_api_test {
 namespace {
 
 using testing::HasSubstr;
@@ -162,4 +162,4 @@ TEST(ClSpyTest, chosen_call_fails_and_makes_no_object) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_cl_api_test

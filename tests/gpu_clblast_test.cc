@@ -14,7 +14,7 @@
 #include "gpu_cl/exec.h"
 #include "tests/compiler_graph_maker.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_clblast_test {
 namespace {
 
 using compiler::GraphMaker;
@@ -124,4 +124,4 @@ TEST_F(GpuClblast, products_agree) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_clblast_test

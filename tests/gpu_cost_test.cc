@@ -8,7 +8,7 @@
 
 #include "tests/compiler_graph_maker.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_cost_test {
 namespace {
 
 using compiler::Graph;
@@ -81,4 +81,4 @@ TEST(Cost, more_units_are_faster_and_a_device_that_says_nothing_has_one) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_cost_test

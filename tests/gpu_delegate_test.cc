@@ -24,7 +24,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -650,4 +650,4 @@ TEST(GpuDelegateAloneTest, no_such_device_is_no_delegate) {
 TEST(GpuDelegateAloneTest, nothing_is_destroyed_without_a_delegate) { DestroyDelegate(nullptr); }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_delegate_test

@@ -17,7 +17,7 @@
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_device_test {
 namespace {
 
 using testing::HasSubstr;
@@ -384,4 +384,4 @@ TEST_F(RealDeviceTest, half_precision_is_asked_for_once) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_device_test

@@ -24,7 +24,7 @@
 #include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_every_fault_test {
 namespace {
 
 // The last three are the loss of the device.
@@ -182,4 +182,4 @@ TEST_F(GpuEveryFaultTest, results_are_the_cpus_and_nothing_is_left) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_every_fault_test

@@ -21,7 +21,7 @@
 #include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_faults_test {
 namespace {
 
 using testing::HasSubstr;
@@ -261,4 +261,4 @@ TEST_F(GpuFaultsTest, lost_device_stays_lost_for_its_delegate) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_faults_test

@@ -15,7 +15,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_graphs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST_F(GpuGraphsTest, second_delegate_finds_nothing_where_the_first_takes_all) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_graphs_test

@@ -25,7 +25,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_handles_test {
 namespace {
 
 using testing::ElementsAre;
@@ -424,4 +424,4 @@ TEST_F(GpuBindTest, buffer_of_another_context_is_refused) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_handles_test

@@ -22,7 +22,7 @@
 #include "gpu_cl/exec.h"
 #include "tests/compiler_graph_maker.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_kernels_test {
 namespace {
 
 using compiler::ElementCount;
@@ -575,4 +575,4 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_kernels_test

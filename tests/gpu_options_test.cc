@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_options_test {
 namespace {
 
 using testing::HasSubstr;
@@ -280,4 +280,4 @@ TEST(OptionsV2Test, values_that_mean_nothing_are_told) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_options_test

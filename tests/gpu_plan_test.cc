@@ -20,7 +20,7 @@
 #include "gpu_cl/make_plan.h"
 #include "tests/compiler_graph_maker.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_plan_test {
 namespace {
 
 using compiler::Expression;
@@ -349,4 +349,4 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_plan_test

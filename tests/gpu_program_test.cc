@@ -21,7 +21,7 @@
 #include "gpu_cl/program_cache.h"
 #include "tests/gpu_spy.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_program_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -344,4 +344,4 @@ TEST_F(ProgramTest, failure_to_fetch_the_binary_is_a_warning) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_program_test

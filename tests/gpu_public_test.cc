@@ -25,7 +25,7 @@
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_public_test {
 namespace {
 
 using testing::FloatNear;
@@ -375,4 +375,4 @@ TEST_F(GpuClientObjectsTest, failed_calls_leave_nothing_behind) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_public_test

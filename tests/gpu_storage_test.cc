@@ -20,7 +20,7 @@
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_storage_test {
 namespace {
 
 using compiler::Graph;
@@ -322,4 +322,4 @@ TEST_F(GpuStorageTest, option_of_the_delegate_reaches_the_device) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_storage_test

@@ -18,7 +18,7 @@
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_threads_test {
 namespace {
 
 template <typename Work>
@@ -87,4 +87,4 @@ TEST(GpuThreadsTest, cache_is_stored_to_and_loaded_from) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_threads_test

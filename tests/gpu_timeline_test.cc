@@ -18,7 +18,7 @@
 #include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_timeline_test {
 namespace {
 
 using testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST_F(GpuEventsTest, what_fails_leaves_no_event_behind) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_timeline_test

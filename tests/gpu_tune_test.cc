@@ -25,7 +25,7 @@
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_tune_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -538,4 +538,4 @@ TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_tune_test

@@ -16,7 +16,7 @@
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 
-namespace deputy::gpu_cl {
+namespace deputy::gpu_cl::gpu_ways_test {
 namespace {
 
 using compiler::Graph;
@@ -264,4 +264,4 @@ TEST_F(GpuWaysTest, delegate_computes_all_the_same) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl
+}  // namespace deputy::gpu_cl::gpu_ways_test

@@ -19,7 +19,7 @@
 #include "core/validation/validation_fields.h"
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::graph_fields_test {
 namespace {
 
 using testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(GraphDigest, goes_by_the_contents_of_affine_quantisation_and_by_the_plan) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::graph_fields_test

@@ -12,7 +12,7 @@
 #include "core/graph/graph_digest.h"
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::graph_snapshot_test {
 namespace {
 
 using testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::graph_snapshot_test

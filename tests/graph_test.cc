@@ -10,7 +10,7 @@
 
 #include "core/graph/graph_index.h"
 
-namespace deputy {
+namespace deputy::graph_test {
 namespace {
 
 using testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(GraphNodes, run_in_the_order_of_the_plan_and_are_found_by_it) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::graph_test

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace deputy {
+namespace deputy::guard_test {
 namespace {
 
 // Collects what reaches the default reporter.
@@ -67,4 +67,4 @@ TEST(Guard, leaves_it_to_a_function_what_is_said_and_returned) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::guard_test

@@ -20,7 +20,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::hexagon_test {
 namespace {
 
 using testing::EndsWith;
@@ -63,7 +63,7 @@ class Hexagon : public QuietTest {
 
 TEST_F(Hexagon, a_missing_function_is_named) {
   const std::vector<uint8_t> whole = ReadBytes(DoublePath());
-  const std::string copy = Scratch("hexagon_interface.so");
+  const std::string copy = ScratchFile("hexagon_interface.so");
   int count = 0;
 #define NAME_OF(name, result, parameters) "hexagon_nn_" #name,
   for (const std::string symbol : {DEPUTY_HEXAGON_FUNCTIONS(NAME_OF)}) {
@@ -451,4 +451,4 @@ TEST_F(Hexagon, each_operator_computes_what_the_cpu_does) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::hexagon_test

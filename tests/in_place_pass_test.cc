@@ -7,7 +7,7 @@
 
 #include "c_api/include/common.h"
 
-namespace deputy {
+namespace deputy::in_place_pass_test {
 namespace {
 
 Arena::Slot Of(int first, int last, size_t bytes = 64) {
@@ -112,4 +112,4 @@ TEST(InPlacePass, masks_name_pairs_of_inputs_and_outputs) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::in_place_pass_test

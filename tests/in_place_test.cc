@@ -16,7 +16,7 @@
 #include "tests/conformance/cpu_target.h"
 #include "tests/conformance/in_place.h"
 
-namespace deputy::conformance {
+namespace deputy::conformance::in_place_test {
 namespace {
 
 // What the tables of the kernels say, by the name of the operator.
@@ -77,4 +77,4 @@ TEST(InPlaceCases, differ_for_an_operator_that_moves_what_it_still_reads) {
 }
 
 }  // namespace
-}  // namespace deputy::conformance
+}  // namespace deputy::conformance::in_place_test

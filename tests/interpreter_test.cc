@@ -19,7 +19,7 @@
 #include "tests/recording_kernels.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::interpreter_test {
 namespace {
 
 using testing::ElementsAre;
@@ -835,4 +835,4 @@ TEST(Interpreter, node_info_tells_operator_version_owner_and_tensors) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::interpreter_test

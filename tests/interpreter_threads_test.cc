@@ -17,7 +17,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::interpreter_threads_test {
 namespace {
 
 constexpr int kInterpreters = 4;
@@ -173,4 +173,4 @@ TEST_F(InterpreterThreads, cancel_from_another_thread_ends_an_invoke_or_comes_to
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::interpreter_threads_test

@@ -9,7 +9,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::kept_results_test {
 namespace {
 
 using testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(KeptResult, forgets_memory_that_is_not_its_own) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::kept_results_test

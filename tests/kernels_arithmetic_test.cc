@@ -13,7 +13,7 @@
 #include "kernels/common/requantize.h"
 #include "kernels/cpu/cpu.h"
 
-namespace deputy {
+namespace deputy::kernels_arithmetic_test {
 namespace {
 
 __extension__ typedef __int128 Wide;
@@ -250,4 +250,4 @@ TEST(HalfPrecision, every_table_converts_all_numbers_alike) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::kernels_arithmetic_test

@@ -15,7 +15,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::kernels_behaviour_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -397,4 +397,4 @@ TEST(Quantisation, what_makes_no_sense_is_refused) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::kernels_behaviour_test

@@ -11,7 +11,7 @@
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::kernels_hostile_test {
 namespace {
 
 constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
@@ -211,7 +211,7 @@ TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
 }
 
 // 2^20 times 2^12, the sum of the exponentials, is one more than 32 bits hold.
-TEST(Softmax, of_a_million_equal_steps_is_nothing_everywhere) {
+TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1 << 20}, "x", PerTensor(0.5f, 0));
   const int y = m.AddTensor(kTfLiteInt8, {1 << 20}, "y", PerTensor(1.0f / 256, -128));
@@ -275,7 +275,7 @@ TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
 // ---- Bytes that are no value of their type
 // --------------------------------------------------------
 
-TEST(CustomOp, refuses_a_padding_that_is_none) {
+TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
@@ -316,4 +316,4 @@ TEST(If, takes_any_byte_but_0_for_true) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::kernels_hostile_test

@@ -16,7 +16,7 @@
 #include "tests/test_interpreter.h"
 #include "tests/threaded_context.h"
 
-namespace deputy {
+namespace deputy::kernels_threads_test {
 namespace {
 
 // Ranges together are everything, once; small work stays on one thread.
@@ -184,4 +184,4 @@ TEST(Reductions, integers_are_exact_on_all_threads) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::kernels_threads_test

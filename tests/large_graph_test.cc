@@ -13,7 +13,7 @@
 #include "tests/large_models.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::large_graph_test {
 namespace {
 
 DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
@@ -212,4 +212,4 @@ TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::large_graph_test

@@ -14,7 +14,7 @@
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::limits_test {
 namespace {
 
 using testing::HasSubstr;
@@ -143,7 +143,7 @@ bool IsCreated(const std::vector<uint8_t>& bytes, const DeputyLimits& limits, st
   return t.get() != nullptr;
 }
 
-TEST(Interpreter, refuses_a_model_beyond_the_limits_of_its_options) {
+TEST(LimitedInterpreter, refuses_a_model_beyond_the_limits_of_its_options) {
   const struct {
     int32_t DeputyLimits::*field;
     int32_t enough;
@@ -165,7 +165,7 @@ TEST(Interpreter, refuses_a_model_beyond_the_limits_of_its_options) {
   }
 }
 
-TEST(Interpreter, runs_calls_as_deep_as_its_limit_says) {
+TEST(LimitedInterpreter, runs_calls_as_deep_as_its_limit_says) {
   TestInterpreter t(Nested(64));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<uint8_t>(0, {1});
@@ -184,4 +184,4 @@ TEST(Limits, of_calls_may_be_as_high_as_it_gets) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::limits_test

@@ -16,7 +16,7 @@
 #include "c_api/include/c_api.h"
 #include "tests/model_builder.h"
 
-namespace deputy {
+namespace deputy::mapped_pages_test {
 namespace {
 
 constexpr int kColumns = 512, kDepth = 2048;
@@ -102,4 +102,4 @@ TEST_F(MappedPages, are_given_back_when_constants_are_packed) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mapped_pages_test

@@ -15,7 +15,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::mediapipe_test {
 namespace {
 
 using testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(MediapipeResampler, reads_each_picture_of_a_batch) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mediapipe_test

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace deputy {
+namespace deputy::memory_test {
 namespace {
 
 TEST(Sizes, multiply_refuses_what_does_not_fit) {
@@ -34,7 +34,7 @@ TEST(Sizes, add_refuses_what_does_not_fit) {
   EXPECT_EQ(out, 7u);
 }
 
-TEST(Limits, default_is_at_most_the_physical_memory) {
+TEST(MemoryLimits, default_is_at_most_the_physical_memory) {
   const size_t physical =
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   EXPECT_LE(Limits().max_block_bytes, physical);
@@ -43,7 +43,7 @@ TEST(Limits, default_is_at_most_the_physical_memory) {
 
 // Sanitizers reserve terabytes of addresses, so a limit on them cannot be set there; a soft limit
 // far above the memory in use is harmless elsewhere.
-TEST(Limits, follow_the_limit_on_address_space) {
+TEST(MemoryLimits, follow_the_limit_on_address_space) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   rlimit lower = before;
@@ -128,4 +128,4 @@ TEST(Block, moves_and_frees) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::memory_test

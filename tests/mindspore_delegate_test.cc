@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/mindspore_support.h"
 
-namespace deputy {
+namespace deputy::mindspore_delegate_test {
 namespace {
 
 using mindspore::KernelIter;
@@ -928,4 +928,4 @@ TEST(MindSporeBeyond, nodes_of_an_earlier_delegate_are_in_the_list_and_stay) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mindspore_delegate_test

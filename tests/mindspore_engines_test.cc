@@ -15,7 +15,7 @@
 #include "tests/mindspore_support.h"
 #include "tests/ms_writer.h"
 
-namespace deputy {
+namespace deputy::mindspore_engines_test {
 namespace {
 
 using mindspore::Model;
@@ -218,4 +218,4 @@ TEST(MindSporeEngines, one_that_cannot_be_had_is_a_line_of_the_log_alone) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mindspore_engines_test

@@ -17,7 +17,7 @@
 #include "tests/mindspore_support.h"
 #include "tests/ms_writer.h"
 
-namespace deputy {
+namespace deputy::mindspore_model_test {
 namespace {
 
 using mindspore::kMindIR;
@@ -501,4 +501,4 @@ TEST_F(MindSporeLog, delegates_write_with_the_tutorials_macro) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mindspore_model_test

@@ -11,7 +11,7 @@
 #include "tests/cases/case.h"
 #include "tests/mindspore_support.h"
 
-namespace deputy {
+namespace deputy::mindspore_operators_test {
 namespace {
 
 struct Operator {
@@ -203,4 +203,4 @@ TEST(MindSporeOperators, have_mindspores_numbers_and_attributes) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::mindspore_operators_test

@@ -18,7 +18,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::missing_options_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST_F(MissingOptions, are_a_reason_to_leave_a_node) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::missing_options_test

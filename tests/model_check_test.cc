@@ -14,7 +14,7 @@
 #include "tests/load_result.h"
 #include "tests/model_builder.h"
 
-namespace deputy {
+namespace deputy::model_check_test {
 namespace {
 
 using testing::HasSubstr;
@@ -622,4 +622,4 @@ TEST(Validate, respects_the_callers_limit_on_depth) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::model_check_test

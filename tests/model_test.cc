@@ -20,7 +20,7 @@
 #include "tests/paths.h"
 #include "tests/sample_model.h"
 
-namespace deputy {
+namespace deputy::model_test {
 namespace {
 
 using testing::ElementsAre;
@@ -500,4 +500,4 @@ TEST(RealModels, load_and_are_consistent) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::model_test

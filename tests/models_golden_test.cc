@@ -25,7 +25,7 @@
 #include "tests/paths.h"
 #include "tests/plugin_support.h"
 
-namespace deputy {
+namespace deputy::models_golden_test {
 namespace {
 
 // Without answers: TensorFlow Lite has no TransformLandmarks and others of its operators.
@@ -313,4 +313,4 @@ TEST(SharedModels, custom_operators_of_mediapipe_find_the_irises_of_a_drawn_face
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::models_golden_test

@@ -18,7 +18,7 @@
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::ms {
+namespace deputy::ms::ms_file_test {
 namespace {
 
 using file::Value;
@@ -372,4 +372,4 @@ TEST(MsFile, real_models_run) {
 }
 
 }  // namespace
-}  // namespace deputy::ms
+}  // namespace deputy::ms::ms_file_test

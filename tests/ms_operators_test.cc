@@ -14,7 +14,7 @@
 #include "tests/ms_writer.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy::ms {
+namespace deputy::ms::ms_operators_test {
 namespace {
 
 using file::Value;
@@ -973,4 +973,4 @@ TEST(MsOperators, custom_operators_keep_their_name) {
 }
 
 }  // namespace
-}  // namespace deputy::ms
+}  // namespace deputy::ms::ms_operators_test

@@ -23,7 +23,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::nnapi_bridge_test {
 namespace {
 
 using testing::HasSubstr;
@@ -67,7 +67,7 @@ Double Without(const std::string& name, const std::vector<std::string>& function
     EXPECT_NE(at, bytes.end()) << function;
     if (at != bytes.end()) *(at + 1) = 'B';
   }
-  const std::string path = Scratch(name + ".so");
+  const std::string path = ScratchFile(name + ".so");
   WriteBytes(path, bytes);
   return Double(path);
 }
@@ -469,4 +469,4 @@ TEST_F(NnapiOfTheCApi, claims_nothing_where_there_is_none) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::nnapi_bridge_test

@@ -16,7 +16,7 @@
 #include "tests/npu_models.h"
 #include "tests/plugin_support.h"
 
-namespace deputy {
+namespace deputy::npu_cache_test {
 namespace {
 
 class NpuCache : public testing::Test {
@@ -118,4 +118,4 @@ TEST_F(NpuCache, a_folder_that_cannot_be_made_is_no_error) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_cache_test

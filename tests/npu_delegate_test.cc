@@ -22,7 +22,7 @@
 #include "tests/npu_models.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::npu_delegate_test {
 namespace {
 
 using testing::ElementsAre;
@@ -456,4 +456,4 @@ TEST(NpuDelegate, a_crash_ends_the_process_that_runs_it) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_delegate_test

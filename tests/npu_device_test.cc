@@ -16,7 +16,7 @@
 #include "npu_stub/device_check.h"
 #include "tests/npu_support.h"
 
-namespace deputy {
+namespace deputy::npu_device_test {
 namespace {
 
 using testing::ElementsAre;
@@ -353,4 +353,4 @@ TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_device_test

@@ -15,7 +15,7 @@
 #include "npu_stub/layout.h"
 #include "tests/npu_support.h"
 
-namespace deputy {
+namespace deputy::npu_layout_test {
 namespace {
 
 // Before the first pass: images are NHWC, filters are not.
@@ -302,4 +302,4 @@ TEST(Layout, long_chains_are_laid_out) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_layout_test

@@ -23,7 +23,7 @@
 #include "tests/npu_models.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::npu_models_test {
 namespace {
 
 struct NamedModel {
@@ -189,4 +189,4 @@ TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_models_test

@@ -24,7 +24,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::npu_plugin_test {
 namespace {
 
 using testing::HasSubstr;
@@ -229,4 +229,4 @@ TEST(NpuTable, every_operator_runs_and_is_refused_somewhere) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_plugin_test

@@ -14,7 +14,7 @@
 #include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
 
-namespace deputy {
+namespace deputy::npu_random_test {
 namespace {
 
 constexpr uint32_t kGraphs = 500;
@@ -89,4 +89,4 @@ TEST(NpuRandom, crashes_stay_in_their_child) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_random_test

@@ -10,7 +10,7 @@
 #include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
 
-namespace deputy {
+namespace deputy::npu_threads_test {
 namespace {
 
 TEST(NpuThreads, share_a_delegate) {
@@ -37,4 +37,4 @@ TEST(NpuThreads, share_a_delegate) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::npu_threads_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace deputy {
+namespace deputy::packed_constants_test {
 namespace {
 
 PackedKey Key(int index) {
@@ -58,4 +58,4 @@ TEST(PackedConstants, take_what_the_limits_leave) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::packed_constants_test

@@ -12,7 +12,7 @@
 
 #include "core/base/partition.h"
 
-namespace deputy {
+namespace deputy::partition_order_test {
 namespace {
 
 using testing::ElementsAre;
@@ -270,4 +270,4 @@ TEST(PartitionOrder, cuts_a_plan_that_stands_backwards) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::partition_order_test

@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-namespace deputy {
+namespace deputy::partition_test {
 namespace {
 
 using testing::ElementsAre;
@@ -263,4 +263,4 @@ TEST(Partition, equals_the_restated_rule_on_random_graphs) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::partition_test

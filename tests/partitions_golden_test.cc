@@ -16,7 +16,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::partitions_golden_test {
 namespace {
 
 using nlohmann::json;
@@ -125,4 +125,4 @@ TEST(PartitionsGolden, equal_the_real_tflite_in_every_list_and_order) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::partitions_golden_test

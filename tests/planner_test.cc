@@ -17,7 +17,7 @@
 #include <string>
 #include <tuple>
 
-namespace deputy {
+namespace deputy::planner_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -304,4 +304,4 @@ TEST(Planner, plans_blocks_that_live_nearly_always) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::planner_test

@@ -14,7 +14,7 @@
 #include "tests/paths.h"
 #include "tests/plugin_support.h"
 
-namespace deputy {
+namespace deputy::plugin_file_test {
 namespace {
 
 using testing::AllOf;
@@ -33,7 +33,7 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
   EXPECT_EQ(WhyNot("/dev/null"), "is no regular file, expected a shared object)");
   EXPECT_EQ(WhyNot(""), "no path given, expected that of a shared object)");
 
-  const std::string file = Scratch("file.so");
+  const std::string file = ScratchFile("file.so");
   WriteBytes(file, {});
   EXPECT_EQ(WhyNot(file), "is empty, expected a shared object)");
   WriteBytes(file, {'#', '!', '/', 'b', 'i', 'n'});
@@ -41,11 +41,11 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
             "is no ELF file: expected it to begin with 7f 45 4c 46, found 23 21 2f 62)");
   EXPECT_THAT(WhyNot(BuildPath("tests/plugin_test")),
               AllOf(StartsWith("is no shared object: expected ELF type 3 (shared object), found")));
-  const std::string loop = Scratch("loop.so");
+  const std::string loop = ScratchFile("loop.so");
   std::filesystem::remove(loop);
   std::filesystem::create_symlink(loop, loop);
   EXPECT_EQ(WhyNot(loop), "cannot be read: Too many levels of symbolic links)");
-  const std::string pipe = Scratch("pipe.so");
+  const std::string pipe = ScratchFile("pipe.so");
   std::filesystem::remove(pipe);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(WhyNot(pipe), "is no regular file, expected a shared object)");
@@ -53,7 +53,7 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
 
 TEST_F(PluginFiles, unreadable_files_say_so) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const std::string file = Scratch("secret.so");
+  const std::string file = ScratchFile("secret.so");
   WriteBytes(file, {1});
   ASSERT_EQ(chmod(file.c_str(), 0), 0);
   EXPECT_EQ(WhyNot(file), "cannot be read: Permission denied)");
@@ -168,7 +168,7 @@ bool SurvivesLoading(const std::string& path) {
 TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   ASSERT_EQ(Damage(good), "");
-  const std::string file = Scratch("cut.so");
+  const std::string file = ScratchFile("cut.so");
   std::vector<uint8_t> cut = good;
   for (size_t length = 0; length < good.size(); ++length) {
     const bool wanted = length <= 4096 || good.size() - length < 300 || length % 97 == 0;
@@ -189,7 +189,7 @@ TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
 TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   const size_t header_bytes = 64 + 56 * size_t{good[56]};
-  const std::string file = Scratch("flipped.so");
+  const std::string file = ScratchFile("flipped.so");
   int refused = 0, loaded = 0;
   for (size_t at = 0; at < header_bytes; ++at) {
     for (const uint8_t flip : {0x01, 0x10, 0x80, 0xff}) {
@@ -260,4 +260,4 @@ TEST_F(PluginElf, the_systems_libraries_are_sound) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::plugin_file_test

@@ -12,7 +12,7 @@
 
 #include "tests/plugin_support.h"
 
-namespace deputy {
+namespace deputy::plugin_probe_test {
 namespace {
 
 class PluginProbe : public QuietTest {
@@ -97,4 +97,4 @@ TEST_F(PluginProbe, works_in_programs_that_ignore_their_children) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::plugin_probe_test

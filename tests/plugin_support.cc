@@ -9,7 +9,7 @@ namespace deputy {
 
 std::string Library(const std::string& name) { return PluginFolder() + "/lib" + name + ".so"; }
 
-std::string Scratch(const std::string& name) { return BuildPath("tests/plugin_" + name); }
+std::string ScratchFile(const std::string& name) { return BuildPath("tests/plugin_" + name); }
 
 std::vector<uint8_t> ReadBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

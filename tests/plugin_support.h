@@ -20,7 +20,7 @@ namespace deputy {
 
 // Path of a library of tests/plugins, and of a file that a test makes.
 std::string Library(const std::string& name);
-std::string Scratch(const std::string& name);
+std::string ScratchFile(const std::string& name);
 
 std::vector<uint8_t> ReadBytes(const std::string& path);
 std::string ReadText(const std::string& path);

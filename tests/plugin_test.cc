@@ -19,7 +19,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::plugin_test {
 namespace {
 
 using testing::ElementsAre;
@@ -76,7 +76,7 @@ std::vector<float> RunWith(TfLiteDelegate* delegate) {
 // ---- What works ---------------------------------------------------------------------------------
 
 TEST_F(PluginWrapper, a_library_built_with_the_originals_headers_runs_its_nodes) {
-  const std::string log = Scratch("log");
+  const std::string log = ScratchFile("log");
   std::filesystem::remove(log);
   const Handle delegate = External("elementwise", {{"log", log}});
   EXPECT_EQ(RunWith(delegate.get()), RunOnCpu());
@@ -492,7 +492,7 @@ TEST_F(PluginRegistry, another_major_version_of_the_stable_abi_is_refused) {
 }
 
 TEST_F(PluginRegistry, folders_and_files_and_the_environment_are_searched) {
-  const std::string folder = Scratch("folder");
+  const std::string folder = ScratchFile("folder");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder + "/sub.so");
   std::filesystem::copy_file(Library("described0"), folder + "/libb.so.1.2");
@@ -530,7 +530,7 @@ TEST_F(PluginRegistry, folders_and_files_and_the_environment_are_searched) {
 }
 
 TEST_F(PluginRegistry, a_name_is_looked_for_in_the_search_path) {
-  const std::string folder = Scratch("names");
+  const std::string folder = ScratchFile("names");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(Library("described0"), folder + "/libmine.so");
@@ -628,4 +628,4 @@ TEST_F(PluginLife, a_thousand_cycles_take_no_more_than_the_first) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::plugin_test

@@ -12,7 +12,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::plugin_threads_test {
 namespace {
 
 class PluginThreads : public QuietTest {};
@@ -62,4 +62,4 @@ TEST_F(PluginThreads, interpreters_share_a_library) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::plugin_threads_test

@@ -19,7 +19,7 @@
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::precision_test {
 namespace {
 
 // What is done to each float32 number of a case, of constants (n < 0) and of input n.
@@ -375,4 +375,4 @@ TEST(Precision, is_a_value_of_the_enum) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::precision_test

@@ -14,7 +14,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::resources_test {
 namespace {
 
 using testing::ElementsAre;
@@ -367,4 +367,4 @@ TEST(HashTables, an_empty_one_is_refused_by_number) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::resources_test

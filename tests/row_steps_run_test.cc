@@ -18,7 +18,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::row_steps_run_test {
 namespace {
 
 using Shape = std::vector<int32_t>;
@@ -594,4 +594,4 @@ TEST_F(RowSteps, reference_arithmetic_knows_none) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::row_steps_run_test

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace deputy {
+namespace deputy::row_steps_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,7 +79,7 @@ Plan Attention() {
   return plan;
 }
 
-TEST(RowSteps, attention_is_headed_by_its_last_product) {
+TEST(RowStepPlan, attention_is_headed_by_its_last_product) {
   const std::vector<Step> steps = Attention().Find();
   ASSERT_THAT(steps, SizeIs(1));
   EXPECT_EQ(steps[0].head, 4);
@@ -98,7 +98,7 @@ TEST(RowSteps, attention_is_headed_by_its_last_product) {
   EXPECT_EQ(rows.ops[3].out, -1);
 }
 
-TEST(RowSteps, reads_are_those_of_all_nodes) {
+TEST(RowStepPlan, reads_are_those_of_all_nodes) {
   const Plan plan = Attention();
   std::vector<int> tensors;
   for (const StepRead& read : RowReadsOf(plan.Find()[0].run.rows, plan.nodes())) {
@@ -108,7 +108,7 @@ TEST(RowSteps, reads_are_those_of_all_nodes) {
   EXPECT_THAT(tensors, ElementsAre(0, 1, 3, 7));
 }
 
-TEST(RowSteps, what_others_read_ends_a_step) {
+TEST(RowStepPlan, what_others_read_ends_a_step) {
   Plan plan = Attention();
   ++plan[5].readers;
   const std::vector<Step> steps = plan.Find();
@@ -119,7 +119,7 @@ TEST(RowSteps, what_others_read_ends_a_step) {
 }
 
 // Behind its head a step cannot wait for what is made there.
-TEST(RowSteps, nodes_behind_the_head_read_what_is_there) {
+TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
   for (const bool late : {false, true}) {
     Plan plan(5, {4});
     if (!late) plan.Node({3}, 2, nullptr);
@@ -132,7 +132,7 @@ TEST(RowSteps, nodes_behind_the_head_read_what_is_there) {
 }
 
 // x * f(x): two nodes of the step read x.
-TEST(RowSteps, several_nodes_may_read_a_value) {
+TEST(RowStepPlan, several_nodes_may_read_a_value) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
   const std::vector<Step> steps = plan.Find();
@@ -147,7 +147,7 @@ TEST(RowSteps, several_nodes_may_read_a_value) {
 }
 
 // The mean of rows, taken off the rows, in front of a product.
-TEST(RowSteps, a_mean_begins_a_step) {
+TEST(RowStepPlan, a_mean_begins_a_step) {
   Plan plan(5, {4});
   plan[1] = {.elements = 6, .channels = 6};
   plan[2] = {.elements = 6, .channels = 1};
@@ -170,14 +170,14 @@ TEST(RowSteps, a_mean_begins_a_step) {
   EXPECT_EQ(rows.ops[1].made_columns[1], 1);
 }
 
-TEST(RowSteps, without_a_product_there_is_no_step) {
+TEST(RowStepPlan, without_a_product_there_is_no_step) {
   Plan plan(3, {2});
   plan.Node({0}, 1, &kSoftmax).Node({1}, 2, &kMap);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
 // The rows of a product are none of what a RESHAPE has made of them.
-TEST(RowSteps, other_rows_end_a_step) {
+TEST(RowStepPlan, other_rows_end_a_step) {
   Plan plan(5, {4});
   plan[2] = {.elements = 30, .channels = 10};
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kReshape).Node({2}, 3, &kSoftmax);
@@ -185,7 +185,7 @@ TEST(RowSteps, other_rows_end_a_step) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(RowSteps, what_is_not_ours_is_left_alone) {
+TEST(RowStepPlan, what_is_not_ours_is_left_alone) {
   for (int way = 0; way < 4; ++way) {
     Plan plan(5, {4});
     plan.Node({0}, 1, &kProduct).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
@@ -199,14 +199,14 @@ TEST(RowSteps, what_is_not_ours_is_left_alone) {
 }
 
 // The only follower is at the same time its own summand: an input that may not be made.
-TEST(RowSteps, inputs_that_may_not_be_made_are_not) {
+TEST(RowStepPlan, inputs_that_may_not_be_made_are_not) {
   Plan plan(4, {3});
   const StepOffer first_only = OfferOf(RowKind::kElements, 1);
   plan.Node({0}, 1, &kProduct).Node({2, 1}, 3, &first_only);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(RowSteps, rows_that_would_fill_the_cache_make_none) {
+TEST(RowStepPlan, rows_that_would_fill_the_cache_make_none) {
   for (const int columns : {4096, 4097}) {
     Plan plan(4, {3});
     for (int tensor : {1, 2}) {
@@ -218,7 +218,7 @@ TEST(RowSteps, rows_that_would_fill_the_cache_make_none) {
   }
 }
 
-TEST(RowSteps, nodes_of_other_steps_are_taken) {
+TEST(RowStepPlan, nodes_of_other_steps_are_taken) {
   Step other;
   other.head = 1;
   other.nodes = {1, 2};
@@ -227,4 +227,4 @@ TEST(RowSteps, nodes_of_other_steps_are_taken) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::row_steps_test

@@ -8,7 +8,7 @@
 #include "core/base/scratch_arena.h"
 #include "core/kernel_api/scratch.h"
 
-namespace deputy {
+namespace deputy::scratch_test {
 namespace {
 
 bool IsAligned(const char* data) {
@@ -79,4 +79,4 @@ TEST(Scratch, has_memory_of_its_own_under_a_foreign_context) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::scratch_test

@@ -14,7 +14,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::shared_shapes_test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,7 +176,7 @@ std::vector<uint8_t> InPlace(const char* name) {
   return m.Finish();
 }
 
-TEST(InPlace, a_clients_operator_works_on_what_a_builtin_made) {
+TEST(InPlaceForClients, a_clients_operator_works_on_what_a_builtin_made) {
   TestInterpreter t(InPlace("Negate"), &AddNegations);
   for (const int count : {4, 2}) {
     ASSERT_EQ(t.Resize(0, {count}), kTfLiteOk);
@@ -187,7 +187,7 @@ TEST(InPlace, a_clients_operator_works_on_what_a_builtin_made) {
   }
 }
 
-TEST(InPlace, a_clients_operator_works_on_the_graphs_input) {
+TEST(InPlaceForClients, a_clients_operator_works_on_the_graphs_input) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   m.AddCustomOp("Negate", {x}, {x});
@@ -219,7 +219,7 @@ std::vector<uint8_t> ViewOfWhatIsWrittenAgain() {
   return m.Finish();
 }
 
-TEST(InPlace, a_view_keeps_its_values_when_what_it_looks_at_is_written_again) {
+TEST(InPlaceForClients, a_view_keeps_its_values_when_what_it_looks_at_is_written_again) {
   TestInterpreter t(ViewOfWhatIsWrittenAgain(), [](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsAddCustomOp(options, "Own", Negation<0>(), 1, 1);
   });
@@ -230,7 +230,7 @@ TEST(InPlace, a_view_keeps_its_values_when_what_it_looks_at_is_written_again) {
   EXPECT_THAT(t.Get<float>(1), ElementsAre(1, 2, 3, 4));
 }
 
-TEST(InPlace, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refused) {
+TEST(InPlaceForClients, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refused) {
   TestInterpreter t(InPlace("NegateOne"), &AddNegations);
   EXPECT_EQ(t.Allocate(), kTfLiteError);
   EXPECT_THAT(t.log(), HasSubstr("Node number 1 (NegateOne) failed to prepare."));
@@ -239,7 +239,7 @@ TEST(InPlace, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refu
 }
 
 // MediaPipe's operator ships with the library, so nobody vouches for it but us.
-TEST(InPlace, our_own_custom_operator_is_refused) {
+TEST(InPlaceForClients, our_own_custom_operator_is_refused) {
   ModelBuilder m;
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2}, "weights");
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0}, "bias");
@@ -255,4 +255,4 @@ TEST(InPlace, our_own_custom_operator_is_refused) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::shared_shapes_test

@@ -19,7 +19,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::steps_run_test {
 namespace {
 
 using Shape = std::vector<int32_t>;
@@ -1004,4 +1004,4 @@ TEST_F(Steps, curves_have_the_same_bits_for_all_numbers) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::steps_run_test

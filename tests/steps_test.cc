@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace deputy {
+namespace deputy::steps_test {
 namespace {
 
 using testing::ElementsAre;
@@ -313,4 +313,4 @@ TEST(PlanSteps, a_step_with_a_node_behind_is_forgotten) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::steps_test

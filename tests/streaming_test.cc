@@ -17,7 +17,7 @@
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::streaming_test {
 namespace {
 
 std::vector<uint8_t> BytesOf(const std::string& file) {
@@ -172,4 +172,4 @@ INSTANTIATE_TEST_SUITE_P(Of, StreamingModels,
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::streaming_test

@@ -17,7 +17,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::strips_run_test {
 namespace {
 
 using Shape = std::vector<int32_t>;
@@ -354,4 +354,4 @@ TEST(Strips, memory_of_the_clients_is_looked_at) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::strips_run_test

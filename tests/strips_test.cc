@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace deputy {
+namespace deputy::strips_test {
 namespace {
 
 using testing::ElementsAre;
@@ -197,4 +197,4 @@ TEST(JoinStrips, a_chain_has_an_end) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::strips_test

@@ -16,7 +16,7 @@
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::struct_sizes_test {
 namespace {
 
 // A struct of a client, and what lies behind it.
@@ -205,10 +205,12 @@ struct Grown {
 };
 
 }  // namespace
+}  // namespace deputy::struct_sizes_test
 
 template <>
-inline constexpr size_t kFirstSize<Grown> = 16;
+inline constexpr size_t deputy::kFirstSize<deputy::struct_sizes_test::Grown> = 16;
 
+namespace deputy::struct_sizes_test {
 namespace {
 
 TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
@@ -236,4 +238,4 @@ TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::struct_sizes_test

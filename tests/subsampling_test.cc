@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace deputy {
+namespace deputy::subsampling_test {
 namespace {
 
 using testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(SpreadPixels, they_move_to_their_places) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::subsampling_test

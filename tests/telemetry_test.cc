@@ -16,7 +16,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::telemetry_test {
 namespace {
 
 using testing::ElementsAre;
@@ -272,4 +272,4 @@ TEST(Telemetry, exceptions_of_the_client_stay_with_the_client) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::telemetry_test

@@ -16,7 +16,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::tensor_makers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -343,4 +343,4 @@ TEST(IndicesOutOfRange, are_refused_with_every_kind_of_delegate) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::tensor_makers_test

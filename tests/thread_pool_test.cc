@@ -28,7 +28,7 @@
 #endif
 #endif
 
-namespace deputy {
+namespace deputy::thread_pool_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -363,4 +363,4 @@ TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::thread_pool_test

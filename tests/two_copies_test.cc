@@ -13,7 +13,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/paths.h"
 
-namespace deputy {
+namespace deputy::two_copies_test {
 namespace {
 
 // The functions of one loaded copy that a life needs.
@@ -87,4 +87,4 @@ TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::two_copies_test

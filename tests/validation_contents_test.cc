@@ -14,7 +14,7 @@
 #include "core/base/arena.h"
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::validation_contents_test {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST_F(Contents, of_constants_have_checksums) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::validation_contents_test

@@ -13,7 +13,7 @@
 
 #include "tests/hand_graph.h"
 
-namespace deputy {
+namespace deputy::validation_fields_test {
 namespace {
 
 using testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST_F(SavedFieldsOfAGraph, know_tensors_that_are_gone_no_more) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::validation_fields_test

@@ -25,7 +25,7 @@
 #include "tests/scripted_delegate.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::validation_test {
 namespace {
 
 // ---- What was found -----------------------------------------------------------------------------
@@ -1126,4 +1126,4 @@ TEST(validation, results_stay_what_they_are) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::validation_test

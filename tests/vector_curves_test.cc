@@ -12,7 +12,7 @@
 #include "kernels/common/elementwise.h"
 #include "tests/vector_tables.h"
 
-namespace deputy {
+namespace deputy::vector_curves_test {
 namespace {
 
 // From -104 to 104, close together around 0, and what is special.
@@ -253,4 +253,4 @@ TEST(VectorCurves, shorts_are_scaled_and_clamped) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::vector_curves_test

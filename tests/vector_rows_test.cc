@@ -11,7 +11,7 @@
 
 #include "tests/vector_tables.h"
 
-namespace deputy {
+namespace deputy::vector_rows_test {
 namespace {
 
 // Numbers that look like chance, some of them equal.
@@ -171,4 +171,4 @@ TEST(VectorRows, pixels_are_blended) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::vector_rows_test

@@ -14,7 +14,7 @@
 
 #include "tests/vector_tables.h"
 
-namespace deputy {
+namespace deputy::vector_steps_test {
 namespace {
 
 // All numbers of a type of 8 or 16 bits.
@@ -322,4 +322,4 @@ TEST(VectorSteps, logarithms_of_rows_are_their_formula_and_the_same_on_all_sets)
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::vector_steps_test

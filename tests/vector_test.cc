@@ -11,7 +11,7 @@
 
 #include "tests/vector_tables.h"
 
-namespace deputy {
+namespace deputy::vector_test {
 namespace {
 
 template <typename T>
@@ -446,4 +446,4 @@ TEST(Vector, quantised_loops_are_their_formulas) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::vector_test

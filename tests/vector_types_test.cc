@@ -14,7 +14,7 @@
 
 #include "tests/vector_tables.h"
 
-namespace deputy {
+namespace deputy::vector_types_test {
 namespace {
 
 // Bits at random, and among them what is special about T.
@@ -339,4 +339,4 @@ TEST(VectorTypes, conditions_select_elements_of_every_size) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::vector_types_test

@@ -14,7 +14,7 @@
 #include "tests/programmed.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::verification_rounding_test {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST_F(VerificationRounding, no_rounding_makes_nan) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::verification_rounding_test

@@ -12,7 +12,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::winograd_int8_test {
 namespace {
 
 using Bytes = std::vector<int8_t>;
@@ -213,4 +213,4 @@ TEST_F(WinogradInt8, sums_of_extremes_are_exact) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::winograd_int8_test

@@ -16,7 +16,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::winograd_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -406,4 +406,4 @@ TEST(Winograd, refused_memory_is_reported) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::winograd_test

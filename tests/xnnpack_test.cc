@@ -20,7 +20,7 @@
 #include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::xnnpack_test {
 namespace {
 
 using testing::HasSubstr;
@@ -209,4 +209,4 @@ TEST_F(Xnnpack, damaged_models_do_no_harm) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::xnnpack_test

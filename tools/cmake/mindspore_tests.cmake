@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests of MindSpore's API. They are clients: one copy of Deputy is in the process, the shared one.
-# A test in C gets the path of a model.
-file(GLOB mindspore_tests CONFIGURE_DEPENDS tests/mindspore_*_test.cc tests/mindspore_*_test.c)
-foreach(source IN LISTS mindspore_tests)
-  get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source})
+# One defines the function that makes a program a plug-in, and one is in C: these are programs of their own.
+file(GLOB mindspore_tests CONFIGURE_DEPENDS tests/mindspore_*_test.cc)
+set(mindspore_links deputy_mindspore deputy deputy_ms deputy_schema deputy_conformance GTest::gmock)
+list(REMOVE_ITEM mindspore_tests ${PROJECT_SOURCE_DIR}/tests/mindspore_plugin_test.cc)
+deputy_add_tests(mindspore_tests SOURCES ${mindspore_tests} LINKS ${mindspore_links})
+target_sources(mindspore_tests PRIVATE tests/ms_writer.cc)
+add_dependencies(mindspore_tests mindspore_plugin)  # opened by path
+
+add_executable(mindspore_plugin_test tests/mindspore_plugin_test.cc)
+target_link_libraries(mindspore_plugin_test PRIVATE ${mindspore_links} GTest::gtest_main)
+target_compile_options(mindspore_plugin_test PRIVATE ${test_flags} -fPIC)
+target_precompile_headers(mindspore_plugin_test REUSE_FROM precompiled_for_tests)
+
+# Its test gets the path of a model.
+add_executable(mindspore_c_test tests/mindspore_c_test.c)
+target_include_directories(mindspore_c_test PRIVATE ${client_include_dir})
+target_link_libraries(mindspore_c_test PRIVATE deputy_mindspore deputy PkgConfig::CMOCKA m)
+target_compile_definitions(mindspore_c_test PRIVATE _GNU_SOURCE)
+foreach(name mindspore_plugin_test mindspore_c_test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_libraries(${name} PRIVATE deputy_mindspore deputy)
-  target_compile_options(${name} PRIVATE ${test_flags} -fPIC)
-  if(source MATCHES "\\.c$")
-    target_include_directories(${name} PRIVATE ${client_include_dir})
-    target_link_libraries(${name} PRIVATE PkgConfig::CMOCKA m)
-    target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
-  else()
-    target_link_libraries(${name} PRIVATE deputy_conformance GTest::gmock GTest::gtest_main)
-    target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
-  endif()
-  add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/examples/conv_mean.tflite)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
-  add_dependencies(all_tests ${name})
-endforeach()
-add_dependencies(mindspore_engines_test test_plugins mindspore_plugin)  # opened by path
-foreach(name mindspore_model_test mindspore_engines_test)
-  target_sources(${name} PRIVATE tests/ms_writer.cc)
-  target_link_libraries(${name} PRIVATE deputy_ms deputy_schema)
+  deputy_register_test(${name} ${name} ${PROJECT_SOURCE_DIR}/examples/conv_mean.tflite)
 endforeach()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests and benchmarks, included by the top CMakeLists.txt. Found by glob:
-#   tests/*_test.cc     googletest, one executable each, linked to all of Deputy as an archive
+#   tests/*_test.cc     googletest, many files in few programs (deputy_add_tests below), linked to all of
+#                       Deputy as an archive
 #   tests/*_test.c      cmocka, likewise
 #   tests/cases/*.cc    the operator cases, and
 #   tests/conformance/*.cc  what runs and judges them: one library without googletest, for any program
@@ -13,8 +14,7 @@
 #   tests/plugins/*       delegate libraries, see plugins.cmake
 #   tests/fuzz/*          one executable of all, see fuzz.cmake
 #   tests/conformance_client/*  a program that links the shared library and the conformance kit
-# Executables whose name contains "pool", "thread" or "sweep" carry the ctest label
-# `threads`.
+# Tests whose name contains "pool", "thread" or "sweep" carry the ctest label `threads`.
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -25,7 +25,7 @@ file(GLOB conformance_sources CONFIGURE_DEPENDS tests/cases/*.cc tests/conforman
 file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench_*.cc)
 file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
 if(support_sources)
-  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/model_builder.cc$)")
+  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/(model_builder|test_main).cc$)")
 endif()
 list(FILTER test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
 list(FILTER c_test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
@@ -57,6 +57,10 @@ if(DEPUTY_SANITIZE MATCHES "undefined")
 endif()
 if(DEPUTY_SANITIZE MATCHES "address")
   list(APPEND test_flags -fno-sanitize-address-use-after-scope)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # What a precompiled header holds is never garbage: a tenth of the time went into looking.
+  list(APPEND test_flags --param=ggc-min-heapsize=1000000)
 endif()
 
 # The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a client
@@ -100,12 +104,9 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
   target_compile_options(deputy_gpu_test_support PRIVATE ${test_flags})
   target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_tests)
 endif()
-# Links what every test program needs. The kit names no library of ours, so that it may be linked to
+# What test programs link. The kit names no library of ours, so that it may be linked to
 # the shared one; whoever links it puts ours behind it.
-function(deputy_link_test target)
-  target_link_libraries(${target} PRIVATE deputy_test_support deputy_conformance deputy_compiler
-                        deputy_test_settings)
-endfunction()
+set(test_links deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
 
 include(tools/cmake/plugins.cmake)
 
@@ -114,44 +115,93 @@ add_custom_target(all_tests)
 add_dependencies(all_tests test_plugins)
 add_custom_target(threaded_tests)
 
-function(deputy_add_test source)
-  get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source})
-  deputy_link_test(${name})
-  target_link_libraries(${name} PRIVATE ${ARGN})
-  target_compile_options(${name} PRIVATE ${test_flags} -fPIC)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  # Tests open the shared libraries and run the command by path.
-  add_dependencies(${name} deputy tensorflowlite_c)
-  add_dependencies(${name} test_plugins)
+# deputy_register_test(<name> <program> [<argument>...]): for ctest, and what it takes to run, since tests
+# open the shared libraries and run the command by path.
+function(deputy_register_test name program)
+  add_dependencies(${program} deputy tensorflowlite_c test_plugins)
   if(TARGET deputy_tool AND NOT DEPUTY_SANITIZE STREQUAL "thread")
-    add_dependencies(${name} deputy_tool)
+    add_dependencies(${program} deputy_tool)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
-  add_dependencies(all_tests ${name})
+  add_dependencies(all_tests ${program})
   if(name MATCHES "pool|thread|sweep")
-    add_dependencies(threaded_tests ${name})
+    add_dependencies(threaded_tests ${program})
     set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()
 endfunction()
 
-foreach(source IN LISTS test_sources)
-  deputy_add_test(${source} GTest::gmock GTest::gtest_main)
+# deputy_add_test(<source> <library>...): a program of its own.
+function(deputy_add_test source)
   get_filename_component(name ${source} NAME_WE)
-  if(NOT name STREQUAL "params_test")  # it reads the schema's header in a way of its own
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${test_links} ${ARGN})
+  target_compile_options(${name} PRIVATE ${test_flags} -fPIC)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  deputy_register_test(${name} ${name})
+endfunction()
+
+# deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Three
+# quarters of what compiling a test takes are templates of googletest and the standard library, which
+# others use as well: ten files are compiled at a time, each in a namespace of its own. For ctest and
+# for people each file is a program, a link to the one that has it (tests/test_main.cc).
+function(deputy_add_tests program)
+  cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${program} ${TESTS_SOURCES} tests/test_main.cc)
+  target_link_libraries(${program} PRIVATE ${TESTS_LINKS} GTest::gmock)
+  target_compile_options(${program} PRIVATE ${test_flags} -fPIC)
+  target_precompile_headers(${program} REUSE_FROM precompiled_for_tests)
+  deputy_compile_together(${program} 10)
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  set(names "")
+  foreach(source IN LISTS TESTS_SOURCES)
+    get_filename_component(name ${source} NAME_WE)
+    list(APPEND names ${name})
+    deputy_register_test(${name} ${program})
+    add_custom_target(${name} DEPENDS ${program})
+  endforeach()
+  list(TRANSFORM names PREPEND ${PROJECT_BINARY_DIR}/tests/ OUTPUT_VARIABLE links)
+  list(JOIN names " " names)
+  add_custom_command(TARGET ${program} POST_BUILD BYPRODUCTS ${links}
+                     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+                     COMMAND sh -c "for name in ${names}; do ln -sf ${program} $name; done"
+                     VERBATIM)
+endfunction()
+
+# Programs of their own: two replace malloc or operator new, one reads the schema's header in a way of its
+# own, and one is compiled with what it tests, since the command has no library.
+foreach(name allocation_failure_test model_damage_test params_test text_test)
+  list(REMOVE_ITEM test_sources ${PROJECT_SOURCE_DIR}/tests/${name}.cc)
+  deputy_add_test(${PROJECT_SOURCE_DIR}/tests/${name}.cc GTest::gmock GTest::gtest_main)
+  if(NOT name STREQUAL "params_test")
     target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
   endif()
-  if(name MATCHES "^npu_")
-    target_link_libraries(${name} PRIVATE deputy_npu_objects)
-  endif()
-  if(name MATCHES "^gpu_")
-    target_link_libraries(${name} PRIVATE deputy_gpu_test_support)
-    add_dependencies(${name} deputy_gpu)  # opened by path
-  endif()
 endforeach()
-# The command has no library; what is tested of it by itself is compiled into the test.
 target_sources(text_test PRIVATE tools/text.cc)
+
+# The threaded ones are a program of their own, all that is built for the thread sanitizer.
+set(thread_test_sources ${test_sources})
+list(FILTER thread_test_sources INCLUDE REGEX "/[^/]*(pool|thread|sweep)[^/]*$")
+list(REMOVE_ITEM test_sources ${thread_test_sources})
+set(npu_test_sources ${test_sources})
+list(FILTER npu_test_sources INCLUDE REGEX "/npu_[^/]*$")
+set(gpu_test_sources ${test_sources})
+list(FILTER gpu_test_sources INCLUDE REGEX "/gpu_[^/]*$")
+list(REMOVE_ITEM test_sources ${npu_test_sources} ${gpu_test_sources})
+set(gpu_links "")
+if(TARGET deputy_gpu_objects)
+  set(gpu_links deputy_gpu_test_support)
+  deputy_add_tests(gpu_tests SOURCES ${gpu_test_sources} LINKS ${gpu_links} ${test_links})
+endif()
+deputy_add_tests(npu_tests SOURCES ${npu_test_sources} LINKS deputy_npu_objects ${test_links})
+deputy_add_tests(thread_tests SOURCES ${thread_test_sources}
+                 LINKS deputy_npu_objects ${gpu_links} ${test_links})
+deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
+if(TARGET deputy_gpu_objects)  # the library is opened by path
+  add_dependencies(gpu_tests deputy_gpu)
+  add_dependencies(thread_tests deputy_gpu)
+endif()
+
 foreach(source IN LISTS c_test_sources)
   deputy_add_test(${source} PkgConfig::CMOCKA)
   get_filename_component(name ${source} NAME_WE)
@@ -163,7 +213,7 @@ include(tools/cmake/mindspore_tests.cmake)
 # By far the longest test: in two entries, which may run at a time.
 set_tests_properties(conformance_test PROPERTIES TIMEOUT 1800 ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
-add_test(NAME conformance_test_2 COMMAND conformance_test)
+add_test(NAME conformance_test_2 COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test)
 set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 1800 ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 
@@ -190,8 +240,7 @@ include(tools/cmake/fuzz.cmake)
 if(bench_sources)
   find_package(benchmark REQUIRED)
   add_executable(deputy_bench ${bench_sources})
-  deputy_link_test(deputy_bench)
-  target_link_libraries(deputy_bench PRIVATE benchmark::benchmark benchmark::benchmark_main)
+  target_link_libraries(deputy_bench PRIVATE ${test_links} benchmark::benchmark benchmark::benchmark_main)
 endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
