@@ -135,7 +135,7 @@ class RowsTask {
   void ForEachPanel(const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
       const int left = last_column_ - column_;
-      columns_ = job_.packed == nullptr ? left : std::min(job_.cpu.gemm_f32.columns, left);
+      columns_ = job_.packed == nullptr ? left : ColumnsOfCall(job_.cpu.gemm_f32.columns, left);
       function();
     }
   }

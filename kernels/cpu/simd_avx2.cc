@@ -86,12 +86,16 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-// All rows, kMost at a time, against kVectors vectors of one panel.
+// All rows, kMost at a time, against kVectors vectors that begin with a panel.
 template <int kMost, int kVectors>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr void (*kRest[])(const GemmTileF32&, int, int, int) = {
-      &GemmF32Block<1, kVectors>, &GemmF32Block<2, kVectors>, &GemmF32Block<3, kVectors>,
-      &GemmF32Block<4, kVectors>, &GemmF32Block<5, kVectors>, &GemmF32Block<6, kVectors>};
+      &GemmF32Block<1, kVectors>,
+      &GemmF32Block<2, kVectors>,
+      &GemmF32Block<3, kVectors>,
+      &GemmF32Block<4, kVectors>,
+      &GemmF32Block<Smaller(5, kMost), kVectors>,
+      &GemmF32Block<Smaller(6, kMost), kVectors>};
   const int columns = tile.columns - first;
   int row = 0;
   for (; row + kMost <= tile.rows; row += kMost) {
@@ -113,7 +117,9 @@ void GemmF32(const GemmTileF32& tile) {
     }
   }
   for (; first < tile.columns; first += kColumnsF32) {
-    if (tile.columns - first > 8) {
+    const int left = tile.columns - first;
+    if (left > kColumnsF32 && left <= kColumnsF32 + 8) return GemmF32Panel<4, 3>(tile, first);
+    if (left > 8) {
       GemmF32Panel<kRowsF32, 2>(tile, first);
     } else {
       GemmF32Panel<2 * kRowsF32, 1>(tile, first);

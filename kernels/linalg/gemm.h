@@ -142,6 +142,12 @@ inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, 
   return part;
 }
 
+// Of `left` columns, those of the next call that many rows pass: a panel, which stays in the cache;
+// in the end also the half of one behind it, which tables may have a tile of their own for.
+inline int ColumnsOfCall(int panel_columns, int left) {
+  return left <= panel_columns + panel_columns / 2 ? left : panel_columns;
+}
+
 template <typename T>
 struct RowBlock {
   const T* data;
@@ -166,11 +172,12 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
   const int tile_rows = job.cpu->gemm_f32.rows, panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
-  // A panel stays in the cache while all rows pass it; few of them take many panels at once.
-  const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
-  for (int column = cut.first_column; column < cut.last_column; column += step) {
+  for (int column = cut.first_column; column < cut.last_column;) {
     GemmTileF32 tile;
-    tile.columns = std::min(step, cut.last_column - column);
+    // Few rows take many panels at once.
+    const int left = cut.last_column - column;
+    tile.columns =
+        rows <= tile_rows ? std::min(kMaxTileColumns, left) : ColumnsOfCall(panel_columns, left);
     tile.parts = 1;
     tile.depth = job.depth;
     tile.a_stride = block.stride;
@@ -185,6 +192,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     const auto epilogue = PartOf(job.epilogue, cut.first_row, column);
     tile.epilogue = epilogue ? &*epilogue : nullptr;
     job.cpu->gemm_f32.tile(tile);
+    column += tile.columns;
   }
 }
 
