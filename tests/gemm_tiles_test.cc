@@ -137,7 +137,7 @@ void ExpectSame(const Tile& t) {
 
 TEST(GemmTiles, of_all_sizes_are_what_plain_loops_have) {
   for (int columns = 1; columns <= kMaxTileColumns; ++columns) {
-    for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 17, 24, 26}) {
+    for (int rows = 1; rows <= 27; ++rows) {
       ExpectSame({rows, columns, 1, 5});
       ExpectSame({rows, columns, 3, 4, 0.0f, kInfinity});
     }
