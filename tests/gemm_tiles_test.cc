@@ -19,17 +19,21 @@ constexpr float kUntouched = 12345.5f;
 
 using Floats = std::vector<float>;
 using Curve = EpilogueF32::Curve;
+// Columns that something is added to; zeros are to the others.
+enum class Added { kNone, kAll, kSome };
 
 struct Tile {
   int rows, columns, parts, depth;
   float low = -kInfinity, high = kInfinity;
-  bool adds = false;
+  Added added = Added::kNone;
   Curve curve = Curve::kNone;
 
   size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
   // Neighbouring rows share values, as windows do; parts lie apart.
   int row_step() const { return 1 + depth / 2; }
   size_t part_values() const { return Count(rows, row_step()) + static_cast<size_t>(depth); }
+  bool adds() const { return added != Added::kNone; }
+  int addend_columns() const { return added == Added::kAll ? columns : columns - columns / 5; }
   // Columns of the output that are not the tile's.
   int out_columns() const { return columns + 3; }
 };
@@ -53,8 +57,6 @@ struct Numbers {
 };
 
 constexpr float kSumLow = -40, kSumHigh = 900;
-// Behind these, zeros are added.
-int AddendColumns(const Tile& t) { return t.columns - t.columns / 5; }
 
 float Clamped(float x, float low, float high) {
   const float raised = x < low ? low : x;
@@ -71,9 +73,9 @@ float Expected(const Tile& t, const Numbers& n, int row, int column) {
     for (int d = 0; d < t.depth; ++d) x += a[d] * b[d];
   }
   x = Clamped(x, t.low, t.high);
-  if (t.adds) {
+  if (t.adds()) {
     const float term =
-        column < AddendColumns(t) ? n.addend[t.Count(row, t.out_columns()) + c] : 0.0f;
+        column < t.addend_columns() ? n.addend[t.Count(row, t.out_columns()) + c] : 0.0f;
     x = Clamped(x + term, kSumLow, kSumHigh);
   }
   if (t.curve == Curve::kPrelu) return x >= 0 ? x : x * n.slopes[c];
@@ -90,18 +92,18 @@ Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n) {
   for (int part = 0; part < t.parts; ++part) {
     parts.push_back(n.a.data() + t.part_values() * static_cast<size_t>(part));
   }
-  Floats out = t.adds ? n.addend : Floats(n.addend.size(), kUntouched);
+  Floats out = t.adds() ? n.addend : Floats(n.addend.size(), kUntouched);
   EpilogueF32 epilogue;
-  if (t.adds) {
+  if (t.adds()) {
     epilogue.addend = out.data();
     epilogue.addend_stride = static_cast<size_t>(t.out_columns());
-    epilogue.addend_columns = AddendColumns(t);
+    epilogue.addend_columns = t.addend_columns();
     epilogue.low = kSumLow;
     epilogue.high = kSumHigh;
   }
   epilogue.curve = t.curve;
   epilogue.slopes = n.slopes.data();
-  const bool follows = t.adds || t.curve != Curve::kNone;
+  const bool follows = t.adds() || t.curve != Curve::kNone;
   cpu.gemm_f32.tile({t.rows, t.columns, t.parts, t.depth, parts.data(),
                      static_cast<size_t>(t.row_step()), packed.Panel(0, 0), n.bias.data(), t.low,
                      t.high, out.data(), static_cast<size_t>(t.out_columns()),
@@ -117,7 +119,7 @@ int Differences(const CpuKernels& cpu, const Tile& t) {
   for (int row = 0; row < t.rows; ++row) {
     for (int column = 0; column < t.out_columns(); ++column) {
       const size_t i = t.Count(row, t.out_columns()) + static_cast<size_t>(column);
-      const float untouched = t.adds ? numbers.addend[i] : kUntouched;
+      const float untouched = t.adds() ? numbers.addend[i] : kUntouched;
       const float expected = column < t.columns ? Expected(t, numbers, row, column) : untouched;
       if (out[i] != expected) ++count;
     }
@@ -131,7 +133,7 @@ void ExpectSame(const Tile& t) {
     if (cpu == nullptr) continue;
     EXPECT_EQ(Differences(*cpu, t), 0)
         << name << ": " << t.rows << "x" << t.columns << ", " << t.parts << " parts of " << t.depth
-        << ", adds " << t.adds << ", curve " << static_cast<int>(t.curve);
+        << ", added " << static_cast<int>(t.added) << ", curve " << static_cast<int>(t.curve);
   }
 }
 
@@ -147,9 +149,9 @@ TEST(GemmTiles, of_all_sizes_are_what_plain_loops_have) {
 TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
   for (int columns : {1, 3, 7, 8, 13, 16, 17, 19, 20, 21, 22, 23, 24, 25, 28, 31, 40, 52, 56, 64}) {
     for (int rows : {1, 3, 4, 6, 7, 12, 15}) {
-      for (const bool adds : {false, true}) {
+      for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
         for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
-          ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, adds, curve});
+          ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, added, curve});
         }
       }
     }

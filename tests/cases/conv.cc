@@ -54,6 +54,7 @@ const Row kConvRows[] = {
     {{1, 61, 66, 3}, {24, 5, 5, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
     {{2, 27, 133, 3}, {88, 3, 3, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU6},
     {{1, 35, 131, 58}, {36, 3, 3, 58}, kSame, 2, 2},
+    {{1, 121, 5, 2}, {20, 3, 3, 2}},
     {{1, 13, 17, 28}, {20, 1, 1, 28}},
     {{2, 8, 11, 42}, {56, 1, 1, 42}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU},
     {{1, 2, 2, 1}, {1, 4, 4, 1}, kValid, 1, 1, 1, 1, {}, "height: expected an input of 4"},
