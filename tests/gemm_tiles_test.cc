@@ -165,15 +165,19 @@ TEST(GemmTiles, of_no_depth_are_their_bias) {
 // A product in calls, each of which takes what ColumnsOfCall says, has every column once.
 TEST(GemmTiles, calls_take_all_columns_once) {
   for (const int panel : {8, 16, 32}) {
+    const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
     for (int columns = 1; columns <= 4 * panel; ++columns) {
-      int done = 0;
-      for (int taken; done < columns; done += taken) {
-        EXPECT_EQ(done % panel, 0);
-        taken = ColumnsOfCall(panel, columns - done);
-        ASSERT_GE(taken, 1);
-        EXPECT_LE(taken, panel + panel / 2);
+      for (const int rows : {1, 6, 7, 1000}) {
+        const int most = rows <= 6 ? kMaxTileColumns : panel + panel / 2;
+        int done = 0;
+        for (int taken; done < columns; done += taken) {
+          EXPECT_EQ(done % panel, 0);
+          taken = ColumnsOfCall(kernels, rows, columns - done);
+          ASSERT_GE(taken, 1);
+          EXPECT_LE(taken, most);
+        }
+        EXPECT_EQ(done, columns);
       }
-      EXPECT_EQ(done, columns);
     }
   }
 }

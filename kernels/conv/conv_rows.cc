@@ -118,7 +118,7 @@ class RowsTask {
     for (int ox = 0; ox < job_.interior.first; ++ox) Edge(ox, first_row, last_row);
     for (int row = first_row; row < last_row; row += panel_rows) {
       const int end = std::min(row + panel_rows, last_row);
-      ForEachPanel([&] {
+      ForEachPanel((end - row) * job_.interior.columns(), [&] {
         for (int oy = row; oy < end; ++oy) InteriorRow(oy);
       });
     }
@@ -130,12 +130,13 @@ class RowsTask {
     return (int64_t{batch_} * shape_.y.output + oy) * shape_.x.output + ox;
   }
 
-  // function() for columns_ from column_ on, until all of the task have been these.
+  // function() for columns_ from column_ on, which `windows` pass, until all of the task have been
+  // these.
   template <typename Function>
-  void ForEachPanel(const Function& function) {
+  void ForEachPanel(int windows, const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
       const int left = last_column_ - column_;
-      columns_ = job_.packed == nullptr ? left : ColumnsOfCall(job_.cpu.gemm_f32.columns, left);
+      columns_ = job_.packed == nullptr ? left : ColumnsOfCall(job_.cpu.gemm_f32, windows, left);
       function();
     }
   }
@@ -166,7 +167,7 @@ class RowsTask {
         FillPatch<float>(&source, Position(oy + i, ox), 0, patches_ + int64_t{i} * depth);
       }
       parts_[0] = patches_;
-      ForEachPanel([&] {
+      ForEachPanel(count, [&] {
         Multiply(count, 1, depth, static_cast<size_t>(depth), Position(oy, ox), shape_.x.output);
       });
     }
