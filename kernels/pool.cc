@@ -31,6 +31,7 @@ bool FillPool(const OpOptions& options, TfLitePoolParams* params) {
 
 struct PoolData {
   WindowAxis y, x;
+  int first_whole = 0, last_whole = 0;  // columns whose windows see the input alone
   int batches = 0, channels = 0;
   FloatRange float_range;
   IntRange int_range;
@@ -58,6 +59,15 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   // worked out either.
   if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {
     data.y.output = 0;
+  }
+  data.first_whole = 0;
+  data.last_whole = data.x.output;
+  while (data.first_whole < data.last_whole && data.x.FirstTap(data.first_whole) > 0) {
+    ++data.first_whole;
+  }
+  while (data.last_whole > data.first_whole &&
+         data.x.LastTap(data.last_whole - 1) < data.x.filter) {
+    --data.last_whole;
   }
   data.float_range = ActivationRange(params.activation);
   if (input->type != kTfLiteFloat32) {
@@ -149,7 +159,7 @@ void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Valu
   }
 }
 
-// A pooling that runs as a vector loop: PoolPixel calls it in place of its own.
+// A pooling that runs as a vector loop, over neighbouring windows that see as many columns.
 template <typename T, typename BoundsT>
 struct VectorPool {
   using Value = T;
@@ -158,8 +168,8 @@ struct VectorPool {
 };
 
 template <typename T, typename BoundsT>
-void PoolPixel(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* image, int oy,
-               int ox, T* out) {
+void PoolPixels(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* image, int oy,
+                int ox, int windows, T* out) {
   const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
   const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
   const int64_t pixel =
@@ -170,7 +180,9 @@ void PoolPixel(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T
              .channels = data.channels,
              .row_stride = int64_t{data.x.input} * data.channels,
              .column_stride = data.channels,
-             .out = out},
+             .out = out + int64_t{ox} * data.channels,
+             .windows = windows,
+             .window_stride = int64_t{data.x.stride} * data.channels},
             pool.bounds);
 }
 
@@ -179,6 +191,17 @@ void PoolRow(const PoolData& data, const Pool& pool, const typename Pool::Value*
              typename Pool::Value* out) {
   for (int ox = 0; ox < data.x.output; ++ox, out += data.channels) {
     PoolPixel(data, pool, image, oy, ox, out);
+  }
+}
+
+template <typename T, typename BoundsT>
+void PoolRow(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* image, int oy,
+             T* out) {
+  for (int ox = 0; ox < data.x.output;) {
+    const bool whole = ox >= data.first_whole && ox < data.last_whole;
+    const int windows = whole ? data.last_whole - ox : 1;
+    PoolPixels(data, pool, image, oy, ox, windows, out);
+    ox += windows;
   }
 }
 

@@ -189,7 +189,8 @@ TEST(DepthwiseLines, channels_that_fill_no_vector) {
     const int tables = channels < 8 ? 0 : 1;
     EXPECT_EQ(Check({3, 15, channels, 3, 3, 2, 1, 1}), tables);
     EXPECT_EQ(Check({3, 15, channels, 5, 5, 2, 2, 1}), tables);
-    EXPECT_EQ(Check({3, 15, channels, 3, 3, 1, 1, 1}), 0) << "columns are one run";
+    EXPECT_EQ(Check({3, 15, channels, 3, 3, 1, 1, 1}), tables);
+    EXPECT_EQ(Check({3, 33, channels, 5, 5, 1, 2, 2}), tables);
   }
   EXPECT_EQ(Check({1, 15, 8, 7, 7, 1, 3, 3}), 0) << "no lines of that filter";
   EXPECT_EQ(Check({1, 15, 8, 3, 3, 3, 1, 1}), 0) << "nor of that stride";

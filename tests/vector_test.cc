@@ -360,32 +360,36 @@ TEST(Vector, rows_of_bytes_look_up_their_distances) {
   }
 }
 
-// One window in the middle of an image, against brute force.
+// Neighbouring windows in the middle of an image, against brute force.
 template <typename T, typename BoundsT, typename Fold, typename Finish>
 void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),
-               const BoundsT& bounds, double start, const Fold& fold, const Finish& finish) {
-  constexpr int kWidth = 5, kRows = 3, kColumns = 2;
+               const BoundsT& bounds, int rows, double start, const Fold& fold,
+               const Finish& finish) {
+  constexpr int kWidth = 7, kColumns = 2, kWindows = 3;
   for (int channels : kVectorCounts) {
-    const std::vector<T> image = Steps<T>(kWidth * kRows * std::max(channels, 1), 37);
-    std::vector<T> out(static_cast<size_t>(channels) + 1, T{77});
+    const std::vector<T> image = Steps<T>(kWidth * rows * std::max(channels, 1), 37);
+    std::vector<T> out(static_cast<size_t>(kWindows * channels) + 1, T{77});
     loop({.first = image.data() + channels,
-          .rows = kRows,
+          .rows = rows,
           .columns = kColumns,
           .channels = channels,
           .row_stride = int64_t{kWidth} * channels,
           .column_stride = channels,
-          .out = out.data()},
+          .out = out.data(),
+          .windows = kWindows,
+          .window_stride = int64_t{2} * channels},
          bounds);
-    for (int c = 0; c < channels; ++c) {
+    for (int i = 0; i < kWindows * channels; ++i) {
+      const int first = 1 + i / channels * 2, c = i % channels;
       double value = start;
-      for (int y = 0; y < kRows; ++y) {
-        for (int x = 1; x <= kColumns; ++x) {
+      for (int y = 0; y < rows; ++y) {
+        for (int x = first; x < first + kColumns; ++x) {
           value = fold(value, static_cast<double>(
                                   image[static_cast<size_t>((y * kWidth + x) * channels + c)]));
         }
       }
-      ASSERT_EQ(out[static_cast<size_t>(c)], static_cast<T>(finish(value)))
-          << name << " channel " << c << " of " << channels;
+      ASSERT_EQ(out[static_cast<size_t>(i)], static_cast<T>(finish(value)))
+          << name << " value " << i << " of " << channels << " channels";
     }
     EXPECT_EQ(out.back(), T{77}) << name;
   }
@@ -395,16 +399,22 @@ TEST(Vector, windows_are_their_formulas) {
   const auto add = [](double sum, double x) { return sum + x; };
   const auto larger = [](double largest, double x) { return std::fmax(largest, x); };
   const auto clamp = [](double value) { return std::fmin(std::fmax(value, -50), 60); };
-  const auto mean = [&](double sum) { return clamp(std::round(sum / 6)); };
   for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
-    CheckPool(cpu->name, v.max_pool_f32, FloatBounds{-50, 60}, -1e9, larger, clamp);
-    CheckPool(cpu->name, v.average_pool_f32, FloatBounds{-50, 60}, 0, add,
-              [&](double sum) { return clamp(static_cast<float>(sum) / 6.0f); });
-    CheckPool(cpu->name, v.max_pool_s8, StepBounds{-50, 60}, -1e9, larger, clamp);
-    CheckPool(cpu->name, v.max_pool_u8, StepBounds{0, 60}, 0, larger, clamp);
-    CheckPool(cpu->name, v.average_pool_s8, StepBounds{-50, 60}, 0, add, mean);
-    CheckPool(cpu->name, v.average_pool_u8, StepBounds{0, 60}, 0, add, mean);
+    const char* const name = cpu->name;
+    for (const int rows : {2, 3}) {
+      const int pixels = rows * 2;
+      const auto mean = [&](double sum) { return clamp(std::round(sum / pixels)); };
+      const auto mean_f32 = [&](double sum) {
+        return clamp(static_cast<float>(sum) / static_cast<float>(pixels));
+      };
+      CheckPool(name, v.max_pool_f32, FloatBounds{-50, 60}, rows, -1e9, larger, clamp);
+      CheckPool(name, v.average_pool_f32, FloatBounds{-50, 60}, rows, 0, add, mean_f32);
+      CheckPool(name, v.max_pool_s8, StepBounds{-50, 60}, rows, -1e9, larger, clamp);
+      CheckPool(name, v.max_pool_u8, StepBounds{0, 60}, rows, 0, larger, clamp);
+      CheckPool(name, v.average_pool_s8, StepBounds{-50, 60}, rows, 0, add, mean);
+      CheckPool(name, v.average_pool_u8, StepBounds{0, 60}, rows, 0, add, mean);
+    }
   }
 }
 

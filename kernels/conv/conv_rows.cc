@@ -10,19 +10,31 @@
 namespace deputy {
 namespace {
 
+MatrixShape MatrixOf(const ConvShape& shape) {
+  return {shape.output_pixels(), 1, shape.output_channels,
+          shape.y.filter * shape.x.filter * shape.depth};
+}
+
+// Windows at a side that are multiplied in a call: a tile's, two tiles' of short ones.
+int EdgeRows(const ConvShape& shape, int tile_rows) {
+  constexpr int kShortDepth = 512;
+  return MatrixOf(shape).depth <= kShortDepth ? 2 * tile_rows : tile_rows;
+}
+
 // How the output is cut into tasks: blocks of rows, and of output channels.
 struct RowsPlan {
+  int panel_rows = 1;                  // that each panel of weights meets at a time
   int block_rows = 1, row_blocks = 1;  // row_blocks of each batch
   int block_columns = 0, column_blocks = 1;
   int tasks = 0;
 
-  RowsPlan(const ConvShape& shape, int panel_columns, int threads) {
+  RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads) {
     // Pixels that a panel of weights meets once it is in the cache.
     constexpr int kFewestPixels = 64;
     // Below this a hand-over to other threads costs more than it saves.
     constexpr double kMinTaskOperations = 200e3;
     const int columns = shape.output_channels;
-    const int panels = (columns + panel_columns - 1) / panel_columns;
+    const int panels = (columns + kernels.columns - 1) / kernels.columns;
     const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
                               shape.y.filter * shape.x.filter;
     // Four tasks a thread even out threads that are late.
@@ -32,13 +44,18 @@ struct RowsPlan {
     const double row_operations = operations / rows / std::max(shape.batches, 1);
     const double fewest =
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(rows));
-    block_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
+    panel_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(fewest), 1), rows);
+    // Windows at the sides wait for their sums unless many rows have them computed together.
+    const double blocks =
+        static_cast<double>(rows) / panel_rows * shape.batches / std::max(wanted, 1.0);
+    block_rows = panel_rows * std::clamp(static_cast<int>(std::min(blocks, 1e6)), 1,
+                                         std::max(EdgeRows(shape, kernels.rows) / panel_rows, 1));
     row_blocks = (shape.y.output + block_rows - 1) / block_rows;
     const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
     const int parts =
         static_cast<int>(std::clamp(wanted / row_tasks, 1.0, static_cast<double>(panels)));
-    block_columns = (panels + parts - 1) / parts * panel_columns;
+    block_columns = (panels + parts - 1) / parts * kernels.columns;
     column_blocks = (columns + block_columns - 1) / block_columns;
     tasks = shape.batches * row_blocks * column_blocks;
   }
@@ -47,19 +64,14 @@ struct RowsPlan {
 // Windows of a row that are multiplied in one call.
 constexpr int kMostWindows = 96;
 
-MatrixShape MatrixOf(const ConvShape& shape) {
-  return {shape.output_pixels(), 1, shape.output_channels,
-          shape.y.filter * shape.x.filter * shape.depth};
-}
-
 // Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, then
-// for each worker a pointer per part and the patches of a tile.
+// for each worker a pointer per part and the patches of a call.
 struct RowsScratch {
   size_t zeros, workers, patches, worker_bytes, total;
 
   RowsScratch(const ConvShape& shape, int tile_rows, int threads) {
     const auto depth = static_cast<size_t>(MatrixOf(shape).depth);
-    const auto rows = static_cast<size_t>(tile_rows);
+    const auto rows = static_cast<size_t>(EdgeRows(shape, tile_rows));
     zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
                          sizeof(float));
     workers = zeros + AlignedBytes(ZeroValues(shape) * sizeof(float));
@@ -100,19 +112,33 @@ class RowsTask {
         parts_(reinterpret_cast<const float**>(scratch)),
         patches_(reinterpret_cast<float*>(scratch + patches)) {}
 
-  void Run(int first_row, int last_row, int first_column, int last_column) {
-    const int step = job_.packed == nullptr ? last_column : job_.cpu.gemm_f32.columns;
-    for (column_ = first_column; column_ < last_column; column_ += step) {
-      columns_ = std::min(step, last_column - column_);
-      for (int ox = 0; ox < job_.interior.first; ++ox) Edge(ox, first_row, last_row);
-      for (int oy = first_row; oy < last_row; ++oy) InteriorRow(oy);
-      for (int ox = job_.interior.last; ox < shape_.x.output; ++ox) Edge(ox, first_row, last_row);
+  void Run(int first_row, int last_row, int first_column, int last_column, int panel_rows) {
+    first_column_ = first_column;
+    last_column_ = last_column;
+    for (int ox = 0; ox < job_.interior.first; ++ox) Edge(ox, first_row, last_row);
+    for (int row = first_row; row < last_row; row += panel_rows) {
+      const int end = std::min(row + panel_rows, last_row);
+      ForEachPanel((end - row) * job_.interior.columns(), [&] {
+        for (int oy = row; oy < end; ++oy) InteriorRow(oy);
+      });
     }
+    for (int ox = job_.interior.last; ox < shape_.x.output; ++ox) Edge(ox, first_row, last_row);
   }
 
  private:
   int64_t Position(int oy, int ox) const {
     return (int64_t{batch_} * shape_.y.output + oy) * shape_.x.output + ox;
+  }
+
+  // function() for columns_ from column_ on, which `windows` pass, until all of the task have been
+  // these.
+  template <typename Function>
+  void ForEachPanel(int windows, const Function& function) {
+    for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
+      const int left = last_column_ - column_;
+      columns_ = job_.packed == nullptr ? left : ColumnsOfCall(job_.cpu.gemm_f32, windows, left);
+      function();
+    }
   }
 
   void InteriorRow(int oy) {
@@ -134,14 +160,16 @@ class RowsTask {
     const int32_t zero = 0;
     const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
     const int depth = MatrixOf(shape_).depth;
-    const int rows = job_.cpu.gemm_f32.rows;
+    const int rows = EdgeRows(shape_, job_.cpu.gemm_f32.rows);
     for (int oy = first; oy < last; oy += rows) {
       const int count = std::min(rows, last - oy);
       for (int i = 0; i < count; ++i) {
         FillPatch<float>(&source, Position(oy + i, ox), 0, patches_ + int64_t{i} * depth);
       }
       parts_[0] = patches_;
-      Multiply(count, 1, depth, static_cast<size_t>(depth), Position(oy, ox), shape_.x.output);
+      ForEachPanel(count, [&] {
+        Multiply(count, 1, depth, static_cast<size_t>(depth), Position(oy, ox), shape_.x.output);
+      });
     }
   }
 
@@ -170,6 +198,7 @@ class RowsTask {
   int batch_;
   const float** parts_;
   float* patches_;
+  int first_column_ = 0, last_column_ = 0;
   int column_ = 0, columns_ = 0;
 };
 
@@ -232,7 +261,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        zeros,
                        Data<float>(tensors.output),
                        tensors.epilogue};
-  const RowsPlan plan(shape, cpu.gemm_f32.columns, threads);
+  const RowsPlan plan(shape, cpu.gemm_f32, threads);
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
     const int first_row = block % plan.row_blocks * plan.block_rows;
@@ -242,7 +271,8 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
     const int batch = block / plan.row_blocks;
     const int last_row = std::min(first_row + plan.block_rows, shape.y.output);
     const int last_column = std::min(first_column + plan.block_columns, shape.output_channels);
-    RowsTask(job, batch, own, places.patches).Run(first_row, last_row, first_column, last_column);
+    RowsTask(job, batch, own, places.patches)
+        .Run(first_row, last_row, first_column, last_column, plan.panel_rows);
   });
   return kTfLiteOk;
 }

@@ -86,20 +86,32 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-// All rows, kMost at a time, against kVectors vectors of one panel.
-template <int kMost, int kVectors>
+// By how many rows are left: those of the next block. Few rows wait for their sums, so that others
+// share with them what would be left over.
+constexpr int kLastOfSix[] = {1, 2, 3, 4, 5, 6, 4, 4, 5, 6, 6, 6, 5};
+constexpr int kLastOfFour[] = {1, 2, 3, 4, 3, 3};
+constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
+
+// All rows, kMost at a time as long as more than the last are left, against kVectors vectors that
+// begin with a panel.
+template <int kMost, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
-  constexpr void (*kRest[])(const GemmTileF32&, int, int, int) = {
-      &GemmF32Block<1, kVectors>, &GemmF32Block<2, kVectors>, &GemmF32Block<3, kVectors>,
-      &GemmF32Block<4, kVectors>, &GemmF32Block<5, kVectors>, &GemmF32Block<6, kVectors>};
+  constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);
+  constexpr void (*kBlocks[])(const GemmTileF32&, int, int, int) = {
+      &GemmF32Block<1, kVectors>,
+      &GemmF32Block<2, kVectors>,
+      &GemmF32Block<3, kVectors>,
+      &GemmF32Block<4, kVectors>,
+      &GemmF32Block<Smaller(5, kMost), kVectors>,
+      &GemmF32Block<Smaller(6, kMost), kVectors>};
   const int columns = tile.columns - first;
   int row = 0;
-  for (; row + kMost <= tile.rows; row += kMost) {
+  for (; tile.rows - row > kLasts; row += kMost) {
     GemmF32Block<kMost, kVectors>(tile, row, first, columns);
   }
   while (row < tile.rows) {
-    const int rows = Smaller(tile.rows - row, kRowsF32);
-    kRest[rows - 1](tile, row, first, columns);
+    const int rows = kLast[tile.rows - row - 1];
+    kBlocks[rows - 1](tile, row, first, columns);
     row += rows;
   }
 }
@@ -113,10 +125,13 @@ void GemmF32(const GemmTileF32& tile) {
     }
   }
   for (; first < tile.columns; first += kColumnsF32) {
-    if (tile.columns - first > 8) {
-      GemmF32Panel<kRowsF32, 2>(tile, first);
+    const int left = tile.columns - first;
+    if (left > kColumnsF32 && left <= kColumnsF32 + 8)
+      return GemmF32Panel<4, 3, kLastOfFour>(tile, first);
+    if (left > 8) {
+      GemmF32Panel<kRowsF32, 2, kLastOfSix>(tile, first);
     } else {
-      GemmF32Panel<2 * kRowsF32, 1>(tile, first);
+      GemmF32Panel<2 * kRowsF32, 1, kLastOfTwelve>(tile, first);
     }
   }
 }

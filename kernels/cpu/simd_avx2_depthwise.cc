@@ -282,11 +282,10 @@ void LinesOf(const DepthwiseLinesF32& in) {
 }
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
-  // Positions are ints. Pixels that fill no vectors are one run for `columns`.
+  // Positions are ints.
   constexpr int kMost = 1 << 24;
   if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
   const bool whole = in.channels % 8 == 0;
-  if (in.stride == 1 && !whole) return false;
   // Channels that are computed twice must find the addend as it was.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;

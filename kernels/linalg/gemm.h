@@ -142,6 +142,14 @@ inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, 
   return part;
 }
 
+// Of `left` columns, those of the next call that `rows` rows pass. A panel stays in the cache while
+// many pass it; in the end also the half of one behind it, which tables may have a tile of their
+// own for. Few rows take many panels at once.
+inline int ColumnsOfCall(const GemmF32Kernels& kernels, int64_t rows, int left) {
+  if (rows <= kernels.rows) return std::min(kMaxTileColumns, left);
+  return left <= kernels.columns + kernels.columns / 2 ? left : kernels.columns;
+}
+
 template <typename T>
 struct RowBlock {
   const T* data;
@@ -163,14 +171,12 @@ struct GemmF32 {
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
   const GemmPlan::Cut cut = plan.TaskCut(task);
-  const int tile_rows = job.cpu->gemm_f32.rows, panel_columns = job.cpu->gemm_f32.columns;
+  const int panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
-  // A panel stays in the cache while all rows pass it; few of them take many panels at once.
-  const int step = rows <= tile_rows ? kMaxTileColumns : panel_columns;
-  for (int column = cut.first_column; column < cut.last_column; column += step) {
+  for (int column = cut.first_column; column < cut.last_column;) {
     GemmTileF32 tile;
-    tile.columns = std::min(step, cut.last_column - column);
+    tile.columns = ColumnsOfCall(job.cpu->gemm_f32, rows, cut.last_column - column);
     tile.parts = 1;
     tile.depth = job.depth;
     tile.a_stride = block.stride;
@@ -185,6 +191,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     const auto epilogue = PartOf(job.epilogue, cut.first_row, column);
     tile.epilogue = epilogue ? &*epilogue : nullptr;
     job.cpu->gemm_f32.tile(tile);
+    column += tile.columns;
   }
 }
 

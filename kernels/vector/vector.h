@@ -257,13 +257,15 @@ struct LookUpLoops {
 };
 
 // A window of an image, from `first` on: `rows` times `columns` pixels of `channels` values each,
-// 1 of each or more; strides are in values.
+// 1 of each or more; strides are in values. Neighbours of it are `window_stride` apart.
 template <typename T>
 struct PoolWindow {
   const T* first;
   int rows, columns, channels;
   int64_t row_stride, column_stride;
-  T* out;  // `channels` values
+  T* out;  // `channels` values of each window
+  int windows = 1;
+  int64_t window_stride = 0;
 };
 
 template <typename T>

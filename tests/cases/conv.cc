@@ -50,6 +50,13 @@ const Row kConvRows[] = {
     {{1, 3, 40, 2}, {33, 7, 3, 2}},
     {{2, 9, 8, 16}, {40, 1, 1, 16}, kValid, 3, 2},
     {{1, 70, 9, 3}, {65, 3, 3, 3}, kSame, 1, 1},
+    // One panel of columns and a half, and sides of more rows than a call takes.
+    {{1, 61, 66, 3}, {24, 5, 5, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
+    {{2, 27, 133, 3}, {88, 3, 3, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU6},
+    {{1, 35, 131, 58}, {36, 3, 3, 58}, kSame, 2, 2},
+    {{1, 121, 5, 2}, {20, 3, 3, 2}},
+    {{1, 13, 17, 28}, {20, 1, 1, 28}},
+    {{2, 8, 11, 42}, {56, 1, 1, 42}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU},
     {{1, 2, 2, 1}, {1, 4, 4, 1}, kValid, 1, 1, 1, 1, {}, "height: expected an input of 4"},
     {{1, 4, 4, 5}, {2, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "divisor of the input's 5 channels"},
     {{1, 4, 4, 4}, {3, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "output channels for 2 groups"},

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GemmF32Kernels::tile of every CPU table against plain loops: rows and columns around every tile's
+// edges, depths in parts, and what follows the sums. Numbers are whole, so that results are exact.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/linalg/gemm.h"
+
+namespace deputy {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kUntouched = 12345.5f;
+
+using Floats = std::vector<float>;
+using Curve = EpilogueF32::Curve;
+// Columns that something is added to; zeros are to the others.
+enum class Added { kNone, kAll, kSome };
+
+struct Tile {
+  int rows, columns, parts, depth;
+  float low = -kInfinity, high = kInfinity;
+  Added added = Added::kNone;
+  Curve curve = Curve::kNone;
+
+  size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
+  // Neighbouring rows share values, as windows do; parts lie apart.
+  int row_step() const { return 1 + depth / 2; }
+  size_t part_values() const { return Count(rows, row_step()) + static_cast<size_t>(depth); }
+  bool adds() const { return added != Added::kNone; }
+  int addend_columns() const { return added == Added::kAll ? columns : columns - columns / 5; }
+  // Columns of the output that are not the tile's.
+  int out_columns() const { return columns + 3; }
+};
+
+Floats Whole(size_t count, uint32_t seed) {
+  std::mt19937 engine(seed);
+  Floats made(count);
+  for (float& value : made) value = static_cast<float>(static_cast<int>(engine() % 31) - 15);
+  return made;
+}
+
+struct Numbers {
+  Floats a, weights, bias, addend, slopes;
+
+  explicit Numbers(const Tile& t)
+      : a(Whole(t.part_values() * static_cast<size_t>(t.parts), 1)),
+        weights(Whole(t.Count(t.columns, t.parts * t.depth), 2)),
+        bias(Whole(static_cast<size_t>(t.columns) + kMaxTileColumns, 3)),
+        addend(Whole(t.Count(t.rows, t.out_columns()), 4)),
+        slopes(Whole(static_cast<size_t>(t.columns), 5)) {}
+};
+
+constexpr float kSumLow = -40, kSumHigh = 900;
+
+float Clamped(float x, float low, float high) {
+  const float raised = x < low ? low : x;
+  return high < raised ? high : raised;
+}
+
+float Expected(const Tile& t, const Numbers& n, int row, int column) {
+  const auto c = static_cast<size_t>(column);
+  float x = n.bias[c];
+  for (int part = 0; part < t.parts; ++part) {
+    const float* const a =
+        n.a.data() + t.part_values() * static_cast<size_t>(part) + t.Count(row, t.row_step());
+    const float* const b = n.weights.data() + t.Count(column * t.parts + part, t.depth);
+    for (int d = 0; d < t.depth; ++d) x += a[d] * b[d];
+  }
+  x = Clamped(x, t.low, t.high);
+  if (t.adds()) {
+    const float term =
+        column < t.addend_columns() ? n.addend[t.Count(row, t.out_columns()) + c] : 0.0f;
+    x = Clamped(x + term, kSumLow, kSumHigh);
+  }
+  if (t.curve == Curve::kPrelu) return x >= 0 ? x : x * n.slopes[c];
+  if (t.curve == Curve::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
+  return x;
+}
+
+// The addend lies where the output will.
+Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n) {
+  PackedWeights<float> packed;
+  EXPECT_TRUE(packed.Pack(nullptr, cpu, n.weights.data(), false,
+                          WeightsLayout::Rows(1, t.columns, t.parts * t.depth)));
+  std::vector<const float*> parts;
+  for (int part = 0; part < t.parts; ++part) {
+    parts.push_back(n.a.data() + t.part_values() * static_cast<size_t>(part));
+  }
+  Floats out = t.adds() ? n.addend : Floats(n.addend.size(), kUntouched);
+  EpilogueF32 epilogue;
+  if (t.adds()) {
+    epilogue.addend = out.data();
+    epilogue.addend_stride = static_cast<size_t>(t.out_columns());
+    epilogue.addend_columns = t.addend_columns();
+    epilogue.low = kSumLow;
+    epilogue.high = kSumHigh;
+  }
+  epilogue.curve = t.curve;
+  epilogue.slopes = n.slopes.data();
+  const bool follows = t.adds() || t.curve != Curve::kNone;
+  cpu.gemm_f32.tile({t.rows, t.columns, t.parts, t.depth, parts.data(),
+                     static_cast<size_t>(t.row_step()), packed.Panel(0, 0), n.bias.data(), t.low,
+                     t.high, out.data(), static_cast<size_t>(t.out_columns()),
+                     follows ? &epilogue : nullptr});
+  return out;
+}
+
+// The number of outputs that are not what plain loops have.
+int Differences(const CpuKernels& cpu, const Tile& t) {
+  const Numbers numbers(t);
+  const Floats out = ByTable(cpu, t, numbers);
+  int count = 0;
+  for (int row = 0; row < t.rows; ++row) {
+    for (int column = 0; column < t.out_columns(); ++column) {
+      const size_t i = t.Count(row, t.out_columns()) + static_cast<size_t>(column);
+      const float untouched = t.adds() ? numbers.addend[i] : kUntouched;
+      const float expected = column < t.columns ? Expected(t, numbers, row, column) : untouched;
+      if (out[i] != expected) ++count;
+    }
+  }
+  return count;
+}
+
+void ExpectSame(const Tile& t) {
+  for (const char* name : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const cpu = FindCpu(name);
+    if (cpu == nullptr) continue;
+    EXPECT_EQ(Differences(*cpu, t), 0)
+        << name << ": " << t.rows << "x" << t.columns << ", " << t.parts << " parts of " << t.depth
+        << ", added " << static_cast<int>(t.added) << ", curve " << static_cast<int>(t.curve);
+  }
+}
+
+TEST(GemmTiles, of_all_sizes_are_what_plain_loops_have) {
+  for (int columns = 1; columns <= kMaxTileColumns; ++columns) {
+    for (int rows = 1; rows <= 27; ++rows) {
+      ExpectSame({rows, columns, 1, 5});
+      ExpectSame({rows, columns, 3, 4, 0.0f, kInfinity});
+    }
+  }
+}
+
+TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
+  for (int columns : {1, 3, 7, 8, 13, 16, 17, 19, 20, 21, 22, 23, 24, 25, 28, 31, 40, 52, 56, 64}) {
+    for (int rows : {1, 3, 4, 6, 7, 12, 15}) {
+      for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
+        for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
+          ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, added, curve});
+        }
+      }
+    }
+  }
+}
+
+TEST(GemmTiles, of_no_depth_are_their_bias) {
+  for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
+}
+
+// A product in calls, each of which takes what ColumnsOfCall says, has every column once.
+TEST(GemmTiles, calls_take_all_columns_once) {
+  for (const int panel : {8, 16, 32}) {
+    const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
+    for (int columns = 1; columns <= 4 * panel; ++columns) {
+      for (const int rows : {1, 6, 7, 1000}) {
+        const int most = rows <= 6 ? kMaxTileColumns : panel + panel / 2;
+        int done = 0;
+        for (int taken; done < columns; done += taken) {
+          EXPECT_EQ(done % panel, 0);
+          taken = ColumnsOfCall(kernels, rows, columns - done);
+          ASSERT_GE(taken, 1);
+          EXPECT_LE(taken, most);
+        }
+        EXPECT_EQ(done, columns);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deputy
