@@ -11,7 +11,7 @@
 
 #include "kernels/linalg/gemm.h"
 
-namespace deputy {
+namespace deputy::gemm_tiles_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -183,4 +183,4 @@ TEST(GemmTiles, calls_take_all_columns_once) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::gemm_tiles_test
