@@ -312,15 +312,33 @@ struct Copied {
     Fill(begin < end ? end : begin, count, out);
   }
   void Narrow(const int8_t* row, int8_t* out) const {
-    for (int i = 0; i < count; ++i) {
-      const __m256i lower = _mm256_castsi128_si256(At(row, x + i));
-      Store(_mm256_inserti128_si256(lower, At(row, x + i + apart), 1), out + kPixel * i);
+    const int begin = Smaller(x < 0 ? -x : 0, count);
+    const int inside = Smaller(count, width - x - apart), end = begin < inside ? inside : begin;
+    Ends(row, 0, begin, out);
+    if (begin < end) {
+      const size_t each = step, further = static_cast<size_t>(apart) * each;
+      const int8_t* from = row + static_cast<size_t>(x + begin) * each;
+      int8_t* to = out + kPixel * begin;
+      for (int i = begin; i < end; ++i, from += each, to += kPixel) {
+        Store(Two(Half(from), Half(from + further)), to);
+      }
+    }
+    Ends(row, end, count, out);
+  }
+  void Ends(const int8_t* row, int first, int last, int8_t* out) const {
+    for (int i = first; i < last; ++i) {
+      Store(Two(At(row, x + i), At(row, x + i + apart)), out + kPixel * i);
     }
   }
   __m128i At(const int8_t* row, int column) const {
-    if (column < 0 || column >= width) return _mm256_castsi256_si128(outside);
-    return _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(row + static_cast<size_t>(column) * step));
+    return column < 0 || column >= width ? _mm256_castsi256_si128(outside)
+                                         : Half(row + static_cast<size_t>(column) * step);
+  }
+  static __m128i Half(const int8_t* from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  }
+  static __m256i Two(__m128i lower, __m128i upper) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(lower), upper, 1);
   }
 };
 
