@@ -12,7 +12,7 @@
 
 #if defined(__AVX2__)
 
-#include "kernels/cpu/simd_avx2_int8.inc"
+#include "kernels/cpu/simd_avx2_depthwise_blocks.inc"
 
 namespace deputy {
 namespace {
@@ -20,39 +20,6 @@ namespace {
 constexpr int32_t kScale = 256;
 
 // ---- What is packed ----------------------------------------------------------------------------
-
-// A block has 32 channels, in two halves of two vectors of sums each; or it has 16, and the upper
-// 128-bit lanes of its vectors are another column's.
-constexpr int kBlock = 32, kNarrow = 16, kHalves = 2, kVectors = 4, kLanes = 8;
-
-struct Block {
-  int first;
-  bool narrow;
-};
-
-// The blocks of at least kNarrow channels. The last ones may have channels in common with the one
-// before.
-struct Blocks {
-  int channels;
-
-  int count() const {
-    const int rest = channels % kBlock;
-    return channels / kBlock + (rest == 0 ? 0 : channels < kBlock && rest > kNarrow ? 2 : 1);
-  }
-  Block operator[](int i) const {
-    const int first = i * kBlock, rest = channels - first;
-    if (rest >= kBlock) return {first, false};
-    if (channels > kBlock && rest > kNarrow) return {channels - kBlock, false};
-    const bool front = channels < kBlock && i == 0;
-    return {front ? 0 : channels - kNarrow, true};
-  }
-};
-
-// The channel in lane `lane` of a block's vector: even ones of a half, then its odd ones.
-inline int ChannelOf(const Block& block, int vector, int lane) {
-  const int upper = lane / 4, half = vector / 2, odd = vector % 2;
-  return block.first + (block.narrow ? 0 : upper * kNarrow) + half * 8 + lane % 4 * 2 + odd;
-}
 
 // Pairs of taps: in all rows but the last those above one another, in that one neighbours.
 inline int PairsOf(int size) { return (size * size + 1) / 2; }
@@ -87,7 +54,7 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
     for (int pair = 0; pair < PairsOf(size); ++pair) {
       const TapPair at = PairAt(size, pair);
       for (int i = 0; i < 2 * kLanes; ++i, out += 4) {
-        const int channel = ChannelOf(block, 2 * half + i / kLanes, i % kLanes);
+        const int channel = block.ChannelOf(2 * half + i / kLanes, i % kLanes);
         const int16_t two[2] = {weight_at(at.first, channel), weight_at(at.second, channel)};
         std::memcpy(out, two, sizeof two);
       }
@@ -98,10 +65,10 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
 bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) {
   constexpr int32_t kMostBias = 1 << 22;
-  constexpr float kLeast = 1e-30f, kMost = 1e30f;  // a 256th of them is exact
+  constexpr float kMostFactor = 1e30f;  // a 256th is exact, and that of its inverse
   for (int c = 0; c < channels; ++c) {
     if (bias[c] < -kMostBias || bias[c] > kMostBias) return false;
-    if (!(factors[c] >= kLeast && factors[c] <= kMost)) return false;
+    if (!(factors[c] >= 1 / kMostFactor && factors[c] <= kMostFactor)) return false;
   }
   const Blocks blocks = {channels};
   for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
@@ -109,7 +76,7 @@ bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bia
     PackWeights(weights, size, channels, block, out);
     int8_t* const numbers = out + kHalves * HalfBytes(size);
     for (int i = 0; i < kBlock; ++i) {
-      const int channel = ChannelOf(block, i / kLanes, i % kLanes);
+      const int channel = block.ChannelOf(i / kLanes, i % kLanes);
       const int32_t scaled = bias[channel] * kScale;
       const float factor = factors[channel] / kScale;
       std::memcpy(numbers + 4 * i, &scaled, 4);
@@ -123,8 +90,6 @@ bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bia
 //
 // A block's part of the input is copied first, with zero points around the image, so that all
 // columns are alike and their pixels as close as can be: kPixel bytes apart.
-
-constexpr int kPixel = 32;
 
 // Words of two channels, of the lower or the upper 8 bytes of each 128-bit lane.
 template <int kHalf>
@@ -241,15 +206,33 @@ template <int kHalf, int kSize, int kStride>
 
 // ---- Sums to bytes -----------------------------------------------------------------------------
 
-// Neighbouring columns of a block: `stride` bytes apart, or, in the upper lanes of a narrow one,
-// `apart` further.
+// Columns of a block, those of each run `stride` bytes apart; the runs begin at `starts`.
 struct Columns {
   int count;
-  size_t stride, apart;
+  size_t stride;
   int8_t* out;
+  size_t starts[kMostRuns];
 };
 
-template <bool kPlain, bool kTwo>
+template <int kRuns>
+inline void StoreRuns(__m256i bytes, int8_t* out, const size_t* starts) {
+  if constexpr (kRuns == 1) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), bytes);
+    return;
+  }
+  const __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
+  if constexpr (kRuns == 2) {
+    StoreBytes(low, out, 16);
+    StoreBytes(high, out + starts[1], 16);
+  } else {
+    StoreBytes(low, out, 8);
+    StoreBytes(_mm_unpackhi_epi64(low, low), out + starts[1], 8);
+    StoreBytes(high, out + starts[2], 8);
+    StoreBytes(_mm_unpackhi_epi64(high, high), out + starts[3], 8);
+  }
+}
+
+template <bool kPlain, int kRuns>
 void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* sums,
                    const Columns& columns) {
   __m256 by[kVectors];
@@ -263,84 +246,9 @@ void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* s
     const __m256i odd =
         finish.Words(finish.Steps<kPlain>(sums[1], by[1]), finish.Steps<kPlain>(sums[3], by[3]));
     const __m256i bytes = _mm256_shuffle_epi8(finish.Bytes<kPlain>(even, odd), order);
-    if constexpr (kTwo) {
-      StoreBytes(_mm256_castsi256_si128(bytes), out, kNarrow);
-      StoreBytes(_mm256_extracti128_si256(bytes, 1), out + columns.apart, kNarrow);
-    } else {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), bytes);
-    }
+    StoreRuns<kRuns>(bytes, out, columns.starts);
   }
 }
-
-// ---- Copies of the input -----------------------------------------------------------------------
-
-// Columns [x, x + count) of a row of the input, in a narrow block's upper lanes those `apart`
-// further.
-struct Copied {
-  Block block;
-  size_t step;
-  int width, x, count, apart;
-  __m256i outside;
-
-  // Null: no row of the input.
-  void Copy(const int8_t* row, int8_t* out) const {
-    if (row == nullptr) {
-      Fill(0, count, out);
-    } else if (block.narrow) {
-      Narrow(row + block.first, out);
-    } else {
-      Wide(row + block.first, out);
-    }
-  }
-
- private:
-  static void Store(__m256i values, int8_t* out) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(out), values);
-  }
-  void Fill(int first, int last, int8_t* out) const {
-    for (int i = first; i < last; ++i) Store(outside, out + kPixel * i);
-  }
-  void Wide(const int8_t* row, int8_t* out) const {
-    const int begin = Smaller(x < 0 ? -x : 0, count), end = Smaller(count, width - x);
-    Fill(0, begin, out);
-    if (begin < end) {
-      const size_t each = step;
-      const int8_t* from = row + static_cast<size_t>(x + begin) * each;
-      int8_t* to = out + kPixel * begin;
-      for (int i = begin; i < end; ++i, from += each, to += kPixel) Store(Load(from), to);
-    }
-    Fill(begin < end ? end : begin, count, out);
-  }
-  void Narrow(const int8_t* row, int8_t* out) const {
-    const int begin = Smaller(x < 0 ? -x : 0, count);
-    const int inside = Smaller(count, width - x - apart), end = begin < inside ? inside : begin;
-    Ends(row, 0, begin, out);
-    if (begin < end) {
-      const size_t each = step, further = static_cast<size_t>(apart) * each;
-      const int8_t* from = row + static_cast<size_t>(x + begin) * each;
-      int8_t* to = out + kPixel * begin;
-      for (int i = begin; i < end; ++i, from += each, to += kPixel) {
-        Store(Two(Half(from), Half(from + further)), to);
-      }
-    }
-    Ends(row, end, count, out);
-  }
-  void Ends(const int8_t* row, int first, int last, int8_t* out) const {
-    for (int i = first; i < last; ++i) {
-      Store(Two(At(row, x + i), At(row, x + i + apart)), out + kPixel * i);
-    }
-  }
-  __m128i At(const int8_t* row, int column) const {
-    return column < 0 || column >= width ? _mm256_castsi256_si128(outside)
-                                         : Half(row + static_cast<size_t>(column) * step);
-  }
-  static __m128i Half(const int8_t* from) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  }
-  static __m256i Two(__m128i lower, __m128i upper) {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(lower), upper, 1);
-  }
-};
 
 // ---- Lines -------------------------------------------------------------------------------------
 
@@ -374,27 +282,40 @@ class Lines {
   struct Piece {
     int line, lines, column, columns;
 
-    // Columns of a block's lower lanes.
-    int Count(const Block& block) const { return block.narrow ? (columns + 1) / 2 : columns; }
-    int Apart(const Block& block) const { return columns - Count(block); }
+    // A block's runs of neighbouring columns are equally long, so that the last ones may have some
+    // in common.
+    int Count(const Block& block) const { return (columns + block.runs() - 1) / block.runs(); }
+    int Start(const Block& block, int run) const {
+      return Smaller(run * Count(block), columns - Count(block));
+    }
   };
 
   void Copy(const Piece& piece, int first, int last) {
+    Block blocks[kTogether];
+    Copied copied[kTogether];
+    for (int b = first; b < last; ++b) {
+      const Block block = Blocks{in_.channels}[b];
+      const int count = piece.Count(block);
+      Copied& to = copied[b - first];
+      to = {_mm256_set1_epi8(static_cast<char>(in_.input_zero_point)),
+            static_cast<size_t>(in_.channels),
+            in_.width,
+            piece.column * kStride - in_.before,
+            (count > 1 ? count - 1 : 1) * kStride + kSize,
+            {}};
+      for (int run = 0; run < block.runs(); ++run) {
+        to.starts[run] = piece.Start(block, run) * kStride;
+      }
+      blocks[b - first] = block;
+    }
     const int rows = (piece.lines - 1) * kStride + kSize;
     for (int r = 0; r < rows; ++r) {
       const int line = Smaller(r / kStride, piece.lines - 1);
       const int8_t* const row = in_.inputs[(piece.line + line) * kSize + r - line * kStride];
-      for (int b = first; b < last; ++b) {
-        const Block block = Blocks{in_.channels}[b];
-        const int count = piece.Count(block);
-        const Copied copied = {block,
-                               static_cast<size_t>(in_.channels),
-                               in_.width,
-                               piece.column * kStride - in_.before,
-                               (count > 1 ? count - 1 : 1) * kStride + kSize,
-                               piece.Apart(block) * kStride,
-                               _mm256_set1_epi8(static_cast<char>(in_.input_zero_point))};
-        copied.Copy(row, copies_[b - first] + static_cast<size_t>(r) * kRowBytes);
+      for (int i = 0; i < last - first; ++i) {
+        const int8_t* const from = row == nullptr ? nullptr : row + blocks[i].first;
+        int8_t* const to = copies_[i] + static_cast<size_t>(r) * kRowBytes;
+        copied[i].Copy(blocks[i].runs(), from, to);
       }
     }
   }
@@ -409,13 +330,15 @@ class Lines {
     const int8_t* const factors = packed + kHalves * HalfBytes(kSize) + kNumbersBytes;
     const Finish finish(
         Job{reinterpret_cast<const float*>(factors), in_.zero_point, in_.low, in_.high}, kBlock);
-    const auto finished = block.narrow ? FinisherOf<true>(finish) : FinisherOf<false>(finish);
+    const auto finished = FinisherOf(block, finish.plain);
     const auto stride = static_cast<size_t>(in_.channels);
-    Columns columns = {piece.Count(block), stride, static_cast<size_t>(piece.Apart(block)) * stride,
-                       in_.out + block.first};
+    Columns columns = {piece.Count(block), stride, in_.out + block.first, {}};
     columns.out += (static_cast<size_t>(piece.line) * static_cast<size_t>(in_.columns) +
                     static_cast<size_t>(piece.column)) *
                    stride;
+    for (int run = 0; run < block.runs(); ++run) {
+      columns.starts[run] = static_cast<size_t>(piece.Start(block, run)) * stride;
+    }
     for (int line = 0; line < piece.lines; ++line, copy += kStride * kRowBytes) {
       HalfOf<0, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
       HalfOf<1, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
@@ -424,9 +347,10 @@ class Lines {
     }
   }
 
-  template <bool kTwo>
-  static auto FinisherOf(const Finish& finish) {
-    return finish.plain ? &FinishColumns<true, kTwo> : &FinishColumns<false, kTwo>;
+  static auto FinisherOf(const Block& block, bool plain) {
+    if (block.width == kBlock) return plain ? &FinishColumns<true, 1> : &FinishColumns<false, 1>;
+    if (block.width == 16) return plain ? &FinishColumns<true, 2> : &FinishColumns<false, 2>;
+    return plain ? &FinishColumns<true, 4> : &FinishColumns<false, 4>;
   }
 
   const DepthwiseLinesS8& in_;
@@ -446,7 +370,7 @@ void DepthwiseLines(const DepthwiseLinesS8& in) {
 }
 
 bool AcceptsLines(int size, int stride, int channels) {
-  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kNarrow;
+  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kLeast;
 }
 
 }  // namespace
