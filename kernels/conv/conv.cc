@@ -108,6 +108,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.packed_filter.Invalidate();
   data.flat_filter.Invalidate();
   data.columns.Invalidate();
+  data.lines.Invalidate();
   data.dense_filter.Invalidate();
   const int dims[] = {shape.batches, shape.y.output, shape.x.output, shape.output_channels};
   return ResizeTo(context, output, dims);
@@ -234,7 +235,7 @@ TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kDepthwiseFloat, &kDepthwiseInt8, &kReferenceDepthwise};
+      &kDepthwiseFloat, &kDepthwiseLinesInt8, &kDepthwiseInt8, &kReferenceDepthwise};
   DEPUTY_TRY(ReadDepthwise(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;

@@ -101,6 +101,7 @@ struct ConvData {
   PackedConstant packed_filter;  // depthwise int8: in the table's order
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
   PackedConstant columns;        // depthwise int8: bias and factors in that order
+  PackedConstant lines;          // depthwise int8: all of them, for several rows at once
   Choice<ConvData, ConvTensors> choice;
 
   // Hybrid: quantises the input, with a scale and a zero point for every batch.
@@ -205,8 +206,8 @@ extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, 
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
 
-// depthwise.cc and depthwise_int8.cc: row by row.
-extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8;
+// depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once.
+extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8;
 
 }  // namespace deputy
 

@@ -47,6 +47,11 @@ inline TfLiteStatus AcquireDepthwiseScratch(TfLiteContext* context, size_t bytes
              : TensorError(context, tensors.filter, "out of memory for its taps");
 }
 
+// int8: the bias of every channel less the zero point times the channel's weights, valid because
+// all taps are seen, padding included.
+void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
+                   int32_t* folded);
+
 // ---- float32, a row at a time -------------------------------------------------------------------
 
 // Weights and bias repeated for vectors that span pixels.

@@ -35,20 +35,6 @@ int FlatPeriod(const ConvShape& shape, const CpuKernels& cpu) {
   return cpu.depthwise_s8.columns == nullptr ? 0 : FlatPeriod(shape, lanes, 4 * lanes);
 }
 
-// The bias of every channel less the zero point times the channel's weights: valid because all taps
-// are seen, padding included.
-void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
-                   int32_t* folded) {
-  const int32_t zero_point = data.scaling.input_zero_point() + cpu.depthwise_s8.left_offset();
-  const auto channels = static_cast<size_t>(data.shape.output_channels);
-  std::memcpy(folded, tensors.bias->data.data, channels * sizeof(int32_t));
-  const int8_t* weights = Data<int8_t>(tensors.filter);
-  const size_t taps = DepthwiseTaps(data.shape);
-  for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
-    for (size_t c = 0; c < channels; ++c) Accumulate(&folded[c], -zero_point * weights[c]);
-  }
-}
-
 bool PackFilter(TfLiteContext* context, const CpuKernels& cpu, const ConvShape& shape,
                 const TfLiteTensor* filter, int period, PackedConstant* out) {
   const auto pack = cpu.depthwise_s8.pack;
@@ -339,6 +325,18 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
 }
 
 }  // namespace
+
+void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
+                   int32_t* folded) {
+  const int32_t zero_point = data.scaling.input_zero_point() + cpu.depthwise_s8.left_offset();
+  const auto channels = static_cast<size_t>(data.shape.output_channels);
+  std::memcpy(folded, tensors.bias->data.data, channels * sizeof(int32_t));
+  const int8_t* weights = Data<int8_t>(tensors.filter);
+  const size_t taps = DepthwiseTaps(data.shape);
+  for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
+    for (size_t c = 0; c < channels; ++c) Accumulate(&folded[c], -zero_point * weights[c]);
+  }
+}
 
 constexpr ConvImplementation kDepthwiseInt8 = {.name = "columns_int8",
                                                .accepts = &IsInt8,

@@ -247,6 +247,20 @@ struct DepthwiseColumnsS8 {
   int8_t* out;  // [columns][channels]
 };
 
+// The same of int8, of filters of size x size taps, with what DepthwiseLinesS8Kernels::pack made.
+struct DepthwiseLinesS8 {
+  static constexpr int kMostLines = 8, kMostSize = 5;
+
+  int lines, columns, channels;
+  int size, stride, before;
+  int width;
+  const int8_t* const* inputs;  // [lines][size], each its first pixel; null: zero points
+  int32_t input_zero_point;
+  const int8_t* packed;
+  int32_t zero_point, low, high;
+  int8_t* out;  // [lines][columns][channels]
+};
+
 // ---- Groups -----------------------------------------------------------------------------------
 //
 // A null function means: take the operator's reference code.
@@ -345,6 +359,18 @@ struct DepthwiseF32Kernels {
   bool (*lines)(const DepthwiseLinesF32& lines) = nullptr;
 };
 
+// Several columns and rows of an int8 depthwise convolution at once.
+struct DepthwiseLinesS8Kernels {
+  // Whether there are such lines. The filter has size x size taps that are neighbours.
+  bool (*accepts)(int size, int stride, int channels) = nullptr;
+  size_t (*bytes)(int size, int channels) = nullptr;
+  // Fills as many bytes, at a multiple of 64, with [size][size][channels] weights, a bias with the
+  // input's zero point in it, and factors; false where `run` could not compute with such numbers.
+  bool (*pack)(const int8_t* weights, int size, int channels, const int32_t* bias,
+               const float* factors, int8_t* out) = nullptr;
+  void (*run)(const DepthwiseLinesS8& lines) = nullptr;
+};
+
 struct DepthwiseS8Kernels {
   const char* name = nullptr;
   LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs count 128 more than they hold
@@ -359,6 +385,7 @@ struct DepthwiseS8Kernels {
   // reads; `out` has room for `lanes` more.
   void (*order)(const int32_t* values, int channels, int period, int32_t* out) = nullptr;
   int lanes = 0;
+  const DepthwiseLinesS8Kernels* lines = nullptr;  // null: none
 
   int32_t left_offset() const { return OffsetOf(left); }
 };
@@ -394,6 +421,8 @@ extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
 extern const GemmS8Kernels kGemmS8Avx2;
 // simd_avx2_depthwise_int8.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
+// simd_avx2_depthwise_lines_int8.cc
+extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2;
 // simd_avx2_winograd_int8.cc
 extern const WinogradS8Kernels kWinogradS8Avx2;
 // simd_avx2_winograd.cc

@@ -307,7 +307,8 @@ constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {.name = "avx2",
                                                  .pack = &PackDepthwiseS8,
                                                  .columns = &DepthwiseRunS8,
                                                  .order = &OrderDepthwiseS8,
-                                                 .lanes = kChunk};
+                                                 .lanes = kChunk,
+                                                 .lines = &kDepthwiseLinesS8Avx2};
 
 }  // namespace deputy
 

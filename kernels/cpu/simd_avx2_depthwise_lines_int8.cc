@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 depthwise convolutions of 3 x 3 and 5 x 5 taps for x86-64 with AVX2, several rows at once.
+// Everything is in the unnamed namespace, and no inline function of a shared header is used.
+//
+// Two taps stand side by side in each 32-bit lane, so that one multiply-add adds both products.
+// Bytes are not widened one by one: words of two neighbouring channels are interleaved, and then
+// what is left of each word without its lower byte is 256 times the odd channel, and the word 8
+// bits further left 256 times the even one. So all sums are 256 times what they should be, and
+// factors a 256th.
+#include "kernels/cpu/groups.h"
+
+#if defined(__AVX2__)
+
+#include "kernels/cpu/simd_avx2_depthwise_blocks.inc"
+
+namespace deputy {
+namespace {
+
+constexpr int32_t kScale = 256;
+
+// ---- What is packed ----------------------------------------------------------------------------
+
+// Pairs of taps: in all rows but the last those above one another, in that one neighbours.
+inline int PairsOf(int size) { return (size * size + 1) / 2; }
+struct TapPair {
+  int first, second;  // second: negative where there is none
+};
+inline TapPair PairAt(int size, int pair) {
+  if (pair < size * (size / 2)) {
+    const int first = pair / size * 2 * size + pair % size;
+    return {first, first + size};
+  }
+  return {2 * pair, 2 * pair + 1 < size * size ? 2 * pair + 1 : -1};
+}
+
+// Of a block: for each half its pairs of weights, in vectors of even and of odd channels; the bias;
+// the factors.
+constexpr size_t kPairBytes = 2 * 32, kNumbersBytes = kBlock * sizeof(int32_t);
+inline size_t HalfBytes(int size) { return static_cast<size_t>(PairsOf(size)) * kPairBytes; }
+inline size_t BlockBytes(int size) { return kHalves * HalfBytes(size) + 2 * kNumbersBytes; }
+
+size_t PackedBytes(int size, int channels) {
+  return static_cast<size_t>(Blocks{channels}.count()) * BlockBytes(size);
+}
+
+void PackWeights(const int8_t* weights, int size, int channels, const Block& block, int8_t* out) {
+  const auto weight_at = [&](int tap, int channel) -> int16_t {
+    return tap < 0 ? 0
+                   : weights[static_cast<size_t>(tap) * static_cast<size_t>(channels) +
+                             static_cast<size_t>(channel)];
+  };
+  for (int half = 0; half < kHalves; ++half) {
+    for (int pair = 0; pair < PairsOf(size); ++pair) {
+      const TapPair at = PairAt(size, pair);
+      for (int i = 0; i < 2 * kLanes; ++i, out += 4) {
+        const int channel = block.ChannelOf(2 * half + i / kLanes, i % kLanes);
+        const int16_t two[2] = {weight_at(at.first, channel), weight_at(at.second, channel)};
+        std::memcpy(out, two, sizeof two);
+      }
+    }
+  }
+}
+
+bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
+               const float* factors, int8_t* out) {
+  constexpr int32_t kMostBias = 1 << 22;
+  constexpr float kMostFactor = 1e30f;  // a 256th is exact, and that of its inverse
+  for (int c = 0; c < channels; ++c) {
+    if (bias[c] < -kMostBias || bias[c] > kMostBias) return false;
+    if (!(factors[c] >= 1 / kMostFactor && factors[c] <= kMostFactor)) return false;
+  }
+  const Blocks blocks = {channels};
+  for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
+    const Block block = blocks[b];
+    PackWeights(weights, size, channels, block, out);
+    int8_t* const numbers = out + kHalves * HalfBytes(size);
+    for (int i = 0; i < kBlock; ++i) {
+      const int channel = block.ChannelOf(i / kLanes, i % kLanes);
+      const int32_t scaled = bias[channel] * kScale;
+      const float factor = factors[channel] / kScale;
+      std::memcpy(numbers + 4 * i, &scaled, 4);
+      std::memcpy(numbers + kNumbersBytes + 4 * i, &factor, 4);
+    }
+  }
+  return true;
+}
+
+// ---- Products ----------------------------------------------------------------------------------
+//
+// A block's part of the input is copied first, with zero points around the image, so that all
+// columns are alike and their pixels as close as can be: kPixel bytes apart.
+
+// Words of two channels, of the lower or the upper 8 bytes of each 128-bit lane.
+template <int kHalf>
+inline __m256i Interleaved(__m256i a, __m256i b) {
+  return kHalf == 0 ? _mm256_unpacklo_epi16(a, b) : _mm256_unpackhi_epi16(a, b);
+}
+
+// Vectors of weights of which the first few are in registers: more would leave too few for sums,
+// and loading all of them takes longer than the products.
+class Weights {
+ public:
+  explicit Weights(const int8_t* at) : at_(at) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kHeld; ++i) held_[i] = Load(at + 32 * i);
+  }
+
+  void AddProducts(__m256i* sums, __m256i pairs, int i) const {
+    __m256i products;
+    if (i < kHeld) {
+      __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+              : "+x"(*sums), "=&x"(products)
+              : "x"(pairs), "x"(held_[i]));
+    } else {
+      __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
+              : "+x"(*sums), "=&x"(products)
+              : "x"(pairs), "m"(*reinterpret_cast<const __m256i_u*>(at_ + 32 * i)));
+    }
+  }
+
+ private:
+  static constexpr int kHeld = 4;
+
+  const int8_t* at_;
+  __m256i held_[kHeld];
+};
+
+// The sums of even and of odd channels.
+template <int kColumns>
+using Sums = __m256i[kColumns][2];
+
+// What input column `seen` and what is interleaved with it give to the columns. Every kEvery-th of
+// the taps has weights.
+template <int kSize, int kStride, int kEvery, int kColumns>
+[[gnu::always_inline]] inline void AddSeen(int seen, __m256i words, const Weights& weights,
+                                           Sums<kColumns>& sums) {
+  const __m256i even = _mm256_slli_epi16(words, 8);
+  const __m256i odd = _mm256_and_si256(words, _mm256_set1_epi16(static_cast<int16_t>(0xff00)));
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i) {
+    const int tap = seen - i * kStride;
+    if (tap < 0 || tap >= kSize || tap % kEvery != 0) continue;
+    weights.AddProducts(&sums[i][0], even, tap / kEvery * 2);
+    weights.AddProducts(&sums[i][1], odd, tap / kEvery * 2 + 1);
+  }
+}
+
+// A half of kColumns columns whose input is at `from`.
+template <int kHalf, int kSize, int kStride, int kColumns>
+[[gnu::always_inline]] inline void Tile(const int8_t* from, size_t row_bytes, const int8_t* packed,
+                                        const int8_t* bias, __m256i* out) {
+  constexpr int kSeen = (kColumns - 1) * kStride + kSize;
+  Sums<kColumns> sums;
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i) {
+    sums[i][0] = Load(bias);
+    sums[i][1] = Load(bias + 32);
+  }
+  for (int pair = 0; pair < kSize / 2; ++pair, from += 2 * row_bytes) {
+    const Weights weights(packed);
+    const int8_t* const below = from + row_bytes;
+#pragma GCC unroll 16
+    for (int seen = 0; seen < kSeen; ++seen) {
+      const __m256i words =
+          Interleaved<kHalf>(Load(from + kPixel * seen), Load(below + kPixel * seen));
+      AddSeen<kSize, kStride, 1, kColumns>(seen, words, weights, sums);
+    }
+    packed += static_cast<size_t>(kSize) * kPairBytes;
+  }
+  const Weights weights(packed);
+  __m256i next = Load(from);
+#pragma GCC unroll 16
+  for (int seen = 0; seen < kSeen; ++seen) {
+    const __m256i here = next;
+    if (seen + 1 < kSeen) next = Load(from + kPixel * (seen + 1));
+    if (kStride == 2 && seen % 2 == 1) continue;
+    AddSeen<kSize, kStride, 2, kColumns>(seen, Interleaved<kHalf>(here, next), weights, sums);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kColumns; ++i, out += kVectors) {
+    _mm256_store_si256(out, sums[i][0]);
+    _mm256_store_si256(out + 1, sums[i][1]);
+  }
+}
+
+// The same of any number of columns; of a single one two are computed.
+template <int kHalf, int kSize, int kStride>
+[[gnu::noinline]] void HalfOf(int columns, const int8_t* from, size_t row_bytes,
+                              const int8_t* packed, __m256i* out) {
+  const int8_t* const bias = packed + kHalves * HalfBytes(kSize) + 64 * kHalf;
+  packed += kHalf * HalfBytes(kSize);
+  out += 2 * kHalf;
+  constexpr int kStep = kStride * kPixel;
+  for (; columns >= 4 && columns != 5; columns -= 4, from += 4 * kStep, out += 4 * kVectors) {
+    Tile<kHalf, kSize, kStride, 4>(from, row_bytes, packed, bias, out);
+  }
+  if (columns == 3 || columns == 5) {
+    Tile<kHalf, kSize, kStride, 3>(from, row_bytes, packed, bias, out);
+    columns -= 3;
+    from += 3 * kStep;
+    out += 3 * kVectors;
+  }
+  if (columns > 0) Tile<kHalf, kSize, kStride, 2>(from, row_bytes, packed, bias, out);
+}
+
+// ---- Sums to bytes -----------------------------------------------------------------------------
+
+// Columns of a block, those of each run `stride` bytes apart; the runs begin at `starts`.
+struct Columns {
+  int count;
+  size_t stride;
+  int8_t* out;
+  size_t starts[kMostRuns];
+};
+
+template <int kRuns>
+inline void StoreRuns(__m256i bytes, int8_t* out, const size_t* starts) {
+  if constexpr (kRuns == 1) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), bytes);
+    return;
+  }
+  const __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
+  if constexpr (kRuns == 2) {
+    StoreBytes(low, out, 16);
+    StoreBytes(high, out + starts[1], 16);
+  } else {
+    StoreBytes(low, out, 8);
+    StoreBytes(_mm_unpackhi_epi64(low, low), out + starts[1], 8);
+    StoreBytes(high, out + starts[2], 8);
+    StoreBytes(_mm_unpackhi_epi64(high, high), out + starts[3], 8);
+  }
+}
+
+template <bool kPlain, int kRuns>
+void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* sums,
+                   const Columns& columns) {
+  __m256 by[kVectors];
+  for (int v = 0; v < kVectors; ++v) by[v] = _mm256_castsi256_ps(Load(factors + 32 * v));
+  const __m256i order = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
+  int8_t* out = columns.out;
+  for (int i = 0; i < columns.count; ++i, sums += kVectors, out += columns.stride) {
+    const __m256i even =
+        finish.Words(finish.Steps<kPlain>(sums[0], by[0]), finish.Steps<kPlain>(sums[2], by[2]));
+    const __m256i odd =
+        finish.Words(finish.Steps<kPlain>(sums[1], by[1]), finish.Steps<kPlain>(sums[3], by[3]));
+    const __m256i bytes = _mm256_shuffle_epi8(finish.Bytes<kPlain>(even, odd), order);
+    StoreRuns<kRuns>(bytes, out, columns.starts);
+  }
+}
+
+// ---- Lines -------------------------------------------------------------------------------------
+
+// As many columns and lines of two blocks, which have a cache line in common, as find room in the
+// first-level cache.
+template <int kSize, int kStride>
+class Lines {
+ public:
+  explicit Lines(const DepthwiseLinesS8& in) : in_(in) {}
+
+  void Run() {
+    const int blocks = Blocks{in_.channels}.count();
+    for (int line = 0; line < in_.lines; line += kMost) {
+      for (int block = 0; block < blocks; block += kTogether) {
+        const int last = Smaller(block + kTogether, blocks);
+        for (int column = 0; column < in_.columns; column += kColumns) {
+          const Piece piece = {line, Smaller(kMost, in_.lines - line), column,
+                               Smaller(kColumns, in_.columns - column)};
+          Copy(piece, block, last);
+          for (int b = block; b < last; ++b) Compute(piece, b, copies_[b - block]);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int kColumns = 32 / kStride, kMost = 8 / kStride, kTogether = 2;
+  static constexpr size_t kRowBytes = (kColumns * kStride + kSize) * kPixel;
+  static constexpr size_t kRows = (kMost - 1) * kStride + kSize;
+
+  struct Piece {
+    int line, lines, column, columns;
+
+    // A block's runs of neighbouring columns are equally long, so that the last ones may have some
+    // in common.
+    int Count(const Block& block) const { return (columns + block.runs() - 1) / block.runs(); }
+    int Start(const Block& block, int run) const {
+      return Smaller(run * Count(block), columns - Count(block));
+    }
+  };
+
+  void Copy(const Piece& piece, int first, int last) {
+    Block blocks[kTogether];
+    Copied copied[kTogether];
+    for (int b = first; b < last; ++b) {
+      const Block block = Blocks{in_.channels}[b];
+      const int count = piece.Count(block);
+      Copied& to = copied[b - first];
+      to = {_mm256_set1_epi8(static_cast<char>(in_.input_zero_point)),
+            static_cast<size_t>(in_.channels),
+            in_.width,
+            piece.column * kStride - in_.before,
+            (count > 1 ? count - 1 : 1) * kStride + kSize,
+            {}};
+      for (int run = 0; run < block.runs(); ++run) {
+        to.starts[run] = piece.Start(block, run) * kStride;
+      }
+      blocks[b - first] = block;
+    }
+    const int rows = (piece.lines - 1) * kStride + kSize;
+    for (int r = 0; r < rows; ++r) {
+      const int line = Smaller(r / kStride, piece.lines - 1);
+      const int8_t* const row = in_.inputs[(piece.line + line) * kSize + r - line * kStride];
+      for (int i = 0; i < last - first; ++i) {
+        const int8_t* const from = row == nullptr ? nullptr : row + blocks[i].first;
+        int8_t* const to = copies_[i] + static_cast<size_t>(r) * kRowBytes;
+        copied[i].Copy(blocks[i].runs(), from, to);
+      }
+    }
+  }
+
+  void Compute(const Piece& piece, int b, const int8_t* copy) {
+    struct Job {
+      const float* factors;
+      int32_t zero_point, low, high;
+    };
+    const Block block = Blocks{in_.channels}[b];
+    const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
+    const int8_t* const factors = packed + kHalves * HalfBytes(kSize) + kNumbersBytes;
+    const Finish finish(
+        Job{reinterpret_cast<const float*>(factors), in_.zero_point, in_.low, in_.high}, kBlock);
+    const auto finished = FinisherOf(block, finish.plain);
+    const auto stride = static_cast<size_t>(in_.channels);
+    Columns columns = {piece.Count(block), stride, in_.out + block.first, {}};
+    columns.out += (static_cast<size_t>(piece.line) * static_cast<size_t>(in_.columns) +
+                    static_cast<size_t>(piece.column)) *
+                   stride;
+    for (int run = 0; run < block.runs(); ++run) {
+      columns.starts[run] = static_cast<size_t>(piece.Start(block, run)) * stride;
+    }
+    for (int line = 0; line < piece.lines; ++line, copy += kStride * kRowBytes) {
+      HalfOf<0, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
+      HalfOf<1, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
+      finished(finish, factors, sums_, columns);
+      columns.out += static_cast<size_t>(in_.columns) * stride;
+    }
+  }
+
+  static auto FinisherOf(const Block& block, bool plain) {
+    if (block.width == kBlock) return plain ? &FinishColumns<true, 1> : &FinishColumns<false, 1>;
+    if (block.width == 16) return plain ? &FinishColumns<true, 2> : &FinishColumns<false, 2>;
+    return plain ? &FinishColumns<true, 4> : &FinishColumns<false, 4>;
+  }
+
+  const DepthwiseLinesS8& in_;
+  alignas(64) int8_t copies_[kTogether][kRows * kRowBytes];
+  alignas(64) __m256i sums_[(kColumns + 1) * kVectors];
+};
+
+template <int kSize, int kStride>
+void RunLines(const DepthwiseLinesS8& in) {
+  Lines<kSize, kStride>(in).Run();
+}
+
+void DepthwiseLines(const DepthwiseLinesS8& in) {
+  const auto run = in.size == 3 ? (in.stride == 1 ? &RunLines<3, 1> : &RunLines<3, 2>)
+                                : (in.stride == 1 ? &RunLines<5, 1> : &RunLines<5, 2>);
+  run(in);
+}
+
+bool AcceptsLines(int size, int stride, int channels) {
+  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kLeast;
+}
+
+}  // namespace
+
+constexpr DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2 = {
+    .accepts = &AcceptsLines, .bytes = &PackedBytes, .pack = &PackLines, .run = &DepthwiseLines};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx2"
+#endif
