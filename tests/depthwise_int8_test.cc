@@ -13,7 +13,7 @@
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
-namespace deputy {
+namespace deputy::depthwise_int8_test {
 namespace {
 
 using Bytes = std::vector<int8_t>;
@@ -323,4 +323,4 @@ TEST(DepthwiseInt8, biases_that_lines_refuse) {
 }
 
 }  // namespace
-}  // namespace deputy
+}  // namespace deputy::depthwise_int8_test
