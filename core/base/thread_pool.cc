@@ -30,6 +30,7 @@
 
 #include "core/base/back_off.h"
 #include "core/base/float_mode.h"
+#include "core/base/process_id.h"
 #include "core/base/tile_observer.h"
 
 namespace deputy {
@@ -42,6 +43,8 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 constexpr size_t kApart = 128;
 // No machine is helped by more, and a client's number is not to be trusted.
 constexpr int kMaxThreads = 1024;
+// Pauses in which a caller's wait is not timed: at most a microsecond.
+constexpr int kPausesOfAMoment = 20;
 // Pauses before a waiting caller starts to give its processor away: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
@@ -88,7 +91,7 @@ struct ThreadPool::State {
       : threads(thread_count),
         clock(steady_clock),
         spin(spin_time),
-        owner(getpid()),
+        owner(ProcessId()),
         back_off(thread_count - 1),
         helpers(thread_count - 1) {}
 
@@ -97,12 +100,14 @@ struct ThreadPool::State {
   void Stop();
   bool Claim(int worker, uint32_t* out_share);
   int WorkThrough(int worker);
+  bool SeesWork() const;
   bool SpinForWork() const;
   void Sleep(int number);
   void WorkerLoop(int number);
   bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
   bool AnyHelp();
   void RunShared(int job_tiles, Task job_task, void* job_argument);
+  bool FinishSoon(uint32_t theirs) const;
   void WaitForWorkers(uint32_t theirs);
   long Futex(int operation, uint32_t value, uint32_t bits);
 
@@ -145,7 +150,7 @@ long ThreadPool::State::Futex(int operation, uint32_t value, uint32_t bits) {
 // the memory of a pool without its threads: the first caller there forgets them, and whatever job
 // was under way. Handles of threads that died with the fork are dropped, never joined.
 bool ThreadPool::State::EnterProcess() {
-  const pid_t self = getpid();
+  const pid_t self = ProcessId();
   pid_t known = owner.load(std::memory_order_acquire);
   if (known == self) return true;
   if (known == kOwnerChanging ||
@@ -190,7 +195,7 @@ void ThreadPool::State::Start() {
 }
 
 void ThreadPool::State::Stop() {
-  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  if (owner.load(std::memory_order_acquire) != ProcessId()) return;
   stopping.store(true, std::memory_order_seq_cst);
   word.store(NextJob(word.load(std::memory_order_relaxed), 0), std::memory_order_seq_cst);
   if (worker_count > 0) Futex(FUTEX_WAKE_BITSET, INT_MAX, ~0u);
@@ -226,13 +231,19 @@ int ThreadPool::State::WorkThrough(int worker) {
   return done;
 }
 
+bool ThreadPool::State::SeesWork() const {
+  for (int i = 0; i < 64; ++i) {
+    if (AnyShare(word.load(std::memory_order_relaxed))) return true;
+    Pause();
+  }
+  return false;
+}
+
 bool ThreadPool::State::SpinForWork() const {
+  if (SeesWork()) return true;
   const auto end = std::chrono::steady_clock::now() + spin;
   do {
-    for (int i = 0; i < 64; ++i) {
-      if (AnyShare(word.load(std::memory_order_relaxed))) return true;
-      Pause();
-    }
+    if (SeesWork()) return true;
   } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
   return false;
 }
@@ -286,15 +297,23 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   }
   const int own = WorkThrough(0);
   const uint32_t theirs = shares - static_cast<uint32_t>(own);
+  // Most jobs end as they should, and no time is taken for them.
+  if (FinishSoon(theirs) && !back_off.lost()) return;
   const std::chrono::nanoseconds out_of_shares = clock();
-  std::chrono::nanoseconds ended = out_of_shares;
-  if (finished.load(std::memory_order_acquire) != theirs) {
-    WaitForWorkers(theirs);
-    ended = clock();
-  }
+  WaitForWorkers(theirs);
+  const std::chrono::nanoseconds ended = clock();
   // A caller without a share of its own cannot tell how long one takes.
   if (own == 0) return;
   back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
+}
+
+// Whether the workers have finished, after the moment that it takes to hear of it.
+bool ThreadPool::State::FinishSoon(uint32_t theirs) const {
+  for (int pauses = 0; pauses < kPausesOfAMoment; ++pauses) {
+    if (finished.load(std::memory_order_acquire) == theirs) return true;
+    Pause();
+  }
+  return false;
 }
 
 void ThreadPool::State::WaitForWorkers(uint32_t theirs) {
