@@ -93,12 +93,15 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
       &GemmF32Block<1, kVectors>, &GemmF32Block<2, kVectors>, &GemmF32Block<3, kVectors>,
       &GemmF32Block<4, kVectors>, &GemmF32Block<5, kVectors>, &GemmF32Block<6, kVectors>};
   const int columns = tile.columns - first;
+  // Up to three rows wait for their own sums as long as four do: they share with the last tile.
+  const int few = tile.rows % kMost;
+  const bool shares = kMost == kRowsF32 && few > 0 && few <= 3 && tile.rows > kMost;
+  const int whole = tile.rows - few - (shares ? kMost : 0);
   int row = 0;
-  for (; row + kMost <= tile.rows; row += kMost) {
-    GemmF32Block<kMost, kVectors>(tile, row, first, columns);
-  }
+  for (; row < whole; row += kMost) GemmF32Block<kMost, kVectors>(tile, row, first, columns);
   while (row < tile.rows) {
-    const int rows = Smaller(tile.rows - row, kRowsF32);
+    const int left = tile.rows - row;
+    const int rows = left > kRowsF32 ? (left + 1) / 2 : left;
     kRest[rows - 1](tile, row, first, columns);
     row += rows;
   }

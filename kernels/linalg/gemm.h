@@ -15,6 +15,7 @@
 
 #include "core/kernel_api/packed_constant.h"
 #include "core/kernel_api/scratch.h"
+#include "kernels/common/even_cut.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
@@ -105,14 +106,12 @@ extern template class PackedWeights<int8_t>;
 
 // ---- The cut ----------------------------------------------------------------------------------
 
-// How a product of `rows` x `columns` is cut into tasks.
+// How a product of `rows` x `columns` is cut into tasks: blocks of rows, and of whole panels.
 struct GemmPlan {
   int64_t rows = 0;
-  int columns = 0;
-  int64_t block_rows = 0;  // rows of a task
-  int block_columns = 0;   // columns of a task, whole panels
-  int64_t row_tasks = 0;
-  int column_tasks = 0;
+  int columns = 0, panel_columns = 1;
+  EvenCut row_cut, panel_cut;
+  int column_tasks = 0;  // of each block of rows
   int tasks = 0;
 
   struct Cut {
@@ -120,7 +119,27 @@ struct GemmPlan {
     int first_column, last_column;
   };
   Cut TaskCut(int task) const;
+  // The most rows of a task.
+  int64_t block_rows() const { return row_cut.Most(); }
+
+  static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
+                     const EvenCut& panel_cut);
+  // A single task.
+  static GemmPlan Whole(int64_t rows, int columns) {
+    return Of(rows, columns, columns, EvenCut(rows, 1, 1, 1), EvenCut(1, 1, 1, 1));
+  }
 };
+
+// A product that is to be cut: `block_rows` is what a task may have of rows, a multiple of
+// `tile_rows`. Each thread reads its own part of weights that are large, and all of others.
+struct GemmCut {
+  int64_t rows;
+  int columns, depth;
+  int tile_rows, panel_columns;
+  int64_t block_rows;
+  bool weights_are_large;
+};
+GemmPlan CutForThreads(const GemmCut& cut, int threads);
 
 // `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
