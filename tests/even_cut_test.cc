@@ -83,14 +83,16 @@ TEST(EvenCut, blocks_inside_a_share_are_whole_units) {
 }
 
 TEST(EvenCut, gives_threads_no_less_than_is_worth_while) {
-  EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 1).parts(), 1);
-  EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 2).parts(), 8);
-  EXPECT_EQ(EvenCut::ForThreads(14, 4, 1, 2).parts(), 2);
-  EXPECT_EQ(EvenCut::ForThreads(7, 4, 3, 2).parts(), 2);
-  EXPECT_EQ(EvenCut::ForThreads(5, 1, 3, 2).parts(), 1);
-  EXPECT_EQ(EvenCut::ForThreads(0, 1, 3, 2).parts(), 1);
-  EXPECT_EQ(EvenCut::ForThreads(int64_t{1} << 40, 1, int64_t{1} << 38, 16).parts(), 4);
-  EXPECT_EQ(EvenCut::ForThreads(16, 1, 2, 2).parts(), 6);
+  EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 1, 1).parts(), 1);
+  EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 1, 2).parts(), 8);
+  EXPECT_EQ(EvenCut::ForThreads(14, 4, 1, 1, 2).parts(), 2);
+  EXPECT_EQ(EvenCut::ForThreads(14, 2, 1, 1, 2).parts(), 4);
+  EXPECT_EQ(EvenCut::ForThreads(14, 2, 1, 4, 2).parts(), 2);
+  EXPECT_EQ(EvenCut::ForThreads(7, 4, 3, 3, 2).parts(), 2);
+  EXPECT_EQ(EvenCut::ForThreads(5, 1, 3, 3, 2).parts(), 1);
+  EXPECT_EQ(EvenCut::ForThreads(0, 1, 3, 3, 2).parts(), 1);
+  EXPECT_EQ(EvenCut::ForThreads(16, 1, 2, 2, 2).parts(), 6);
+  EXPECT_EQ(EvenCut::ForThreads(int64_t{1} << 40, 1, int64_t{1} << 38, 1, 16).parts(), 16);
 }
 
 }  // namespace

@@ -38,11 +38,12 @@ class EvenCut {
     return cut;
   }
 
-  // For `threads`: shares of `least` or more, halving down to it and to a unit. With one thread
-  // there is one part.
-  static EvenCut ForThreads(int64_t count, int64_t unit, int64_t least, int threads) {
+  // For `threads`: shares of `least_share` or more, in blocks that halve down to `least_block`.
+  // With one thread there is one part.
+  static EvenCut ForThreads(int64_t count, int64_t unit, int64_t least_share, int64_t least_block,
+                            int threads) {
     if (threads <= 1) return {count, unit, 1, 1};
-    return Halving(count, unit, std::clamp<int64_t>(count / least, 1, threads), least);
+    return Halving(count, unit, std::clamp<int64_t>(count / least_share, 1, threads), least_block);
   }
 
   int64_t parts() const { return shares_ * blocks_; }

@@ -167,9 +167,11 @@ void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t to
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
-  const auto least = static_cast<int64_t>(30e3 / std::max(operations, 1.0));
+  const auto rows_for = [&](double least) {
+    return 1 + static_cast<int64_t>(least / std::max(operations, 1.0));
+  };
   const EvenCut cut =
-      EvenCut::ForThreads(rows, together, std::max(int64_t{1}, least), ThreadCount(context));
+      EvenCut::ForThreads(rows, together, rows_for(30e3), rows_for(100e3), ThreadCount(context));
   if (rows == 0) return;
   ParallelFor(context, static_cast<int>(cut.parts()),
               [&](int task, int worker) { function(cut.Begin(task), cut.End(task), worker); });
