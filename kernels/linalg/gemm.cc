@@ -296,6 +296,8 @@ GemmPlan GemmPlan::Of(int64_t rows, int columns, int panel_columns, const EvenCu
 }
 
 GemmPlan::Cut GemmPlan::TaskCut(int task) const {
+  // Which is all that small products have, where divisions would count.
+  if (tasks == 1) return {0, rows, 0, columns};
   const int row_task = task / column_tasks, column_task = task % column_tasks;
   const auto column = [&](int number) {
     return static_cast<int>(std::min<int64_t>(columns, panel_cut.Begin(number) * panel_columns));

@@ -124,10 +124,6 @@ struct GemmPlan {
 
   static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
                      const EvenCut& panel_cut);
-  // A single task.
-  static GemmPlan Whole(int64_t rows, int columns) {
-    return Of(rows, columns, columns, EvenCut(rows, 1, 1, 1), EvenCut(1, 1, 1, 1));
-  }
 };
 
 // A product that is to be cut: `block_rows` is what a task may have of rows, a multiple of
@@ -180,8 +176,7 @@ struct GemmF32 {
 
 // get_rows(first, count) returns a RowBlock<float>. Called once per task.
 template <typename GetRows>
-void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
-  const GemmPlan::Cut cut = plan.TaskCut(task);
+void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows) {
   const int tile_rows = job.cpu->gemm_f32.rows, panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
@@ -205,6 +200,11 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     tile.epilogue = epilogue ? &*epilogue : nullptr;
     job.cpu->gemm_f32.tile(tile);
   }
+}
+
+template <typename GetRows>
+void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+  RunGemmF32(job, plan.TaskCut(task), get_rows);
 }
 
 struct GemmSums {
