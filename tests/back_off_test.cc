@@ -24,6 +24,17 @@ TEST(BackOff, lets_all_help_as_long_as_it_saves_time) {
   }
 }
 
+TEST(BackOff, says_what_is_lost_until_it_has_been_saved) {
+  BackOff back_off(1);
+  EXPECT_FALSE(back_off.lost());
+  back_off.JobEnded(milliseconds(1), -microseconds(50));
+  EXPECT_TRUE(back_off.lost());
+  back_off.JobEnded(milliseconds(2), microseconds(30));
+  EXPECT_TRUE(back_off.lost());
+  back_off.JobEnded(milliseconds(3), microseconds(30));
+  EXPECT_FALSE(back_off.lost());
+}
+
 TEST(BackOff, adds_up_small_losses) {
   BackOff back_off(1);
   for (int job = 0; job < 5; ++job) {

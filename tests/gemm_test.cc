@@ -356,7 +356,7 @@ TEST(Gemm, every_cut_covers_every_output_once) {
         std::vector<int> covered(static_cast<size_t>(rows) * static_cast<size_t>(columns));
         for (int task = 0; task < plan.tasks; ++task) {
           const GemmPlan::Cut cut = plan.TaskCut(task);
-          EXPECT_LE(cut.last_row - cut.first_row, plan.block_rows);
+          EXPECT_LE(cut.last_row - cut.first_row, plan.block_rows());
           EXPECT_EQ(cut.first_column % 16, 0);
           for (int64_t r = cut.first_row; r < cut.last_row; ++r) {
             for (int c = cut.first_column; c < cut.last_column; ++c) {
@@ -371,6 +371,35 @@ TEST(Gemm, every_cut_covers_every_output_once) {
   }
   EXPECT_EQ(PlanGemm(0, 5, 5, 6, 16, 20, 2).tasks, 0);
   EXPECT_EQ(PlanGemm(5, 0, 5, 6, 16, 20, 2).tasks, 0);
+}
+
+// What the busier of two threads multiplies, in tiles, when the pool gives tasks to one from the
+// front and to the other from the back, each as soon as it has time.
+int64_t TilesOfTheBusier(const GemmPlan& plan) {
+  const auto tiles = [&](int task) {
+    const GemmPlan::Cut cut = plan.TaskCut(task);
+    return (cut.last_row - cut.first_row + 5) / 6 *
+           ((cut.last_column - cut.first_column + 15) / 16);
+  };
+  int64_t busy[2] = {0, 0};
+  for (int front = 0, back = plan.tasks; front < back;) {
+    const bool is_first = busy[0] <= busy[1];
+    busy[is_first ? 0 : 1] += tiles(is_first ? front++ : --back);
+  }
+  return std::max(busy[0], busy[1]);
+}
+
+TEST(Gemm, two_threads_multiply_as_much) {
+  // Layers of small networks: whole blocks of rows or of columns would not divide.
+  const Size sizes[] = {{256, 64, 32},    {64, 24, 96},  {64, 128, 128}, {49, 160, 960},
+                        {196, 256, 1024}, {784, 96, 32}, {1, 1001, 256}, {16, 256, 128}};
+  for (const Size& s : sizes) {
+    const GemmPlan plan =
+        PlanGemm(s.rows, s.columns, s.depth, 6, 16, static_cast<size_t>(s.depth) * 4, 2);
+    const int64_t all = int64_t{(s.rows + 5) / 6} * ((s.columns + 15) / 16);
+    EXPECT_LE(static_cast<double>(TilesOfTheBusier(plan)), 0.55 * static_cast<double>(all) + 1)
+        << s.rows << " x " << s.columns << " x " << s.depth << " in " << plan.tasks;
+  }
 }
 
 TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
@@ -393,15 +422,11 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
         shared_int8.Run(context.get());
         EXPECT_EQ(whole_int8.out, shared_int8.out) << cpu->name;
       }
-      // A cut of our own making: every row tile and panel by itself.
+      // A cut of our own making: every row and panel by itself.
+      const int panels = (s.columns - 1) / cpu->gemm_f32.columns + 1;
       Float pieces(*cpu, s);
-      GemmPlan plan = PlanFor(*cpu, s, 1);
-      plan.block_rows = 1;
-      plan.row_tasks = s.rows;
-      plan.block_columns = cpu->gemm_f32.columns;
-      plan.column_tasks = (s.columns + cpu->gemm_f32.columns - 1) / cpu->gemm_f32.columns;
-      plan.tasks = s.rows * plan.column_tasks;
-      RunAll(&pieces, plan);
+      RunAll(&pieces, GemmPlan::Of(s.rows, s.columns, cpu->gemm_f32.columns,
+                                   EvenCut(s.rows, 1, s.rows, 1), EvenCut(panels, 1, panels, 1)));
       EXPECT_EQ(std::memcmp(whole.out.data(), pieces.out.data(), whole.out.size() * 4), 0)
           << cpu->name;
     }

@@ -21,6 +21,9 @@ class BackOff {
   // Some workers rest: call Resume before a job.
   bool resting() const { return allowed_ < workers_; }
   int allowed() const { return allowed_; }
+  // Help has cost something that it has not saved since: call JobEnded for each job until it has.
+  // Without it, a job that saved something changes nothing.
+  bool lost() const { return lost_ > Time(0); }
   // As if no job had been run yet.
   void Forget();
   // Lets all help again when their rest is over.

@@ -30,6 +30,7 @@
 
 #include "core/base/back_off.h"
 #include "core/base/float_mode.h"
+#include "core/base/process_id.h"
 #include "core/base/tile_observer.h"
 
 namespace deputy {
@@ -42,6 +43,8 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 constexpr size_t kApart = 128;
 // No machine is helped by more, and a client's number is not to be trusted.
 constexpr int kMaxThreads = 1024;
+// Pauses in which a caller's wait is not timed: about a microsecond.
+constexpr int kPausesOfAMoment = 20;
 // Pauses before a waiting caller starts to give its processor away: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
@@ -52,8 +55,10 @@ constexpr uint32_t FirstShare(uint64_t word) { return static_cast<uint32_t>(word
 constexpr uint32_t LastShare(uint64_t word) { return static_cast<uint32_t>(word) & 0xffff; }
 constexpr bool AnyShare(uint64_t word) { return FirstShare(word) != LastShare(word); }
 constexpr uint32_t JobNumber(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+// With no shares, or without the first one, which is the caller's.
 constexpr uint64_t NextJob(uint64_t word, uint32_t shares) {
-  return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | shares;
+  const uint64_t range = shares == 0 ? 0 : kOneFromFront | shares;
+  return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | range;
 }
 
 inline void Pause() {
@@ -88,7 +93,7 @@ struct ThreadPool::State {
       : threads(thread_count),
         clock(steady_clock),
         spin(spin_time),
-        owner(getpid()),
+        owner(ProcessId()),
         back_off(thread_count - 1),
         helpers(thread_count - 1) {}
 
@@ -97,38 +102,48 @@ struct ThreadPool::State {
   void Stop();
   bool Claim(int worker, uint32_t* out_share);
   int WorkThrough(int worker);
+  void RunShare(uint32_t share, int worker) const;
+  bool SeesWork() const;
   bool SpinForWork() const;
   void Sleep(int number);
   void WorkerLoop(int number);
   bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
   bool AnyHelp();
   void RunShared(int job_tiles, Task job_task, void* job_argument);
-  void WaitForWorkers(uint32_t theirs);
+  bool FinishSoon(uint32_t all) const;
+  void WaitForWorkers(uint32_t all);
   long Futex(int operation, uint32_t value, uint32_t bits);
 
+  // Lines of the cache are shared by who writes them and how often: between cores that are far
+  // apart each line that changes hands takes as long as a hundred additions.
+
+  // Settled before the first worker starts.
   const int threads;
   const Clock clock;
-  std::chrono::microseconds spin;  // settled before the first worker starts
-
-  // The process whose threads `workers` are; kOwnerChanging while a forked child cleans up.
-  static constexpr pid_t kOwnerChanging = -1;
-  std::atomic<pid_t> owner;
-  // Held by the one caller whose job the workers see; guards everything up to `back_off`.
-  std::atomic<bool> busy{false};
+  std::chrono::microseconds spin;
   bool started = false;
   int worker_count = 0;
   std::unique_ptr<Worker[]> workers;
 
-  // The job. Workers read these after a successful claim only.
+  // The callers' own. The process whose threads `workers` are; kOwnerChanging while a forked child
+  // cleans up.
+  static constexpr pid_t kOwnerChanging = -1;
+  alignas(kApart) std::atomic<pid_t> owner;
+  // Held by the one caller whose job the workers see; guards the job, `back_off` and all above.
+  std::atomic<bool> busy{false};
+  BackOff back_off;
+
+  // The job, beside the word that publishes it. Workers read it after a successful claim only.
+  alignas(kApart) std::atomic<uint64_t> word{0};
   Task task = nullptr;
   void* argument = nullptr;
   int tiles = 0, tiles_per_share = 1;
   FloatMode float_mode = 0;
-  BackOff back_off;
 
-  alignas(kApart) std::atomic<uint64_t> word{0};
-  // Shares of the current job that workers have finished.
+  // Shares that workers have finished, of all jobs; it wraps.
   alignas(kApart) std::atomic<uint32_t> finished{0};
+
+  // What changes when workers sleep or rest.
   alignas(kApart) std::atomic<int> sleepers{0};
   // Workers of greater numbers rest. Set before the word changes.
   std::atomic<int> helpers;
@@ -145,7 +160,7 @@ long ThreadPool::State::Futex(int operation, uint32_t value, uint32_t bits) {
 // the memory of a pool without its threads: the first caller there forgets them, and whatever job
 // was under way. Handles of threads that died with the fork are dropped, never joined.
 bool ThreadPool::State::EnterProcess() {
-  const pid_t self = getpid();
+  const pid_t self = ProcessId();
   pid_t known = owner.load(std::memory_order_acquire);
   if (known == self) return true;
   if (known == kOwnerChanging ||
@@ -156,7 +171,6 @@ bool ThreadPool::State::EnterProcess() {
   worker_count = 0;
   workers.reset();
   word.store(0, std::memory_order_relaxed);
-  finished.store(0, std::memory_order_relaxed);
   sleepers.store(0, std::memory_order_relaxed);
   back_off.Forget();
   helpers.store(threads - 1, std::memory_order_relaxed);
@@ -190,7 +204,7 @@ void ThreadPool::State::Start() {
 }
 
 void ThreadPool::State::Stop() {
-  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  if (owner.load(std::memory_order_acquire) != ProcessId()) return;
   stopping.store(true, std::memory_order_seq_cst);
   word.store(NextJob(word.load(std::memory_order_relaxed), 0), std::memory_order_seq_cst);
   if (worker_count > 0) Futex(FUTEX_WAKE_BITSET, INT_MAX, ~0u);
@@ -217,22 +231,30 @@ int ThreadPool::State::WorkThrough(int worker) {
   int done = 0;
   for (uint32_t share; Claim(worker, &share); ++done) {
     if (worker != 0 && done == 0) SetFloatMode(float_mode);
-    const int64_t first = int64_t{share} * tiles_per_share;
-    const int64_t last = std::min<int64_t>(tiles, first + tiles_per_share);
-    for (int64_t tile = first; tile < last; ++tile) {
-      task(argument, static_cast<int>(tile), worker);
-    }
+    RunShare(share, worker);
   }
   return done;
 }
 
+void ThreadPool::State::RunShare(uint32_t share, int worker) const {
+  const int64_t first = int64_t{share} * tiles_per_share;
+  const int64_t last = std::min<int64_t>(tiles, first + tiles_per_share);
+  for (int64_t tile = first; tile < last; ++tile) task(argument, static_cast<int>(tile), worker);
+}
+
+bool ThreadPool::State::SeesWork() const {
+  for (int i = 0; i < 64; ++i) {
+    if (AnyShare(word.load(std::memory_order_relaxed))) return true;
+    Pause();
+  }
+  return false;
+}
+
 bool ThreadPool::State::SpinForWork() const {
+  if (SeesWork()) return true;
   const auto end = std::chrono::steady_clock::now() + spin;
   do {
-    for (int i = 0; i < 64; ++i) {
-      if (AnyShare(word.load(std::memory_order_relaxed))) return true;
-      Pause();
-    }
+    if (SeesWork()) return true;
   } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
   return false;
 }
@@ -264,8 +286,11 @@ void ThreadPool::State::WorkerLoop(int number) {
 // False when all workers rest. `busy` is held.
 bool ThreadPool::State::AnyHelp() {
   if (back_off.resting()) back_off.Resume(clock());
-  helpers.store(back_off.allowed(), std::memory_order_relaxed);
-  return back_off.allowed() > 0;
+  const int allowed = back_off.allowed();
+  if (helpers.load(std::memory_order_relaxed) != allowed) {
+    helpers.store(allowed, std::memory_order_relaxed);
+  }
+  return allowed > 0;
 }
 
 // The caller's side; `busy` is held.
@@ -276,7 +301,7 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   tiles_per_share = (job_tiles - 1) / static_cast<int>(kMaxShares) + 1;
   const auto shares = static_cast<uint32_t>((job_tiles - 1) / tiles_per_share + 1);
   float_mode = GetFloatMode();
-  finished.store(0, std::memory_order_relaxed);
+  const uint32_t finished_before = finished.load(std::memory_order_relaxed);
   const std::chrono::nanoseconds began = clock();
   const uint64_t before = word.load(std::memory_order_relaxed);
   word.store(NextJob(before, shares), std::memory_order_seq_cst);
@@ -284,21 +309,28 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
     Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), shares - 1),
           BitsUpTo(back_off.allowed()));
   }
-  const int own = WorkThrough(0);
-  const uint32_t theirs = shares - static_cast<uint32_t>(own);
+  RunShare(0, 0);
+  const int own = 1 + WorkThrough(0);
+  const uint32_t theirs = shares - static_cast<uint32_t>(own), all = finished_before + theirs;
+  // Most jobs end as they should, and no time is taken for them.
+  if (FinishSoon(all) && !back_off.lost()) return;
   const std::chrono::nanoseconds out_of_shares = clock();
-  std::chrono::nanoseconds ended = out_of_shares;
-  if (finished.load(std::memory_order_acquire) != theirs) {
-    WaitForWorkers(theirs);
-    ended = clock();
-  }
-  // A caller without a share of its own cannot tell how long one takes.
-  if (own == 0) return;
+  WaitForWorkers(all);
+  const std::chrono::nanoseconds ended = clock();
   back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
 }
 
-void ThreadPool::State::WaitForWorkers(uint32_t theirs) {
-  for (int pauses = 0; finished.load(std::memory_order_acquire) != theirs;) {
+// Whether the workers have finished, after the moment that it takes to hear of it.
+bool ThreadPool::State::FinishSoon(uint32_t all) const {
+  for (int pauses = 0; pauses < kPausesOfAMoment; ++pauses) {
+    if (finished.load(std::memory_order_acquire) == all) return true;
+    Pause();
+  }
+  return false;
+}
+
+void ThreadPool::State::WaitForWorkers(uint32_t all) {
+  for (int pauses = 0; finished.load(std::memory_order_acquire) != all;) {
     if (pauses < kPausesBeforeYield) {
       ++pauses;
       Pause();

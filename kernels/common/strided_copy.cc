@@ -116,7 +116,7 @@ void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
         }
         TransposeBlock(from, b.step_in, to, a.step_out, row_fours, column_fours);
       }
-      for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t r = column_fours == count ? row_fours : 0; r < rows; ++r) {
         const int64_t done = r < row_fours ? column_fours : 0;
         Row(b, count - done, from + r * a.step_in + done * b.step_in,
             to + r * a.step_out + done * b.step_out);

@@ -9,6 +9,7 @@
 
 #include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
+#include "kernels/common/even_cut.h"
 #include "kernels/common/padding.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/bf16_layer.h"
@@ -159,23 +160,22 @@ class InStep {
 };
 
 // Rows of output are handed out in portions: a hand-over must not cost more than the work.
-// function(first, last row of all batches, worker); with one thread portions are `together` rows or
-// more, with several where there are enough for all.
+// function(first, last row of all batches, worker); with several threads most portions are
+// multiples of `together` rows, where there are enough for all.
 template <typename Function>
 void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t together,
                       const Function& function) {
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
-  const int threads = ThreadCount(context);
-  const int64_t even = threads <= 1 ? together : rows / (int64_t{4} * threads);
-  const int64_t portion =
-      std::max({int64_t{1}, static_cast<int64_t>(50e3 / std::max(operations, 1.0)), rows >> 20,
-                std::min(together, even)});
-  const int tasks = static_cast<int>((rows + portion - 1) / portion);
-  ParallelFor(context, tasks, [&](int task, int worker) {
-    function(task * portion, std::min(rows, (task + 1) * portion), worker);
-  });
+  const auto rows_for = [&](double least) {
+    return 1 + static_cast<int64_t>(least / std::max(operations, 1.0));
+  };
+  const EvenCut cut =
+      EvenCut::ForThreads(rows, together, rows_for(30e3), rows_for(100e3), ThreadCount(context));
+  if (rows == 0) return;
+  ParallelFor(context, static_cast<int>(cut.parts()),
+              [&](int task, int worker) { function(cut.Begin(task), cut.End(task), worker); });
 }
 
 // The same row by row: function(row, worker).

@@ -21,43 +21,47 @@ int EdgeRows(const ConvShape& shape, int tile_rows) {
   return MatrixOf(shape).depth <= kShortDepth ? 2 * tile_rows : tile_rows;
 }
 
-// How the output is cut into tasks: blocks of rows, and of output channels.
+// How the output is cut into tasks: blocks of rows of each batch, and of output channels.
 struct RowsPlan {
-  int panel_rows = 1;                  // that each panel of weights meets at a time
-  int block_rows = 1, row_blocks = 1;  // row_blocks of each batch
-  int block_columns = 0, column_blocks = 1;
-  int tasks = 0;
+  int panel_rows;  // that each panel of weights meets at a time
+  EvenCut rows, panels;
+  int panel_columns, columns, tasks;
 
-  RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads) {
+  RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads)
+      : panel_columns(kernels.columns), columns(shape.output_channels) {
     // Pixels that a panel of weights meets once it is in the cache.
     constexpr int kFewestPixels = 64;
     // Below this a hand-over to other threads costs more than it saves.
-    constexpr double kMinTaskOperations = 200e3;
-    const int columns = shape.output_channels;
-    const int panels = (columns + kernels.columns - 1) / kernels.columns;
+    constexpr double kMinTaskOperations = 100e3;
     const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
                               shape.y.filter * shape.x.filter;
     // Four tasks a thread even out threads that are late.
     const double wanted =
         threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);
-    const int rows = std::max(shape.y.output, 1);
-    const double row_operations = operations / rows / std::max(shape.batches, 1);
+    const int height = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
+    const double row_operations = operations / height / batches;
     const double fewest =
-        std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(rows));
+        std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(height));
     panel_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
-                            std::max(static_cast<int>(fewest), 1), rows);
+                            std::max(static_cast<int>(fewest), 1), height);
     // Windows at the sides wait for their sums unless many rows have them computed together.
-    const double blocks =
-        static_cast<double>(rows) / panel_rows * shape.batches / std::max(wanted, 1.0);
-    block_rows = panel_rows * std::clamp(static_cast<int>(std::min(blocks, 1e6)), 1,
-                                         std::max(EdgeRows(shape, kernels.rows) / panel_rows, 1));
-    row_blocks = (shape.y.output + block_rows - 1) / block_rows;
-    const double row_tasks = std::max(1.0, static_cast<double>(row_blocks) * shape.batches);
-    const int parts =
-        static_cast<int>(std::clamp(wanted / row_tasks, 1.0, static_cast<double>(panels)));
-    block_columns = (panels + parts - 1) / parts * kernels.columns;
-    column_blocks = (columns + block_columns - 1) / block_columns;
-    tasks = shape.batches * row_blocks * column_blocks;
+    const double more = static_cast<double>(height) / panel_rows * batches / std::max(wanted, 1.0);
+    const int block_rows =
+        panel_rows * std::clamp(static_cast<int>(std::min(more, 1e6)), 1,
+                                std::max(EdgeRows(shape, kernels.rows) / panel_rows, 1));
+    // As many for each thread.
+    int64_t blocks = (height - 1) / block_rows + 1;
+    while (blocks > 1 && blocks < height && blocks * batches % threads != 0) ++blocks;
+    rows = EvenCut(shape.y.output, 1, blocks, 1);
+    const double row_tasks = static_cast<double>(rows.parts()) * batches;
+    const int all_panels = (columns - 1) / panel_columns + 1;
+    const double parts = std::clamp(wanted / row_tasks, 1.0, static_cast<double>(all_panels));
+    panels = EvenCut(all_panels, 1, static_cast<int64_t>(parts), 1);
+    tasks = static_cast<int>(shape.batches * rows.parts() * panels.parts());
+  }
+
+  int Column(int64_t panel) const {
+    return static_cast<int>(std::min<int64_t>(panel * panel_columns, columns));
   }
 };
 
@@ -263,16 +267,15 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        tensors.epilogue};
   const RowsPlan plan(shape, cpu.gemm_f32, threads);
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
-    const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
-    const int first_row = block % plan.row_blocks * plan.block_rows;
-    const int first_column = column_block * plan.block_columns;
+    const auto column_block = task % plan.panels.parts(), block = task / plan.panels.parts();
+    const auto batch = block / plan.rows.parts(), row_block = block % plan.rows.parts();
     char* const own =
         scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
-    const int batch = block / plan.row_blocks;
-    const int last_row = std::min(first_row + plan.block_rows, shape.y.output);
-    const int last_column = std::min(first_column + plan.block_columns, shape.output_channels);
-    RowsTask(job, batch, own, places.patches)
-        .Run(first_row, last_row, first_column, last_column, plan.panel_rows);
+    RowsTask(job, static_cast<int>(batch), own, places.patches)
+        .Run(static_cast<int>(plan.rows.Begin(row_block)),
+             static_cast<int>(plan.rows.End(row_block)),
+             plan.Column(plan.panels.Begin(column_block)),
+             plan.Column(plan.panels.End(column_block)), plan.panel_rows);
   });
   return kTfLiteOk;
 }

@@ -130,41 +130,23 @@ const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const Wi
 
 // How the product is cut: into blocks of patches where each worker can well read all weights, else
 // into blocks of columns.
-struct Cut {
-  int64_t block_rows = 0, row_blocks = 1;
-  int block_columns = 0, column_blocks = 1;
-
-  // `row_bytes` is what a patch adds to what a block reads.
-  Cut(const MatrixShape& matrix, int64_t row_bytes, int threads) {
-    // Of the second-level cache.
-    constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
-    // Below this a hand-over to other threads costs more than it saves.
-    constexpr double kMinTaskOperations = 200e3;
-    const int64_t most = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMostPatches);
-    const int64_t panels = CeilDiv(matrix.columns, kTileColumns);
-    const double operations =
-        static_cast<double>(matrix.rows) * matrix.columns * matrix.depth / kMinTaskOperations;
-    // Four tasks a thread even out threads that are late.
-    const int64_t wanted =
-        threads <= 1
-            ? 1
-            : std::max<int64_t>(1, static_cast<int64_t>(std::min(4.0 * threads, operations)));
-    row_blocks = CeilDiv(matrix.rows, most);
-    if (row_blocks < wanted && int64_t{matrix.depth} * matrix.columns <= kSharedWeights) {
-      row_blocks = std::min(wanted, CeilDiv(matrix.rows, kTileRows));
-    }
-    block_rows = CeilDiv(CeilDiv(matrix.rows, row_blocks), kTileRows) * kTileRows;
-    row_blocks = CeilDiv(matrix.rows, block_rows);
-    const int64_t parts = std::clamp<int64_t>(CeilDiv(wanted, row_blocks), 1, panels);
-    block_columns = static_cast<int>(CeilDiv(panels, parts)) * kTileColumns;
-    column_blocks = static_cast<int>(CeilDiv(matrix.columns, block_columns));
-  }
-};
-
-Cut CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
-  const int64_t pixels = int64_t{shape.y.filter} * shape.x.stride;
-  const auto bytes = static_cast<int64_t>(kernels.requantized_bytes());
-  return Cut(MatrixOf(shape), pixels * shape.input_channels * bytes, threads);
+GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
+  // Of the second-level cache.
+  constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
+  const MatrixShape matrix = MatrixOf(shape);
+  // What a patch adds to what a block reads.
+  const int64_t row_bytes = int64_t{shape.y.filter} * shape.x.stride * shape.input_channels *
+                            static_cast<int64_t>(kernels.requantized_bytes());
+  const int64_t most = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMostPatches);
+  return CutForThreads(
+      {.rows = matrix.rows,
+       .columns = matrix.columns,
+       .depth = matrix.depth,
+       .tile_rows = kTileRows,
+       .panel_columns = kTileColumns,
+       .block_rows = most,
+       .weights_are_large = int64_t{matrix.depth} * matrix.columns > kSharedWeights},
+      threads);
 }
 
 // Finds the patches of output pixels [first, first + count).
@@ -238,7 +220,8 @@ struct RowsScratch {
   RowsScratch(const ConvShape& shape, const WindowImage& window, const GemmS8Kernels& kernels,
               int threads)
       : image(BiasBytes(shape)), workers(image + AlignedBytes(window.bytes)) {
-    const int64_t rows = std::min<int64_t>(CutOf(shape, kernels, threads).block_rows, kMostPatches);
+    const int64_t rows =
+        std::min<int64_t>(CutOf(shape, kernels, threads).block_rows(), kMostPatches);
     made = window.BlockBytes(kernels, rows);
     worker_bytes = made + AlignedBytes(static_cast<size_t>(rows) * kSumColumns);
     total = workers + worker_bytes * static_cast<size_t>(threads);
@@ -358,17 +341,14 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                                    static_cast<int8_t>(zero_point), scratch.data() + places.image),
                        tensors.addend,
                        Data<int8_t>(tensors.output)};
-  const Cut cut = CutOf(shape, cpu.gemm_s8, threads);
-  ParallelFor(
-      context, static_cast<int>(cut.row_blocks * cut.column_blocks), [&](int task, int worker) {
-        const int64_t first = task / cut.column_blocks * cut.block_rows;
-        const int64_t last = std::min(matrix.rows, first + cut.block_rows);
-        const int first_column = task % cut.column_blocks * cut.block_columns;
-        const int columns = std::min(cut.block_columns, matrix.columns - first_column);
-        char* const own =
-            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
-        job.RunBlock(first, last, first_column, columns, own, own + places.made);
-      });
+  const GemmPlan plan = CutOf(shape, cpu.gemm_s8, threads);
+  ParallelFor(context, plan.tasks, [&](int task, int worker) {
+    const GemmPlan::Cut cut = plan.TaskCut(task);
+    char* const own =
+        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+    job.RunBlock(cut.first_row, cut.last_row, cut.first_column, cut.last_column - cut.first_column,
+                 own, own + places.made);
+  });
   return kTfLiteOk;
 }
 

@@ -247,8 +247,9 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const int64_t row_values = DepthwiseRowValues(shape);
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   const int64_t height = shape.y.output;
+  // The smallest portions may be of fewer rows than are computed together, to end at the same time.
   ForEachOutputRun(
-      context, shape, DepthwiseRows::kMostLines, [&](int64_t row, int64_t end, int worker) {
+      context, shape, DepthwiseRows::kMostLines / 2, [&](int64_t row, int64_t end, int worker) {
         for (int64_t last; row < end; row = last) {
           const int64_t batch = row / height;
           last = std::min(end, (batch + 1) * height);

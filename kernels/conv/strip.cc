@@ -157,14 +157,14 @@ class Strips {
       room += At(n).SharedBytes();
     }
     // Ranges of rows: the fewer there are, the fewer rows are made for two of them.
-    constexpr int kFewestRows = 8;
-    const int rows = Last().rows(), batches = Last().batches();
-    const int parts = threads <= 1 ? 1
-                                   : std::clamp((2 * threads + batches - 1) / batches, 1,
-                                                std::max(1, rows / kFewestRows));
-    ParallelFor(context, batches * parts, [&](int task, int worker) {
-      const int64_t part = task % parts;
-      MakeRows(task / parts, part * rows / parts, (part + 1) * rows / parts, own.worker(worker));
+    constexpr int64_t kFewestRows = 8;
+    const int64_t batches = Last().batches(), shares = (threads - 1) / batches + 1;
+    const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kFewestRows),
+                      threads > 1 && Last().rows() >= 2 * kFewestRows * shares ? 2 : 1);
+    ParallelFor(context, static_cast<int>(batches * cut.parts()), [&](int task, int worker) {
+      const int64_t part = task % cut.parts();
+      MakeRows(static_cast<int>(task / cut.parts()), cut.Begin(part), cut.End(part),
+               own.worker(worker));
     });
     return kTfLiteOk;
   }

@@ -128,7 +128,7 @@ struct Places {
                     cpu.gemm_bf16.columns, row_bytes, threads);
     const auto padded = static_cast<size_t>(Bf16PaddedColumns(cpu, shape.columns));
     size_t rows_bytes = 0;
-    return MultiplySizes(static_cast<size_t>(plan.block_rows), row_bytes, &rows_bytes) &&
+    return MultiplySizes(static_cast<size_t>(plan.block_rows()), row_bytes, &rows_bytes) &&
            ScratchForWorkers(rows_bytes, 1, &block_bytes, &rows_bytes) &&
            MultiplySizes(rows_bytes, 2 * static_cast<size_t>(threads), &rows_bytes) &&
            MultiplySizes(padded * sizeof(float), static_cast<size_t>(shape.groups), &bias_bytes) &&

@@ -281,65 +281,129 @@ void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
   }
 }
 
+GemmPlan GemmPlan::Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
+                      const EvenCut& panel_cut) {
+  GemmPlan plan;
+  if (rows == 0 || columns == 0) return plan;
+  plan.rows = rows;
+  plan.columns = columns;
+  plan.panel_columns = panel_columns;
+  plan.row_cut = row_cut;
+  plan.panel_cut = panel_cut;
+  plan.column_tasks = static_cast<int>(panel_cut.parts());
+  plan.tasks = static_cast<int>(row_cut.parts() * plan.column_tasks);
+  return plan;
+}
+
 GemmPlan::Cut GemmPlan::TaskCut(int task) const {
-  const int64_t row_task = task / column_tasks;
-  const int column_task = task % column_tasks;
-  return {row_task * block_rows, std::min(rows, (row_task + 1) * block_rows),
-          column_task * block_columns,
-          static_cast<int>(std::min<int64_t>(columns, (int64_t{column_task} + 1) * block_columns))};
+  // Which is all that small products have, where divisions would count.
+  if (tasks == 1) return {0, rows, 0, columns};
+  const int row_task = task / column_tasks, column_task = task % column_tasks;
+  const auto column = [&](int number) {
+    return static_cast<int>(std::min<int64_t>(columns, panel_cut.Begin(number) * panel_columns));
+  };
+  return {row_cut.Begin(row_task), row_cut.End(row_task), column(column_task),
+          column(column_task + 1)};
+}
+
+namespace {
+
+// The rows of a block. It is read once per panel of weights, so it should stay in the first-level
+// cache; but weights that do not stay in the second level should meet many rows each time they are
+// read.
+class BlockRows {
+ public:
+  BlockRows(int columns, int tile_rows, size_t row_bytes) : tile_rows_(tile_rows) {
+    // Long rows of outputs that share cache lines should stay there, too, from panel to panel.
+    const bool shares = columns > 128 && columns % 16 != 0;
+    const size_t out_bytes = shares ? static_cast<size_t>(columns) * sizeof(float) : 0;
+    bytes_ = std::max<size_t>(row_bytes + out_bytes, 1);
+  }
+  int64_t ForFewWeights() const { return Fitting(24 * 1024, 192); }
+  int64_t ForLargeWeights() const { return std::max(ForFewWeights(), Fitting(384 * 1024, 96)); }
+
+ private:
+  int64_t Fitting(size_t bytes, int64_t most) const {
+    const auto tiles = static_cast<int64_t>(bytes / bytes_) / tile_rows_;
+    return std::clamp<int64_t>(tiles, 1, most / tile_rows_) * tile_rows_;
+  }
+
+  int tile_rows_;
+  size_t bytes_;
+};
+
+// Below this a hand-over to other threads costs more than it saves.
+constexpr double kMinTaskOperations = 100e3;
+
+// How many times `operations` such a task takes.
+int64_t LeastOf(double operations) {
+  return static_cast<int64_t>(kMinTaskOperations / std::max(operations, 1.0)) + 1;
+}
+
+// Task numbers are ints, and nobody gains from millions of tasks.
+constexpr int64_t kMaxRowTasks = 1 << 20;
+
+// All rows in blocks of one size: a small last one would read all weights for little.
+EvenCut CutRows(const GemmCut& cut) {
+  return {cut.rows, cut.tile_rows, 1, std::min(CeilDiv(cut.rows, cut.block_rows), kMaxRowTasks)};
+}
+
+// In shares for so many threads, or fewer.
+EvenCut ShareRows(const GemmCut& cut, int64_t threads) {
+  // Of a block, so that what reading weights takes counts for little.
+  const int64_t fewest = std::max<int64_t>(
+      2 * cut.tile_rows, LeastOf(static_cast<double>(cut.columns) * std::max(cut.depth, 1)));
+  const int64_t shares = std::clamp<int64_t>(cut.rows / fewest, 1, threads);
+  if (shares == 1) return CutRows(cut);
+  const EvenCut halving = EvenCut::Halving(cut.rows, cut.tile_rows, shares, fewest);
+  if (halving.Most() <= cut.block_rows) return halving;
+  constexpr int64_t kFewestBlocks = 4;
+  const int64_t blocks = CeilDiv(CeilDiv(cut.rows, shares), cut.block_rows);
+  return {cut.rows, cut.tile_rows, shares,
+          std::clamp(blocks, kFewestBlocks, kMaxRowTasks / shares)};
+}
+
+}  // namespace
+
+GemmPlan CutForThreads(const GemmCut& cut, int threads) {
+  const int64_t panels = CeilDiv(cut.columns, cut.panel_columns);
+  // A few rows take as long as a tile.
+  const double operations = static_cast<double>(cut.columns) * std::max(cut.depth, 1) *
+                            static_cast<double>(std::max<int64_t>(cut.rows, cut.tile_rows));
+  const auto useful = static_cast<int64_t>(std::min(operations / kMinTaskOperations, 1e6));
+  // Four tasks a thread even out threads that are late.
+  const int64_t wanted = threads <= 1 ? 1 : std::clamp<int64_t>(useful, 1, int64_t{threads} * 4);
+  const int64_t sharing = std::min<int64_t>(wanted, std::max(threads, 1));
+  const bool own_columns = cut.weights_are_large && panels >= wanted;
+  const EvenCut rows = own_columns || sharing == 1 ? CutRows(cut) : ShareRows(cut, sharing);
+  const int64_t row_tasks = rows.parts();
+  EvenCut columns(panels, 1, 1, 1);
+  if (row_tasks == 1 && sharing > 1) {
+    // Too few rows (one picture, a fully connected layer): share the columns instead.
+    columns = EvenCut::Halving(
+        panels, 1, sharing,
+        LeastOf(operations / static_cast<double>(cut.columns) * cut.panel_columns));
+  } else if (row_tasks < (own_columns ? wanted : sharing)) {
+    int64_t tasks = std::min(panels, CeilDiv(wanted, row_tasks));
+    while (tasks < panels && row_tasks * tasks % threads != 0) ++tasks;
+    columns = EvenCut(panels, 1, tasks, 1);
+  }
+  return GemmPlan::Of(cut.rows, cut.columns, cut.panel_columns, rows, columns);
 }
 
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads) {
-  // A block of rows is read once per panel of weights, so it should stay in the first-level cache;
-  // but weights that do not stay in the second level should meet many rows each time they are read.
-  constexpr size_t kBlockBytes = 24 * 1024, kLargeBlockBytes = 384 * 1024;
   constexpr double kLargeWeights = 128 * 1024;
-  constexpr int64_t kMaxBlockRows = 192, kMaxLargeBlockRows = 96;
-  constexpr int64_t kMaxRowTasks = 1 << 20;
-  // Below this a hand-over to other threads costs more than it saves.
-  constexpr double kMinTaskOperations = 200e3;
-  GemmPlan plan;
-  plan.rows = rows;
-  plan.columns = columns;
-  if (rows == 0 || columns == 0) return plan;
-
-  const auto fitting = [&](size_t bytes, int64_t most) {
-    // Long rows of outputs that share cache lines should stay there, too, from panel to panel.
-    const bool shares = columns > 128 && columns % 16 != 0;
-    const size_t out_bytes = shares ? static_cast<size_t>(columns) * sizeof(float) : 0;
-    const auto tiles =
-        static_cast<int64_t>(bytes / std::max<size_t>(row_bytes + out_bytes, 1)) / tile_rows;
-    return std::clamp<int64_t>(tiles, 1, most / tile_rows) * tile_rows;
-  };
-  int64_t block_rows = fitting(kBlockBytes, kMaxBlockRows);
-  const int64_t row_tiles = CeilDiv(rows, tile_rows);
-  const int64_t panels = CeilDiv(columns, tile_columns);
-  const double operations = static_cast<double>(rows) * columns * std::max(depth, 1);
-  const int64_t useful = static_cast<int64_t>(operations / kMinTaskOperations);
-  // Four tasks a thread even out threads that are late.
-  const int64_t wanted = threads <= 1 ? 1 : std::min<int64_t>(int64_t{threads} * 4, useful);
-  if (static_cast<double>(depth) * columns > kLargeWeights && panels >= wanted) {
-    block_rows = std::max(block_rows, fitting(kLargeBlockBytes, kMaxLargeBlockRows));
-    // Blocks of one size: a small last one would read all weights for little.
-    const int64_t blocks = CeilDiv(rows, block_rows);
-    block_rows = std::min(block_rows, CeilDiv(CeilDiv(rows, blocks), tile_rows) * tile_rows);
-  } else if (CeilDiv(rows, block_rows) < wanted) {
-    block_rows =
-        std::max<int64_t>(1, std::min(row_tiles / wanted, block_rows / tile_rows)) * tile_rows;
-  }
-  // Task numbers are ints, and nobody gains from millions of tasks.
-  block_rows = std::max(block_rows, CeilDiv(CeilDiv(rows, kMaxRowTasks), tile_rows) * tile_rows);
-  plan.block_rows = std::min(block_rows, rows);
-  plan.row_tasks = CeilDiv(rows, plan.block_rows);
-  // Too few rows (one picture, a fully connected layer): share the columns, too.
-  const int64_t column_tasks =
-      plan.row_tasks >= wanted ? 1 : std::min(panels, CeilDiv(wanted, plan.row_tasks));
-  const int64_t block_panels = CeilDiv(panels, column_tasks);
-  plan.block_columns = static_cast<int>(std::min<int64_t>(block_panels * tile_columns, INT32_MAX));
-  plan.column_tasks = static_cast<int>(CeilDiv(panels, block_panels));
-  plan.tasks = static_cast<int>(plan.row_tasks * plan.column_tasks);
-  return plan;
+  const bool is_large = static_cast<double>(depth) * columns > kLargeWeights;
+  const BlockRows block(columns, tile_rows, row_bytes);
+  return CutForThreads({.rows = rows,
+                        .columns = columns,
+                        .depth = depth,
+                        .tile_rows = tile_rows,
+                        .panel_columns = tile_columns,
+                        .block_rows = is_large ? block.ForLargeWeights() : block.ForFewWeights(),
+                        .weights_are_large = is_large},
+                       threads);
 }
 
 }  // namespace deputy

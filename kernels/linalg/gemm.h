@@ -15,6 +15,7 @@
 
 #include "core/kernel_api/packed_constant.h"
 #include "core/kernel_api/scratch.h"
+#include "kernels/common/even_cut.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
@@ -105,14 +106,12 @@ extern template class PackedWeights<int8_t>;
 
 // ---- The cut ----------------------------------------------------------------------------------
 
-// How a product of `rows` x `columns` is cut into tasks.
+// How a product of `rows` x `columns` is cut into tasks: blocks of rows, and of whole panels.
 struct GemmPlan {
   int64_t rows = 0;
-  int columns = 0;
-  int64_t block_rows = 0;  // rows of a task
-  int block_columns = 0;   // columns of a task, whole panels
-  int64_t row_tasks = 0;
-  int column_tasks = 0;
+  int columns = 0, panel_columns = 1;
+  EvenCut row_cut, panel_cut;
+  int column_tasks = 0;  // of each block of rows
   int tasks = 0;
 
   struct Cut {
@@ -120,7 +119,23 @@ struct GemmPlan {
     int first_column, last_column;
   };
   Cut TaskCut(int task) const;
+  // The most rows of a task.
+  int64_t block_rows() const { return row_cut.Most(); }
+
+  static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
+                     const EvenCut& panel_cut);
 };
+
+// A product that is to be cut: `block_rows` is what a task may have of rows, a multiple of
+// `tile_rows`. Each thread reads its own part of weights that are large, and all of others.
+struct GemmCut {
+  int64_t rows;
+  int columns, depth;
+  int tile_rows, panel_columns;
+  int64_t block_rows;
+  bool weights_are_large;
+};
+GemmPlan CutForThreads(const GemmCut& cut, int threads);
 
 // `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
@@ -169,8 +184,7 @@ struct GemmF32 {
 
 // get_rows(first, count) returns a RowBlock<float>. Called once per task.
 template <typename GetRows>
-void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
-  const GemmPlan::Cut cut = plan.TaskCut(task);
+void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows) {
   const int panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
@@ -193,6 +207,11 @@ void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& ge
     job.cpu->gemm_f32.tile(tile);
     column += tile.columns;
   }
+}
+
+template <typename GetRows>
+void RunGemmF32(const GemmF32& job, const GemmPlan& plan, int task, GetRows&& get_rows) {
+  RunGemmF32(job, plan.TaskCut(task), get_rows);
 }
 
 struct GemmSums {

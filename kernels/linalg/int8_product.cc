@@ -18,7 +18,7 @@ bool Int8Product::LayOut(int threads, Layout* out, size_t* out_bytes) const {
   out->plan =
       PlanGemm(rows, columns, depth, kernels.rows, kernels.columns, out->row_bytes, threads);
   size_t rows_bytes, bias_bytes;
-  if (!MultiplySizes(static_cast<size_t>(out->plan.block_rows), out->row_bytes, &rows_bytes) ||
+  if (!MultiplySizes(static_cast<size_t>(out->plan.block_rows()), out->row_bytes, &rows_bytes) ||
       !ScratchForWorkers(rows_bytes, threads, &out->block_bytes, &rows_bytes) ||
       !MultiplySizes(padded_columns * sizeof(int32_t), static_cast<size_t>(groups), &bias_bytes) ||
       !ScratchForWorkers(bias_bytes, 1, &out->bias_bytes, &bias_bytes)) {

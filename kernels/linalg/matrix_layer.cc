@@ -69,7 +69,7 @@ struct FloatLayout {
                     row_bytes, threads);
     const auto padded_columns = static_cast<size_t>(shape.columns) + kMaxTileColumns;
     size_t rows_bytes = 0;
-    return MultiplySizes(filled ? static_cast<size_t>(plan.block_rows) : 0, row_bytes,
+    return MultiplySizes(filled ? static_cast<size_t>(plan.block_rows()) : 0, row_bytes,
                          &rows_bytes) &&
            ScratchForWorkers(rows_bytes, threads, &block_bytes, &rows_bytes) &&
            MultiplySizes(padded_columns * sizeof(float), static_cast<size_t>(shape.groups),

@@ -175,8 +175,8 @@ TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCu
 }
 
 void RowProduct::Multiply(int group, const float* rows, int count, float* out) const {
-  const GemmPlan whole = {count, columns, count, columns, 1, 1, 1};
-  RunGemmF32(Job(group, out), whole, 0, [&](int64_t, int) -> RowBlock<float> {
+  const GemmPlan::Cut whole = {0, count, 0, columns};
+  RunGemmF32(Job(group, out), whole, [&](int64_t, int) -> RowBlock<float> {
     return {rows, static_cast<size_t>(depth)};
   });
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The noted process is the one that runs, in forked children and theirs, too.
+#include "core/base/process_id.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace deputy::process_id_test {
+namespace {
+
+// In a forked child, and in a child of that until there are `depth` of them.
+bool HoldsInChildren(int depth) {
+  if (ProcessId() != getpid() || ProcessId() != getpid()) return false;
+  if (depth == 0) return true;
+  const pid_t child = fork();
+  if (child == 0) _exit(HoldsInChildren(depth - 1) ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+         ProcessId() == getpid();
+}
+
+TEST(ProcessId, is_that_of_the_process_itself) { EXPECT_EQ(ProcessId(), getpid()); }
+
+TEST(ProcessId, is_another_one_in_a_forked_child) {
+  for (int round = 0; round < 10; ++round) ASSERT_TRUE(HoldsInChildren(3));
+}
+
+}  // namespace
+}  // namespace deputy::process_id_test
