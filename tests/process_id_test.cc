@@ -12,7 +12,8 @@ namespace {
 
 // In a forked child, and in a child of that until there are `depth` of them.
 bool HoldsInChildren(int depth) {
-  if (ProcessId() != getpid() || ProcessId() != getpid()) return false;
+  const pid_t first = ProcessId();
+  if (first != getpid() || first != ProcessId()) return false;
   if (depth == 0) return true;
   const pid_t child = fork();
   if (child == 0) _exit(HoldsInChildren(depth - 1) ? 0 : 1);
