@@ -12,13 +12,13 @@ constexpr auto kRelu = schema::ActivationFunctionType::RELU;
 constexpr auto kRelu6 = schema::ActivationFunctionType::RELU6;
 constexpr auto kReluN1 = schema::ActivationFunctionType::RELU_N1_TO_1;
 
-struct Row {
+struct ArithmeticRow {
   Shape a, b;
   schema::ActivationFunctionType activation = kNone;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const ArithmeticRow kArithmeticRows[] = {
     {{1}, {1}},
     {{}, {}},
     {{7}, {7}, kRelu},
@@ -77,7 +77,8 @@ int AddDivisors(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
   return builder->AddConstant<int32_t>(type, shape, words, "b");
 }
 
-OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Row& row) {
+OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type,
+                const ArithmeticRow& row) {
   ModelBuilder builder;
   const bool constant = code == kTfLiteBuiltinDiv && type != kTfLiteFloat32;
   const int a = builder.AddTensor(type, row.a, "a", Scale(type, 0.05f, 3));
@@ -133,7 +134,7 @@ const NodeRow kNodeRows[] = {
 
 std::vector<OpCase> ArithmeticCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const ArithmeticRow& row : kArithmeticRows) {
     for (TfLiteType type :
          {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16, kTfLiteInt32, kTfLiteInt64}) {
       cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", type, row));
@@ -148,7 +149,7 @@ std::vector<OpCase> ArithmeticCases() {
     cases.push_back(MakeDivisionByZero<int8_t>(kTfLiteInt8, known));
     cases.push_back(MakeDivisionByZero<int32_t>(kTfLiteInt32, known));
   }
-  const Row bad = {{2}, {2}, kNone, "expected type"};
+  const ArithmeticRow bad = {{2}, {2}, kNone, "expected type"};
   cases.push_back(MakeCase(kTfLiteBuiltinAdd, "ADD", kTfLiteBool, bad));
   cases.push_back(MakeCase(kTfLiteBuiltinSub, "SUB", kTfLiteFloat16, bad));
   cases.push_back(MakeCase(kTfLiteBuiltinMul, "MUL", kTfLiteBool, bad));

@@ -8,14 +8,14 @@
 namespace deputy {
 namespace {
 
-struct Operator {
+struct BinaryOperator {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
   bool picky;  // takes only some integers on its right
 };
 
-const Operator kOperators[] = {
+const BinaryOperator kOperators[] = {
     {kTfLiteBuiltinMaximum,
      "MAXIMUM",
      {kTfLiteFloat32, kTfLiteFloat16, kTfLiteBFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16,
@@ -80,12 +80,12 @@ std::vector<NodeRow> PlainRows() {
   return rows;
 }
 
-struct Row {
+struct BinaryRow {
   Shape a, b;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const BinaryRow kBinaryRows[] = {
     {{}, {}},
     {{7}, {7}},
     {{2, 3, 4}, {4}},
@@ -121,7 +121,7 @@ int AddRight(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
   }
 }
 
-OpCase MakeCase(const Operator& op, TfLiteType type, const Row& row) {
+OpCase MakeCase(const BinaryOperator& op, TfLiteType type, const BinaryRow& row) {
   ModelBuilder builder;
   const bool scaled = type == kTfLiteInt8 && !op.picky;
   const TensorExtras extras = scaled ? PerTensor(0.05f, 3) : TensorExtras();
@@ -137,7 +137,7 @@ OpCase MakeCase(const Operator& op, TfLiteType type, const Row& row) {
 }
 
 // A number on the right that the operator refuses when it meets it.
-OpCase MakeRefused(const Operator& op, int32_t number, Known known, const char* refusal) {
+OpCase MakeRefused(const BinaryOperator& op, int32_t number, Known known, const char* refusal) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   const int a = graph.Add(builder.AddTensor(kTfLiteInt32, {3}, "a"));
@@ -158,9 +158,9 @@ OpCase MakeRefused(const Operator& op, int32_t number, Known known, const char* 
 
 std::vector<OpCase> BinaryCases() {
   std::vector<OpCase> cases;
-  for (const Operator& op : kOperators) {
+  for (const BinaryOperator& op : kOperators) {
     for (TfLiteType type : op.types) {
-      for (const Row& row : kRows) cases.push_back(MakeCase(op, type, row));
+      for (const BinaryRow& row : kBinaryRows) cases.push_back(MakeCase(op, type, row));
     }
     cases.push_back(MakeCase(op, kTfLiteBool, {{2}, {2}, "expected type"}));
     const bool is_power = op.code == kTfLiteBuiltinPow;

@@ -38,6 +38,9 @@ struct OpCase {
 
 using Shape = std::vector<int32_t>;
 
+constexpr auto kSame = schema::Padding::SAME;
+constexpr auto kValid = schema::Padding::VALID;
+
 // The cases of one family, in the order of its rows.
 std::vector<OpCase> ActivationCases();
 std::vector<OpCase> ArithmeticCases();

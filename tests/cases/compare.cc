@@ -12,13 +12,13 @@ const std::vector<TfLiteType> kStrict = {kTfLiteFloat32, kTfLiteFloat16, kTfLite
                                          kTfLiteInt8,    kTfLiteUInt8,   kTfLiteInt16,
                                          kTfLiteInt32,   kTfLiteInt64};
 
-struct Operator {
+struct CompareOperator {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
 };
 
-const Operator kPairs[] = {
+const CompareOperator kPairs[] = {
     {kTfLiteBuiltinEqual, "EQUAL", kOrdered},
     {kTfLiteBuiltinNotEqual, "NOT_EQUAL", kOrdered},
     {kTfLiteBuiltinLess, "LESS", kStrict},
@@ -30,12 +30,12 @@ const Operator kPairs[] = {
     {kTfLiteBuiltinLogicalOr, "LOGICAL_OR", {kTfLiteBool}},
 };
 
-struct Row {
+struct CompareRow {
   Shape a, b;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const CompareRow kCompareRows[] = {
     {{}, {}},
     {{67}, {67}},
     {{2, 3, 4}, {4}},
@@ -46,7 +46,7 @@ const Row kRows[] = {
     {{3}, {4}, "broadcasts"},
 };
 
-OpCase MakePair(const Operator& op, TfLiteType type, const Row& row) {
+OpCase MakePair(const CompareOperator& op, TfLiteType type, const CompareRow& row) {
   ModelBuilder builder;
   const bool scaled = type == kTfLiteInt8 || type == kTfLiteUInt8;
   const int a = builder.AddTensor(type, row.a, "a", scaled ? PerTensor(0.05f, 3) : TensorExtras());
@@ -109,12 +109,12 @@ OpCase MakeSelection(TfLiteType type, const Selection& row) {
 
 std::vector<OpCase> CompareCases() {
   std::vector<OpCase> cases;
-  for (const Operator& op : kPairs) {
+  for (const CompareOperator& op : kPairs) {
     for (TfLiteType type : op.types) {
-      for (const Row& row : kRows) cases.push_back(MakePair(op, type, row));
+      for (const CompareRow& row : kCompareRows) cases.push_back(MakePair(op, type, row));
     }
   }
-  for (const Operator& op : kPairs) {
+  for (const CompareOperator& op : kPairs) {
     if (op.code != kTfLiteBuiltinEqual) {
       cases.push_back(MakePair(op, kTfLiteUInt64, {{2}, {2}, "expected type"}));
     }

@@ -12,7 +12,7 @@ constexpr auto kUnpack = kTfLiteBuiltinUnpack;
 constexpr auto kSplit = kTfLiteBuiltinSplit;
 constexpr auto kSplitV = kTfLiteBuiltinSplitV;
 
-const MoveRow kRows[] = {
+const MoveRow kConcatRows[] = {
     {kConcat, "CONCATENATION", {{2, 3}, {2, 5}, {2, 1}}, {}, {1}},
     {kConcat, "CONCATENATION", {{2, 3}, {4, 3}}, {}, {-2}},
     {kConcat, "CONCATENATION", {{2, 3}, {0, 3}}, {}, {0}},
@@ -46,8 +46,8 @@ const MoveRow kRows[] = {
     {kSplitV, "SPLIT_V", {{4, 6}}, {Vector({-1, -1}), Scalar(1)}, {0, 2}, "at most one -1", 2},
 };
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddConcatOperator(ModelBuilder* builder, const MoveRow& row,
+                       const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   auto& fbb = builder->fbb();
   const int axis = row.options[0], count = row.options.size() > 1 ? row.options[1] : 0;
   switch (row.code) {
@@ -68,13 +68,15 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherConcatTypes[] = {
     {kConcat, {kTfLiteBFloat16, kTfLiteInt4}},
     {kUnpack, {kTfLiteBFloat16}},
 };
 
 }  // namespace
 
-std::vector<OpCase> ConcatCases() { return MoveCases(kRows, AddOperator, kFurtherTypes); }
+std::vector<OpCase> ConcatCases() {
+  return MoveCases(kConcatRows, AddConcatOperator, kFurtherConcatTypes);
+}
 
 }  // namespace deputy

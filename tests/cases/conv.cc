@@ -7,10 +7,7 @@
 namespace deputy {
 namespace {
 
-constexpr auto kSame = schema::Padding::SAME;
-constexpr auto kValid = schema::Padding::VALID;
-
-struct Row {
+struct ConvRow {
   Shape input;   // [batch, height, width, channels]
   Shape filter;  // CONV_2D [out, height, width, in]; DEPTHWISE [1, height, width, out]
   schema::Padding padding = kSame;
@@ -20,7 +17,7 @@ struct Row {
   const char* refusal = "";
 };
 
-const Row kConvRows[] = {
+const ConvRow kConvRows[] = {
     {{1, 1, 1, 1}, {1, 1, 1, 1}},
     {{1, 5, 5, 3}, {8, 3, 3, 3}},
     {{1, 5, 5, 3}, {8, 3, 3, 3}, kValid},
@@ -68,7 +65,7 @@ const Row kConvRows[] = {
     {{4, 4, 2}, {3, 3, 3, 2}, kSame, 1, 1, 1, 1, {}, "expected 4 dimensions, found 3"},
 };
 
-const Row kDepthwiseRows[] = {
+const ConvRow kDepthwiseRows[] = {
     {{1, 1, 1, 1}, {1, 1, 1, 1}},
     {{1, 5, 5, 3}, {1, 3, 3, 3}},
     {{1, 5, 6, 8}, {1, 3, 3, 8}, kValid},
@@ -116,7 +113,7 @@ const Row kDepthwiseRows[] = {
     {{1, 4, 4, 0}, {1, 3, 3, 0}, kSame, 1, 1, 1, 1, {}, "expected dimension 3"},
 };
 
-OpCase MakeCase(bool depthwise, CaseForm form, const Row& row) {
+OpCase MakeCase(bool depthwise, CaseForm form, const ConvRow& row) {
   ModelBuilder builder;
   const int channel_axis = depthwise ? 3 : 0;
   const int channels = row.filter[static_cast<size_t>(channel_axis)];
@@ -150,7 +147,7 @@ OpCase MakeCase(bool depthwise, CaseForm form, const Row& row) {
 
 std::vector<OpCase> ConvCases() {
   std::vector<OpCase> cases;
-  const auto add = [&](bool depthwise, const Row& row) {
+  const auto add = [&](bool depthwise, const ConvRow& row) {
     for (CaseForm form : kAllForms) {
       // A scale per channel needs channels.
       const int channels = row.filter[depthwise ? 3 : 0];
@@ -165,8 +162,8 @@ std::vector<OpCase> ConvCases() {
       cases.push_back(std::move(one));
     }
   };
-  for (const Row& row : kConvRows) add(false, row);
-  for (const Row& row : kDepthwiseRows) add(true, row);
+  for (const ConvRow& row : kConvRows) add(false, row);
+  for (const ConvRow& row : kDepthwiseRows) add(true, row);
   return cases;
 }
 

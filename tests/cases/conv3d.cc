@@ -9,7 +9,7 @@ namespace {
 
 using Options = std::vector<int32_t>;
 
-constexpr int32_t kSame = 0, kValid = 1;
+constexpr int32_t kConv3dSame = 0, kConv3dValid = 1;
 constexpr TfLiteType kFloat = kTfLiteFloat32;
 
 NodeRow Conv(const Shape& input, const Shape& filter, const Options& options,
@@ -39,28 +39,31 @@ NodeRow Transpose(const std::vector<double>& shape, const Shape& filter, const S
           Rule::kSum};
 }
 
-const Options kPlain = {kValid, 1, 1, 1, 1, 1, 1};
+const Options kPlain = {kConv3dValid, 1, 1, 1, 1, 1, 1};
 
-const NodeRow kRows[] = {
+const NodeRow kConv3dRows[] = {
     Conv({2, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, kPlain),
-    Conv({1, 5, 6, 7, 2}, {3, 2, 1, 2, 4}, {kSame, 2, 1, 3, 1, 2, 1}),
+    Conv({1, 5, 6, 7, 2}, {3, 2, 1, 2, 4}, {kConv3dSame, 2, 1, 3, 1, 2, 1}),
     Conv({1, 2, 2, 2, 2}, {4, 4, 4, 2, 1}, kPlain, "expected an input of 4 or more"),
-    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kSame, 0, 1, 1, 1, 1, 1}, "depth: expected filter"),
-    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kSame, 1, 1, -1, 1, 1, 1}, "width: expected filter"),
-    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kSame, 1, 1, 1, 1, 0, 1}, "height: expected filter"),
+    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kConv3dSame, 0, 1, 1, 1, 1, 1},
+         "depth: expected filter"),
+    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kConv3dSame, 1, 1, -1, 1, 1, 1},
+         "width: expected filter"),
+    Conv({1, 3, 4, 5, 3}, {2, 2, 3, 3, 7}, {kConv3dSame, 1, 1, 1, 1, 0, 1},
+         "height: expected filter"),
     Conv({1, 3, 4, 5, 3}, {2, 2, 3, 2, 7}, kPlain, "expected dimension 3 to be 3, found 2"),
     Conv({1, 3, 0, 5, 3}, {2, 2, 3, 3, 7}, kPlain, "expected dimension 2 to be 1 or more"),
     Conv({3, 4, 5, 3}, {2, 2, 3, 3, 7}, kPlain, "expected 5 dimensions, found 4"),
     Transpose({2, 4, 5, 6, 3}, {2, 2, 3, 3, 5}, {2, 3, 4, 4, 5}, kPlain),
-    Transpose({1, 5, 7, 6, 3}, {3, 1, 2, 3, 2}, {1, 3, 7, 2, 2}, {kSame, 2, 1, 3, 1, 1, 1}),
-    Transpose({1, 5, 7, 6, 3}, {2, 2, 2, 3, 2}, {1, 3, 5, 4, 2}, {kValid, 1, 1, 1, 2, 2, 2}),
+    Transpose({1, 5, 7, 6, 3}, {3, 1, 2, 3, 2}, {1, 3, 7, 2, 2}, {kConv3dSame, 2, 1, 3, 1, 1, 1}),
+    Transpose({1, 5, 7, 6, 3}, {2, 2, 2, 3, 2}, {1, 3, 5, 4, 2}, {kConv3dValid, 1, 1, 1, 2, 2, 2}),
     Transpose({1, 4, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 5, 5}, kPlain, "dimension 3 to be 4"),
     Transpose({2, 4, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, kPlain, "expected 1 batches"),
     Transpose({1, 4, 5, 6, 2}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, kPlain, "and 3 channels"),
     Transpose({1, -4, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, kPlain, "would be -4"),
     Transpose({1, INT32_MAX, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, kPlain, "dimension 1"),
     Transpose({1, 4, 5, 6}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, kPlain, "expected 5 elements"),
-    Transpose({1, 4, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, {kSame, 0, 1, 1, 1, 1, 1},
+    Transpose({1, 4, 5, 6, 3}, {2, 2, 3, 3, 5}, {1, 3, 4, 4, 5}, {kConv3dSame, 0, 1, 1, 1, 1, 1},
               "depth: expected filter"),
 };
 
@@ -75,6 +78,6 @@ void AddConv(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_
 
 }  // namespace
 
-std::vector<OpCase> Conv3dCases() { return NodeCases(kRows, AddConv); }
+std::vector<OpCase> Conv3dCases() { return NodeCases(kConv3dRows, AddConv); }
 
 }  // namespace deputy

@@ -7,10 +7,7 @@
 namespace deputy {
 namespace {
 
-constexpr auto kSame = schema::Padding::SAME;
-constexpr auto kValid = schema::Padding::VALID;
-
-struct Row {
+struct ConvTransposeRow {
   Shape input;    // [batch, height, width, channels]
   Shape weights;  // [out, height, width, in]
   Shape output;   // a shape tensor of four
@@ -23,7 +20,7 @@ struct Row {
 
 constexpr auto kNone = schema::ActivationFunctionType::NONE;
 
-const Row kRows[] = {
+const ConvTransposeRow kConvTransposeRows[] = {
     {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1},
     {{1, 3, 4, 5}, {7, 3, 3, 5}, {1, 6, 8, 7}},
     {{2, 3, 4, 5}, {7, 3, 3, 5}, {2, 5, 8, 7}, 2, 2, kSame, false},
@@ -53,7 +50,7 @@ const Row kRows[] = {
     {{1, 3, 4, 5}, {7, 3, 3, 5}, {1, 6, 8, 7}, 0, 2, kSame, true, kNone, "strides: expected 1"},
 };
 
-OpCase MakeCase(CaseForm form, Known known, const Row& row) {
+OpCase MakeCase(CaseForm form, Known known, const ConvTransposeRow& row) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   const int channels = row.weights[0];
@@ -80,7 +77,7 @@ OpCase MakeCase(CaseForm form, Known known, const Row& row) {
 
 std::vector<OpCase> ConvTransposeCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const ConvTransposeRow& row : kConvTransposeRows) {
     for (CaseForm form : kAllForms) {
       cases.push_back(MakeCase(form, Known::kBefore, row));
       cases.push_back(MakeCase(form, Known::kAtRunTime, row));

@@ -11,7 +11,7 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct CustomRow {
   Shape input;    // [batch, height, width, channels]
   Shape weights;  // [out, height, width, in]
   TfLitePadding padding = kTfLitePaddingSame;
@@ -20,7 +20,7 @@ struct Row {
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const CustomRow kCustomRows[] = {
     {{1, 1, 1, 1}, {1, 1, 1, 1}},
     {{1, 5, 6, 16}, {1, 2, 2, 16}},
     {{2, 3, 4, 7}, {9, 3, 3, 7}, kTfLitePaddingValid, 2, 3},
@@ -35,7 +35,7 @@ const Row kRows[] = {
     {{3, 4, 7}, {9, 3, 3, 7}, kTfLitePaddingSame, 2, 2, 12, "expected 4 dimensions"},
 };
 
-OpCase MakeCase(const Row& row) {
+OpCase MakeCase(const CustomRow& row) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, row.input, "input");
   const int weights = AddRandomConstant(&builder, kTfLiteFloat32, row.weights, 1);
@@ -125,7 +125,7 @@ OpCase MakePostProcess(const PostProcess& row) {
 
 std::vector<OpCase> CustomCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) cases.push_back(MakeCase(row));
+  for (const CustomRow& row : kCustomRows) cases.push_back(MakeCase(row));
   for (const PostProcess& row : kPostProcesses) cases.push_back(MakePostProcess(row));
   return cases;
 }

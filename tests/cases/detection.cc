@@ -40,7 +40,7 @@ NodeRow SoftSuppress(double most, double overlap, double sigma, const char* refu
   return row;
 }
 
-const NodeRow kRows[] = {
+const NodeRow kDetectionRows[] = {
     Suppress(Boxes(4), {0.5, 0.75, 1, 0.5}, 3, 0.125),
     Suppress(Boxes(4), {0.5, 0.0625, 1, 0.5}, 9, 0.75),
     Suppress(Boxes(1), {1}, 0, 0.5),
@@ -55,6 +55,6 @@ const NodeRow kRows[] = {
 
 }  // namespace
 
-std::vector<OpCase> DetectionCases() { return NodeCases(kRows); }
+std::vector<OpCase> DetectionCases() { return NodeCases(kDetectionRows); }
 
 }  // namespace deputy

@@ -13,7 +13,7 @@ constexpr auto kGather = kTfLiteBuiltinGather;
 constexpr auto kGatherNd = kTfLiteBuiltinGatherNd;
 constexpr auto kLookup = kTfLiteBuiltinEmbeddingLookup;
 
-const MoveRow kRows[] = {
+const MoveRow kGatherRows[] = {
     {kGather, "GATHER", {{4, 3}}, {Vector({2, 0, 0})}, {0, 0}},
     {kGather, "GATHER", {{4, 3}}, {{{2, 2}, {2, 0, 1, 1}}}, {-1, 0}},
     {kGather, "GATHER", {{2, 3, 4}}, {{{2, 2}, {2, 0, 1, 1}}}, {1, 1}},
@@ -106,8 +106,8 @@ void AddLookupSparse(ModelBuilder* builder, const NodeRow& row, const std::vecto
                      builder->fbb(), static_cast<schema::CombinerType>(row.options[0])));
 }
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddGatherOperator(ModelBuilder* builder, const MoveRow& row,
+                       const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   if (row.code == kGather) {
     builder->AddOp(row.code, inputs, outputs,
                    schema::CreateGatherOptions(builder->fbb(), row.options[0], row.options[1]));
@@ -116,7 +116,7 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherGatherTypes[] = {
     {kGather, {kTfLiteBFloat16, kTfLiteInt4}},
     {kGatherNd, {kTfLiteBFloat16}},
     {kLookup,
@@ -127,7 +127,7 @@ const MoveTypes kFurtherTypes[] = {
 }  // namespace
 
 std::vector<OpCase> GatherCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
+  std::vector<OpCase> cases = MoveCases(kGatherRows, AddGatherOperator, kFurtherGatherTypes);
   for (OpCase& one : NodeCases(kScatterRows)) cases.push_back(std::move(one));
   for (OpCase& one : NodeCases(kLookupSparseRows, AddLookupSparse)) cases.push_back(std::move(one));
   return cases;

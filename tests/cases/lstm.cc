@@ -12,7 +12,7 @@ constexpr auto kTanh = schema::ActivationFunctionType::TANH;
 
 enum Op { kStep, kSequence, kBoth };
 
-struct Row {
+struct LstmRow {
   Op op;
   int batches, steps, inputs, cells;
   int outputs = 0;  // 0: no projection
@@ -21,7 +21,7 @@ struct Row {
   int auxiliary = 0;
 };
 
-const Row kRows[] = {
+const LstmRow kLstmRows[] = {
     {kStep, 1, 1, 1, 1},
     {kStep, 3, 1, 33, 20},
     {kStep, 2, 1, 17, 31, 9, false, true, true},
@@ -43,7 +43,7 @@ constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", 
 
 class LstmMaker {
  public:
-  LstmMaker(Form form, const Row& row) : form_(form), row_(row) {}
+  LstmMaker(Form form, const LstmRow& row) : form_(form), row_(row) {}
 
   OpCase Make();
 
@@ -64,7 +64,7 @@ class LstmMaker {
   }
 
   Form form_;
-  Row row_;
+  LstmRow row_;
   ModelBuilder m_;
   uint32_t seed_ = 1;
 };
@@ -345,7 +345,7 @@ OpCase MakeRefusal(const Refusal& row) {
 
 std::vector<OpCase> LstmCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const LstmRow& row : kLstmRows) {
     for (Form form : {kFloat, kHybrid, kAsymmetric}) {
       cases.push_back(LstmMaker(form, row).Make());
     }

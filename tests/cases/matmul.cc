@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct MatmulRow {
   Shape input;
   Shape weights;  // [units, depth]
   bool bias = true;
@@ -20,7 +20,7 @@ struct Row {
 
 constexpr auto kNoActivation = schema::ActivationFunctionType::NONE;
 
-const Row kRows[] = {
+const MatmulRow kMatmulRows[] = {
     {{1, 1}, {1, 1}},
     {{1, 7}, {5, 7}},
     {{1, 64}, {10, 64}},
@@ -43,7 +43,7 @@ const Row kRows[] = {
     {{2, 4}, {3, 4}, true, true, false, schema::ActivationFunctionType::TANH, "fused activation"},
 };
 
-OpCase MakeCase(CaseForm form, bool weights_zero_point, const Row& row) {
+OpCase MakeCase(CaseForm form, bool weights_zero_point, const MatmulRow& row) {
   ModelBuilder builder;
   const int units = row.weights[0];
   FormTensors t = TensorsOf(form, units, 0, static_cast<size_t>(row.weights[1]));
@@ -252,7 +252,7 @@ OpCase MakeBatchCase(const BatchTypes& types, const BatchRow& row, bool asymmetr
 
 std::vector<OpCase> MatmulCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const MatmulRow& row : kMatmulRows) {
     for (CaseForm form : kAllForms) {
       // A scale per unit needs units.
       const bool several =

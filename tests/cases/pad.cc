@@ -10,7 +10,7 @@ constexpr auto kPad = kTfLiteBuiltinPad;
 constexpr auto kPadV2 = kTfLiteBuiltinPadv2;
 constexpr auto kMirror = kTfLiteBuiltinMirrorPad;
 
-const MoveRow kRows[] = {
+const MoveRow kPadRows[] = {
     {kPad, "PAD", {{2, 3}}, {Pairs({1, 0, 2, 3})}, {}},
     {kPad, "PAD", {{1, 4, 5, 3}}, {Pairs({0, 0, 1, 1, 2, 0, 0, 0})}, {}},
     {kPad, "PAD", {{0, 3}}, {Pairs({1, 1, 0, 1})}, {}},
@@ -35,8 +35,8 @@ const MoveRow kRows[] = {
     {kMirror, "MIRROR_PAD", {{4, 5}}, {Pairs({5, 0, 0, 0})}, {1}, "expected 0 to 4 in dimension 0"},
 };
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddPadOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
+                    const std::vector<int32_t>& outputs) {
   if (row.code == kMirror) {
     const auto mode =
         row.options[0] == 1 ? schema::MirrorPadMode::SYMMETRIC : schema::MirrorPadMode::REFLECT;
@@ -59,7 +59,7 @@ OpCase ValueCase(const Shape& value, const char* refusal) {
   return {"PADV2 FLOAT32 value " + Text(value), Rule::kEqual, builder.Finish(), refusal};
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherPadTypes[] = {
     {kPad, {kTfLiteBFloat16}},
     {kPadV2, {kTfLiteBFloat16}},
     {kMirror, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteUInt64, kTfLiteUInt16}},
@@ -68,7 +68,7 @@ const MoveTypes kFurtherTypes[] = {
 }  // namespace
 
 std::vector<OpCase> PadCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
+  std::vector<OpCase> cases = MoveCases(kPadRows, AddPadOperator, kFurtherPadTypes);
   cases.push_back(ValueCase({1}, ""));
   cases.push_back(ValueCase({}, ""));
   cases.push_back(ValueCase({2}, "expected 1 elements, found 2"));

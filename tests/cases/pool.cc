@@ -6,11 +6,9 @@
 namespace deputy {
 namespace {
 
-constexpr auto kSame = schema::Padding::SAME;
-constexpr auto kValid = schema::Padding::VALID;
 constexpr auto kNone = schema::ActivationFunctionType::NONE;
 
-struct Row {
+struct PoolRow {
   Shape input;
   int filter_y, filter_x;
   int stride_y = 1, stride_x = 1;
@@ -19,7 +17,7 @@ struct Row {
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const PoolRow kPoolRows[] = {
     {{1, 1, 1, 1}, 1, 1},
     {{1, 4, 4, 3}, 2, 2, 2, 2},
     {{1, 5, 7, 3}, 2, 3, 2, 2, kValid},
@@ -37,7 +35,7 @@ const Row kRows[] = {
     {{3, 3, 2}, 2, 2, 1, 1, kSame, kNone, "expected 4 dimensions, found 3"},
 };
 
-OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Row& row) {
+OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const PoolRow& row) {
   ModelBuilder builder;
   const int zero_point = type == kTfLiteInt8 ? -4 : type == kTfLiteUInt8 ? 120 : 0;
   const TensorExtras extras =
@@ -59,7 +57,7 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type, c
 
 std::vector<OpCase> PoolCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const PoolRow& row : kPoolRows) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16}) {
       cases.push_back(MakeCase(kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", type, row));
       cases.push_back(MakeCase(kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", type, row));

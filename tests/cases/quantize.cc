@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct QuantizeRow {
   TfLiteBuiltinOperator code;
   TfLiteType from, to;
   Shape shape;
@@ -15,7 +15,7 @@ struct Row {
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const QuantizeRow kQuantizeRows[] = {
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {1}},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {}},
     {kTfLiteBuiltinQuantize, kTfLiteFloat32, kTfLiteInt8, {0, 3}},
@@ -143,7 +143,7 @@ const char* NameOf(TfLiteBuiltinOperator code) {
   }
 }
 
-OpCase MakeCase(const Row& row) {
+OpCase MakeCase(const QuantizeRow& row) {
   ModelBuilder builder;
   const auto extras = [&](TfLiteType type, float scale, int zero_point) {
     if (type == kTfLiteInt16 || type == kTfLiteInt32) return PerTensor(scale, 0);
@@ -188,7 +188,7 @@ OpCase MakeDensify(bool sparse) {
 
 std::vector<OpCase> QuantizeCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) cases.push_back(MakeCase(row));
+  for (const QuantizeRow& row : kQuantizeRows) cases.push_back(MakeCase(row));
   cases.push_back(MakeDensify(true));
   cases.push_back(MakeDensify(false));
   for (OpCase& one : NodeCases(kBitcastRows)) cases.push_back(std::move(one));

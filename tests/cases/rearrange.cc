@@ -16,7 +16,7 @@ constexpr auto kToDepth = kTfLiteBuiltinSpaceToDepth;
 constexpr auto kBatchToSpace = kTfLiteBuiltinBatchToSpaceNd;
 constexpr auto kSpaceToBatch = kTfLiteBuiltinSpaceToBatchNd;
 
-const MoveRow kRows[] = {
+const MoveRow kRearrangeRows[] = {
     {kTranspose, "TRANSPOSE", {{2, 3, 4}}, {Vector({2, 0, 1})}, {}},
     {kTranspose, "TRANSPOSE", {{37, 19}}, {Vector({1, 0})}, {}},
     {kTranspose, "TRANSPOSE", {{2, 0, 4}}, {Vector({2, 0, 1})}, {}},
@@ -138,8 +138,8 @@ void AddSequence(ModelBuilder* builder, const NodeRow& row, const std::vector<in
       schema::CreateReverseSequenceOptions(builder->fbb(), row.options[0], row.options[1]));
 }
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddRearrangeOperator(ModelBuilder* builder, const MoveRow& row,
+                          const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   if (row.code == kToSpace) {
     builder->AddOp(row.code, inputs, outputs,
                    schema::CreateDepthToSpaceOptions(builder->fbb(), row.options[0]));
@@ -151,7 +151,7 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherRearrangeTypes[] = {
     {kTranspose, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteInt4, kTfLiteUInt4}},
     {kTile, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt64, kTfLiteUInt16}},
     {kBroadcast, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteUInt16}},
@@ -163,7 +163,8 @@ const MoveTypes kFurtherTypes[] = {
 }  // namespace
 
 std::vector<OpCase> RearrangeCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
+  std::vector<OpCase> cases =
+      MoveCases(kRearrangeRows, AddRearrangeOperator, kFurtherRearrangeTypes);
   for (OpCase& one : NodeCases(kSequenceRows, AddSequence)) cases.push_back(std::move(one));
   return cases;
 }

@@ -26,14 +26,14 @@ const Reducer kReducers[] = {
     {kTfLiteBuiltinReduceAll, "REDUCE_ALL", kBool},
 };
 
-struct Row {
+struct ReduceRow {
   Shape shape;
   std::vector<int32_t> axes;
   bool keep_dims = false;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const ReduceRow kReduceRows[] = {
     {{7}, {0}},
     {{}, {}},
     {{3, 5}, {0}},
@@ -55,7 +55,7 @@ TensorExtras Scale(TfLiteType type) {
   return {};
 }
 
-OpCase MakeCase(const Reducer& reducer, TfLiteType type, Known known, const Row& row) {
+OpCase MakeCase(const Reducer& reducer, TfLiteType type, Known known, const ReduceRow& row) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   const int input = graph.Add(builder.AddTensor(type, row.shape, "input", Scale(type)));
@@ -112,7 +112,7 @@ std::vector<OpCase> ReduceCases() {
   std::vector<OpCase> cases;
   for (const Reducer& reducer : kReducers) {
     for (TfLiteType type : reducer.types) {
-      for (const Row& row : kRows) {
+      for (const ReduceRow& row : kReduceRows) {
         cases.push_back(MakeCase(reducer, type, Known::kBefore, row));
         cases.push_back(MakeCase(reducer, type, Known::kAtRunTime, row));
       }

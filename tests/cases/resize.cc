@@ -9,7 +9,7 @@ namespace {
 constexpr auto kBilinear = kTfLiteBuiltinResizeBilinear;
 constexpr auto kNearest = kTfLiteBuiltinResizeNearestNeighbor;
 
-const MoveRow kRows[] = {
+const MoveRow kResizeRows[] = {
     {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({5, 7})}, {0, 0}},
     {kBilinear, "RESIZE_BILINEAR", {{2, 3, 4, 17}}, {Vector({6, 8})}, {0, 1}},
     {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({2, 9})}, {1, 0}},
@@ -34,8 +34,8 @@ const MoveRow kRows[] = {
      "expected dimension 0 to be 2"},
 };
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddResizeOperator(ModelBuilder* builder, const MoveRow& row,
+                       const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   auto& fbb = builder->fbb();
   const bool align = row.options[0] != 0, half = row.options[1] != 0;
   if (row.code == kBilinear) {
@@ -47,7 +47,7 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherResizeTypes[] = {
     {kNearest, {kTfLiteBFloat16, kTfLiteUInt16}},
 };
 
@@ -55,7 +55,7 @@ const MoveTypes kFurtherTypes[] = {
 
 // Interpolating is arithmetic: the values are not merely moved.
 std::vector<OpCase> ResizeCases() {
-  std::vector<OpCase> cases = MoveCases(kRows, AddOperator, kFurtherTypes);
+  std::vector<OpCase> cases = MoveCases(kResizeRows, AddResizeOperator, kFurtherResizeTypes);
   for (OpCase& op_case : cases) {
     if (op_case.name.starts_with("RESIZE_BILINEAR")) op_case.rule = Rule::kSum;
   }

@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct ResourceRow {
   TfLiteType type;
   Shape shape;
   Shape read_shape;                      // empty: not known before it has run
@@ -23,7 +23,7 @@ int AddHandle(ModelBuilder* builder, const char* name) {
   return handle;
 }
 
-OpCase MakeCase(const Row& row) {
+OpCase MakeCase(const ResourceRow& row) {
   ModelBuilder builder;
   const TfLiteType read_type = row.read_type == kTfLiteNoType ? row.type : row.read_type;
   const int x = builder.AddTensor(row.type, row.shape, "x");
@@ -89,12 +89,12 @@ std::vector<OpCase> ResourceCases() {
       cases.push_back(MakeCase({type, shape, {}}));
     }
   }
-  const Row refused[] = {
+  const ResourceRow refused[] = {
       {kTfLiteFloat32, {2}, {2}, "w", kTfLiteNoType, "no value was assigned to variable 1"},
       {kTfLiteFloat32, {2}, {3}, "v", kTfLiteNoType, "expected the 8 bytes of variable 0"},
       {kTfLiteFloat32, {2}, {2}, "v", kTfLiteInt32, "expected the type of variable 0, FLOAT32"},
   };
-  for (const Row& row : refused) cases.push_back(MakeCase(row));
+  for (const ResourceRow& row : refused) cases.push_back(MakeCase(row));
   cases.push_back(MakeTable(Fill::kOnce, {5}));
   cases.push_back(MakeTable(Fill::kTwice, {1}));
   cases.push_back(MakeTable(Fill::kOnce, {0}));

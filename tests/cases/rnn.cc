@@ -38,14 +38,14 @@ int AddState(ModelBuilder* m, TfLiteType type, const Shape& shape, TensorExtras 
 
 enum Op { kStep, kSequence, kBoth };
 
-struct Row {
+struct RnnRow {
   Op op;
   int batches, steps, inputs, units;
   bool time_major = true, merge = false;
   int auxiliary = 0;
 };
 
-const Row kRows[] = {
+const RnnRow kRnnRows[] = {
     {kStep, 1, 1, 1, 1},
     {kStep, 3, 1, 33, 20},
     {kSequence, 1, 5, 64, 48},
@@ -59,7 +59,7 @@ const Row kRows[] = {
 
 class RnnMaker {
  public:
-  RnnMaker(Form form, const Row& row) : form_(form), row_(row) {}
+  RnnMaker(Form form, const RnnRow& row) : form_(form), row_(row) {}
   OpCase Make();
 
  private:
@@ -68,7 +68,7 @@ class RnnMaker {
   void AddNode(std::vector<int32_t> places);
 
   Form form_;
-  Row row_;
+  RnnRow row_;
   ModelBuilder m_;
   uint32_t seed_ = 1;
   std::vector<int32_t> inputs_, outputs_;
@@ -193,7 +193,7 @@ std::vector<OpCase> RnnCases() {
   for (Form form : {kFloat, kHybrid, kAsymmetric, kInteger}) {
     for (const SvdfRow& row : kSvdfRows) cases.push_back(MakeSvdf(form, row));
     if (form == kInteger) continue;
-    for (const Row& row : kRows) cases.push_back(RnnMaker(form, row).Make());
+    for (const RnnRow& row : kRnnRows) cases.push_back(RnnMaker(form, row).Make());
   }
   return cases;
 }

@@ -6,13 +6,13 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct SearchRow {
   Shape shape;
   int32_t number;  // axis or k
   const char* refusal = "";
 };
 
-const Row kArgRows[] = {
+const SearchRow kArgRows[] = {
     {{7}, 0},
     {{3, 70}, 0},
     {{3, 70}, -1},
@@ -23,7 +23,7 @@ const Row kArgRows[] = {
     {{}, 0, "expected 1 dimension or more"},
 };
 
-const Row kTopRows[] = {
+const SearchRow kTopRows[] = {
     {{7}, 7},
     {{3, 70}, 5},
     {{2, 3, 4}, 1},
@@ -35,7 +35,7 @@ const Row kTopRows[] = {
     {{}, 1, "expected 1 dimension or more"},
 };
 
-OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row,
+OpCase MakeArg(bool max, TfLiteType type, Known known, const SearchRow& row,
                TfLiteType found = kTfLiteInt64) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
@@ -59,7 +59,7 @@ OpCase MakeArg(bool max, TfLiteType type, Known known, const Row& row,
           Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
-OpCase MakeTop(TfLiteType type, Known known, const Row& row) {
+OpCase MakeTop(TfLiteType type, Known known, const SearchRow& row) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   const int input = graph.Add(builder.AddTensor(type, row.shape, "input"));
@@ -132,7 +132,7 @@ void AddBucketize(ModelBuilder* builder, const NodeRow& row, const std::vector<i
 std::vector<OpCase> SearchCases() {
   std::vector<OpCase> cases;
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt32, kTfLiteBool}) {
-    for (const Row& row : kArgRows) {
+    for (const SearchRow& row : kArgRows) {
       for (Known known : {Known::kBefore, Known::kAtRunTime}) {
         cases.push_back(MakeArg(true, type, known, row));
         cases.push_back(MakeArg(false, type, known, row));
@@ -147,7 +147,7 @@ std::vector<OpCase> SearchCases() {
     }
   }
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt16, kTfLiteInt64}) {
-    for (const Row& row : kTopRows) {
+    for (const SearchRow& row : kTopRows) {
       cases.push_back(MakeTop(type, Known::kBefore, row));
       cases.push_back(MakeTop(type, Known::kAtRunTime, row));
     }

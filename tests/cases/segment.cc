@@ -28,7 +28,7 @@ const NodeRow kSortedRows[] = {
     Sorted(kTfLiteInt8, {4, 3}, {0, 0, 1, 2}, "expected type FLOAT32 or INT32"),
 };
 
-struct Row {
+struct SegmentRow {
   TfLiteType type;
   Shape data;
   Shape ids_shape;
@@ -37,7 +37,7 @@ struct Row {
   const char* refusal = "";
 };
 
-const Row kUnsortedRows[] = {
+const SegmentRow kUnsortedRows[] = {
     {kTfLiteFloat32, {4, 70}, {4}, {2, 0, 2, 1}, 3},
     {kTfLiteInt32, {4, 3}, {4}, {2, -1, 2, INT32_MIN}, 5},
     {kTfLiteFloat32, {2, 3, 2}, {2, 3}, {0, 1, 0, 3, 3, -1}, 4},
@@ -50,7 +50,7 @@ const Row kUnsortedRows[] = {
     {kTfLiteInt8, {4}, {4}, {0, 1, 2, 0}, 3, "expected type FLOAT32 or INT32"},
 };
 
-NodeRow Unsorted(TfLiteBuiltinOperator code, const char* name, const Row& row) {
+NodeRow Unsorted(TfLiteBuiltinOperator code, const char* name, const SegmentRow& row) {
   return {code,
           name,
           {{row.type, row.data},
@@ -64,7 +64,7 @@ NodeRow Unsorted(TfLiteBuiltinOperator code, const char* name, const Row& row) {
 
 std::vector<OpCase> SegmentCases() {
   std::vector<NodeRow> rows(std::begin(kSortedRows), std::end(kSortedRows));
-  for (const Row& row : kUnsortedRows) {
+  for (const SegmentRow& row : kUnsortedRows) {
     rows.push_back(Unsorted(kTfLiteBuiltinUnsortedSegmentMax, "UNSORTED_SEGMENT_MAX", row));
     rows.push_back(Unsorted(kTfLiteBuiltinUnsortedSegmentMin, "UNSORTED_SEGMENT_MIN", row));
     rows.push_back(Unsorted(kTfLiteBuiltinUnsortedSegmentProd, "UNSORTED_SEGMENT_PROD", row));

@@ -8,13 +8,13 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct ShapeRow {
   Shape from;
   Shape to;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const ShapeRow kShapeRows[] = {
     {{6}, {2, 3}},
     {{2, 3}, {-1}},
     {{2, 3, 4}, {4, -1, 2}},
@@ -29,7 +29,7 @@ const Row kRows[] = {
     {{2, 3}, {2147483647, 2147483647, 2147483647}, "overflow"},
 };
 
-const MoveRow kOtherRows[] = {
+const MoveRow kOtherShapeRows[] = {
     {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {}},
     {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {-3}},
     {kTfLiteBuiltinSqueeze, "SQUEEZE", {{2, 1, 3, 1}}, {}, {0}, "expected dimension 0 to be 1"},
@@ -45,8 +45,8 @@ const MoveRow kOtherRows[] = {
      "expected 1 elements"},
 };
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddShapeOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
+                      const std::vector<int32_t>& outputs) {
   if (row.code == kTfLiteBuiltinSqueeze) {
     const auto dims = builder->fbb().CreateVector(row.options);
     builder->AddOp(row.code, inputs, outputs, schema::CreateSqueezeOptions(builder->fbb(), dims));
@@ -55,7 +55,7 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Row& row) {
+OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const ShapeRow& row) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
   std::vector<int32_t> inputs = {graph.Add(builder.AddTensor(type, row.from, "input"))};
@@ -113,7 +113,7 @@ const NodeRow kBroadcastRows[] = {
     Broadcast(kTfLiteInt16, {2}, {2}, "expected type INT32 or INT64"),
 };
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherShapeTypes[] = {
     {kTfLiteBuiltinSqueeze, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteComplex128, kTfLiteInt4}},
     {kTfLiteBuiltinExpandDims, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64, kTfLiteInt2}},
     {kTfLiteBuiltinShape, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteComplex128, kTfLiteInt4}},
@@ -123,8 +123,8 @@ const MoveTypes kFurtherTypes[] = {
 }  // namespace
 
 std::vector<OpCase> ShapeCases() {
-  std::vector<OpCase> cases = MoveCases(kOtherRows, AddOperator, kFurtherTypes);
-  for (const Row& row : kRows) {
+  std::vector<OpCase> cases = MoveCases(kOtherShapeRows, AddShapeOperator, kFurtherShapeTypes);
+  for (const ShapeRow& row : kShapeRows) {
     for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
       cases.push_back(MakeCase(type, true, Known::kBefore, row));
       cases.push_back(MakeCase(type, false, Known::kBefore, row));

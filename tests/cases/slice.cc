@@ -10,7 +10,7 @@ constexpr auto kSlice = kTfLiteBuiltinSlice;
 constexpr auto kStrided = kTfLiteBuiltinStridedSlice;
 constexpr auto kUpdate = kTfLiteBuiltinDynamicUpdateSlice;
 
-const MoveRow kRows[] = {
+const MoveRow kSliceRows[] = {
     {kSlice, "SLICE", {{4, 5}}, {Vector({1, 2}), Vector({2, -1})}, {}},
     {kSlice, "SLICE", {{4, 5}}, {Vector({4, 2}), Vector({0, 3})}, {}},
     {kSlice,
@@ -85,8 +85,8 @@ const MoveRow kRows[] = {
      "expected dimension 0 to be 2"},
 };
 
-void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
-                 const std::vector<int32_t>& outputs) {
+void AddSliceOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<int32_t>& inputs,
+                      const std::vector<int32_t>& outputs) {
   const std::vector<int32_t>& masks = row.options;
   if (row.code == kStrided) {
     builder->AddOp(row.code, inputs, outputs,
@@ -97,7 +97,7 @@ void AddOperator(ModelBuilder* builder, const MoveRow& row, const std::vector<in
   }
 }
 
-const MoveTypes kFurtherTypes[] = {
+const MoveTypes kFurtherSliceTypes[] = {
     {kSlice, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt16, kTfLiteInt4}},
     {kStrided, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteFloat64}},
     {kUpdate, {kTfLiteBFloat16, kTfLiteComplex64, kTfLiteUInt64, kTfLiteInt4}},
@@ -105,6 +105,8 @@ const MoveTypes kFurtherTypes[] = {
 
 }  // namespace
 
-std::vector<OpCase> SliceCases() { return MoveCases(kRows, AddOperator, kFurtherTypes); }
+std::vector<OpCase> SliceCases() {
+  return MoveCases(kSliceRows, AddSliceOperator, kFurtherSliceTypes);
+}
 
 }  // namespace deputy

@@ -6,13 +6,13 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct SoftmaxRow {
   Shape shape;
   float beta = 1.0f;
   const char* refusal = "";
 };
 
-const Row kRows[] = {
+const SoftmaxRow kSoftmaxRows[] = {
     {{1}},       {{10}},   {{3, 7}, 0.5f}, {{2, 3, 4, 5}, 2.0f},
     {{1, 1001}}, {{0, 4}}, {{4, 0}},       {{}, 1.0f, "expected 1 dimension or more"},
 };
@@ -36,7 +36,7 @@ TensorExtras OutputScale(bool log, TfLiteType type) {
   }
 }
 
-OpCase MakeCase(bool log, TfLiteType type, const Row& row) {
+OpCase MakeCase(bool log, TfLiteType type, const SoftmaxRow& row) {
   ModelBuilder builder;
   const int input = builder.AddTensor(type, row.shape, "input", InputScale(type));
   const int output = builder.AddTensor(type, {1}, "output", OutputScale(log, type));
@@ -57,7 +57,7 @@ OpCase MakeCase(bool log, TfLiteType type, const Row& row) {
 
 std::vector<OpCase> SoftmaxCases() {
   std::vector<OpCase> cases;
-  for (const Row& row : kRows) {
+  for (const SoftmaxRow& row : kSoftmaxRows) {
     for (TfLiteType type :
          {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16}) {
       cases.push_back(MakeCase(false, type, row));

@@ -46,7 +46,7 @@ NodeRow Lookup(const std::vector<double>& at, const std::vector<double>& keys, c
           refusal};
 }
 
-const NodeRow kOtherRows[] = {
+const NodeRow kOtherTextRows[] = {
     Lookup({3, 7, -5, 3}, {-5, 3, 4, 9}, {4, 2}),
     Lookup({INT32_MIN, INT32_MAX, 0}, {INT32_MIN, 0, INT32_MAX}, {3}),
     Lookup({1, 2}, {9, 1, 5}, {3, 0}),
@@ -65,7 +65,7 @@ const NodeRow kOtherRows[] = {
 
 std::vector<OpCase> TextCases() {
   std::vector<OpCase> cases = NodeCases(kProjectRows, AddProject);
-  for (OpCase& one : NodeCases(kOtherRows)) cases.push_back(std::move(one));
+  for (OpCase& one : NodeCases(kOtherTextRows)) cases.push_back(std::move(one));
   return cases;
 }
 

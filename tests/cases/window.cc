@@ -6,14 +6,14 @@
 namespace deputy {
 namespace {
 
-struct Row {
+struct ReduceWindowRow {
   Shape shape;
   std::vector<double> window, strides, dilations;
   const char* refusal = "";
   int32_t function = 1;
 };
 
-const Row kReduceRows[] = {
+const ReduceWindowRow kReduceRows[] = {
     {{6, 70}, {3, 2}, {1, 2}, {2, 1}},
     {{6, 7}, {3, 2}, {1, 2}, {2, 1}, "", 2},
     {{6, 7}, {3, 2}, {1, 2}, {2, 1}, "", 3},
@@ -32,7 +32,7 @@ const Row kReduceRows[] = {
     {{}, {}, {}, {}, "expected 1 to 6 dimensions, found 0"},
 };
 
-NodeRow Reduce(TfLiteType type, const Row& row) {
+NodeRow Reduce(TfLiteType type, const ReduceWindowRow& row) {
   const auto vector = [](const std::vector<double>& values) {
     return NodeTensor{kTfLiteInt64, {static_cast<int32_t>(values.size())}, values};
   };
@@ -69,28 +69,34 @@ struct StablehloRow {
   bool options = true;
 };
 
-constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN;
+constexpr int64_t kMostInt64 = INT64_MAX, kLeastInt64 = INT64_MIN;
 const StablehloRow kStablehloRows[] = {
     {{6, 70}, {3, 2}, {1, 2}, {2, 1}, {2, 3}, {1, 2, 3, 0}},
     {{6, 7}, {3, 2}, {}, {}, {}, {}, "", kTfLiteBuiltinMaximum},
     {{6, 7}, {3, 2}, {}, {}, {}, {-1, 2, 0, -3}, "", kTfLiteBuiltinMinimum},
     {{2, 9}, {1, 4}, {}, {}, {1, 2}, {}, "", kTfLiteBuiltinStablehloMultiply},
     {{7}, {8}, {}, {}, {}, {}},
-    {{7}, {kMost}, {kMost}, {kMost}, {}, {}},
+    {{7}, {kMostInt64}, {kMostInt64}, {kMostInt64}, {}, {}},
     {{0, 3}, {1, 1}, {}, {}, {}, {}},
     {{0, 3}, {2, 1}, {}, {}, {}, {1, 1, 0, 0}},
-    {{0, 3}, {1, 1}, {}, {}, {kMost, kMost}, {}, "cannot be dilated by 9223372036854775807"},
+    {{0, 3},
+     {1, 1},
+     {},
+     {},
+     {kMostInt64, kMostInt64},
+     {},
+     "cannot be dilated by 9223372036854775807"},
     {{7}, {2}, {}, {}, {}, {-7, 0}, "expected a padding that leaves something"},
-    {{7}, {2}, {}, {}, {}, {kLeast, 3}, "expected a padding that leaves something"},
+    {{7}, {2}, {}, {}, {}, {kLeastInt64, 3}, "expected a padding that leaves something"},
     {{7, 7}, {2, 2}, {}, {}, {}, {-9, 0, -9, 0}, "expected a padding that leaves something"},
-    {{7}, {2}, {}, {}, {}, {kMost, 3}, "cannot be dilated by 1 and padded by"},
+    {{7}, {2}, {}, {}, {}, {kMostInt64, 3}, "cannot be dilated by 1 and padded by"},
     {{7}, {2}, {}, {}, {}, {INT32_MAX, 0}, "cannot be dilated by 1 and padded by 2147483647"},
     {{7}, {2}, {}, {}, {1 << 30}, {}, "cannot be dilated by 1073741824"},
     {{7}, {2}, {}, {}, {0}, {}, "cannot be dilated by 0"},
-    {{7}, {2}, {}, {}, {kLeast}, {}, "cannot be dilated by -9223372036854775808"},
+    {{7}, {2}, {}, {}, {kLeastInt64}, {}, "cannot be dilated by -9223372036854775808"},
     {{7}, {0}, {}, {}, {}, {}, "1 or more, found 0, 1 and 1 in dimension 0"},
     {{7}, {2}, {0}, {}, {}, {}, "1 or more, found 2, 0 and 1"},
-    {{7}, {2}, {}, {kLeast}, {}, {}, "1 or more, found 2, 1 and -9223372036854775808"},
+    {{7}, {2}, {}, {kLeastInt64}, {}, {}, "1 or more, found 2, 1 and -9223372036854775808"},
     {{7, 3}, {2}, {}, {}, {}, {}, "1 or more"},
     {{7}, {2}, {1, 1}, {}, {}, {}, "expected valid options"},
     {{7}, {2}, {}, {}, {}, {1}, "expected valid options"},
@@ -186,7 +192,7 @@ const NodeRow kDilateRows[] = {
 
 std::vector<OpCase> WindowCases() {
   std::vector<NodeRow> rows;
-  for (const Row& row : kReduceRows) {
+  for (const ReduceWindowRow& row : kReduceRows) {
     rows.push_back(Reduce(kTfLiteFloat32, row));
     rows.push_back(Reduce(kTfLiteInt8, row));
   }
