@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What clang says of each file of a build, without compiling it: a third of the time that takes.
+"""What clang says of each file of a build, without compiling it: half of the time that takes.
 
     check_clang.py BUILD_FOLDER [-j N]
 

@@ -143,8 +143,8 @@ function(deputy_add_test source)
   deputy_register_test(${name} ${name})
 endfunction()
 
-# deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Three
-# quarters of what compiling a test takes are templates of googletest and the standard library, which
+# deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Two
+# thirds of what compiling a test takes are templates of googletest and the standard library, which
 # others use as well: ten files are compiled at a time, each in a namespace of its own. For ctest and
 # for people each file is a program, a link to the one that has it (tests/test_main.cc).
 function(deputy_add_tests program)
