@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_spy.h"
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 #include <tuple>
@@ -10,11 +11,24 @@
 namespace deputy::gpu_cl {
 namespace {
 
+// A sub-buffer.
+struct Part {
+  cl_mem memory = nullptr, parent = nullptr;
+  cl_buffer_region region = {};
+
+  bool Overlaps(const Part& other) const {
+    return parent == other.parent && region.origin < other.region.origin + other.region.size &&
+           other.region.origin < region.origin + region.size;
+  }
+};
+
 struct State {
   std::mutex mutex;
   ClApi real;
   std::map<std::string, int64_t> calls;
   std::map<std::string, int64_t> objects;
+  std::vector<Part> parts;  // that are alive, the oldest one first
+  std::string early;        // what Unbalanced says of parts that went too early
   std::string failing;
   int64_t calls_until_failure = -1;
   cl_int code = CL_SUCCESS;
@@ -63,11 +77,38 @@ void After(const char* function, int events) {
   if (events != 0) state.objects["Event"] += events;
 }
 
+// NVIDIA's driver crashes where a part of a buffer is released before a younger one that overlaps
+// it.
+void BeforeRelease(cl_mem memory) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  const auto part = std::find_if(state.parts.begin(), state.parts.end(),
+                                 [&](const Part& one) { return one.memory == memory; });
+  if (part == state.parts.end()) return;
+  if (std::any_of(part + 1, state.parts.end(),
+                  [&](const Part& younger) { return younger.Overlaps(*part); })) {
+    state.early = "a sub-buffer was released before a younger one that overlaps it; ";
+  }
+  state.parts.erase(part);
+}
+
+void AfterCreation(cl_mem memory, cl_mem parent, const void* region) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  state.parts.push_back({memory, parent, *static_cast<const cl_buffer_region*>(region)});
+}
+
 // How many events the call made: a pointer to one that is not constant is for a new one.
 template <typename T>
 int MadeEvents(T argument) {
   if constexpr (std::is_same_v<T, cl_event*>) return argument == nullptr ? 0 : 1;
   return 0;
+}
+
+template <typename... A>
+constexpr bool IsSubBuffer() {
+  using Given = cl_mem(CL_API_CALL*)(A...);
+  return std::is_same_v<Given, decltype(ClApi::CreateSubBuffer)>;
 }
 
 template <auto kMember, const char* const* kName>
@@ -78,6 +119,9 @@ struct Hook<kMember, kName> {
   static R Call(A... arguments) {
     const cl_int code = Before(*kName);
     if constexpr (std::is_same_v<R, cl_int>) {
+      if constexpr (std::is_same_v<std::tuple<A...>, std::tuple<cl_mem>>) {
+        if (code == CL_SUCCESS && kMember == &ClApi::ReleaseMemObject) BeforeRelease(arguments...);
+      }
       const cl_int result = code != CL_SUCCESS ? code : (Spied().real.*kMember)(arguments...);
       if (result == CL_SUCCESS) After(*kName, (0 + ... + MadeEvents(arguments)));
       return result;
@@ -91,6 +135,10 @@ struct Hook<kMember, kName> {
       }
       R result = (Spied().real.*kMember)(arguments...);
       if (result != nullptr) After(*kName, (0 + ... + MadeEvents(arguments)));
+      if constexpr (IsSubBuffer<A...>()) {
+        const auto& given = std::tie(arguments...);
+        if (result != nullptr) AfterCreation(result, std::get<0>(given), std::get<3>(given));
+      }
       return result;
     }
   }
@@ -109,6 +157,8 @@ ClSpy::ClSpy(const ClApi& api) {
   state.real = api;
   state.calls.clear();
   state.objects.clear();
+  state.parts.clear();
+  state.early.clear();
   ClApi spy;
 #define DEPUTY_SPY_HOOK(name) \
   if (api.name != nullptr) spy.name = &Hook<&ClApi::name, &k##name>::Call;
@@ -149,7 +199,8 @@ std::string ClSpy::Unbalanced() const {
   for (const auto& [kind, count] : objects()) {
     if (count != 0) text += kind + ": " + std::to_string(count) + "; ";
   }
-  return text;
+  const std::lock_guard lock(Spied().mutex);
+  return text + Spied().early;
 }
 
 const LoadedCl& RealCl() {

@@ -37,7 +37,8 @@ class ClSpy {
   // by kind: Context, CommandQueue, MemObject, Program, Kernel, Event.
   std::map<std::string, int64_t> calls() const;
   std::map<std::string, int64_t> objects() const;
-  // "" or which objects are left.
+  // "" or which objects are left, and whether parts of a buffer went in an order that crashes a
+  // driver.
   std::string Unbalanced() const;
 
  private:
