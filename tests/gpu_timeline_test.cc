@@ -112,7 +112,7 @@ std::vector<Event> TakeAll(TfLiteDelegate* gpu) {
 class GpuEventsTest : public SpiedDeviceTest {};
 
 TEST_F(GpuEventsTest, every_command_has_an_event_in_its_order) {
-  const TestDelegate gpu(spy_->api(), {{"profiling", "true"}});
+  const TestDelegate gpu(spy_->api(), {{"profiling", "true"}, {"device_class", "cpu"}});
   ASSERT_NE(gpu.get(), nullptr) << gpu.error();
   TestInterpreter t(PictureModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();

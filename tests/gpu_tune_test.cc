@@ -438,7 +438,7 @@ int Idle(int, int, int, size_t, size_t, size_t, float, cl_mem, size_t, size_t, c
 
 TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   device_.profile.kind = DeviceKind::kDiscreteGpu;
-  device_.profile.vendor = "AMD";
+  device_.profile.name = device_.profile.vendor = "AMD";
   ExecutorOptions options = For(DeviceClass::kDesktop);
   options.optimize = true;
   options.clblast = std::make_shared<const ClblastApi>(ClblastApi{&Idle});
