@@ -74,10 +74,12 @@ std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
 // elements of type t at p in global memory, STORE(t, n, x, p) puts one there.
 std::string Prelude(const PlanOptions& options);
 
-// For processors, all in vectors: products as tiles of the output that stay in registers, windows
-// as rows of the output, the rest as loops. False, and nothing is added, where they do not fit the
-// operation. So it is of CLBlast, which must have been chosen.
+// All in vectors: products as tiles of the output that stay in registers, of a group of work-items
+// (for GPUs) or of each, windows as rows of the output, the rest as loops. False, and nothing is
+// added, where they do not fit the operation. So it is of CLBlast, which must have been chosen.
 bool EmitClblast(const compiler::MatMul& kind, StepWriter* steps);
+bool EmitGroupTiles(const compiler::Conv2d& kind, StepWriter* steps);
+bool EmitGroupTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps);

@@ -32,6 +32,7 @@ class RowWriter {
         out_(k_.shape(k_.operation().output())),
         width_(width),
         vector_("float" + Decimal(width)) {
+    if (!steps->options().ranges && out_[3] % width == 0) k_.AssumeAligned();
     k_.UseCommonEpilogue();
   }
 
@@ -199,7 +200,7 @@ class Taps {
       for (int wx = 0; wx < window_.width; ++wx) {
         const std::string column = wx == 0 ? "ix" : "ix + " + Decimal(wx) + " * " + dilation_x_;
         const std::string pixel =
-            LoadVector({"from" + Decimal(wy), in_.type},
+            LoadVector({"from" + Decimal(wy), in_.type, false, in_.aligned},
                        Decimal(wx) + " * tap" + Decimal(wy) + "_next", writer_.width());
         function("sum = fma(" + pixel + ", filter" + Decimal(wy * window_.width + wx) + ", sum);",
                  column);

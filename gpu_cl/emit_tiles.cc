@@ -134,7 +134,7 @@ class TileWriter {
       sharing_ = static_cast<size_t>(chosen->sharing);
       k_.RequireGroup({1, sharing_, 1});
     }
-    has_common_epilogue_ = k_.UseCommonEpilogue();
+    k_.UseCommonEpilogue();
   }
 
   KernelBuilder& kernel() { return k_; }
@@ -307,14 +307,7 @@ class TileWriter {
 
   // Whether the epilogue may stand there once for each vector of the tile.
   bool IsSimple() const {
-    constexpr size_t kFewNodes = 8;
-    const auto nodes = k_.operation().epilogue.nodes();
-    const auto is_curve = [](const compiler::ScalarNode& node) {
-      return node.op >= compiler::ScalarOp::kSqrt && node.op <= compiler::ScalarOp::kErf;
-    };
-    if (product_.packing && product_.columns % width_ != 0) return false;
-    return has_common_epilogue_ || (k_.StoresVectors() && nodes.size() <= kFewNodes &&
-                                    std::none_of(nodes.begin(), nodes.end(), is_curve));
+    return k_.StoresShortly() && (!product_.packing || product_.columns % width_ == 0);
   }
 
   void StoreSums(const std::string& row_stride) {
@@ -367,7 +360,6 @@ class TileWriter {
   const Tile tile_;
   const std::string vector_;
   const TfLiteType left_, right_;
-  bool has_common_epilogue_ = false;
   size_t sharing_ = 0;      // KernelChoice::sharing, where it can be
   bool in_shared_ = false;  // rows of the filter are those in local memory
   std::string rows_, columns_;
@@ -375,10 +367,6 @@ class TileWriter {
 
 bool IsConstant(const KernelBuilder& k, size_t input) {
   return !k.has_input(input) || k.value(k.operation().inputs[input]).constant();
-}
-
-ValueId BiasOf(const KernelBuilder& k) {
-  return k.has_input(2) ? k.operation().inputs[2] : compiler::kNoValue;
 }
 
 bool InputIsFloat(const KernelBuilder& k, size_t input) {
@@ -542,7 +530,7 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   product.group_stride = product.columns;
   product.row_stride = filter[0];
   product.packing = Packing{.filter = look.operation().inputs[1],
-                            .bias = BiasOf(look),
+                            .bias = look.bias(),
                             .groups = kind.groups,
                             .depth = product.depth,
                             .columns = product.columns,
@@ -592,7 +580,7 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   product.depth = depth;
   product.row_stride = columns;
   product.packing = Packing{.filter = look.operation().inputs[1],
-                            .bias = BiasOf(look),
+                            .bias = look.bias(),
                             .depth = depth,
                             .columns = columns,
                             .depth_stride = kind.transpose_b ? 1 : columns,

@@ -20,6 +20,11 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   const int units = static_cast<int>(std::max(profile.compute_units, 1u));
   // A unit of a GPU runs some hundred work-items at a time.
   options.items = (options.ranges ? 4 : 256) * units;
+  options.units = units;
+  // What the largest groups of tiles need.
+  constexpr size_t kGroupItems = 256, kGroupBytes = 20 << 10;
+  options.group_tiles = device_class == DeviceClass::kDesktop &&
+                        profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {
     options.vector_width = static_cast<int>(profile.float_width);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_cl/kernel_builder.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "gpu_cl/common_epilogue.h"
@@ -26,6 +27,7 @@ Buffer KernelBuilder::Declare(ValueId id, bool read_only) {
     if (known == id) return buffer;
   }
   Buffer buffer = {"p" + std::to_string(buffers_.size()), value(id).type};
+  buffer.aligned = aligned_;
   const std::string pointer = read_only ? ConstPointer(buffer.type)
                                         : std::string("global ") + StorageType(buffer.type) + "*";
   Parameter(pointer + " restrict " + buffer.name, ValueBuffer{id});
@@ -230,6 +232,16 @@ std::string KernelBuilder::CommonResult(const std::string& result, const std::st
 }
 
 bool KernelBuilder::StoresVectors() const { return HasVectorForm(operation_.epilogue); }
+
+bool KernelBuilder::StoresShortly() const {
+  constexpr size_t kFewNodes = 8;
+  const auto nodes = operation_.epilogue.nodes();
+  const auto is_curve = [](const compiler::ScalarNode& node) {
+    return node.op >= compiler::ScalarOp::kSqrt && node.op <= compiler::ScalarOp::kErf;
+  };
+  return uses_common_ || (StoresVectors() && nodes.size() <= kFewNodes &&
+                          std::none_of(nodes.begin(), nodes.end(), is_curve));
+}
 
 // An operand of the epilogue.
 std::string KernelBuilder::LoadAt(ValueId id, const std::string& index, int width,

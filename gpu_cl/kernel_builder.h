@@ -32,6 +32,9 @@ class KernelBuilder {
   bool has_input(size_t n) const {
     return n < operation_.inputs.size() && operation_.inputs[n] != compiler::kNoValue;
   }
+  compiler::ValueId bias() const {
+    return has_input(2) ? operation_.inputs[2] : compiler::kNoValue;
+  }
   Buffer Read(compiler::ValueId id) { return Declare(id, true); }
   // The value as texels: of float32 or float16, with a multiple of four elements.
   Buffer Texels(compiler::ValueId id);
@@ -83,8 +86,13 @@ class KernelBuilder {
   // Declares the parameters of the common epilogue (common_epilogue.h), with which StoreResult then
   // does what most operations do. False, and nothing is declared, where this one does not.
   bool UseCommonEpilogue();
+  // All vectors lie at multiples of their size, of buffers that are declared after this.
+  void AssumeAligned() { aligned_ = added_.aligned = true; }
   // Whether StoreResult takes vectors: HasVectorForm of the epilogue.
   bool StoresVectors() const;
+  // Whether a kernel may have StoreResult of vectors many times: it is short, and no curve is in
+  // it.
+  bool StoresShortly() const;
 
   // ---- What was built ----
 
@@ -109,7 +117,7 @@ class KernelBuilder {
   std::vector<Packing> packings_;
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_, texels_;
   std::array<size_t, 3> group_ = {0, 0, 0};
-  bool uses_common_ = false;
+  bool uses_common_ = false, aligned_ = false;
   Buffer added_ = {"added", kTfLiteFloat32};  // of the common epilogue
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };

@@ -20,6 +20,7 @@ PlanOptions OptionsOf(Way way, int operation, PlanOptions options) {
   if (way == kAsChosen) return options;
   options.storage = Storage::kBuffer;
   options.choices.erase(operation);
+  options.group_tiles = false;
   if (way == kPlain) options.vector_width = 0;
   return options;
 }

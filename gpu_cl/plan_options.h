@@ -36,6 +36,11 @@ struct PlanOptions {
   bool ranges = false;
   // About how many items keep the device busy.
   int items = 16;
+  // Whether groups of items compute tiles of products together, through local memory
+  // (emit_group_tiles.cc), and how many units the device has for them. Else each item computes its
+  // own tile.
+  bool group_tiles = false;
+  int units = 1;
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.
   int vector_width = 0;

@@ -22,6 +22,9 @@ struct Buffer {
   // Whether it is an image of texels instead, the first one of which is `<name>_first`: only
   // vectors of four are loaded from it, at multiples of four.
   bool texels = false;
+  // Whether vectors of floats lie at multiples of their size: a driver then moves them as such, and
+  // not element by element.
+  bool aligned = false;
 };
 
 // The type in which elements lie in buffers ("half" for float16), and in which they are computed

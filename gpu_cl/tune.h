@@ -3,8 +3,8 @@
 // Which way to compute an operation is fastest on a device, by trying: tiles of products, sizes of
 // groups, CLBlast. What was found is remembered in the context, and in the cache of programs where
 // there is one, by device, driver and the shape of the operation; the batch of images counts as the
-// next power of two, so that a resize need not try again. Results do not depend on it: every
-// element is the same sum, in the same order, apart from CLBlast's.
+// next power of two, so that a resize need not try again. Every element is the same sum; its order
+// differs in CLBlast, and where a group of work-items shares a depth (emit_group_tiles.cc).
 #ifndef DEPUTY_GPU_CL_TUNE_H_
 #define DEPUTY_GPU_CL_TUNE_H_
 

@@ -212,6 +212,9 @@ std::string LoadVector(const Buffer& buffer, const std::string& index, int width
     return "read_imagef(" + buffer.name + ", " + buffer.name + "_first + ((" + index + ") >> 2))";
   }
   const std::string place = buffer.name + " + " + index + ")";
+  if (buffer.aligned && buffer.type == kTfLiteFloat32) {
+    return "*(global const " + Vector("float", width) + "*)(" + place;
+  }
   if (buffer.type == kTfLiteFloat16) return Vector("LOAD_HALF(", width) + ", " + place;
   const std::string lanes =
       Vector("LOAD(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + place;
@@ -231,6 +234,10 @@ std::string Splat(TfLiteType type, const std::string& scalar, int width) {
 std::string StoreVector(const Buffer& buffer, const std::string& index, const std::string& value,
                         int width) {
   const std::string place = buffer.name + " + " + index + ");";
+  if (buffer.aligned && buffer.type == kTfLiteFloat32) {
+    return "*(global " + Vector("float", width) + "*)(" + buffer.name + " + " + index +
+           ") = " + value + ";";
+  }
   if (buffer.type == kTfLiteFloat16) {
     return Vector("STORE_HALF(", width) + ", " + value + ", " + place;
   }

@@ -35,14 +35,16 @@ using compiler::Shape;
 using compiler::Value;
 using compiler::ValueId;
 using compiler::Window;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 using Contents = std::vector<std::vector<std::byte>>;
 
 struct Target {
   DeviceClass device_class;
-  uint32_t width;     // floats in a vector
-  bool half = false;  // whether all reals are stored as float16
+  uint32_t width;      // floats in a vector
+  bool half = false;   // whether all reals are stored as float16
+  uint32_t units = 0;  // of the device; 0: as many as it has
 };
 
 class GpuKernels : public testing::TestWithParam<Target> {
@@ -56,6 +58,7 @@ class GpuKernels : public testing::TestWithParam<Target> {
     if (status.ok()) status = ChooseDevice(devices, "cpu", &device);
     if (!status.ok()) GTEST_SKIP() << status.text;
     device.profile.float_width = GetParam().width;
+    if (GetParam().units > 0) device.profile.compute_units = GetParam().units;
     context_ = SharedContext::Create(loaded_.api, device, &status);
     ASSERT_NE(context_, nullptr) << status.text;
   }
@@ -204,6 +207,29 @@ TEST_P(GpuKernels, convolutions_of_all_sizes) {
   ExpectAgreement(g.graph);
   EXPECT_THAT(kernels_, HasSubstr("packed"));
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
+}
+
+// Where groups compute tiles together: all tiles, and a depth in parts, which a device of many
+// units needs. The last rows, columns and channels fill none.
+TEST_P(GpuKernels, products_in_tiles_of_groups) {
+  const ConvRow products[] = {
+      {{1, 21, 13, 20}, 140, 1, 1, 1, 1, 0}, {{2, 9, 11, 36}, 36, 3, 3, 1, 1, 1},
+      {{1, 17, 8, 4}, 68, 2, 5, 2, 1, 2},    {{1, 1, 3, 260}, 44, 1, 1, 1, 1, 0},
+      {{1, 12, 12, 16}, 200, 3, 3, 2, 2, 1},
+  };
+  std::vector<std::string> group_sizes;
+  for (const ConvRow& row : products) {
+    GraphMaker g;
+    g.Output(Conv(&g, row, true));
+    g.Output(g.Unary(ScalarOp::kTanh, Conv(&g, row, false)));
+    compiler::FuseEpilogues(&g.graph);
+    ExpectAgreement(g.graph, 1e-6);
+    const size_t size = kernels_.find("reqd_work_group_size(8, 8, ");
+    EXPECT_EQ(size != std::string::npos, GetParam().device_class == DeviceClass::kDesktop);
+    if (size != std::string::npos) group_sizes.push_back(kernels_.substr(size + 27, 1));
+  }
+  if (GetParam().units == 0) return;
+  EXPECT_THAT(group_sizes, ElementsAre("1", "4", "4", "4", "4"));
 }
 
 // What follows a convolution: bounds, another tensor, numbers per channel, a curve, another type.
@@ -522,17 +548,15 @@ TEST_P(GpuKernels, places_in_rows_and_ranges) {
   ExpectAgreement(g.graph);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, GpuKernels,
-                         testing::Values(Target{DeviceClass::kCpu, 8},
-                                         Target{DeviceClass::kCpu, 16},
-                                         Target{DeviceClass::kDesktop, 1},
-                                         Target{DeviceClass::kCpu, 16, true},
-                                         Target{DeviceClass::kDesktop, 1, true}),
-                         [](const auto& given) {
-                           return ClassName(given.param.device_class) +
-                                  std::to_string(given.param.width) +
-                                  (given.param.half ? "_half" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Targets, GpuKernels,
+    testing::Values(Target{DeviceClass::kCpu, 8}, Target{DeviceClass::kCpu, 16},
+                    Target{DeviceClass::kDesktop, 1}, Target{DeviceClass::kDesktop, 1, false, 4096},
+                    Target{DeviceClass::kCpu, 16, true}, Target{DeviceClass::kDesktop, 1, true}),
+    [](const auto& given) {
+      return ClassName(given.param.device_class) + std::to_string(given.param.width) +
+             (given.param.units > 0 ? "_of_many_units" : "") + (given.param.half ? "_half" : "");
+    });
 
 // ---- Panels -------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ class GpuWaysTest : public SpiedDeviceTest {
   }
   static ExecutorOptions Options() {
     ExecutorOptions options;
-    options.device_class = DeviceClass::kDesktop;
+    options.device_class = DeviceClass::kMobile;
     options.optimize = false;
     return options;
   }
