@@ -160,16 +160,18 @@ class RowsTask {
     const int64_t depth = shape_.depth;
     const int first_y = y.FirstTap(oy), last_y = y.LastTap(oy);
     const int first_x = x.FirstTap(ox), last_x = std::max(first_x, x.LastTap(ox));
+    // Fills of a few values with a constant would be calls of memset.
+    const float zero = *rows_.zeros;
     for (int ky = 0; ky < y.filter; ++ky, out += x.filter * depth) {
       if (ky < first_y || ky >= last_y || first_x == last_x) {
-        std::fill_n(out, x.filter * depth, 0.0f);
+        std::fill_n(out, x.filter * depth, zero);
         continue;
       }
       const float* const row = input_.Row(y.Start(oy) + int64_t{ky} * y.dilation);
-      std::fill_n(out, first_x * depth, 0.0f);
+      std::fill_n(out, first_x * depth, zero);
       std::copy_n(row + (int64_t{x.Start(ox)} + first_x) * depth, (last_x - first_x) * depth,
                   out + first_x * depth);
-      std::fill_n(out + last_x * depth, (x.filter - last_x) * depth, 0.0f);
+      std::fill_n(out + last_x * depth, (x.filter - last_x) * depth, zero);
     }
   }
 
