@@ -262,13 +262,16 @@ std::vector<uint8_t> OneStep() {
   return m.Finish();
 }
 
-// Layers that are computed strip by strip: y = 2 * x - 1 over 12x1 pixels of three channels, by 1x1
-// and a DEPTHWISE_CONV_2D that leaves things as they are.
-std::vector<uint8_t> Strips() {
+// Layers that are computed strip by strip: y = 2 * x - 1 over 12x1 pixels of three channels, by a
+// CONV_2D of one row, or of three with zeros around it, and a DEPTHWISE_CONV_2D that leaves things
+// as they are.
+std::vector<uint8_t> Strips(int rows) {
   deputy::ModelBuilder m;
   const std::vector<int32_t> shape = {1, 12, 1, 3};
   const int x = m.AddTensor(kTfLiteFloat32, shape, "x");
-  const int w = m.AddConstant<float>(kTfLiteFloat32, {3, 1, 1, 3}, {2, 0, 0, 0, 2, 0, 0, 0, 2});
+  std::vector<float> weights(static_cast<size_t>(9 * rows), 0.0f);
+  for (int i = 0; i < 3; ++i) weights[static_cast<size_t>((i * rows + rows / 2) * 3 + i)] = 2;
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {3, rows, 1, 3}, weights);
   const int b = m.AddConstant<float>(kTfLiteFloat32, {3}, {-1, -1, -1});
   std::vector<float> taps(27, 0.0f);
   std::fill_n(taps.begin() + 12, 3, 1.0f);
@@ -396,7 +399,9 @@ TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
 TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
   // A strip of one row takes 48 bytes, and what lies between 144.
   deputy::OverrideSecondLevelCache(48);
-  SweepSteps(Strips(), {12, 15}, 1, [](float x) { return 2 * x - 1; });
+  for (int rows : {1, 3}) {
+    SweepSteps(Strips(rows), {12, 15}, 1, [](float x) { return 2 * x - 1; });
+  }
   deputy::OverrideSecondLevelCache(0);
 }
 

@@ -178,6 +178,25 @@ TEST(DepthwiseLines, sums_of_all_widths_strides_and_sides) {
   }
 }
 
+// Windows whose middles lie in the input: pieces have the sides in them.
+TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (const int taps : {3, 5}) {
+    for (int columns = 1; columns <= 60; ++columns) {
+      for (const int channels : {8, 20, 72}) {
+        const int side = taps / 2;
+        Line line = {1 + columns % 5, columns, channels, taps, taps, 1, side, side};
+        EXPECT_EQ(Check(line), 1);
+        line.adds = channels % 8 == 0;
+        line.curve = columns % 2 == 0 ? EpilogueF32::Curve::kPrelu : EpilogueF32::Curve::kHardSwish;
+        line.low = 0;
+        line.high = 6;
+        EXPECT_EQ(Check(line), 1);
+      }
+    }
+  }
+}
+
 TEST(DepthwiseLines, rows_of_the_filter_may_be_missing) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (int rows = 1; rows < 5; ++rows) EXPECT_EQ(Check({2, 17, 8, rows, 5, 1, 2, 2}), 1);

@@ -815,6 +815,80 @@ TEST_F(Steps, a_sum_may_lie_where_its_summand_lay) {
   }
 }
 
+// x -> TANH -> CONV_2D, + LOGISTIC of x, which comes between the two; then PRELU.
+std::vector<uint8_t> WaitingModel() {
+  ModelBuilder m;
+  const Shape shape = {1, 9, 7, 16};
+  const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, shape); };
+  const int x = tensor(), t = tensor(), c = tensor(), l = tensor(), s = tensor(), y = tensor();
+  std::vector<float> weights(16 * 16);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 11) / 8 - 0.5f;
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {16, 1, 1, 16}, weights);
+  const int b = m.AddConstant<float>(kTfLiteFloat32, {16}, std::vector<float>(16, 0.5f));
+  m.AddOp(kTfLiteBuiltinTanh, {x}, {t});
+  m.AddOp(kTfLiteBuiltinConv2d, {t, w, b}, {c},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+  m.AddOp(kTfLiteBuiltinLogistic, {x}, {l});
+  m.AddOp(kTfLiteBuiltinAdd, {l, c}, {s}, schema::CreateAddOptions(m.fbb()));
+  const int slopes = m.AddConstant<float>(kTfLiteFloat32, {16}, std::vector<float>(16, 0.2f));
+  m.AddOp(kTfLiteBuiltinPrelu, {s, slopes}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// What the layer reads is still there when it runs, after LOGISTIC; a profiler sees each node in
+// its turn.
+TEST_F(Steps, a_layer_waits_for_what_is_added) {
+  static std::vector<int64_t> nodes;
+  TfLiteTelemetryProfilerStruct profiler = {};
+  const auto begin = [](TfLiteTelemetryProfilerStruct*, const char*, int64_t node, int64_t) {
+    nodes.push_back(node);
+    return static_cast<uint32_t>(node);
+  };
+  std::vector<std::string> outputs[2];
+  for (const bool in_steps : {false, true}) {
+    const InSteps guard(in_steps);
+    TestInterpreter t(WaitingModel(), [&](TfLiteInterpreterOptions* options) {
+      TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
+    });
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    EXPECT_EQ(FollowersOf(t.get()), in_steps ? 2 : 0);
+    for (const bool watched : {false, true, false}) {
+      profiler.ReportBeginOpInvokeEvent = watched ? +begin : nullptr;
+      nodes.clear();
+      FillInput(t.get(), 1);
+      ASSERT_EQ(t.Invoke(), kTfLiteOk);
+      const std::vector<std::string> now = Outputs(t.get());
+      outputs[in_steps].insert(outputs[in_steps].end(), now.begin(), now.end());
+      EXPECT_EQ(nodes, watched ? (std::vector<int64_t>{0, 1, 2, 3, 4}) : std::vector<int64_t>());
+    }
+  }
+  EXPECT_TRUE(outputs[0] == outputs[1]);
+}
+
+// The client's memory lies between: nodes run one by one, in their own turns.
+TEST_F(Steps, no_layer_waits_where_clients_look) {
+  std::vector<std::string> outputs[2];
+  for (const bool in_steps : {false, true}) {
+    const InSteps guard(in_steps);
+    TestInterpreter t(WaitingModel());
+    alignas(64) static float memory[9 * 7 * 16];
+    const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+    // Where TANH writes, LOGISTIC does as well.
+    for (int tensor : {1, 3}) {
+      ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),
+                kTfLiteOk);
+    }
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    EXPECT_EQ(FollowersOf(t.get()), in_steps ? 2 : 0);
+    FillInput(t.get(), 1);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    outputs[in_steps] = Outputs(t.get());
+  }
+  EXPECT_TRUE(outputs[0] == outputs[1]);
+}
+
 // A profile has the head only, and what it took is the step's.
 TEST_F(Steps, a_profile_counts_the_head) {
   TestInterpreter t(SmallModel());

@@ -150,12 +150,57 @@ TEST(FindSteps, a_sum_goes_with_the_later_layer) {
 
 // The second operand is made behind the head, by a node of no step.
 TEST(FindSteps, an_operand_that_comes_too_late_keeps_a_node_out) {
-  Plan plan(4, {3});
-  plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({1, 2}, 3, &kSum);
-  EXPECT_THAT(plan.Nodes(), IsEmpty());
+  Plan plan(5, {4});
+  plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
   // It lasts from the first inference on.
-  plan[2].lasting = true;
-  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 2)));
+  plan[3].lasting = true;
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3)));
+  EXPECT_EQ(plan.Find()[0].wait, 0);
+}
+
+TEST(FindSteps, a_head_alone_waits_for_what_is_added) {
+  Plan plan(6, {5});
+  plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, nullptr);
+  plan.Node({1, 3}, 4, &kSum).Node({4}, 5, &kRelu);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 0);
+  EXPECT_EQ(steps[0].turn(), 3);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 3, 4));
+  EXPECT_EQ(steps[0].run.addend, 3);
+  EXPECT_EQ(steps[0].run.output, 5);
+}
+
+TEST(FindSteps, a_head_waits_for_a_pad_of_channels) {
+  Plan plan(6, {5});
+  plan[2].channels = 2;
+  plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, &kPadChannels);
+  plan.Node({3, 1}, 5, &kSum);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].turn(), 3);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 2, 3));
+  EXPECT_EQ(steps[0].run.addend, 2);
+}
+
+TEST(FindSteps, of_two_summands_the_later_one_adds) {
+  Plan plan(4, {3});
+  plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 1);
+  EXPECT_EQ(steps[0].wait, 0);
+}
+
+TEST(FindSteps, a_head_waits_for_so_long) {
+  for (const int between : {kMaxStepSpan - 1, kMaxStepSpan}) {
+    Plan plan(static_cast<size_t>(between) + 4, {between + 3});
+    plan.Node({0}, between + 2, &kHead);
+    for (int n = 0; n < between; ++n) plan.Node({n}, n + 1, nullptr);
+    plan.Node({between + 2, between}, between + 3, &kSum);
+    EXPECT_THAT(plan.Nodes(), SizeIs(between < kMaxStepSpan ? 1 : 0));
+  }
 }
 
 TEST(FindSteps, shapes_have_to_agree) {
@@ -232,7 +277,8 @@ TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
   // With margins around the image it is not in the same places.
   Plan around(5, {4});
   around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
-  EXPECT_THAT(around.Nodes(), IsEmpty());
+  EXPECT_THAT(around.Nodes(), ElementsAre(ElementsAre(0, 2)));
+  EXPECT_EQ(around.Find()[0].run.addend, 3);
 }
 
 // ---- Memory -------------------------------------------------------------------------------------
@@ -293,10 +339,20 @@ TEST(PlanSteps, are_found_by_their_positions) {
   for (int position : {0, 6, 7, 8}) EXPECT_EQ(steps.At(position), nullptr) << position;
   for (int position : {1, 2, 5}) EXPECT_EQ(steps.At(position)->head, 2) << position;
   for (int position : {3, 4}) EXPECT_EQ(steps.At(position)->head, 3) << position;
-  EXPECT_EQ(steps.HeadedBy(1), nullptr);
-  EXPECT_EQ(steps.HeadedBy(8), nullptr);
-  ASSERT_NE(steps.HeadedBy(2), nullptr);
-  EXPECT_THAT(steps.HeadedBy(2)->nodes, ElementsAre(1, 2, 5));
+  EXPECT_EQ(steps.WithTurn(1), nullptr);
+  EXPECT_EQ(steps.WithTurn(8), nullptr);
+  ASSERT_NE(steps.WithTurn(2), nullptr);
+  EXPECT_THAT(steps.WithTurn(2)->nodes, ElementsAre(1, 2, 5));
+}
+
+TEST(PlanSteps, a_step_that_waits_has_its_turn_later) {
+  PlanSteps steps;
+  PlannedStep step = Planned(1, {1, 3, 4});
+  step.wait = 2;
+  steps.Add(std::move(step), 8);
+  EXPECT_EQ(steps.WithTurn(1), nullptr);
+  ASSERT_NE(steps.WithTurn(3), nullptr);
+  EXPECT_EQ(steps.WithTurn(3)->head, 1);
 }
 
 TEST(PlanSteps, a_step_with_a_node_behind_is_forgotten) {
@@ -307,7 +363,7 @@ TEST(PlanSteps, a_step_with_a_node_behind_is_forgotten) {
   steps.ForgetFrom(5);
   EXPECT_EQ(steps.At(1), nullptr);
   EXPECT_EQ(steps.StateOf(6), PlanSteps::State::kOpen);
-  ASSERT_NE(steps.HeadedBy(3), nullptr);
+  ASSERT_NE(steps.WithTurn(3), nullptr);
   steps.ForgetFrom(0);
   EXPECT_EQ(steps.At(3), nullptr);
 }

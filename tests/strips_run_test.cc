@@ -57,7 +57,8 @@ class ChainWriter {
     for (int n = 0; n < layers; ++n) {
       const Value before = value_;
       if (Pick(0, 4) == 0) AddPad();
-      Pick(0, 1) == 0 ? AddPointwise() : AddDepthwise();
+      const int kind = Pick(0, 4);
+      kind < 2 ? AddPointwise() : kind < 4 ? AddDepthwise() : AddConv();
       AddFollowers(before);
       if (Pick(0, 9) == 0) outputs_.push_back(value_.tensor);
     }
@@ -125,22 +126,44 @@ class ChainWriter {
              schema::CreateConv2DOptions(m_.fbb(), schema::Padding::SAME, 1, 1, Activation()));
     Made(out);
   }
+  // A window over the image, whose sizes become those of the output.
+  struct Window {
+    int filter, stride, dilation;
+    schema::Padding padding;
+  };
+  Window AddWindow(Shape* shape) {
+    Window w = {};
+    w.dilation = Pick(0, 5) == 0 ? 2 : 1;
+    // Strides beyond the filter leave rows out.
+    w.stride = w.dilation > 1 ? 1 : std::array{1, 1, 1, 2, 2, 4}[static_cast<size_t>(Pick(0, 5))];
+    w.filter = std::array{1, 3, 3, 5}[static_cast<size_t>(Pick(0, 3))];
+    const int reach = (w.filter - 1) * w.dilation + 1;
+    const bool same = Pick(0, 2) > 0 || (*shape)[1] < reach || (*shape)[2] < reach;
+    w.padding = same ? schema::Padding::SAME : schema::Padding::VALID;
+    for (size_t axis : {1u, 2u}) {
+      (*shape)[axis] = ((*shape)[axis] - (same ? 1 : reach)) / w.stride + 1;
+    }
+    return w;
+  }
   void AddDepthwise() {
     Shape shape = value_.shape;
-    const int dilation = Pick(0, 5) == 0 ? 2 : 1;
-    // Strides beyond the filter leave rows out.
-    const int stride =
-        dilation > 1 ? 1 : std::array{1, 1, 1, 2, 2, 4}[static_cast<size_t>(Pick(0, 5))];
-    int filter = std::array{1, 3, 3, 5}[static_cast<size_t>(Pick(0, 3))];
-    const int reach = (filter - 1) * dilation + 1;
-    const bool same = Pick(0, 2) > 0 || shape[1] < reach || shape[2] < reach;
-    for (size_t axis : {1u, 2u}) shape[axis] = (shape[axis] - (same ? 1 : reach)) / stride + 1;
-    const int weights = Constant({1, filter, filter, shape[3]}), bias = Constant({shape[3]});
+    const Window w = AddWindow(&shape);
+    const int weights = Constant({1, w.filter, w.filter, shape[3]}), bias = Constant({shape[3]});
     const int out = Tensor(shape);
     m_.AddOp(kTfLiteBuiltinDepthwiseConv2d, {value_.tensor, weights, bias}, {out},
-             schema::CreateDepthwiseConv2DOptions(
-                 m_.fbb(), same ? schema::Padding::SAME : schema::Padding::VALID, stride, stride, 1,
-                 Activation(), dilation, dilation));
+             schema::CreateDepthwiseConv2DOptions(m_.fbb(), w.padding, w.stride, w.stride, 1,
+                                                  Activation(), w.dilation, w.dilation));
+    Made(out);
+  }
+  void AddConv() {
+    Shape shape = value_.shape;
+    const Window w = AddWindow(&shape);
+    shape[3] = Channels();
+    const int weights = Constant({shape[3], w.filter, w.filter, value_.shape[3]});
+    const int bias = Constant({shape[3]}), out = Tensor(shape);
+    m_.AddOp(kTfLiteBuiltinConv2d, {value_.tensor, weights, bias}, {out},
+             schema::CreateConv2DOptions(m_.fbb(), w.padding, w.stride, w.stride, Activation(),
+                                         w.dilation, w.dilation));
     Made(out);
   }
   // `before`: what the layer has read, which may have another reader by that.

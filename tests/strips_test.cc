@@ -160,6 +160,13 @@ TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
   EXPECT_THAT(lasting.Layers(), ElementsAre(ElementsAre(0, 2)));
 }
 
+TEST(JoinStrips, a_step_that_waits_is_none_of_them) {
+  Plan plan(6);
+  plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
+  plan.Node({4}, 5, &k1x1);
+  EXPECT_THAT(plan.Layers(), IsEmpty());
+}
+
 TEST(JoinStrips, a_layer_reads_around_the_pad_before_it) {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kPad).Node({2}, 3, &kPadded);

@@ -278,14 +278,14 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
     if (position > last_prepared) continue;
     bring_to_life(node.outputs, position);
     bring_to_life(node.temporaries, position);
-    // In a step inputs are read and outputs written when its head runs. Nothing dies earlier for
+    // In a step inputs are read and outputs written in its turn. Nothing dies earlier for
     // that: a step can still run node by node.
     const PlannedStep* const step = steps_.At(position);
     if (step == nullptr) continue;
     for (const TfLiteIntArray* tensors : {node.inputs, node.outputs}) {
       for (int index : IndicesOf(tensors)) {
         if (index < 0 || !lifetimes[index].used() || IsUnwritten(*step, index)) continue;
-        lifetimes[index].Include(step->head);
+        lifetimes[index].Include(step->turn());
       }
     }
   }
@@ -349,7 +349,7 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     if (node.delegate != nullptr || mask == kTfLiteInplaceOpNone) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask};
     if (const PlannedStep* const step = steps_.At(position)) {
-      added.first = std::min(position, step->head);
+      added.first = std::min(position, step->turn());
       added.kept = KeptForStep(*step, position);
     }
     nodes.push_back(std::move(added));
@@ -374,7 +374,7 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
 // What steps do not write is touched only where their nodes run one by one.
 void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const {
   for (int position = first_new; position <= last_prepared; ++position) {
-    const PlannedStep* const step = steps_.HeadedBy(position);
+    const PlannedStep* const step = steps_.WithTurn(position);
     if (step == nullptr) continue;
     for (int tensor : step->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
     for (int tensor : step->passing) (*slots)[static_cast<size_t>(tensor)].idle = true;

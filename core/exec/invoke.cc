@@ -68,8 +68,8 @@ TfLiteStatus Subgraph::ReadOutputs() {
 }
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
-  // Computed with the head of its step, or going to be.
-  if (steps_.StateOf(position) == PlanSteps::State::kDone || WaitsForHead(position)) {
+  // Computed with its step, or going to be.
+  if (steps_.StateOf(position) == PlanSteps::State::kDone || WaitsForStep(position)) {
     return kTfLiteOk;
   }
   const int node_index = graph_.plan()[position];
@@ -82,7 +82,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
   } else {
-    PlannedStep* const step = steps_.HeadedBy(position);
+    PlannedStep* const step = steps_.WithTurn(position);
     const TfLiteStatus status = step == nullptr ? RunNode(node_index) : RunStep(step);
     if (status != kTfLiteOk) return status;
   }

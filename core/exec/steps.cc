@@ -30,18 +30,28 @@ class Pass {
 
   std::vector<Step> Run() {
     std::vector<Step> steps;
+    for (const bool late : {false, true}) {
+      late_ = late;
+      AddSteps(&steps);
+    }
+    std::sort(steps.begin(), steps.end(),
+              [](const Step& a, const Step& b) { return a.head < b.head; });
+    return steps;
+  }
+
+ private:
+  // Those of heads that are in none yet.
+  void AddSteps(std::vector<Step>* steps) {
     for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
       if (RoleOf(n) != StepRole::kHead) continue;
       Step step = StepOf(n);
       if (step.nodes.size() < 2) continue;
       std::sort(step.nodes.begin(), step.nodes.end());
       for (int node : step.nodes) taken_[static_cast<size_t>(node)] = true;
-      steps.push_back(std::move(step));
+      steps->push_back(std::move(step));
     }
-    return steps;
   }
 
- private:
   const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
@@ -62,17 +72,17 @@ class Pass {
     return tensor >= 0 && !TensorAt(tensor).fixed && TensorAt(tensor).readers == 1;
   }
 
-  bool IsThereFor(int head, int tensor) const {
+  bool IsThereFor(int turn, int tensor) const {
     if (tensor < 0 || TensorAt(tensor).fixed) return false;
-    return TensorAt(tensor).lasting || maker_[static_cast<size_t>(tensor)] < head;
+    return TensorAt(tensor).lasting || maker_[static_cast<size_t>(tensor)] < turn;
   }
 
   // The PAD that makes what only one node reads, or -1.
-  int PadBehind(int tensor, int head) const {
+  int PadBehind(int tensor, int turn) const {
     if (!CanVanish(tensor)) return -1;
     const int pad = maker_[static_cast<size_t>(tensor)];
-    const bool near = std::abs(head - pad) <= kMaxStepSpan;
-    return RoleOf(pad) == StepRole::kPad && near && IsThereFor(head, NodeAt(pad).inputs[0]) ? pad
+    const bool near = std::abs(turn - pad) <= kMaxStepSpan;
+    return RoleOf(pad) == StepRole::kPad && near && IsThereFor(turn, NodeAt(pad).inputs[0]) ? pad
                                                                                             : -1;
   }
 
@@ -102,11 +112,10 @@ class Pass {
     const int n = reader_[static_cast<size_t>(made)];
     const StepRole role = RoleOf(n);
     if (role == StepRole::kNone || n - step->head > kMaxStepSpan) return false;
-    const StepNode& node = NodeAt(n);
-    const int out = node.outputs[0];
+    const int out = NodeAt(n).outputs[0];
     if (TensorAt(out).elements != TensorAt(made).elements ||
         TensorAt(out).channels != TensorAt(made).channels || step->run.curve != StepRole::kNone ||
-        !Compute(node, role, made, step)) {
+        !Compute(n, role, made, step)) {
       return false;
     }
     step->nodes.push_back(n);
@@ -114,7 +123,8 @@ class Pass {
     return true;
   }
 
-  bool Compute(const StepNode& node, StepRole role, int made, Step* step) const {
+  bool Compute(int n, StepRole role, int made, Step* step) const {
+    const StepNode& node = NodeAt(n);
     StepRun& run = step->run;
     switch (role) {
       case StepRole::kClamp:
@@ -125,10 +135,10 @@ class Pass {
         }
         return true;
       case StepRole::kSum:
-        return AddUp(node, made, step);
+        return AddUp(n, made, step);
       case StepRole::kPrelu:
         run.slopes = node.inputs.size() == 2 && node.inputs[0] == made ? node.inputs[1] : -1;
-        if (!IsThereFor(step->head, run.slopes) ||
+        if (!IsThereFor(step->turn(), run.slopes) ||
             TensorAt(run.slopes).elements != TensorAt(made).channels ||
             TensorAt(run.slopes).channels != TensorAt(made).channels) {
           run.slopes = -1;
@@ -144,22 +154,25 @@ class Pass {
     }
   }
 
-  bool AddUp(const StepNode& node, int made, Step* step) const {
+  bool AddUp(int n, int made, Step* step) const {
+    const StepNode& node = NodeAt(n);
+    const int turn = late_ ? n : step->turn();
     StepRun& run = step->run;
     if (run.addend >= 0 || node.inputs.size() != 2 || node.offer->matching_inputs != 3)
       return false;
     const bool made_first = node.inputs[0] == made;
     const int other = node.inputs[made_first ? 1 : 0];
     if (other < 0 || TensorAt(other).channels != TensorAt(made).channels) return false;
-    const int pad = PadBehind(other, step->head);
+    const int pad = PadBehind(other, turn);
     if (pad >= 0 && !NodeAt(pad).offer->margins.any_around()) {
       run.addend = NodeAt(pad).inputs[0];
       step->nodes.push_back(pad);
-    } else if (IsThereFor(step->head, other)) {
+    } else if (IsThereFor(turn, other)) {
       run.addend = other;
     } else {
       return false;
     }
+    step->wait = turn - step->head;
     run.sum_low = node.offer->low;
     run.sum_high = node.offer->high;
     run.scales = node.offer->scales;
@@ -171,6 +184,7 @@ class Pass {
   std::span<const StepTensor> tensors_;
   std::vector<int> maker_, reader_;  // by tensor: the last node that makes or reads it
   std::vector<bool> taken_;          // by node: in a step
+  bool late_ = false;                // steps may wait
 };
 
 bool Overlap(const StepMemory& a, const StepMemory& b) {
@@ -246,9 +260,9 @@ const PlannedStep* PlanSteps::At(int position) const {
   return step < 0 ? nullptr : &steps_[static_cast<size_t>(step)];
 }
 
-PlannedStep* PlanSteps::HeadedBy(int position) {
+PlannedStep* PlanSteps::WithTurn(int position) {
   const PlannedStep* const step = At(position);
-  return step == nullptr || step->head != position
+  return step == nullptr || step->turn() != position
              ? nullptr
              : &steps_[static_cast<size_t>(places_[static_cast<size_t>(position)].step)];
 }

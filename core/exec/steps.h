@@ -37,8 +37,13 @@ inline constexpr int kMaxStepSpan = 64;
 
 struct Step {
   int head = -1;
+  // It runs so many nodes behind its head, in the turn of one of its own: what an ADD adds may be
+  // made after what the head reads.
+  int wait = 0;
   std::vector<int> nodes;  // ascending, with the head
   StepRun run;
+
+  int turn() const { return head + wait; }
 };
 
 // By tensor, of which there are so many: the last node that makes it, or -1.
@@ -47,7 +52,8 @@ std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors);
 // The steps of a plan, by ascending heads; nodes by their place in it.
 //
 // A node follows a head, or another follower, if it alone reads what that one makes, and if all
-// else that it reads is complete before the head runs (in an earlier inference, where it lasts).
+// else that it reads is complete before the step runs (in an earlier inference, where it lasts).
+// A head that would have no followers otherwise waits for the summand of an ADD.
 // A PAD joins the step of its only reader: the head, or an ADD whose other summand gets channels.
 std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors);
 
@@ -78,7 +84,7 @@ struct PlannedStep : Step {
   std::vector<int> unwritten;
   // The same in steps by rows. Their memory lasts as if nodes ran one by one.
   std::vector<int> passing;
-  // A constant that it reads is unpacked behind the head, by a node that runs in the first
+  // A constant that it reads is unpacked behind its turn, by a node that runs in the first
   // inference: then nodes run one by one.
   bool reads_ahead = false;
   // What was found when it was last looked at: it holds while its tensors are where they were.
@@ -93,16 +99,16 @@ class PlanSteps {
   void ForgetFrom(int position);
   void Add(PlannedStep step, size_t plan_size);
 
-  // The step whose head is there, or null.
-  PlannedStep* HeadedBy(int position);
-  const PlannedStep* HeadedBy(int position) const {
+  // The step whose turn is there, or null.
+  PlannedStep* WithTurn(int position);
+  const PlannedStep* WithTurn(int position) const {
     const PlannedStep* const step = At(position);
-    return step != nullptr && step->head == position ? step : nullptr;
+    return step != nullptr && step->turn() == position ? step : nullptr;
   }
   // The step of which a node is there, or null.
   const PlannedStep* At(int position) const;
 
-  // In a walk over the plan: nodes before the head wait for it, those behind it are done with it.
+  // In a walk over the plan: nodes before its turn wait for it, those behind it are done with it.
   enum class State : uint8_t { kOpen, kWaiting, kDone };
   State StateOf(int position) const {
     return static_cast<size_t>(position) < places_.size()

@@ -71,11 +71,11 @@ class Joiner {
     }
     for (size_t n = 0; n < nodes_.size(); ++n) {
       const StepNode& node = nodes_[n];
-      const bool can = node.offer != nullptr && node.offer->strip.rows > 0 &&
-                       !node.inputs.empty() && node.inputs[0] >= 0 && node.outputs.size() == 1 &&
-                       node.outputs[0] >= 0 && !TensorAt(node.outputs[0]).fixed &&
-                       !TensorAt(node.outputs[0]).lasting;
       Step* const step = step_of[n] < 0 ? nullptr : &(*steps)[static_cast<size_t>(step_of[n])];
+      const bool can = (step == nullptr || step->wait == 0) && node.offer != nullptr &&
+                       node.offer->strip.rows > 0 && !node.inputs.empty() && node.inputs[0] >= 0 &&
+                       node.outputs.size() == 1 && node.outputs[0] >= 0 &&
+                       !TensorAt(node.outputs[0]).fixed && !TensorAt(node.outputs[0]).lasting;
       const int head = static_cast<int>(n);
       if (step != nullptr && step->head == head) {
         can ? AddLayer(std::move(*step)) : done_.push_back(std::move(*step));

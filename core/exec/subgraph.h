@@ -295,7 +295,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
   // True: the node at `position` need not run now, the head behind it does its work.
-  bool WaitsForHead(int position);
+  bool WaitsForStep(int position);
   // The head with all others, or by itself after those that have waited for it.
   TfLiteStatus RunStep(PlannedStep* step);
   void ForgetSubsampled(int first_position);

@@ -116,9 +116,10 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
     } else {
       planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
     }
-    planned.reads_ahead = std::any_of(
-        planned.reads.begin(), planned.reads.end(),
-        [&](const StepRead& read) { return makers[static_cast<size_t>(read.tensor)] > step.head; });
+    planned.reads_ahead =
+        std::any_of(planned.reads.begin(), planned.reads.end(), [&](const StepRead& read) {
+          return makers[static_cast<size_t>(read.tensor)] > step.turn();
+        });
     planned.places.reserve(planned.reads.size() + 1);
     for (RowOp& op : step.run.rows.ops) {
       const int position = op.node + first_new;
@@ -159,13 +160,13 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   for (const StepRead& read : step.reads) {
     if (!read.in_place) kept.push_back(read.tensor);
   }
-  // Their memory is not kept from the head on.
+  // Their memory is not kept from its turn on.
   kept.insert(kept.end(), step.unwritten.begin(), step.unwritten.end());
-  for (int between = step.head + 1; between < position; ++between) {
+  for (int between = step.turn() + 1; between < position; ++between) {
     const PlannedStep* const in = steps_.At(between);
     if (in == &step) continue;
-    // What nodes before that head read, they read there.
-    if (in != nullptr && in->head == between) {
+    // What nodes before its turn read, they read there.
+    if (in != nullptr && in->turn() == between) {
       for (const StepRead& read : in->reads) kept.push_back(read.tensor);
     }
     const TfLiteNode& other = *graph_.node(graph_.plan()[static_cast<size_t>(between)]);
@@ -222,9 +223,9 @@ void Subgraph::SpreadInputs(int node_index) {
   }
 }
 
-bool Subgraph::WaitsForHead(int position) {
+bool Subgraph::WaitsForStep(int position) {
   const PlannedStep* const step = steps_.At(position);
-  if (step == nullptr || position >= step->head) return false;
+  if (step == nullptr || position >= step->turn()) return false;
   const bool waits = !interpreter_->wants_each_node() && !MeetsClients(*step);
   steps_.SetState(position, waits ? PlanSteps::State::kWaiting : PlanSteps::State::kOpen);
   return waits;
@@ -237,7 +238,7 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
     const bool waits = steps_.StateOf(position) == PlanSteps::State::kWaiting;
     steps_.SetState(position, PlanSteps::State::kOpen);
     const bool runs_now = waits && !as_one;
-    if (position == step->head || (!as_one && !runs_now)) continue;
+    if (position == step->turn() || (!as_one && !runs_now)) continue;
     if (CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
     if (runs_now && RunNode(node_index) != kTfLiteOk) return kTfLiteError;
   }
@@ -247,12 +248,13 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
     layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);
   }
   running_step_ = as_one ? &step->run : nullptr;
-  const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(step->head)]);
+  const int runs = as_one ? step->head : step->turn();
+  const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(runs)]);
   running_step_ = nullptr;
   if (status != kTfLiteOk || !as_one) return status;
   left_out = step->run.output_stride;
   for (int position : step->nodes) {
-    if (position > step->head) steps_.SetState(position, PlanSteps::State::kDone);
+    if (position > step->turn()) steps_.SetState(position, PlanSteps::State::kDone);
   }
   return kTfLiteOk;
 }

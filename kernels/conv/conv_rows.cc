@@ -4,8 +4,7 @@
 // neighbouring output columns are runs of the input, `stride` pixels apart: a matrix product whose
 // depth comes in a part per row of the filter. Only windows that reach beyond the left or the right
 // side are copied into patches; what lies above and below the input is a row of zeros.
-#include "kernels/conv/conv.h"
-#include "kernels/conv/patches.h"
+#include "kernels/conv/conv_rows.h"
 
 namespace deputy {
 namespace {
@@ -68,137 +67,139 @@ struct RowsPlan {
 // Windows of a row that are multiplied in one call.
 constexpr int kMostWindows = 96;
 
-// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, then
-// for each worker a pointer per part and the patches of a call.
-struct RowsScratch {
-  size_t zeros, workers, patches, worker_bytes, total;
+// What the windows of a call read of a row of the input.
+int64_t ZeroValues(const ConvShape& shape) {
+  const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMostWindows);
+  const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
+  return pixels * shape.input_channels;
+}
 
-  RowsScratch(const ConvShape& shape, int tile_rows, int threads) {
-    const auto depth = static_cast<size_t>(MatrixOf(shape).depth);
-    const auto rows = static_cast<size_t>(EdgeRows(shape, tile_rows));
-    zeros = AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
-                         sizeof(float));
-    workers = zeros + AlignedBytes(ZeroValues(shape) * sizeof(float));
-    patches = AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
-    worker_bytes = patches + AlignedBytes(rows * depth * sizeof(float));
-    total = workers + static_cast<size_t>(threads) * worker_bytes;
-  }
-  // What the windows of a call read of a row of the input.
-  static size_t ZeroValues(const ConvShape& shape) {
-    const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMostWindows);
-    const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
-    return static_cast<size_t>(pixels * shape.input_channels);
-  }
-};
+size_t BiasBytes(const ConvShape& shape) {
+  return AlignedBytes((static_cast<size_t>(shape.output_channels) + kMaxTileColumns) *
+                      sizeof(float));
+}
 
-// What all tasks share.
-struct RowsJob {
-  const ConvShape& shape;
-  const CpuKernels& cpu;
-  Interior interior;
-  const PackedWeights<float>* packed;  // null: few columns, whose weights are read as they are
-  const float* weights;
-  const float* bias;  // padded if the weights are packed
-  FloatRange range;
-  const float* input;
-  const float* zeros;
-  float* out;
-  const EpilogueF32* epilogue;
-};
+// Of a worker's pointers, one per part; patches follow.
+size_t PointerBytes(const ConvShape& shape) {
+  return AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
+}
 
 // A task at work.
 class RowsTask {
  public:
-  RowsTask(const RowsJob& job, int batch, char* scratch, size_t patches)
-      : job_(job),
-        shape_(job.shape),
+  RowsTask(const ConvRows& rows, const RowRing<const float>& input, int batch, char* scratch,
+           const RowRing<float>& out)
+      : rows_(rows),
+        shape_(rows.shape),
+        input_(input),
+        out_(out),
         batch_(batch),
         parts_(reinterpret_cast<const float**>(scratch)),
-        patches_(reinterpret_cast<float*>(scratch + patches)) {}
+        patches_(reinterpret_cast<float*>(scratch + PointerBytes(shape_))) {}
 
-  void Run(int first_row, int last_row, int first_column, int last_column, int panel_rows) {
-    first_column_ = first_column;
-    last_column_ = last_column;
-    for (int ox = 0; ox < job_.interior.first; ++ox) Edge(ox, first_row, last_row);
-    for (int row = first_row; row < last_row; row += panel_rows) {
-      const int end = std::min(row + panel_rows, last_row);
-      ForEachPanel((end - row) * job_.interior.columns(), [&] {
+  void Run(const ConvRows::Block& block) {
+    const Interior& interior = rows_.interior;
+    first_column_ = block.first_column;
+    last_column_ = block.last_column;
+    for (int ox = 0; ox < interior.first; ++ox) Edge(ox, block.first_row, block.last_row);
+    for (int row = block.first_row; row < block.last_row; row += block.panel_rows) {
+      const int end = std::min(row + block.panel_rows, block.last_row);
+      ForEachPanel((end - row) * interior.columns(), [&] {
         for (int oy = row; oy < end; ++oy) InteriorRow(oy);
       });
     }
-    for (int ox = job_.interior.last; ox < shape_.x.output; ++ox) Edge(ox, first_row, last_row);
+    for (int ox = interior.last; ox < shape_.x.output; ++ox) {
+      Edge(ox, block.first_row, block.last_row);
+    }
   }
 
  private:
-  int64_t Position(int oy, int ox) const {
-    return (int64_t{batch_} * shape_.y.output + oy) * shape_.x.output + ox;
-  }
-
   // function() for columns_ from column_ on, which `windows` pass, until all of the task have been
   // these.
   template <typename Function>
   void ForEachPanel(int windows, const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
       const int left = last_column_ - column_;
-      columns_ = job_.packed == nullptr ? left : ColumnsOfCall(job_.cpu.gemm_f32, windows, left);
+      columns_ = rows_.packed == nullptr ? left : ColumnsOfCall(rows_.cpu.gemm_f32, windows, left);
       function();
     }
   }
 
   void InteriorRow(int oy) {
     const WindowAxis &y = shape_.y, &x = shape_.x;
-    for (int ox = job_.interior.first; ox < job_.interior.last; ox += kMostWindows) {
+    for (int ox = rows_.interior.first; ox < rows_.interior.last; ox += kMostWindows) {
       for (int ky = 0; ky < y.filter; ++ky) {
         const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
-        parts_[ky] = iy < 0 || iy >= y.input ? job_.zeros
-                                             : shape_.Pixel(job_.input, batch_, iy, x.Start(ox));
+        parts_[ky] = iy < 0 || iy >= y.input
+                         ? rows_.zeros
+                         : input_.Row(iy) + int64_t{x.Start(ox)} * shape_.input_channels;
       }
-      Multiply(std::min(kMostWindows, job_.interior.last - ox), y.filter, x.filter * shape_.depth,
-               static_cast<size_t>(x.stride) * static_cast<size_t>(shape_.input_channels),
-               Position(oy, ox), 1);
+      Multiply(std::min(kMostWindows, rows_.interior.last - ox), y.filter, x.filter * shape_.depth,
+               static_cast<size_t>(x.stride) * static_cast<size_t>(shape_.input_channels), oy, ox,
+               1);
     }
   }
 
   // Rows [first, last) of column ox.
   void Edge(int ox, int first, int last) {
-    const int32_t zero = 0;
-    const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
     const int depth = MatrixOf(shape_).depth;
-    const int rows = EdgeRows(shape_, job_.cpu.gemm_f32.rows);
-    for (int oy = first; oy < last; oy += rows) {
-      const int count = std::min(rows, last - oy);
-      for (int i = 0; i < count; ++i) {
-        FillPatch<float>(&source, Position(oy + i, ox), 0, patches_ + int64_t{i} * depth);
-      }
+    const int most = EdgeRows(shape_, rows_.cpu.gemm_f32.rows);
+    for (int oy = first, count; oy < last; oy += count) {
+      count = static_cast<int>(std::min<int64_t>(std::min(most, last - oy), out_.RunFrom(oy)));
+      for (int i = 0; i < count; ++i) FillPatch(oy + i, ox, patches_ + int64_t{i} * depth);
       parts_[0] = patches_;
       ForEachPanel(count, [&] {
-        Multiply(count, 1, depth, static_cast<size_t>(depth), Position(oy, ox), shape_.x.output);
+        Multiply(count, 1, depth, static_cast<size_t>(depth), oy, ox, shape_.x.output);
       });
     }
   }
 
-  // `rows` rows at parts_, into output pixels from `position` on, `pixel_step` apart.
-  void Multiply(int rows, int parts, int depth, size_t stride, int64_t position, int pixel_step) {
-    const int64_t channels = shape_.output_channels;
-    float* const out = job_.out + position * channels + column_;
-    const auto out_stride = static_cast<size_t>(pixel_step * channels);
-    if (job_.packed == nullptr) {
-      const auto b_stride = static_cast<size_t>(MatrixOf(shape_).depth);
-      job_.cpu.gemm_f32.dots({rows, columns_, parts, depth, parts_, stride,
-                              job_.weights + static_cast<size_t>(column_) * b_stride, b_stride,
-                              job_.bias + column_, job_.range.low, job_.range.high, out,
-                              out_stride});
-      return;
+  // What the filter sees at a pixel of the output, zeros outside the input.
+  void FillPatch(int oy, int ox, float* out) const {
+    const WindowAxis &y = shape_.y, &x = shape_.x;
+    const int64_t depth = shape_.depth;
+    const int first_y = y.FirstTap(oy), last_y = y.LastTap(oy);
+    const int first_x = x.FirstTap(ox), last_x = std::max(first_x, x.LastTap(ox));
+    // Fills of a few values with a constant would be calls of memset.
+    const float zero = *rows_.zeros;
+    for (int ky = 0; ky < y.filter; ++ky, out += x.filter * depth) {
+      if (ky < first_y || ky >= last_y || first_x == last_x) {
+        std::fill_n(out, x.filter * depth, zero);
+        continue;
+      }
+      const float* const row = input_.Row(y.Start(oy) + int64_t{ky} * y.dilation);
+      std::fill_n(out, first_x * depth, zero);
+      std::copy_n(row + (int64_t{x.Start(ox)} + first_x) * depth, (last_x - first_x) * depth,
+                  out + first_x * depth);
+      std::fill_n(out + last_x * depth, (x.filter - last_x) * depth, zero);
     }
-    const float* const panel = job_.packed->Panel(0, column_ / job_.cpu.gemm_f32.columns);
-    const auto epilogue = PartOf(job_.epilogue, position, column_, pixel_step);
-    job_.cpu.gemm_f32.tile({rows, columns_, parts, depth, parts_, stride, panel,
-                            job_.bias + column_, job_.range.low, job_.range.high, out, out_stride,
-                            epilogue ? &*epilogue : nullptr});
   }
 
-  const RowsJob& job_;
+  // `rows` rows at parts_, into output pixels from (oy, ox) on, `pixel_step` apart.
+  void Multiply(int rows, int parts, int depth, size_t stride, int oy, int ox, int pixel_step) {
+    const int64_t channels = shape_.output_channels;
+    float* const out = out_.Row(oy) + ox * channels + column_;
+    const auto out_stride = static_cast<size_t>(pixel_step * channels);
+    if (rows_.packed == nullptr) {
+      const auto b_stride = static_cast<size_t>(MatrixOf(shape_).depth);
+      rows_.cpu.gemm_f32.dots({rows, columns_, parts, depth, parts_, stride,
+                               rows_.weights + static_cast<size_t>(column_) * b_stride, b_stride,
+                               rows_.bias + column_, rows_.range.low, rows_.range.high, out,
+                               out_stride});
+      return;
+    }
+    const float* const panel = rows_.packed->Panel(0, column_ / rows_.cpu.gemm_f32.columns);
+    const int64_t position = (int64_t{batch_} * shape_.y.output + oy) * shape_.x.output + ox;
+    const auto epilogue = PartOf(rows_.epilogue, position, column_, pixel_step);
+    rows_.cpu.gemm_f32.tile({rows, columns_, parts, depth, parts_, stride, panel,
+                             rows_.bias + column_, rows_.range.low, rows_.range.high, out,
+                             out_stride, epilogue ? &*epilogue : nullptr});
+  }
+
+  const ConvRows& rows_;
   const ConvShape& shape_;
+  const RowRing<const float>& input_;
+  const RowRing<float>& out_;
   int batch_;
   const float** parts_;
   float* patches_;
@@ -224,7 +225,8 @@ bool IsFewColumnsRows(const ConvData& data, const ConvTensors& tensors, const Cp
 }
 
 size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return RowsScratch(data.shape, cpu.gemm_f32.rows, workers).total;
+  return ConvRows::SharedBytes(data.shape) +
+         static_cast<size_t>(workers) * ConvRows::ScratchBytes(data.shape, cpu);
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -237,50 +239,75 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   const ConvShape& shape = data->shape;
   // Pixels that lie side by side need no rows.
   if (shape.IsPointwise()) return kGemmFloatConv.run(context, data, tensors, cpu);
-  const MatrixShape matrix = MatrixOf(shape);
   const PackedWeights<float>* packed = nullptr;
-  if (!HasFewColumns(matrix)) {
-    packed = data->matrix.FloatWeights(context, cpu, matrix, tensors.filter);
+  if (!HasFewColumns(MatrixOf(shape))) {
+    packed = PackedForRows(context, data, tensors, cpu);
     if (packed == nullptr) return kTfLiteError;
   }
-  const int tile_rows = cpu.gemm_f32.rows, threads = ThreadCount(context);
-  const RowsScratch places(shape, tile_rows, threads);
+  const int threads = ThreadCount(context);
+  const size_t shared = ConvRows::SharedBytes(shape), each = ConvRows::ScratchBytes(shape, cpu);
   Scratch scratch;
-  if (!scratch.Acquire(context, places.total)) {
+  if (!scratch.Acquire(context, shared + static_cast<size_t>(threads) * each)) {
     return TensorError(context, tensors.filter, "out of memory for its patches");
   }
-  float* const bias = scratch.as<float>();
-  std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, bias), kMaxTileColumns,
-              0.0f);
-  float* const zeros = reinterpret_cast<float*>(scratch.data() + places.zeros);
-  std::fill_n(zeros, RowsScratch::ZeroValues(shape), 0.0f);
-  const RowsJob job = {shape,
-                       cpu,
-                       Interior(shape.x),
-                       packed,
-                       Data<float>(tensors.filter),
-                       bias,
-                       data->float_range,
-                       Data<float>(tensors.input),
-                       zeros,
-                       Data<float>(tensors.output),
-                       tensors.epilogue};
+  const ConvRows rows(*data, tensors, cpu, packed, scratch.data());
   const RowsPlan plan(shape, cpu.gemm_f32, threads);
+  const int64_t in_values = int64_t{shape.x.input} * shape.input_channels;
+  const int64_t out_values = int64_t{shape.x.output} * shape.output_channels;
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const auto column_block = task % plan.panels.parts(), block = task / plan.panels.parts();
     const auto batch = block / plan.rows.parts(), row_block = block % plan.rows.parts();
-    char* const own =
-        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
-    RowsTask(job, static_cast<int>(batch), own, places.patches)
-        .Run(static_cast<int>(plan.rows.Begin(row_block)),
-             static_cast<int>(plan.rows.End(row_block)),
-             plan.Column(plan.panels.Begin(column_block)),
-             plan.Column(plan.panels.End(column_block)), plan.panel_rows);
+    rows.Run(
+        {Data<float>(tensors.input) + batch * shape.y.input * in_values, shape.y.input, in_values},
+        static_cast<int>(batch),
+        {static_cast<int>(plan.rows.Begin(row_block)), static_cast<int>(plan.rows.End(row_block)),
+         plan.Column(plan.panels.Begin(column_block)), plan.Column(plan.panels.End(column_block)),
+         plan.panel_rows},
+        scratch.data() + shared + static_cast<size_t>(worker) * each,
+        {Data<float>(tensors.output) + batch * shape.y.output * out_values, shape.y.output,
+         out_values});
   });
   return kTfLiteOk;
 }
 
 }  // namespace
+
+ConvRows::ConvRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& kernels,
+                   const PackedWeights<float>* packed_weights, char* room)
+    : shape(data.shape),
+      cpu(kernels),
+      packed(packed_weights),
+      weights(Data<float>(tensors.filter)),
+      range(data.float_range),
+      interior(shape.x),
+      bias(reinterpret_cast<float*>(room)),
+      zeros(reinterpret_cast<float*>(room + BiasBytes(shape))),
+      epilogue(tensors.epilogue) {
+  float* const padded = reinterpret_cast<float*>(room);
+  std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, padded),
+              kMaxTileColumns, 0.0f);
+  std::fill_n(reinterpret_cast<float*>(room + BiasBytes(shape)), ZeroValues(shape), 0.0f);
+}
+
+size_t ConvRows::SharedBytes(const ConvShape& shape) {
+  return BiasBytes(shape) + AlignedBytes(static_cast<size_t>(ZeroValues(shape)) * sizeof(float));
+}
+
+size_t ConvRows::ScratchBytes(const ConvShape& shape, const CpuKernels& cpu) {
+  const auto rows = static_cast<size_t>(EdgeRows(shape, cpu.gemm_f32.rows));
+  return PointerBytes(shape) +
+         AlignedBytes(rows * static_cast<size_t>(MatrixOf(shape).depth) * sizeof(float));
+}
+
+void ConvRows::Run(const RowRing<const float>& input, int batch, const Block& block, char* scratch,
+                   const RowRing<float>& out) const {
+  RowsTask(*this, input, batch, scratch, out).Run(block);
+}
+
+const PackedWeights<float>* PackedForRows(TfLiteContext* context, ConvData* data,
+                                          const ConvTensors& tensors, const CpuKernels& cpu) {
+  return data->matrix.FloatWeights(context, cpu, MatrixOf(data->shape), tensors.filter);
+}
 
 constexpr ConvImplementation kFewColumnsRowsConv = {.name = "few_columns_rows",
                                                     .accepts = &IsFewColumnsRows,

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip (core/exec/strips.h): float32 convolutions of 1x1 and
-// DEPTHWISE_CONV_2D, each with the functions that compute it alone.
+// Layers that are computed strip by strip (core/exec/strips.h): float32 CONV_2D, of 1x1 and by
+// rows, and DEPTHWISE_CONV_2D, each with the functions that compute it alone.
 #include <array>
 #include <optional>
 
+#include "kernels/conv/conv_rows.h"
 #include "kernels/conv/depthwise.h"
 
 namespace deputy {
 namespace {
 
 int64_t ReachOf(const WindowAxis& y) { return int64_t{y.filter - 1} * y.dilation + 1; }
-
-MatrixShape MatrixOf(const ConvShape& shape) {
-  return {shape.output_pixels(), 1, shape.output_channels, shape.depth};
-}
 
 // One of the layers.
 class Layer {
@@ -25,7 +22,16 @@ class Layer {
         in_step_(context, layer.run, &data_, &tensors_),
         shape_(data_.shape),
         cpu_(data_.choice.cpu()),
-        is_depthwise_(data_.choice.Is(kDepthwiseFloat)) {}
+        kind_(KindOf(data_)) {}
+
+  enum class Kind : uint8_t { kNone, kPointwise, kDepthwise, kRows };
+  // What a convolution can be.
+  static Kind KindOf(const ConvData& data) {
+    const bool pointwise = data.shape.IsPointwise() && data.shape.groups == 1;
+    if (data.choice.Is(kGemmFloatConv) && pointwise) return Kind::kPointwise;
+    if (data.choice.Is(kDepthwiseFloat)) return Kind::kDepthwise;
+    return data.choice.Is(kRowsConv) ? Kind::kRows : Kind::kNone;
+  }
 
   const ConvTensors& tensors() const { return tensors_; }
   int batches() const { return shape_.batches; }
@@ -51,33 +57,48 @@ class Layer {
 
   // What all workers share, and what each has for itself.
   size_t SharedBytes() const {
-    const size_t values = is_depthwise_
+    if (kind_ == Kind::kRows) return ConvRows::SharedBytes(shape_);
+    const size_t values = kind_ == Kind::kDepthwise
                               ? FlatWeights::Values(shape_)
                               : static_cast<size_t>(shape_.output_channels) + kMaxTileColumns;
     return AlignedBytes(values * sizeof(float));
   }
-  size_t WorkerBytes() const { return is_depthwise_ ? DepthwiseRows::ScratchBytes(shape_) : 0; }
+  size_t WorkerBytes() const {
+    if (kind_ == Kind::kRows) return ConvRows::ScratchBytes(shape_, cpu_);
+    return kind_ == Kind::kDepthwise ? DepthwiseRows::ScratchBytes(shape_) : 0;
+  }
 
   // Before rows are made; `room` has SharedBytes().
-  TfLiteStatus Begin(TfLiteContext* context, float* room) {
+  TfLiteStatus Begin(TfLiteContext* context, char* room) {
+    float* const values = reinterpret_cast<float*>(room);
     const float* const bias = Data<float>(tensors_.bias);
-    if (is_depthwise_) {
+    if (kind_ == Kind::kDepthwise) {
       const float* const weights = Data<float>(tensors_.filter);
-      depthwise_.emplace(DepthwiseRows{shape_, cpu_, weights, bias, data_.float_range,
-                                       Interior(shape_.x), FlatWeights(shape_, weights, bias, room),
-                                       tensors_.epilogue});
+      depthwise_.emplace(
+          DepthwiseRows{shape_, cpu_, weights, bias, data_.float_range, Interior(shape_.x),
+                        FlatWeights(shape_, weights, bias, values), tensors_.epilogue});
       return kTfLiteOk;
     }
-    std::fill_n(std::copy_n(bias, shape_.output_channels, room), kMaxTileColumns, 0.0f);
-    bias_ = room;
-    packed_ = data_.matrix.FloatWeights(context, cpu_, MatrixOf(shape_), tensors_.filter);
-    return packed_ == nullptr ? kTfLiteError : kTfLiteOk;
+    packed_ = PackedForRows(context, &data_, tensors_, cpu_);
+    if (packed_ == nullptr) return kTfLiteError;
+    if (kind_ == Kind::kRows) {
+      by_rows_.emplace(data_, tensors_, cpu_, packed_, room);
+    } else {
+      std::fill_n(std::copy_n(bias, shape_.output_channels, values), kMaxTileColumns, 0.0f);
+      bias_ = values;
+    }
+    return kTfLiteOk;
   }
 
   // Rows [first, last) of the output. Called from several threads.
   void Make(const RowRing<const float>& in, int batch, int64_t first, int64_t last, char* scratch,
             const RowRing<float>& out) const {
-    if (is_depthwise_) return depthwise_->Run(in, batch, first, last, scratch, out);
+    if (depthwise_) return depthwise_->Run(in, batch, first, last, scratch, out);
+    if (by_rows_) {
+      const auto begin = static_cast<int>(first), end = static_cast<int>(last);
+      return by_rows_->Run(in, batch, {begin, end, 0, shape_.output_channels, end - begin}, scratch,
+                           out);
+    }
     for (int64_t row = first, count; row < last; row += count) {
       count = std::min({last - row, in.RunFrom(row), out.RunFrom(row)});
       Multiply(in.Row(row), int64_t{batch} * rows() + row, count, out, row);
@@ -119,8 +140,9 @@ class Layer {
   const InStep in_step_;
   const ConvShape& shape_;
   const CpuKernels& cpu_;
-  const bool is_depthwise_;
+  const Kind kind_;
   std::optional<DepthwiseRows> depthwise_;
+  std::optional<ConvRows> by_rows_;
   const PackedWeights<float>* packed_ = nullptr;
   const float* bias_ = nullptr;
 };
@@ -153,7 +175,7 @@ class Strips {
     }
     char* room = shared.data();
     for (int n = 0; n < count_; ++n) {
-      DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, reinterpret_cast<float*>(room)));
+      DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, room));
       room += At(n).SharedBytes();
     }
     // Ranges of rows: the fewer there are, the fewer rows are made for two of them.
@@ -223,8 +245,7 @@ class Strips {
 
 StripOffer StripOfferOf(const ConvData& data) {
   const ConvShape& shape = data.shape;
-  const bool pointwise = data.choice.Is(kGemmFloatConv) && shape.IsPointwise() && shape.groups == 1;
-  if ((!pointwise && !data.choice.Is(kDepthwiseFloat)) || shape.output_pixels() == 0) return {};
+  if (Layer::KindOf(data) == Layer::Kind::kNone || shape.output_pixels() == 0) return {};
   size_t row_bytes = 0;
   if (!MultiplySizes(static_cast<size_t>(shape.x.output),
                      static_cast<size_t>(shape.output_channels) * sizeof(float), &row_bytes)) {

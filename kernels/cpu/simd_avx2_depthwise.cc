@@ -73,16 +73,35 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
 
 // ---- Lines of neighbouring windows --------------------------------------------------------------
 
-// kColumns neighbours in a line that see nothing but the input, of 8 * kVectors channels from
-// `first` on, of whose last vector only `count` exist. What several columns see is loaded once.
-// There should be twelve sums: each waits four cycles for itself, two are added to in one, and no
-// more of the next tile is begun meanwhile than the processor looks ahead.
-template <int kColumns, int kTaps, int kStride, int kVectors>
+// FollowAndStore, of sums in memory, for all tiles of a size: it is most of what they would be.
+template <int kColumns, int kVectors>
+[[gnu::noinline]] void FollowTile(const EpilogueF32& epilogue, int pixel, int first,
+                                  const float* sums, float* out, size_t step) {
+  __m256 values[kColumns][kVectors];
+#pragma GCC unroll 12
+  for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v, sums += 8) values[i][v] = _mm256_loadu_ps(sums);
+  }
+  FollowAndStore(out, step, epilogue, pixel, first, 8 * kVectors, values);
+}
+
+// Where a piece of a line begins or ends with it, half a window lies beside the input.
+enum Sides : int { kInside = 0, kAtLeft = 1, kAtRight = 2, kAtBoth = 3 };
+
+// kColumns neighbours in a line, of 8 * kVectors channels from `first` on. What several columns
+// see is loaded once. There should be twelve sums: each waits four cycles for itself, two are added
+// to in one, and no more of the next tile is begun meanwhile than the processor looks ahead.
+template <int kColumns, int kTaps, int kStride, int kSides, int kVectors>
 [[gnu::always_inline]] inline void LineTile(const DepthwiseLinesF32& in, int line, int column,
                                             int first) {
+  // What the columns see, together.
+  constexpr int kBegin = (kSides & kAtLeft) != 0 ? kTaps / 2 : 0;
+  constexpr int kEnd =
+      (kColumns - 1) * kStride + kTaps - ((kSides & kAtRight) != 0 ? kTaps / 2 : 0);
   const auto step = static_cast<size_t>(in.channels);
-  const size_t start =
-      static_cast<size_t>(column * kStride - in.before) * step + static_cast<size_t>(first);
+  const size_t start = static_cast<size_t>(column * kStride - in.before + kBegin) * step +
+                       static_cast<size_t>(first);
   __m256 sums[kColumns][kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
@@ -102,15 +121,15 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
         weights[tap] = _mm256_loadu_ps(from);
       }
 #pragma GCC unroll 32
-      for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen) {
-        const float* from = value_at + static_cast<size_t>(seen % 3) * step;
+      for (int seen = kBegin; seen < kEnd; ++seen) {
+        const float* from = value_at + static_cast<size_t>((seen - kBegin) % 3) * step;
         const __m256 value = _mm256_loadu_ps(from);
 #pragma GCC unroll 12
         for (int i = 0; i < kColumns; ++i) {
           const int tap = seen - i * kStride;
           if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
         }
-        if (seen % 3 == 2) value_at += 3 * step;
+        if ((seen - kBegin) % 3 == 2) value_at += 3 * step;
       }
     }
   }
@@ -118,8 +137,15 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   float* out = in.out + static_cast<size_t>(pixel) * step + first;
   ClampRows(in.low, in.high, sums);
   if (in.epilogue != nullptr) {
-    FollowAndStore(out, step, *in.epilogue, pixel, first, 8 * kVectors, sums);
-    return;
+    float values[kColumns * kVectors * 8];
+#pragma GCC unroll 12
+    for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        _mm256_storeu_ps(values + 8 * (i * kVectors + v), sums[i][v]);
+      }
+    }
+    return FollowTile<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kColumns; ++i, out += step) {
@@ -135,25 +161,25 @@ constexpr int kTogether = 64;
 
 // Channels [first, last) of a line. Few columns take several vectors at once; the last vector
 // computes what it shares with the one before it again.
-template <int kColumns, int kTaps, int kStride>
+template <int kColumns, int kTaps, int kStride, int kSides>
 void LineChannels(const DepthwiseLinesF32& in, int line, int column, int first, int last) {
   constexpr int kVectors = kColumns <= 2 ? 4 : kColumns <= 5 ? 2 : 1;
   if constexpr (kVectors > 1) {
     for (; first + 8 * kVectors <= last; first += 8 * kVectors) {
-      LineTile<kColumns, kTaps, kStride, kVectors>(in, line, column, first);
+      LineTile<kColumns, kTaps, kStride, kSides, kVectors>(in, line, column, first);
     }
   }
   for (; first < last; first += 8) {
-    LineTile<kColumns, kTaps, kStride, 1>(in, line, column, Smaller(first, last - 8));
+    LineTile<kColumns, kTaps, kStride, kSides, 1>(in, line, column, Smaller(first, last - 8));
   }
 }
 
-template <int kColumns, int kTaps, int kStride>
+template <int kColumns, int kTaps, int kStride, int kSides = kInside>
 void LinePiece(const DepthwiseLinesF32& in, int column) {
   for (int first = 0; first < in.channels; first += kTogether) {
     const int last = Smaller(first + kTogether, in.channels);
     for (int line = 0; line < in.lines; ++line) {
-      LineChannels<kColumns, kTaps, kStride>(in, line, column, first, last);
+      LineChannels<kColumns, kTaps, kStride, kSides>(in, line, column, first, last);
     }
   }
 }
@@ -233,7 +259,7 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
 
 // How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
 // and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
-template <int kTaps>
+template <int kTaps, int kSingleCycles = 2 * kTaps* kTaps>
 struct Cut {
   static constexpr int kMost = kTaps == 3 ? 12 : 10;  // sums and a row's weights are in registers
   static constexpr int kPieces = 8;
@@ -242,7 +268,7 @@ struct Cut {
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMost] = {0, 2 * kSums};
+    int cycles[2 * kMost] = {0, kSingleCycles};
     for (int left = 2; left < 2 * kMost; ++left) {
       cycles[left] = 1 << 20;
       for (int i = 0; i < kPieces; ++i) {
@@ -281,6 +307,37 @@ void LinesOf(const DepthwiseLinesF32& in) {
   Singles(in, column, in.columns);
 }
 
+// Every window has its middle in the input: pieces compute what the sides see, too. None may end
+// a column before the line does.
+template <int kTaps>
+struct CenteredLines {
+  static constexpr Cut<kTaps, 1 << 20> kCut = {};
+  using Piece = void (*)(const DepthwiseLinesF32&, int);
+
+  template <int kSides>
+  static void Run(const DepthwiseLinesF32& in, int piece, int column) {
+    static constexpr Piece kPieces[] = {
+        &LinePiece<kCut.kMost, kTaps, 1, kSides>, &LinePiece<8, kTaps, 1, kSides>,
+        &LinePiece<7, kTaps, 1, kSides>,          &LinePiece<6, kTaps, 1, kSides>,
+        &LinePiece<5, kTaps, 1, kSides>,          &LinePiece<4, kTaps, 1, kSides>,
+        &LinePiece<3, kTaps, 1, kSides>,          &LinePiece<2, kTaps, 1, kSides>};
+    kPieces[piece](in, column);
+  }
+
+  static void Run(const DepthwiseLinesF32& in) {
+    for (int column = 0, width; column < in.columns; column += width) {
+      const int left = in.columns - column;
+      const int piece = left < 2 * kCut.kMost ? kCut.first[left] : 0;
+      width = kCut.kWidths[piece];
+      if (column > 0) {
+        width < left ? Run<kInside>(in, piece, column) : Run<kAtRight>(in, piece, column);
+      } else {
+        width < left ? Run<kAtLeft>(in, piece, column) : Run<kAtBoth>(in, piece, column);
+      }
+    }
+  }
+};
+
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Positions are ints.
   constexpr int kMost = 1 << 24;
@@ -289,6 +346,10 @@ bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Channels that are computed twice must find the addend as it was.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;
+  const bool centered =
+      in.stride == 1 && in.columns == in.width && in.columns > 1 && in.before == in.taps / 2;
+  if (in.taps == 3 && centered) return CenteredLines<3>::Run(in), true;
+  if (in.taps == 5 && centered) return CenteredLines<5>::Run(in), true;
   if (in.taps == 3 && in.stride == 1) return LinesOf<3, 1>(in), true;
   if (in.taps == 3 && in.stride == 2) return LinesOf<3, 2>(in), true;
   if (in.taps == 5 && in.stride == 1) return LinesOf<5, 1>(in), true;
