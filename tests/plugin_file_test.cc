@@ -185,6 +185,14 @@ TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
               StartsWith("is truncated: the table of sections needs"));
 }
 
+// Under the address sanitizer forks would be most of what this file takes: there, what the reader
+// takes is loaded for one of the ways alone. The reader gets them all.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kLoadAll = false;
+#else
+constexpr bool kLoadAll = true;
+#endif
+
 // Every byte of the ELF header and of the segments' headers, each in several ways.
 TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
@@ -199,6 +207,7 @@ TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
         ++refused;
         continue;
       }
+      if (!kLoadAll && flip != 0xff) continue;
       WriteBytes(file, bytes);
       EXPECT_TRUE(SurvivesLoading(file)) << "byte " << at << " flipped by " << int{flip};
       ++loaded;
@@ -249,8 +258,9 @@ TEST_F(PluginElf, the_systems_libraries_are_sound) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
       const std::string path = entry.path().string();
       if (path.find(".so") == std::string::npos || !entry.is_regular_file()) continue;
+      if (entry.file_size() > (1u << 18)) continue;
       const std::vector<uint8_t> bytes = ReadBytes(path);
-      if (bytes.size() < 4 || bytes[0] != 0x7f || bytes.size() > (1u << 18)) continue;
+      if (bytes.size() < 4 || bytes[0] != 0x7f) continue;
       const std::string damage = Damage(bytes);
       EXPECT_THAT(damage, testing::AnyOf("", HasSubstr("position-independent executable"))) << path;
       ++read;

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over many files in a third of its time: what it looks at longest are headers.
+"""clang-tidy over many files in a quarter of its time: what it looks at longest are headers.
 
-    check_tidy.py BUILD_FOLDER --files REGEX [--shallow] [-j N]
+    check_tidy.py BUILD_FOLDER --files REGEX [--analyzer deep|shallow|none] [-j N]
 
 BUILD_FOLDER holds the compile_commands.json of a build with clang without precompiled headers. Files
 of REGEX (a path below the repository, from its start) that are compiled alike and obey the same
-.clang-tidy are looked at ten at a time, one behind the other in one file below BUILD_FOLDER/groups;
-headers that they share are read once. A name that two of them define for themselves is renamed there.
+.clang-tidy are looked at twenty at a time, one behind the other in one file below BUILD_FOLDER/groups;
+headers that they share are read once. What a file defines for itself gets a name of its own there.
 What is found so is only a suspicion: a file that gets one, and each file of a group that does not
-compile, is looked at alone, and what clang-tidy says then counts. --shallow: the analyzer follows no
-calls.
+compile, is looked at alone, and what clang-tidy says then counts.
 """
 import argparse
 import collections
@@ -24,13 +23,23 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILES_OF_A_GROUP = 10
+FILES_OF_A_GROUP = 20
+# What a file defines between the lines that open and close an unnamed namespace, as it is formatted.
+UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.M | re.S)
+DEFINED = re.compile(r'^(?:(?:struct|class|enum class|enum|using) ([A-Z]\w*)'
+                     r'|[^\W\d][^=(;\n]*[ *&]([A-Zk]\w*)(?:\[\w*\])*(?:\(| = |\{|;))', re.M)
 # How clang says that a name was taken by another file of the group.
 CLASH = (r"\d+: error: (?:redefinition of|reference to|must use '\w+' tag to refer to type|call to) "
          r"'(?:\w+::)*(\w+)'(?: is ambiguous| in this scope| with a different type.*)?$")
 # How far the analyzer goes: into calls, for a third of its own number of steps (it gives up in few
-# functions more, in a third of the time), or not.
-DEEP, SHALLOW = 'max-nodes=75000', 'mode=shallow'
+# functions more, in a third of the time); into none; or nowhere.
+ANALYZER = {
+    'deep': ['-extra-arg=-Xclang', '-extra-arg=-analyzer-config', '-extra-arg=-Xclang',
+             '-extra-arg=max-nodes=75000'],
+    'shallow': ['-extra-arg=-Xclang', '-extra-arg=-analyzer-config', '-extra-arg=-Xclang',
+                '-extra-arg=mode=shallow'],
+    'none': ['-checks=-clang-analyzer-*'],
+}
 
 
 class Source:
@@ -65,7 +74,12 @@ def groups_of(sources):
     for members in alike.values():
         count = -(-len(members) // FILES_OF_A_GROUP)
         for i in range(count):
-            yield members[i::count]
+            yield members[i * len(members) // count:(i + 1) * len(members) // count]
+
+
+def names_of_its_own(text):
+    """What the unnamed namespaces of a text define, as far as it begins like a name of ours."""
+    return {a or b for body in UNNAMED.findall(text) for a, b in DEFINED.findall(body)}
 
 
 class Group:
@@ -74,6 +88,8 @@ class Group:
     def __init__(self, folder, sources):
         self.sources = sources
         self.renamed = [set() for _ in sources]
+        self.texts = [source.path.read_text(encoding='utf-8') for source in sources]
+        self.own_names = [names_of_its_own(text) for text in self.texts]
         self.first_lines = []
         for config in sources[0].config_folders():
             (folder / config).mkdir(parents=True, exist_ok=True)
@@ -86,9 +102,12 @@ class Group:
     def write(self):
         lines, included = [], set()
         self.first_lines = []
-        for source, renamed in zip(self.sources, self.renamed):
+        for source, text, own, renamed in zip(self.sources, self.texts, self.own_names, self.renamed):
             self.first_lines.append(len(lines) + 1)
-            text = source.path.read_text(encoding='utf-8').splitlines()
+            if own:
+                text = re.sub(rf'(?<![.\w:])(?<!->)({"|".join(sorted(own))})\b',
+                              rf'\1_of_{source.path.stem}', text)
+            text = text.splitlines()
             includes = {line for line in text if line.startswith('#include')}
             text = ['' if line in included else line for line in text]
             included |= includes
@@ -103,8 +122,22 @@ class Group:
         return max(i for i, first in enumerate(self.first_lines) if first <= line)
 
     def leave_out(self, members):
-        self.sources = [source for i, source in enumerate(self.sources) if i not in members]
-        self.renamed = [names for i, names in enumerate(self.renamed) if i not in members]
+        for name in ('sources', 'texts', 'own_names', 'renamed'):
+            kept = [item for i, item in enumerate(getattr(self, name)) if i not in members]
+            setattr(self, name, kept)
+
+    def give_back(self, errors, at_fault):
+        """Names that errors speak of stay what they were; returns the members whose names do."""
+        changed = set()
+        for member in at_fault:
+            own = self.own_names[member]
+            named = {name.removesuffix(f'_of_{self.sources[member].path.stem}')
+                     for line, text in errors if self.member_at(int(line)) == member
+                     for name in re.findall(r'\w+', text)}
+            if own & named:
+                self.own_names[member] = own - named
+                changed.add(member)
+        return changed
 
     def make_compile(self):
         """Renames what clashes and leaves out what does not compile even so; returns those sources."""
@@ -112,6 +145,7 @@ class Group:
         command = [*self.flags, '-fsyntax-only', '-w', '-ferror-limit=0', self.path]
         here = re.escape(str(self.path))
         at_fault_line = re.compile(rf'^(?:In file included from )?{here}:(\d+):(?:\d+: error:|$)', re.M)
+        error_line = re.compile(rf'^{here}:(\d+):\d+: error: (.*)$', re.M)
         clash_line = re.compile(rf'^{here}:(\d+):{CLASH}', re.M)
         while len(self.sources) > 1:
             self.write()
@@ -122,20 +156,20 @@ class Group:
             at_fault = {self.member_at(int(line)) for line in at_fault_line.findall(result.stderr)}
             if not at_fault:
                 at_fault = set(range(len(self.sources)))
-            clashes = {(self.member_at(int(line)), name)
-                       for line, name in clash_line.findall(result.stderr)}
-            clashes = {(member, name) for member, name in clashes if name not in self.renamed[member]}
-            for member, name in clashes:
-                self.renamed[member].add(name)
-            self.leave_out(at_fault - {member for member, _ in clashes})
+            changed = self.give_back(error_line.findall(result.stderr), at_fault)
+            for line, name in clash_line.findall(result.stderr):
+                member = self.member_at(int(line))
+                if member not in changed and name not in self.renamed[member]:
+                    self.renamed[member].add(name)
+                    changed.add(member)
+            self.leave_out(at_fault - changed)
         return [source for source in everything if source not in self.sources or len(self.sources) == 1]
 
 
 class Tidy:
-    def __init__(self, build, shallow):
+    def __init__(self, build, analyzer):
         self.build = build
-        self.extra = [f'-extra-arg={argument}' for argument in (
-            '-Xclang', '-analyzer-config', '-Xclang', SHALLOW if shallow else DEEP)]
+        self.extra = ANALYZER[analyzer]
 
     def alone(self, source):
         """What clang-tidy says of one file, empty if nothing."""
@@ -143,13 +177,23 @@ class Tidy:
                                 capture_output=True, text=True, check=False)
         return result.stdout if result.returncode or result.stdout.strip() else ''
 
+    def together(self, group):
+        """What clang-tidy says of a group."""
+        return subprocess.run(['clang-tidy', '-quiet', *self.extra, group.path, '--', *group.flags[1:]],
+                              cwd=group.sources[0].directory, capture_output=True, text=True, check=False)
+
     def suspects(self, group):
         """The members of a group that have to be looked at alone."""
-        alone = group.make_compile()
         if len(group.sources) < 2:
-            return alone
-        result = subprocess.run(['clang-tidy', '-quiet', *self.extra, group.path, '--', *group.flags[1:]],
-                                cwd=group.sources[0].directory, capture_output=True, text=True, check=False)
+            return group.sources
+        group.write()
+        result = self.together(group)
+        alone = []
+        if '[clang-diagnostic-error' in result.stdout:
+            alone = group.make_compile()
+            if len(group.sources) < 2:
+                return alone
+            result = self.together(group)
         named = re.findall(r'^(/[^:\n]+):(\d+):\d+: (?:warning|error)', result.stdout, re.M)
         if any(path != str(group.path) for path, _ in named) or (result.returncode and not named):
             return alone + group.sources
@@ -165,7 +209,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('--files', type=re.compile, required=True)
-    parser.add_argument('--shallow', action='store_true')
+    parser.add_argument('--analyzer', choices=ANALYZER, default='deep')
     parser.add_argument('-j', '--jobs', type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     build = arguments.build.resolve()
@@ -174,7 +218,7 @@ def main():
         sys.exit(f'check_tidy: no file of {build}/compile_commands.json is one of {arguments.files.pattern}')
     folder = build / 'groups'
     groups = [Group(folder, members) for members in groups_of(sources)]
-    tidy = Tidy(build, arguments.shallow)
+    tidy = Tidy(build, arguments.analyzer)
     alone, findings = [], []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for suspects, said in pool.map(tidy.check, groups):
