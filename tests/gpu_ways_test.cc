@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -68,6 +70,21 @@ TEST(WaysPlanTest, refused_kernel_gives_way_to_the_next_one) {
   // There is no other one after that; and what was not refused stays.
   EXPECT_EQ(plans[3], plans[2]);
   for (const Plan& plan : plans) EXPECT_EQ(plan.kernels[1], plans[0].kernels[1]);
+}
+
+// Where groups of items that share local memory do not run, each item computes for itself.
+TEST(WaysPlanTest, refused_group_tiles_give_way_to_tiles_of_items) {
+  const Graph graph = TwoSteps();
+  const auto storage = compiler::FindLifetimes(graph).storage;
+  PlanOptions options;
+  options.vector_width = 4;
+  const Plan by_items = MakePlan(graph, storage, options);
+  options.group_tiles = true;
+  const Plan by_groups = MakePlan(graph, storage, options);
+  EXPECT_THAT(by_groups.kernels[0], HasSubstr("reqd_work_group_size(8, 8, 1)"));
+  EXPECT_EQ(by_groups.steps[0].local, (std::array<size_t, 3>{8, 8, 1}));
+  options.refused.insert(by_groups.TextOf(by_groups.steps[0]));
+  EXPECT_EQ(MakePlan(graph, storage, options), by_items);
 }
 
 // ---- On a device --------------------------------------------------------------------------------
