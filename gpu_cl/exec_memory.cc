@@ -2,6 +2,7 @@
 //
 // What an executor holds on the device: buffers of values, filters in panels, and images.
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "compiler/memory_plan.h"
@@ -207,7 +208,9 @@ ClStatus Executor::AllocateBlocks() {
   }
   const DeviceProfile& profile = context_->device().profile;
   compiler::MemoryPlan memory;
-  if (!PlanMemory(intervals, std::max(profile.base_alignment, 1u), profile.max_allocation,
+  // Kernels of vectors of four floats count on theirs (Buffer::aligned).
+  constexpr uint32_t kVectorBytes = 16;
+  if (!PlanMemory(intervals, std::max(profile.base_alignment, kVectorBytes), profile.max_allocation,
                   &memory)) {
     return {CL_INVALID_BUFFER_SIZE, "a tensor is larger than the device's largest buffer, " +
                                         std::to_string(profile.max_allocation) + " bytes"};
