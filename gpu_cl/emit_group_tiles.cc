@@ -7,6 +7,8 @@
 // along its depth as well, by parts of the group whose sums are added in their order.
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "gpu_cl/emit.h"
 #include "gpu_cl/vector_text.h"
@@ -47,8 +49,8 @@ struct GroupProduct {
   Shape image, out;
   Packing packing;
 
-  int64_t pixels() const { return int64_t{window.height} * window.width; }
-  int64_t chunks() const { return pixels() * PartsOf(channels, kChunk); }
+  int64_t depth() const { return int64_t{window.height} * window.width * channels; }
+  int64_t chunks() const { return PartsOf(depth(), kChunk); }
   int64_t Groups(const GroupTile& tile) const {
     return PartsOf(rows, tile.height()) * PartsOf(columns, tile.width());
   }
@@ -99,7 +101,8 @@ class GroupTileWriter {
   void Write() {
     Declare();
     DeclareLoads();
-    k_.Line("const int steps = (chunks + " + Decimal(parts_ - 1) + ") / " + Decimal(parts_) + ";");
+    const std::string each = Decimal(int64_t{kChunk} * parts_);
+    k_.Line("const int steps = (" + depth_ + " + " + each + " - 1) / " + each + ";");
     k_.Line("int chunk = part;");
     Fetch();
     k_.Open("for (int step = 0; step < steps; ++step)");
@@ -136,6 +139,7 @@ class GroupTileWriter {
     rows_ = k_.Int(product_.rows);
     columns_ = k_.Int(product_.columns);
     channels_ = k_.Int(product_.channels);
+    depth_ = k_.Int(product_.depth());
     const int sums = (parts_ - 1) * kItems * tile_.rows * tile_.vectors;
     k_.Line("local float4 memory[" + Decimal(std::max(parts_ * LocalVectors(), sums)) + "];");
     k_.Line("const int across = get_local_id(0), down = get_local_id(1), part = get_local_id(2);");
@@ -147,9 +151,6 @@ class GroupTileWriter {
     k_.Line("local float4* rights = memory + part * " + Decimal(LocalVectors()) + ";");
     k_.Line("local float* lefts = (local float*)(rights + " +
             Decimal(kChunk * tile_.width() / kWidth) + ");");
-    k_.Line("const int slices = (" + channels_ + " + " + Decimal(kChunk - 1) + ") / " +
-            Decimal(kChunk) + ";");
-    k_.Line("const int chunks = slices * " + k_.Int(product_.pixels()) + ";");
     k_.Line(ConstPointer(packed_.type) + " panel = " + packed_.name +
             " + (size_t)get_group_id(0) * " + k_.Int(product_.packing.panel_elements()) + ";");
     for (int v = 0; v < tile_.vectors; ++v) {
@@ -184,7 +185,7 @@ class GroupTileWriter {
               ", " + rows_ + " - 1);");
       k_.Line("float4 a" + n + ";");
       if (!product_.has_window) {
-        k_.Line("const int o" + n + " = " + row + " * " + channels_ + " + quarter;");
+        k_.Line("const int o" + n + " = " + row + " * " + channels_ + ";");
         continue;
       }
       k_.Line("const int " + x + " = " + row + " % " + out_width_ + " * " + stride_x_ + " - " +
@@ -193,42 +194,69 @@ class GroupTileWriter {
               stride_y_ + " - " + top_ + ";");
       k_.Line("const int o" + n + " = ((" + row + " / (" + out_width_ + " * " + out_height_ +
               ") * " + height_ + " + " + y + ") * " + width_ + " + " + x + ") * " + channels_ +
-              " + quarter;");
+              ";");
     }
     for (int j = 0; j < Rights(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
   }
 
-  // From global memory, what the chunk has; zeros beyond its channels, the image and the last one.
+  // From global memory, what the chunk has; zeros beyond the depth and the image.
   void Fetch() {
     k_.Line("{");
-    k_.Line("const int pixel = chunk / slices, start = (chunk - pixel * slices) * " +
-            Decimal(kChunk) + ";");
-    k_.Line("const bool here = chunk < chunks && start + quarter < " + channels_ + ";");
-    std::string step = "start";
-    if (product_.has_window) {
-      k_.Line("const int wy = pixel / " + window_width_ + ";");
-      k_.Line("const int dy = wy * " + step_y_ + ", dx = (pixel - wy * " + window_width_ + ") * " +
-              step_x_ + ";");
-      k_.Line("const int step = (dy * " + width_ + " + dx) * " + channels_ + " + start;");
-      step = "step";
+    k_.Line("const int start = chunk * " + Decimal(kChunk) + ";");
+    if (product_.channels % kWidth == 0) {
+      DeclarePlace("");
+      for (int j = 0; j < Lefts(); ++j) {
+        const std::string loaded = LoadVector(in_, "o" + Decimal(j) + " + step", kWidth);
+        k_.Line("a" + Decimal(j) + " = " + IsInside(j, "") + " ? " + loaded + " : (float4)(0.0f);");
+      }
+    } else {
+      FetchElements();
     }
-    for (int j = 0; j < Lefts(); ++j) {
-      const std::string n = Decimal(j);
-      const std::string inside = "(uint)(y" + n + " + dy) < (uint)" + height_ + " && (uint)(x" + n +
-                                 " + dx) < (uint)" + width_;
-      k_.Line("a" + n + " = here" + (product_.has_window ? " && " + inside : "") + " ? " +
-              LoadVector(in_, "o" + n + " + " + step, kWidth) + " : (float4)(0.0f);");
-    }
-    const int row_vectors = tile_.width() / kWidth;
+    const std::string row_vectors = Decimal(tile_.width() / kWidth);
     for (int j = 0; j < Rights(); ++j) {
-      const std::string n = Decimal(j), at = "(item + " + Decimal(j * kItems) + ")";
-      k_.Line("b" + n + " = chunk < chunks && start + " + at + " / " + Decimal(row_vectors) +
-              " < " + channels_ + " ? " +
-              OfPanel("(1 + pixel * " + channels_ + " + start) * " + Decimal(tile_.width()) +
-                      " + " + at + " * 4") +
+      const std::string at = "(item + " + Decimal(j * kItems) + ")";
+      k_.Line("b" + Decimal(j) + " = start + " + at + " / " + row_vectors + " < " + depth_ + " ? " +
+              OfPanel("(1 + start) * " + Decimal(tile_.width()) + " + " + at + " * 4") +
               " : (float4)(0.0f);");
     }
     k_.Line("}");
+  }
+
+  // Where the neighbours along the depth are no neighbours in the image.
+  void FetchElements() {
+    for (int e = 0; e < kWidth; ++e) DeclarePlace(Decimal(e));
+    for (int j = 0; j < Lefts(); ++j) {
+      std::string elements;
+      for (int e = 0; e < kWidth; ++e) {
+        const std::string n = Decimal(e);
+        elements += (e > 0 ? ", " : "") + IsInside(j, n) + " ? " +
+                    Load(in_, "o" + Decimal(j) + " + step" + n) + " : 0.0f";
+      }
+      k_.Line("a" + Decimal(j) + " = (float4)(" + elements + ");");
+    }
+  }
+
+  // Declares d<n>, the place along the depth that the item loads next, with step<n>, where that is
+  // in the image from the first pixel of a window on, and the pixel's place dy<n>, dx<n> in it.
+  void DeclarePlace(const std::string& n) {
+    const std::string d = "d" + n, pixel = "pixel" + n, wy = "wy" + n, dy = "dy" + n, dx = "dx" + n;
+    k_.Line("const int " + d + " = start + quarter" + (n.empty() ? "" : " + " + n) + ";");
+    if (!product_.has_window) return k_.Line("const int step" + n + " = " + d + ";");
+    k_.Line("const int " + pixel + " = " + d + " / " + channels_ + ", " + wy + " = " + pixel +
+            " / " + window_width_ + ";");
+    k_.Line("const int " + dy + " = " + wy + " * " + step_y_ + ", " + dx + " = (" + pixel + " - " +
+            wy + " * " + window_width_ + ") * " + step_x_ + ";");
+    k_.Line("const int step" + n + " = (" + dy + " * " + width_ + " + " + dx + " - " + pixel +
+            ") * " + channels_ + " + " + d + ";");
+  }
+
+  // Whether there is such a place in the image of row j.
+  std::string IsInside(int row, const std::string& n) const {
+    const std::string inside = "d" + n + " < " + depth_;
+    if (!product_.has_window) return inside;
+    const std::string j = Decimal(row);
+    return inside + " && (uint)(y" + j + " + dy" + n + ") < (uint)" + height_ + " && (uint)(x" + j +
+           " + dx" + n + ") < (uint)" + width_;
   }
 
   // Into local memory, the left side turned: an item's rows are neighbours there.
@@ -329,8 +357,8 @@ class GroupTileWriter {
   const GroupTile tile_;
   const int parts_;
   Buffer in_, packed_;
-  std::string rows_, columns_, channels_, height_, width_, out_height_, out_width_, stride_y_,
-      stride_x_, top_, left_, step_y_, step_x_, window_width_;
+  std::string rows_, columns_, channels_, depth_, height_, width_, out_height_, out_width_,
+      stride_y_, stride_x_, top_, left_, step_y_, step_x_, window_width_;
 };
 
 bool Fits(const KernelBuilder& look, const StepWriter& steps, int64_t channels, int64_t columns) {
@@ -342,8 +370,8 @@ bool Fits(const KernelBuilder& look, const StepWriter& steps, int64_t channels, 
   };
   const KernelChoice* const chosen = steps.choice();
   return steps.options().group_tiles && (chosen == nullptr || chosen->rows == 0) && is_float(0) &&
-         is_float(1) && is_constant(1) && is_constant(2) && channels % kWidth == 0 &&
-         columns % kWidth == 0 && channels > 0 && columns > 0 && look.StoresVectors();
+         is_float(1) && is_constant(1) && is_constant(2) && columns % kWidth == 0 && channels > 0 &&
+         columns > 0 && look.StoresVectors();
 }
 
 }  // namespace
@@ -364,7 +392,7 @@ bool EmitGroupTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   product.has_window = window.height != 1 || window.width != 1 || window.stride_y != 1 ||
                        window.stride_x != 1 || window.top != 0 || window.left != 0 ||
                        window.bottom != 0 || window.right != 0;
-  const int64_t depth = product.pixels() * filter[3];
+  const int64_t depth = product.depth();
   if (product.rows == 0 || depth == 0) return false;
   product.packing = {.filter = look.operation().inputs[1],
                      .bias = look.bias(),

@@ -210,12 +210,13 @@ TEST_P(GpuKernels, convolutions_of_all_sizes) {
 }
 
 // Where groups compute tiles together: all tiles, and a depth in parts, which a device of many
-// units needs. The last rows, columns and channels fill none.
+// units needs. The last rows, columns and channels fill none; channels are vectors, or none.
 TEST_P(GpuKernels, products_in_tiles_of_groups) {
   const ConvRow products[] = {
       {{1, 21, 13, 20}, 140, 1, 1, 1, 1, 0}, {{2, 9, 11, 36}, 36, 3, 3, 1, 1, 1},
       {{1, 17, 8, 4}, 68, 2, 5, 2, 1, 2},    {{1, 1, 3, 260}, 44, 1, 1, 1, 1, 0},
-      {{1, 12, 12, 16}, 200, 3, 3, 2, 2, 1},
+      {{1, 12, 12, 16}, 200, 3, 3, 2, 2, 1}, {{2, 19, 16, 3}, 32, 7, 7, 2, 1, 3},
+      {{1, 8, 9, 5}, 36, 3, 2, 1, 1, 0},     {{1, 5, 5, 37}, 40, 1, 1, 1, 1, 0},
   };
   std::vector<std::string> group_sizes;
   for (const ConvRow& row : products) {
@@ -229,7 +230,7 @@ TEST_P(GpuKernels, products_in_tiles_of_groups) {
     if (size != std::string::npos) group_sizes.push_back(kernels_.substr(size + 27, 1));
   }
   if (GetParam().units == 0) return;
-  EXPECT_THAT(group_sizes, ElementsAre("1", "4", "4", "4", "4"));
+  EXPECT_THAT(group_sizes, ElementsAre("1", "4", "1", "4", "4", "4", "1", "1"));
 }
 
 // What follows a convolution: bounds, another tensor, numbers per channel, a curve, another type.
