@@ -252,7 +252,7 @@ class GroupTileWriter {
 
   // Whether there is such a place in the image of row j.
   std::string IsInside(int row, const std::string& n) const {
-    const std::string inside = "d" + n + " < " + depth_;
+    std::string inside = "d" + n + " < " + depth_;
     if (!product_.has_window) return inside;
     const std::string j = Decimal(row);
     return inside + " && (uint)(y" + j + " + dy" + n + ") < (uint)" + height_ + " && (uint)(x" + j +
