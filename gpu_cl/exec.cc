@@ -91,8 +91,10 @@ Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
 Executor::~Executor() {
   // Nothing may go that the device still works on; a failure to wait changes nothing about it.
   if (queue_) (void)api().Finish(queue_.get());
-  texels_.clear();
+  kernels_.clear();
   block_images_.clear();
+  texels_.clear();
+  filters_.clear();
   // The youngest first: NVIDIA's driver (580) crashes where a part of a block is released before a
   // younger one that overlaps it.
   while (!buffers_.empty()) buffers_.pop_back();
