@@ -21,9 +21,9 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   // A unit of a GPU runs some hundred work-items at a time.
   options.items = (options.ranges ? 4 : 256) * units;
   options.units = units;
-  // What the largest groups of tiles need.
+  // What the largest groups of tiles need, of devices that are known to gain from them.
   constexpr size_t kGroupItems = 256, kGroupBytes = 20 << 10;
-  options.group_tiles = device_class == DeviceClass::kDesktop &&
+  options.group_tiles = device_class == DeviceClass::kDesktop && profile.known &&
                         profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {

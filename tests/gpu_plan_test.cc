@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compiler/lifetimes.h"
+#include "gpu_cl/exec.h"
 #include "gpu_cl/kernel_builder.h"
 #include "gpu_cl/make_plan.h"
 #include "tests/compiler_graph_maker.h"
@@ -346,6 +347,26 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
   EXPECT_EQ(first.Source(), second.Source());
   EXPECT_EQ(first, second);
   EXPECT_GE(first.kernels.size(), 3u);
+}
+
+// Groups of items with local memory, where a device is known to have it.
+TEST(GpuPlanTest, group_tiles_are_for_known_devices_with_room_for_them) {
+  DeviceProfile profile;
+  profile.known = true;
+  profile.max_group_size = 256;
+  profile.local_bytes = 32 << 10;
+  EXPECT_TRUE(PlanOptionsFor(profile, DeviceClass::kDesktop).group_tiles);
+  EXPECT_FALSE(PlanOptionsFor(profile, DeviceClass::kMobile).group_tiles);
+  EXPECT_FALSE(PlanOptionsFor(profile, DeviceClass::kCpu).group_tiles);
+  DeviceProfile other = profile;
+  other.known = false;
+  EXPECT_FALSE(PlanOptionsFor(other, DeviceClass::kDesktop).group_tiles);
+  other = profile;
+  other.max_group_size = 128;
+  EXPECT_FALSE(PlanOptionsFor(other, DeviceClass::kDesktop).group_tiles);
+  other = profile;
+  other.local_bytes = 16 << 10;
+  EXPECT_FALSE(PlanOptionsFor(other, DeviceClass::kDesktop).group_tiles);
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool StepFitsNow(PlannedStep* step) const;
   bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
-  // True: the node at `position` need not run now, the head behind it does its work.
+  // True: the node at `position` need not run now, its step does its work later.
   bool WaitsForStep(int position);
   // The head with all others, or by itself after those that have waited for it.
   TfLiteStatus RunStep(PlannedStep* step);
