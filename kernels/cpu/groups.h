@@ -439,6 +439,8 @@ extern const GemmBf16Kernels kGemmBf16Avx512;
 // simd_avx512_vnni.cc
 extern const GemmS8Kernels kGemmS8Avx512Vnni;
 extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;
+// simd_avx512_vnni_depthwise_lines.cc
+extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni;
 #endif
 
 }  // namespace deputy

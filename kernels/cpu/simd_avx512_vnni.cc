@@ -570,7 +570,8 @@ constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
                                                        .pack = &PackDepthwiseS8,
                                                        .columns = &DepthwiseRunS8,
                                                        .order = &OrderDepthwiseS8,
-                                                       .lanes = kChunk};
+                                                       .lanes = kChunk,
+                                                       .lines = &kDepthwiseLinesS8Avx512Vnni};
 
 }  // namespace deputy
 

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 depthwise convolutions of 3 x 3 and 5 x 5 taps for x86-64 with AVX-512 and VNNI, several
+// rows at once. Everything is in the unnamed namespace, and no inline function of a shared header
+// is used.
+//
+// Four rows of the input are interleaved first, so that what lies in one column and channel stands
+// side by side in a 32-bit lane, as VPDPBUSD multiplies it. With a zero before or behind the
+// weights of three rows the same four serve two lines of output; for five rows there are two fours.
+// So a tap column takes one or two instructions a line, none of which moves bytes.
+#include "kernels/cpu/groups.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
+    defined(__AVX512DQ__) && defined(__AVX512VNNI__)
+
+// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#include <immintrin.h>
+
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+inline int Smaller(int a, int b) { return a < b ? a : b; }
+inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
+
+// As in simd_avx512_vnni.cc.
+inline void MultiplyAddFours(__m512i* sum, __m512i unsigned_a, __m512i b) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
+}
+
+// ---- Blocks of channels ------------------------------------------------------------------------
+
+// A block has 64 channels, or fewer of several columns, which lie side by side in its vectors.
+constexpr int kBlock = 64, kLeast = 8, kMostRuns = kBlock / kLeast;
+constexpr int kVectors = 4, kVector = 64;  // of four rows of a column; bytes of one
+
+struct Block {
+  int first, width;
+
+  // Of columns.
+  int runs() const { return kBlock / width; }
+  // The channel in a lane: interleaving bytes takes four from each 128 bits for every vector.
+  int ChannelOf(int vector, int lane) const {
+    const int place = lane / 4 * 16 + vector * 4 + lane % 4;
+    return first + place % width;
+  }
+};
+
+// The blocks of at least kLeast channels. The last one may have channels in common with the one
+// before.
+struct Blocks {
+  int channels;
+
+  int count() const { return whole() + (EndsInWhole() ? 1 : Pieces()); }
+  Block operator[](int i) const {
+    if (i < whole()) return {i * kBlock, kBlock};
+    if (EndsInWhole()) return {channels - kBlock, kBlock};
+    int first = whole() * kBlock;
+    for (int before = whole(); before < i; ++before) first += WidthOf(channels - first);
+    const int width = WidthOf(channels - first);
+    return {Smaller(first, channels - width), width};
+  }
+
+ private:
+  static int WidthOf(int left) { return left >= 32 ? 32 : left >= 16 ? 16 : kLeast; }
+  int whole() const { return channels / kBlock; }
+  int Pieces() const {
+    int pieces = 0;
+    for (int left = channels % kBlock; left > 0; left -= WidthOf(left)) ++pieces;
+    return pieces;
+  }
+  // More take as long as a whole block does, which there must be.
+  bool EndsInWhole() const { return channels >= kBlock && Pieces() > 2; }
+};
+
+// ---- What is packed ----------------------------------------------------------------------------
+
+// Rows that are interleaved, of which every second one begins a quad, and the lines of output that
+// a quad serves with stride 1.
+constexpr int kQuad = 4, kLines = 2;
+constexpr int QuadsOf(int size) { return size == 3 ? 1 : 2; }
+
+// Of a block: for each vector its weights [quad][tap column][line]; the bias; the factors.
+constexpr size_t kNumbersBytes = kBlock * sizeof(int32_t);
+constexpr size_t WeightsBytes(int size) {
+  return static_cast<size_t>(QuadsOf(size) * size * kLines * kVector);
+}
+constexpr size_t BlockBytes(int size) { return kVectors * WeightsBytes(size) + 2 * kNumbersBytes; }
+
+size_t PackedBytes(int size, int channels) {
+  return static_cast<size_t>(Blocks{channels}.count()) * BlockBytes(size);
+}
+
+void PackWeights(const int8_t* weights, int size, int channels, const Block& block, int8_t* out) {
+  const auto weight_at = [&](int row, int column, int channel) -> int8_t {
+    if (row < 0 || row >= size) return 0;
+    return weights[static_cast<size_t>(row * size + column) * static_cast<size_t>(channels) +
+                   static_cast<size_t>(channel)];
+  };
+  for (int vector = 0; vector < kVectors; ++vector) {
+    for (int quad = 0; quad < QuadsOf(size); ++quad) {
+      for (int i = 0; i < size * kLines; ++i) {
+        const int column = i / kLines, line = i % kLines;
+        for (int byte = 0; byte < kVector; ++byte) {
+          const int row = quad * kQuad + byte % kQuad - line;
+          *out++ = weight_at(row, column, block.ChannelOf(vector, byte / kQuad));
+        }
+      }
+    }
+  }
+}
+
+bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
+               const float* factors, int8_t* out) {
+  const Blocks blocks = {channels};
+  for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
+    const Block block = blocks[b];
+    PackWeights(weights, size, channels, block, out);
+    int8_t* const numbers = out + kVectors * WeightsBytes(size);
+    for (int i = 0; i < kBlock; ++i) {
+      const int channel = block.ChannelOf(i / 16, i % 16);
+      std::memcpy(numbers + 4 * i, bias + channel, 4);
+      std::memcpy(numbers + kNumbersBytes + 4 * i, factors + channel, 4);
+    }
+  }
+  return true;
+}
+
+// ---- Interleaving ------------------------------------------------------------------------------
+
+constexpr size_t kColumnBytes = kVectors * kVector;
+
+template <int kRuns>
+inline __m512i LoadRuns(const int8_t* const* from) {
+  const auto load16 = [](const int8_t* a) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(a));
+  };
+  const auto load8s = [](const int8_t* a, const int8_t* b) {
+    return _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(a)),
+                              _mm_loadl_epi64(reinterpret_cast<const __m128i*>(b)));
+  };
+  const auto halves = [](__m256i a, __m256i b) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+  };
+  if constexpr (kRuns == 1) {
+    return Load(from[0]);
+  } else if constexpr (kRuns == 2) {
+    return halves(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[0])),
+                  _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[1])));
+  } else if constexpr (kRuns == 4) {
+    return halves(_mm256_set_m128i(load16(from[1]), load16(from[0])),
+                  _mm256_set_m128i(load16(from[3]), load16(from[2])));
+  } else {
+    return halves(_mm256_set_m128i(load8s(from[2], from[3]), load8s(from[0], from[1])),
+                  _mm256_set_m128i(load8s(from[6], from[7]), load8s(from[4], from[5])));
+  }
+}
+
+inline void StoreInterleaved(const __m512i (&rows)[kQuad], int8_t* out) {
+  const __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]);
+  const __m512i high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
+  const __m512i low23 = _mm512_unpacklo_epi8(rows[2], rows[3]);
+  const __m512i high23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
+  _mm512_store_si512(out, _mm512_unpacklo_epi16(low01, low23));
+  _mm512_store_si512(out + kVector, _mm512_unpackhi_epi16(low01, low23));
+  _mm512_store_si512(out + 2 * kVector, _mm512_unpacklo_epi16(high01, high23));
+  _mm512_store_si512(out + 3 * kVector, _mm512_unpackhi_epi16(high01, high23));
+}
+
+// Columns [x, x + count) of four rows of the input and those that lie `starts` further, in as many
+// runs side by side.
+struct Interleaver {
+  const int8_t* outside;  // zero points
+  size_t step;
+  int width, x, count;
+  int starts[kMostRuns];
+
+  // Rows that are null lie outside the input.
+  template <int kRuns>
+  [[gnu::noinline]] void Run(const int8_t* const (&rows)[kQuad], int8_t* out) const {
+    const int begin = Smaller(x < 0 ? -x : 0, count);
+    const int end = Smaller(count, width - x - starts[kRuns - 1]);
+    for (int i = 0; i < begin; ++i) AtEdge<kRuns>(rows, i, out);
+    if (begin < end) Inside<kRuns>(rows, begin, end, out);
+    for (int i = begin < end ? end : begin; i < count; ++i) AtEdge<kRuns>(rows, i, out);
+  }
+
+ private:
+  static __m512i Biased(__m512i values) {
+    return _mm512_xor_si512(values, _mm512_set1_epi8(static_cast<char>(0x80)));
+  }
+
+  template <int kRuns>
+  void Inside(const int8_t* const (&rows)[kQuad], int begin, int end, int8_t* out) const {
+    // A row of zero points is the same in all columns.
+    const int8_t* from[kQuad];
+    size_t steps[kQuad], further[kQuad][kRuns];
+    for (int r = 0; r < kQuad; ++r) {
+      steps[r] = rows[r] == nullptr ? 0 : step;
+      from[r] = rows[r] == nullptr ? outside : rows[r] + static_cast<size_t>(x + begin) * step;
+      for (int run = 0; run < kRuns; ++run) {
+        further[r][run] = static_cast<size_t>(starts[run]) * steps[r];
+      }
+    }
+    for (int i = begin; i < end; ++i) {
+      __m512i values[kQuad];
+#pragma GCC unroll 4
+      for (int r = 0; r < kQuad; ++r) {
+        const int8_t* runs[kRuns];
+        for (int run = 0; run < kRuns; ++run) runs[run] = from[r] + further[r][run];
+        values[r] = Biased(LoadRuns<kRuns>(runs));
+        from[r] += steps[r];
+      }
+      StoreInterleaved(values, out + kColumnBytes * static_cast<size_t>(i));
+    }
+  }
+
+  template <int kRuns>
+  void AtEdge(const int8_t* const (&rows)[kQuad], int i, int8_t* out) const {
+    __m512i values[kQuad];
+    for (int r = 0; r < kQuad; ++r) {
+      const int8_t* runs[kRuns];
+      for (int run = 0; run < kRuns; ++run) {
+        const int column = x + i + starts[run];
+        const bool inside = rows[r] != nullptr && column >= 0 && column < width;
+        runs[run] = inside ? rows[r] + static_cast<size_t>(column) * step : outside;
+      }
+      values[r] = Biased(LoadRuns<kRuns>(runs));
+    }
+    StoreInterleaved(values, out + kColumnBytes * static_cast<size_t>(i));
+  }
+};
+
+// ---- Products ----------------------------------------------------------------------------------
+
+// One vector's sums of kColumns columns, in one line or two, to `out` [line][column][kVectors].
+template <int kSize, int kStride, int kColumns>
+[[gnu::always_inline]] inline void TileVector(const int8_t* const* quads, const int8_t* weights,
+                                              const int8_t* bias, __m512i* out) {
+  constexpr int kServed = kStride == 1 ? kLines : 1, kSeen = (kColumns - 1) * kStride + kSize;
+  __m512i sums[kServed][kColumns];
+  const __m512i start = Load(bias);
+#pragma GCC unroll 2
+  for (int line = 0; line < kServed; ++line) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) sums[line][i] = start;
+  }
+  for (int quad = 0; quad < QuadsOf(kSize); ++quad) {
+    __m512i by[kSize][kServed];
+#pragma GCC unroll 5
+    for (int tap = 0; tap < kSize; ++tap) {
+#pragma GCC unroll 2
+      for (int line = 0; line < kServed; ++line) {
+        by[tap][line] = Load(weights + ((quad * kSize + tap) * kLines + line) * kVector);
+      }
+    }
+#pragma GCC unroll 32
+    for (int seen = 0; seen < kSeen; ++seen) {
+      const __m512i values = Load(quads[quad] + kColumnBytes * static_cast<size_t>(seen));
+#pragma GCC unroll 8
+      for (int i = 0; i < kColumns; ++i) {
+        const int tap = seen - i * kStride;
+        if (tap < 0 || tap >= kSize) continue;
+#pragma GCC unroll 2
+        for (int line = 0; line < kServed; ++line) {
+          MultiplyAddFours(&sums[line][i], values, by[tap][line]);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 2
+  for (int line = 0; line < kServed; ++line) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kColumns; ++i) {
+      _mm512_store_si512(out + (line * kColumns + i) * kVectors, sums[line][i]);
+    }
+  }
+}
+
+// All vectors' sums. `packed` is the block's.
+template <int kSize, int kStride, int kColumns>
+[[gnu::noinline]] void Tile(const int8_t* near, const int8_t* far, const int8_t* packed,
+                            __m512i* out) {
+  const int8_t* const bias = packed + kVectors * WeightsBytes(kSize);
+  for (int vector = 0; vector < kVectors; ++vector, packed += WeightsBytes(kSize)) {
+    const int8_t* const quads[] = {near + kVector * vector, far + kVector * vector};
+    TileVector<kSize, kStride, kColumns>(quads, packed, bias + kVector * vector, out + vector);
+  }
+}
+
+// ---- Sums to bytes -----------------------------------------------------------------------------
+
+// What becomes of a block's sums.
+struct Finish {
+  __m512 factors[kVectors];
+  __m512 high;          // of the steps before the zero point is added
+  __m512i zero_point;   // of 16 bits
+  __m512i least, most;  // of the steps
+  bool plain = true;    // no need of `high`, `least` and `most`
+
+  Finish(const DepthwiseLinesS8& in, const int8_t* packed_factors)
+      : high(_mm512_set1_ps(static_cast<float>(in.high - in.zero_point))),
+        zero_point(_mm512_set1_epi16(static_cast<int16_t>(in.zero_point))),
+        least(_mm512_set1_epi8(static_cast<char>(in.low))),
+        most(_mm512_set1_epi8(static_cast<char>(in.high))) {
+    // Sums of 32 bits times small factors stay within 32 bits, so that only steps are bounded.
+    const __m512 limit = _mm512_set1_ps(0.5f);
+    plain = in.low == -128 && in.high == 127;
+    for (int v = 0; v < kVectors; ++v) {
+      factors[v] = _mm512_loadu_ps(packed_factors + kVector * v);
+      plain &= _mm512_cmp_ps_mask(_mm512_abs_ps(factors[v]), limit, _CMP_NLT_UQ) == 0;
+    }
+  }
+
+  // The bytes of a column. What is too low, or no number, becomes the least integer first.
+  template <bool kPlain>
+  __m512i Bytes(const __m512i* sums) const {
+    __m512i steps[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + v)), factors[v]);
+      if constexpr (!kPlain) scaled = _mm512_min_ps(high, scaled);
+      steps[v] = _mm512_cvtps_epi32(scaled);
+    }
+    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+    const __m512i bytes = _mm512_packs_epi16(front, back);
+    if constexpr (kPlain) return bytes;
+    return _mm512_min_epi8(most, _mm512_max_epi8(bytes, least));
+  }
+};
+
+template <int kRuns>
+inline void StoreRuns(__m512i bytes, int8_t* out, const size_t* starts) {
+  const __m256i low = _mm512_castsi512_si256(bytes), high = _mm512_extracti64x4_epi64(bytes, 1);
+  if constexpr (kRuns == 1) {
+    _mm512_storeu_si512(out, bytes);
+  } else if constexpr (kRuns == 2) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), low);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + starts[1]), high);
+  } else {
+    const __m128i quarters[] = {_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1),
+                                _mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)};
+    constexpr int kEach = kRuns / 4;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      int8_t* const to = out + starts[i * kEach];
+      if constexpr (kEach == 1) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), quarters[i]);
+      } else {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), quarters[i]);
+        _mm_storeh_pd(reinterpret_cast<double*>(out + starts[i * kEach + 1]),
+                      _mm_castsi128_pd(quarters[i]));
+      }
+    }
+  }
+}
+
+// Where the columns of a block's runs go: those of each `stride` bytes apart, the runs at `starts`.
+struct Columns {
+  size_t stride;
+  size_t starts[kMostRuns];
+};
+
+template <bool kPlain, int kRuns>
+void FinishColumns(const Finish& finish, const __m512i* sums, int count, const Columns& columns,
+                   int8_t* out) {
+  // Copies: what is stored could be these, as far as the compiler knows.
+  const Finish finished = finish;
+  const Columns to = columns;
+  for (int i = 0; i < count; ++i, sums += kVectors, out += to.stride) {
+    StoreRuns<kRuns>(finished.Bytes<kPlain>(sums), out, to.starts);
+  }
+}
+
+// ---- Lines -------------------------------------------------------------------------------------
+
+template <int kSize, int kStride>
+class Lines {
+ public:
+  explicit Lines(const DepthwiseLinesS8& in) : in_(in) {
+    _mm512_store_si512(outside_, _mm512_set1_epi8(static_cast<char>(in.input_zero_point)));
+  }
+
+  void Run() {
+    const Blocks blocks = {in_.channels};
+    for (int b = 0; b < blocks.count(); ++b) {
+      const Block block = blocks[b];
+      const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
+      // Pieces of a line, equally long.
+      const int most = kMostColumns * block.runs();
+      const int pieces = (in_.columns + most - 1) / most;
+      const int columns = (in_.columns + pieces - 1) / pieces;
+      for (int column = 0; column < in_.columns; column += columns) {
+        const Piece piece(block, column, Smaller(columns, in_.columns - column));
+        if (block.runs() == 1) Run<1>(piece, packed);
+        if (block.runs() == 2) Run<2>(piece, packed);
+        if (block.runs() == 4) Run<4>(piece, packed);
+        if (block.runs() == 8) Run<8>(piece, packed);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kServed = kStride == 1 ? kLines : 1;  // lines of a quad
+  static constexpr int kWidest = 8;                          // columns of a tile
+  static constexpr int kSeen = kSize == 3 ? 72 : 44;         // columns that find room
+  static constexpr int kMostColumns = (kSeen - kSize) / kStride - 1;
+  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads
+
+  // A block's columns, in runs that are equally long, so that the last ones may have some in
+  // common.
+  struct Piece {
+    Block block;
+    int column, count;
+    int starts[kMostRuns] = {};
+
+    Piece(const Block& of, int first, int columns)
+        : block(of), column(first), count((columns + of.runs() - 1) / of.runs()) {
+      for (int run = 0; run < of.runs(); ++run) {
+        starts[run] = Smaller(run * count, columns - count);
+      }
+    }
+  };
+
+  // A row that any line reads, counted from the first one's first; null: zero points.
+  const int8_t* RowAt(int row) const {
+    const int line = Smaller(row / kStride, in_.lines - 1), tap = row - line * kStride;
+    return tap < kSize ? in_.inputs[line * kSize + tap] : nullptr;
+  }
+
+  int8_t* QuadAt(int quad) { return quads_[quad % kHeld]; }
+
+  template <int kRuns>
+  void Interleave(const Interleaver& interleaver, const Block& block, int quad) {
+    const int8_t* rows[kQuad];
+    for (int r = 0; r < kQuad; ++r) {
+      const int8_t* const row = RowAt(quad * (kQuad / 2) + r);
+      rows[r] = row == nullptr ? nullptr : row + block.first;
+    }
+    interleaver.Run<kRuns>(rows, QuadAt(quad));
+  }
+
+  template <int kRuns>
+  void Run(const Piece& piece, const int8_t* packed) {
+    const Finish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
+    const auto finished = finish.plain ? &FinishColumns<true, kRuns> : &FinishColumns<false, kRuns>;
+    const auto channels = static_cast<size_t>(in_.channels);
+    Interleaver interleaver = {outside_,
+                               channels,
+                               in_.width,
+                               piece.column * kStride - in_.before,
+                               (piece.count - 1) * kStride + kSize,
+                               {}};
+    Columns columns = {channels, {}};
+    for (int run = 0; run < kRuns; ++run) {
+      interleaver.starts[run] = piece.starts[run] * kStride;
+      columns.starts[run] = static_cast<size_t>(piece.starts[run]) * channels;
+    }
+    int8_t* out = in_.out + static_cast<size_t>(piece.column) * channels + piece.block.first;
+    const size_t line_bytes = static_cast<size_t>(in_.columns) * channels;
+    for (int line = 0, quad = 0; line < in_.lines; line += kServed, ++quad) {
+      // The quads of five rows are the second next to each other.
+      constexpr int kAhead = kHeld - 1;
+      for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
+        Interleave<kRuns>(interleaver, piece.block, next);
+      }
+      const int lines = Smaller(kServed, in_.lines - line);
+      for (int i = 0, width; i < piece.count; i += width) {
+        width = Width(piece.count - i);
+        const size_t seen = static_cast<size_t>(i * kStride) * kColumnBytes;
+        const int columns_made =
+            Multiply(width, QuadAt(quad) + seen, QuadAt(quad + kAhead) + seen, packed);
+        for (int l = 0; l < lines; ++l) {
+          finished(finish, sums_ + l * columns_made * kVectors, width, columns,
+                   out + static_cast<size_t>(l) * line_bytes + static_cast<size_t>(i) * channels);
+        }
+      }
+      out += kServed * line_bytes;
+    }
+  }
+
+  // The columns of the next tile: all are about equally wide.
+  static int Width(int left) {
+    const int tiles = (left + kWidest - 1) / kWidest;
+    return (left + tiles - 1) / tiles;
+  }
+
+  // Sums of at least `width` columns; returns how many.
+  int Multiply(int width, const int8_t* near, const int8_t* far, const int8_t* packed) {
+    if (width > 7) return Tile<kSize, kStride, 8>(near, far, packed, sums_), 8;
+    if (width > 6) return Tile<kSize, kStride, 7>(near, far, packed, sums_), 7;
+    if (width > 4) return Tile<kSize, kStride, 6>(near, far, packed, sums_), 6;
+    if (width > 2) return Tile<kSize, kStride, 4>(near, far, packed, sums_), 4;
+    return Tile<kSize, kStride, 2>(near, far, packed, sums_), 2;
+  }
+
+  const DepthwiseLinesS8& in_;
+  alignas(64) int8_t outside_[kBlock];
+  alignas(64) int8_t quads_[kHeld][(kSeen + kStride) * kColumnBytes];
+  alignas(64) __m512i sums_[kServed * kWidest * kVectors];
+};
+
+template <int kSize, int kStride>
+void RunLines(const DepthwiseLinesS8& in) {
+  Lines<kSize, kStride>(in).Run();
+}
+
+void DepthwiseLines(const DepthwiseLinesS8& in) {
+  const auto run = in.size == 3 ? (in.stride == 1 ? &RunLines<3, 1> : &RunLines<3, 2>)
+                                : (in.stride == 1 ? &RunLines<5, 1> : &RunLines<5, 2>);
+  run(in);
+}
+
+bool AcceptsLines(int size, int stride, int channels) {
+  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kLeast;
+}
+
+}  // namespace
+
+constexpr DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni = {
+    .accepts = &AcceptsLines, .bytes = &PackedBytes, .pack = &PackLines, .run = &DepthwiseLines};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"
+#endif
