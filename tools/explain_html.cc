@@ -371,11 +371,11 @@ std::string ExplanationPage(const Json& raw) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>" +
       Escape(report["model"]) + " - deputy explain</title>\n<style>" + PageRules(report) +
-      PageStyle() + "</style>\n</head>\n<body>\n<h1>" + Escape(report["model"]) + "</h1>\n" +
+      kPageStyle + "</style>\n</head>\n<body>\n<h1>" + Escape(report["model"]) + "</h1>\n" +
       Summary(report) + FindingsTable(report) + Legend(report);
   for (const Json& subgraph : report["subgraphs"]) html += SubgraphHtml(report, subgraph);
   html += ChangeTable(report);
-  return html + "<script>" + PageScript() + "</script>\n</body>\n</html>\n";
+  return html + "<script>" + kPageScript + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace deputy::tools

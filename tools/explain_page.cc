@@ -3,8 +3,7 @@
 
 namespace deputy::tools {
 
-const char* PageStyle() {
-  return R"(
+const char* const kPageStyle = R"(
 :root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a; --soft: #555; --rule: #d5d5d5;
   --head: #f4f4f4; --mark: #fff6cc; --line: #8a8a8a; --cross: #c0392b; --ring: #0b57d0; }
 body { font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
@@ -66,10 +65,8 @@ tr.chosen td { background: var(--mark); } tr[data-node] { cursor: pointer; }
   .label { paint-order: stroke; }
 }
 )";
-}
 
-const char* PageScript() {
-  return R"(
+const char* const kPageScript = R"(
 const pane = (section) => {
   const main = section.querySelector('.main'), small = section.querySelector('.overview');
   const seen = small.querySelector('.window'), input = section.querySelector('input');
@@ -251,6 +248,5 @@ for (const each of document.querySelectorAll('[data-node]')) take(each, each.dat
 for (const each of document.querySelectorAll('[data-go]')) take(each, each.dataset.go);
 if (location.hash) choose(location.hash.slice(1), true);
 )";
-}
 
 }  // namespace deputy::tools

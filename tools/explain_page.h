@@ -7,9 +7,9 @@
 namespace deputy::tools {
 
 // Rules behind those of the drawing: light and dark, wide and narrow.
-const char* PageStyle();
+extern const char* const kPageStyle;
 // Moving and zooming, search, the overview, and which node is chosen. It holds nothing of a model.
-const char* PageScript();
+extern const char* const kPageScript;
 
 }  // namespace deputy::tools
 
