@@ -110,10 +110,10 @@ inline void TransposeSquare(const float* from, int64_t from_stride, float* to, i
 }
 
 // The same for columns that are read from top to bottom, by squares. A block's lines stay in the
-// first-level cache until all of them are written.
+// first-level cache until all of them are written; the next columns are fetched meanwhile.
 void TransposePanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
                     float* out) {
-  constexpr int kBlock = 64;
+  constexpr int kBlock = 256;
   const int columns = std::min(panel_columns, layout.columns - first);
   const int whole = columns - columns % kVector;
   for (int begin = 0; begin < layout.depth; begin += kBlock) {
@@ -124,7 +124,10 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
       float* const to = out + c;
       // Squares come with the first of their columns.
       if (c < whole && c % kVector == 0) {
+        const float* const next =
+            c + 2 * kVector <= columns ? from + kVector * layout.column_stride : from;
         for (int d = begin; d < squares_end; d += kVector) {
+          __builtin_prefetch(next + d / kVector % kVector * layout.column_stride + d);
           TransposeSquare(from + d, layout.column_stride, to + int64_t{d} * panel_columns,
                           panel_columns);
         }
