@@ -430,8 +430,9 @@ extern const WinogradF32Kernels kWinogradF32Avx2;
 // simd_avx512.cc
 extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;
-extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 extern const HalfKernels kHalfAvx512;
+// simd_avx512_depthwise.cc
+extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 // simd_avx512_winograd.cc
 extern const WinogradF32Kernels kWinogradF32Avx512;
 // simd_avx512_bf16.cc
