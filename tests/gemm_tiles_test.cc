@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GemmF32Kernels::tile of every CPU table against plain loops: rows and columns around every tile's
-// edges, depths in parts, and what follows the sums. Numbers are whole, so that results are exact.
+// GemmF32Kernels::tile and dots of every CPU table against plain loops: rows and columns around
+// every tile's edges, depths in parts, and what follows the sums. Numbers are whole, so that
+// results are exact.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,6 +28,7 @@ struct Tile {
   float low = -kInfinity, high = kInfinity;
   Added added = Added::kNone;
   Curve curve = Curve::kNone;
+  int gap = 3;  // columns of the output that are not the tile's
 
   size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
   // Neighbouring rows share values, as windows do; parts lie apart.
@@ -34,8 +36,7 @@ struct Tile {
   size_t part_values() const { return Count(rows, row_step()) + static_cast<size_t>(depth); }
   bool adds() const { return added != Added::kNone; }
   int addend_columns() const { return added == Added::kAll ? columns : columns - columns / 5; }
-  // Columns of the output that are not the tile's.
-  int out_columns() const { return columns + 3; }
+  int out_columns() const { return columns + gap; }
 };
 
 Floats Whole(size_t count, uint32_t seed) {
@@ -158,8 +159,63 @@ TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
   }
 }
 
+// Rows that follow each other in the output can be stored together.
+TEST(GemmTiles, have_no_gaps_between_rows_or_some) {
+  for (int columns : {4, 7, 8, 9, 16, 24}) {
+    for (int rows : {2, 15, 16, 17, 33, 48}) {
+      for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
+        for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
+          for (const int depth : {3, 4, 8, 11}) {
+            Tile tile = {rows, columns, 2, depth, -700.0f, 600.0f, added, curve};
+            ExpectSame(tile);
+            tile.gap = 0;
+            ExpectSame(tile);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(GemmTiles, of_no_depth_are_their_bias) {
   for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
+}
+
+// ---- Dot products -------------------------------------------------------------------------------
+
+Floats DotsByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n) {
+  std::vector<const float*> parts;
+  for (int part = 0; part < t.parts; ++part) {
+    parts.push_back(n.a.data() + t.part_values() * static_cast<size_t>(part));
+  }
+  Floats out(n.addend.size(), kUntouched);
+  cpu.gemm_f32.dots({t.rows, t.columns, t.parts, t.depth, parts.data(),
+                     static_cast<size_t>(t.row_step()), n.weights.data(),
+                     static_cast<size_t>(t.parts) * static_cast<size_t>(t.depth), n.bias.data(),
+                     t.low, t.high, out.data(), static_cast<size_t>(t.out_columns())});
+  return out;
+}
+
+TEST(GemmTiles, dots_are_what_plain_loops_have) {
+  for (const char* name : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const cpu = FindCpu(name);
+    if (cpu == nullptr || cpu->gemm_f32.dots == nullptr) continue;
+    for (const int parts : {1, 2, 3, 5}) {
+      for (int depth = 1; depth <= 50; ++depth) {
+        const Tile t = {1 + depth % 14, 1 + depth % 3, parts, depth, -2000.0f, 1500.0f};
+        const Numbers numbers(t);
+        const Floats out = DotsByTable(*cpu, t, numbers);
+        for (int row = 0; row < t.rows; ++row) {
+          for (int column = 0; column < t.out_columns(); ++column) {
+            const float expected =
+                column < t.columns ? Expected(t, numbers, row, column) : kUntouched;
+            EXPECT_EQ(out[t.Count(row, t.out_columns()) + static_cast<size_t>(column)], expected)
+                << name << ": " << parts << " parts of " << depth;
+          }
+        }
+      }
+    }
+  }
 }
 
 // A product in calls, each of which takes what ColumnsOfCall says, has every column once.

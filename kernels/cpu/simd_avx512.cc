@@ -104,6 +104,127 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   }
 }
 
+// ---- Half vectors, of two rows in one ----
+
+// The left factors of two neighbouring rows, each in a half of the lanes.
+inline __m512 TwoRows(__m512 even, __m512 odd) { return _mm512_mask_blend_ps(0xff00, even, odd); }
+
+// Adds the products of one of four depths, which kWhich spreads.
+template <int kWhich, int kPairs>
+inline void AddSpread(const __m512 (&fours)[kPairs], __m512 weights, __m512 (&sums)[kPairs]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kPairs; ++i) {
+    MultiplyAdd(&sums[i], _mm512_permute_ps(fours[i], kWhich), weights);
+  }
+}
+
+// Sums of eight columns of kRows rows, in pairs: a vector has them for two. Four depths of a row
+// are loaded together and spread by shuffles, which take no unit that multiplies.
+template <int kRows>
+inline void AddEightColumns(LeftRows<kRows>& a, int depth, const float* b,
+                            __m512 (&sums)[kRows / 2]) {
+  const auto weights_at = [&](int d) {
+    return _mm512_broadcast_f32x8(_mm256_loadu_ps(b + d * kColumnsF32));
+  };
+  int d = 0;
+  for (; d + 4 <= depth; d += 4, b += 4 * kColumnsF32) {
+    __m512 fours[kRows / 2];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; r += 2) {
+      const __m512 even = _mm512_broadcast_f32x4(_mm_loadu_ps(a.At(r)));
+      fours[r / 2] = _mm512_mask_broadcast_f32x4(even, 0xff00, _mm_loadu_ps(a.At(r + 1)));
+    }
+    AddSpread<0x00>(fours, weights_at(0), sums);
+    AddSpread<0x55>(fours, weights_at(1), sums);
+    AddSpread<0xaa>(fours, weights_at(2), sums);
+    AddSpread<0xff>(fours, weights_at(3), sums);
+    for (int i = 0; i < 4; ++i) a.Advance();
+  }
+  for (; d < depth; ++d, b += kColumnsF32, a.Advance()) {
+    const __m512 weights = weights_at(0);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; r += 2) {
+      const __m512 even = _mm512_set1_ps(*a.At(r)), odd = _mm512_set1_ps(*a.At(r + 1));
+      MultiplyAdd(&sums[r / 2], TwoRows(even, odd), weights);
+    }
+  }
+}
+
+// The same of 24 columns, 16 of which are a vector for each row.
+template <int kRows>
+inline void AddColumns(LeftRows<kRows>& a, int depth, const float* b, __m512 (&wide)[kRows],
+                       __m512 (&sums)[kRows / 2]) {
+  for (int d = 0; d < depth; ++d, b += kColumnsF32, a.Advance()) {
+    const __m512 weights = _mm512_loadu_ps(b);
+    const __m512 half_weights = _mm512_broadcast_f32x8(_mm256_loadu_ps(b + 16));
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; r += 2) {
+      const __m512 even = _mm512_set1_ps(*a.At(r)), odd = _mm512_set1_ps(*a.At(r + 1));
+      MultiplyAdd(&wide[r], even, weights);
+      MultiplyAdd(&wide[r + 1], odd, weights);
+      MultiplyAdd(&sums[r / 2], TwoRows(even, odd), half_weights);
+    }
+  }
+}
+
+// Where rows of eight columns follow each other, pairs of them are stored as rows of 16; returns
+// whether they are.
+template <int kPairs>
+inline bool StorePairs(const GemmTileF32& tile, int row, int columns,
+                       const __m512 (&sums)[kPairs]) {
+  if (columns != 8 || tile.out_stride != 8) return false;
+  EpilogueF32 paired;
+  if (tile.epilogue != nullptr) {
+    paired = *tile.epilogue;
+    const bool adds = paired.addend != nullptr;
+    if (paired.curve == EpilogueF32::Curve::kPrelu) return false;
+    if (adds && (paired.addend_stride != 8 || paired.addend_columns < 8)) return false;
+    paired.addend_stride = paired.addend_columns = 16;
+    if (adds) paired.addend += static_cast<size_t>(row) * 8;
+  }
+  __m512 values[kPairs][1];
+#pragma GCC unroll 16
+  for (int i = 0; i < kPairs; ++i) values[i][0] = sums[i];
+  FinishTile(tile.out + static_cast<size_t>(row) * 8, 16, Bounds(tile.low, tile.high),
+             tile.epilogue == nullptr ? nullptr : &paired, 0, 0, 16, values);
+  return true;
+}
+
+// Rows [row, row + kRows) against kWide (0 or 1) vectors of a panel and half a vector behind them.
+template <int kRows, int kWide>
+inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int columns) {
+  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
+                                static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
+                                kColumnsF32;
+  __m512 wide[kRows], sums[kRows / 2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    if constexpr (kWide == 1) wide[r] = _mm512_loadu_ps(tile.bias + first);
+    sums[r / 2] = _mm512_broadcast_f32x8(_mm256_loadu_ps(tile.bias + first + 16 * kWide));
+  }
+  const size_t offset = static_cast<size_t>(row) * tile.a_stride;
+  for (int part = 0; part < tile.parts; ++part, b += tile.depth * kColumnsF32) {
+    LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
+    if constexpr (kWide == 1) {
+      AddColumns<kRows>(a, tile.depth, b, wide, sums);
+    } else {
+      AddEightColumns<kRows>(a, tile.depth, b, sums);
+    }
+  }
+  if constexpr (kWide == 0) {
+    if (first == 0 && StorePairs(tile, row, columns, sums)) return;
+  }
+  __m512 values[kRows][kWide + 1];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    if constexpr (kWide == 1) values[r][0] = wide[r];
+    values[r][kWide] =
+        r % 2 == 0 ? sums[r / 2] : _mm512_castps256_ps512(_mm512_extractf32x8_ps(sums[r / 2], 1));
+  }
+  FinishTile(tile.out + static_cast<size_t>(row) * tile.out_stride + first, tile.out_stride,
+             Bounds(tile.low, tile.high), tile.epilogue, row, first, columns, values);
+}
+
 // How many of `left` rows to take at once: at most kMost or 8, and never so few at the end that
 // they would wait for their own sums.
 template <int kMost>
@@ -124,7 +245,11 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
   for (int row = 0, rows; row < tile.rows; row += rows) {
     rows = RowsAtOnce<kMost>(tile.rows - row);
     if (rows == kMost) {
-      GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns);
+      if constexpr (kHalf) {
+        GemmF32Paired<kMost, kWide>(tile, row, first, columns);
+      } else {
+        GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns);
+      }
     } else {
       kBySize[rows - 1](tile, row, first, columns);
     }
@@ -197,6 +322,24 @@ inline __m128 SumLanes(__m512 a, __m512 b, __m512 c, __m512 d) {
   return _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
 }
 
+// The totals of kRows (1 or 4) rows of a column.
+template <int kRows>
+inline void StoreDots(const DotTileF32& tile, int row, int column, const __m512 (&sums)[kRows]) {
+  constexpr int kLast = kRows - 1;
+  const __m128 totals =
+      SumLanes(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
+  const __m128 biased =
+      _mm_add_ps(_mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]), totals);
+  // As in ClampTo, NaN passes.
+  const __m128 clamped =
+      _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
+  float results[4];
+  _mm_storeu_ps(results, clamped);
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
+}
+
 // kRows (1 or 4) dot products with one row of weights.
 template <int kRows>
 inline void DotRows(const DotTileF32& tile, int row, int column) {
@@ -224,22 +367,55 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
       MultiplyAdd(&sums[r], _mm512_maskz_loadu_ps(lanes, values), weights);
     }
   }
-  constexpr int kLast = kRows - 1;
-  const __m128 totals =
-      SumLanes(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
-  const __m128 biased =
-      _mm_add_ps(_mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]), totals);
-  // As in ClampTo, NaN passes.
-  const __m128 clamped =
-      _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
-  float results[4];
-  _mm_storeu_ps(results, clamped);
-  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+  StoreDots(tile, row, column, sums);
+}
+
+// All rows of parts of at most 16 * kVectors values, four at a time: weights stay in registers.
+template <int kParts, int kVectors>
+void ShallowDots(const DotTileF32& tile) {
+  const __mmask16 last = FirstLanes(tile.depth - 16 * (kVectors - 1));
+  const auto load = [last](const float* values, int v) {
+    return v + 1 < kVectors ? _mm512_loadu_ps(values) : _mm512_maskz_loadu_ps(last, values);
+  };
+  for (int column = 0; column < tile.columns; ++column) {
+    const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+    __m512 weights[kParts][kVectors];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
+    for (int part = 0; part < kParts; ++part, b += tile.depth) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        weights[part][v] = load(b + 16 * v, v);
+      }
+    }
+    int row = 0;
+    for (; row + 4 <= tile.rows; row += 4) {
+      __m512 sums[4];
+#pragma GCC unroll 4
+      for (__m512& sum : sums) sum = _mm512_setzero_ps();
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; ++part) {
+        const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+#pragma GCC unroll 4
+          for (int r = 0; r < 4; ++r) {
+            const float* values = a + static_cast<size_t>(r) * tile.a_stride + 16 * v;
+            MultiplyAdd(&sums[r], load(values, v), weights[part][v]);
+          }
+        }
+      }
+      StoreDots(tile, row, column, sums);
+    }
+    for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
+  }
 }
 
 void Dots(const DotTileF32& tile) {
+  const int vectors = (tile.depth + 15) / 16;
+  if (tile.parts == 1 && vectors == 1) return ShallowDots<1, 1>(tile);
+  if (tile.parts == 1 && vectors == 2) return ShallowDots<1, 2>(tile);
+  if (tile.parts == 3 && vectors == 1) return ShallowDots<3, 1>(tile);
+  if (tile.parts == 3 && vectors == 2) return ShallowDots<3, 2>(tile);
   for (int column = 0; column < tile.columns; ++column) {
     int row = 0;
     for (; row + 4 <= tile.rows; row += 4) DotRows<4>(tile, row, column);
