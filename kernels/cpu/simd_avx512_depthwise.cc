@@ -9,6 +9,11 @@
 namespace deputy {
 namespace {
 
+constexpr int Smaller(int a, int b) { return a < b ? a : b; }
+constexpr __mmask16 kAllLanes = 0xffff;
+
+// ---- Any columns ------------------------------------------------------------------------------
+
 // kColumns columns of 16 * kVectors channels from `first` on, or, if kVectors is 1, of those in
 // `lanes`. Weights are loaded once for all columns.
 template <int kColumns, int kVectors>
@@ -42,8 +47,6 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
              sums);
 }
 
-constexpr __mmask16 kAllLanes = 0xffff;
-
 // All channels of kColumns columns. Few columns take several vectors at once: a single sum would
 // wait for itself.
 template <int kColumns>
@@ -58,108 +61,315 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   }
 }
 
-// kColumns neighbouring columns that are kStride taps apart, of kVectors vectors of channels: what
-// several columns see is loaded once. Taps come in the same order as above.
-template <int kColumns, int kTaps, int kStride, int kVectors>
-inline void DepthwiseF32Shared(const DepthwiseColumnsF32& in, int column, int first,
-                               __mmask16 lanes) {
-  __m512 sums[kColumns][kVectors];
-#pragma GCC unroll 2
-  for (int v = 0; v < kVectors; ++v) {
-    const __m512 bias = _mm512_maskz_loadu_ps(lanes, in.bias + first + 16 * v);
-#pragma GCC unroll 8
-    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
-  }
-  for (int row = 0; row < in.rows; ++row) {
-    const float* input = in.inputs[row] + static_cast<size_t>(column) * in.column_step + first;
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      __m512 weights[kTaps];
-#pragma GCC unroll 8
-      for (int tap = 0; tap < kTaps; ++tap) {
-        const float* from = in.weights[row] + first + 16 * v;
-        weights[tap] =
-            _mm512_maskz_loadu_ps(lanes, from + static_cast<size_t>(tap) * in.weight_step);
-      }
-      const float* value_at = input + 16 * v;
-#pragma GCC unroll 32
-      for (int seen = 0; seen < (kColumns - 1) * kStride + kTaps; ++seen) {
-        const __m512 value = _mm512_maskz_loadu_ps(lanes, value_at);
-        value_at += in.tap_step;
-#pragma GCC unroll 8
-        for (int i = 0; i < kColumns; ++i) {
-          const int tap = seen - i * kStride;
-          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
-        }
-      }
-    }
-  }
-  const auto stride = static_cast<size_t>(in.channels);
-  float* out = in.out + static_cast<size_t>(column) * stride + first;
-  FinishTile(out, stride, Bounds(in.low, in.high), in.epilogue, column, first, in.channels - first,
-             sums);
-}
-
-// All channels of kColumns columns from `column` on; of few columns two vectors at once.
-template <int kColumns, int kTaps, int kStride>
-void DepthwiseF32SharedColumns(const DepthwiseColumnsF32& in, int column) {
-  int first = 0;
-  if constexpr (kColumns < 8) {
-    for (; first + 32 <= in.channels; first += 32) {
-      DepthwiseF32Shared<kColumns, kTaps, kStride, 2>(in, column, first, kAllLanes);
-    }
-  }
-  for (; first + 16 <= in.channels; first += 16) {
-    DepthwiseF32Shared<kColumns, kTaps, kStride, 1>(in, column, first, kAllLanes);
-  }
-  if (first < in.channels) {
-    DepthwiseF32Shared<kColumns, kTaps, kStride, 1>(in, column, first,
-                                                    FirstLanes(in.channels - first));
-  }
-}
-
-// Columns by eights and fours, as many as there are; returns how many were done. What eight
-// columns cost is less than what five to seven do: some are then computed twice.
-template <int kTaps, int kStride>
-int DepthwiseF32BySize(const DepthwiseColumnsF32& in) {
-  int column = 0;
-  for (; column + 8 <= in.columns; column += 8) {
-    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, column);
-  }
-  const int left = in.columns - column;
-  // Not where the first results may lie where the addend was.
-  const bool twice = in.epilogue == nullptr || in.epilogue->addend == nullptr;
-  if (left > 4 && column > 0 && twice) {
-    DepthwiseF32SharedColumns<8, kTaps, kStride>(in, in.columns - 8);
-    return in.columns;
-  }
-  if (left < 4) return column;
-  DepthwiseF32SharedColumns<4, kTaps, kStride>(in, column);
-  return column + 4;
-}
-
-int DepthwiseF32WithSharing(const DepthwiseColumnsF32& in) {
-  const bool one = in.column_step == in.tap_step, two = in.column_step == 2 * in.tap_step;
-  if (in.taps == 3 && one) return DepthwiseF32BySize<3, 1>(in);
-  if (in.taps == 3 && two) return DepthwiseF32BySize<3, 2>(in);
-  if (in.taps == 5 && one) return DepthwiseF32BySize<5, 1>(in);
-  if (in.taps == 5 && two) return DepthwiseF32BySize<5, 2>(in);
-  return 0;
-}
-
 void DepthwiseF32(const DepthwiseColumnsF32& in) {
   constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
       &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
       &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
       &DepthwiseF32Columns<7>};
-  int column = DepthwiseF32WithSharing(in);
+  int column = 0;
   for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
+// ---- Lines of neighbouring windows --------------------------------------------------------------
+
+// What is made of a tile's sums, which are in memory, where something follows: for all tiles of a
+// size, because it is most of what they would be.
+template <int kColumns, int kVectors>
+[[gnu::noinline]] void FollowTile(const DepthwiseLinesF32& in, int pixel, int first,
+                                  const float* sums, float* out) {
+  __m512 values[kColumns][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v, sums += 16) values[i][v] = _mm512_loadu_ps(sums);
+  }
+  FinishTile(out, static_cast<size_t>(in.channels), Bounds(in.low, in.high), in.epilogue, pixel,
+             first, in.channels - first, values);
+}
+
+// kColumns neighbours in a line, of kVectors vectors of channels from `first` on, of whose last one
+// those in `lanes` count. The window of the first column lacks kLeft taps, which lie beside the
+// input, and that of the last one kRight. What several columns see is loaded once.
+template <int kColumns, int kTaps, int kStride, int kLeft, int kRight, int kVectors>
+[[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, int column, int first,
+                                __mmask16 lanes) {
+  // What the columns see, together.
+  constexpr int kEnd = (kColumns - 1) * kStride + kTaps - kRight;
+  const auto step = static_cast<size_t>(in.channels);
+  const size_t start =
+      static_cast<size_t>(column * kStride - in.before + kLeft) * step + static_cast<size_t>(first);
+  __m512 sums[kColumns][kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+    const __m512 bias = _mm512_maskz_loadu_ps(mask, in.bias + first + 16 * v);
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
+  }
+  const float* const* inputs = in.inputs + static_cast<size_t>(line) * static_cast<size_t>(in.rows);
+  for (int row = 0; row < in.rows; ++row) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+      const float* value_at = inputs[row] + start + 16 * v;
+      __m512 weights[kTaps];
+#pragma GCC unroll 8
+      for (int tap = 0; tap < kTaps; ++tap) {
+        const float* from = in.weights[row] + first + 16 * v + static_cast<size_t>(tap) * step;
+        weights[tap] = _mm512_maskz_loadu_ps(mask, from);
+      }
+#pragma GCC unroll 40
+      for (int seen = kLeft; seen < kEnd; ++seen) {
+        const float* from = value_at + static_cast<size_t>((seen - kLeft) % 3) * step;
+        const __m512 value = _mm512_maskz_loadu_ps(mask, from);
+#pragma GCC unroll 16
+        for (int i = 0; i < kColumns; ++i) {
+          const int tap = seen - i * kStride;
+          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+        }
+        if ((seen - kLeft) % 3 == 2) value_at += 3 * step;
+      }
+    }
+  }
+  const int pixel = line * in.columns + column;
+  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+  if (in.epilogue != nullptr) {
+    float values[kColumns * kVectors * 16];
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        _mm512_storeu_ps(values + 16 * (i * kVectors + v), sums[i][v]);
+      }
+    }
+    return FollowTile<kColumns, kVectors>(in, pixel, first, values, out);
+  }
+  const Bounds clamp(in.low, in.high);
+#pragma GCC unroll 16
+  for (int i = 0; i < kColumns; ++i, out += step) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+      _mm512_mask_storeu_ps(out + 16 * v, mask, clamp(sums[i][v]));
+    }
+  }
+}
+
+// Channels of kColumns columns that are computed for one line after the other: what lines share is
+// then still in the first-level cache, of which channels one by one, at the strides of pixels,
+// would use a few sets.
+constexpr int kTogether = 64;
+
+// Channels [first, last) of a line. Few columns take two vectors at once: their sums would wait for
+// themselves.
+template <int kColumns, int kTaps, int kStride, int kLeft, int kRight>
+void LineChannels(const DepthwiseLinesF32& in, int line, int column, int first, int last) {
+  if constexpr (kColumns <= 8) {
+    for (; last - first > 16; first += 32) {
+      LineTile<kColumns, kTaps, kStride, kLeft, kRight, 2>(in, line, column, first,
+                                                           FirstLanes(last - first - 16));
+    }
+  }
+  for (; first < last; first += 16) {
+    LineTile<kColumns, kTaps, kStride, kLeft, kRight, 1>(in, line, column, first,
+                                                         FirstLanes(last - first));
+  }
+}
+
+template <int kColumns, int kTaps, int kStride, int kLeft, int kRight>
+void LinePiece(const DepthwiseLinesF32& in, int column) {
+  for (int first = 0; first < in.channels; first += kTogether) {
+    const int last = Smaller(first + kTogether, in.channels);
+    for (int line = 0; line < in.lines; ++line) {
+      LineChannels<kColumns, kTaps, kStride, kLeft, kRight>(in, line, column, first, last);
+    }
+  }
+}
+
+// Lines [line, line + kLines) of a column of which only taps [first_tap, last_tap) are in the
+// input.
+struct Single {
+  int line, column, first_tap, last_tap;
+};
+
+template <int kLines, int kVectors>
+[[gnu::always_inline]] inline void SingleTile(const DepthwiseLinesF32& in, const Single& at,
+                                              int first) {
+  const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
+  const int place = at.column * in.stride - in.before + at.first_tap;
+  const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
+  const int left = in.channels - first;
+  const __mmask16 lanes = FirstLanes(left - 16 * (kVectors - 1));
+  __m512 sums[kLines][kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+    const __m512 bias = _mm512_maskz_loadu_ps(mask, in.bias + first + 16 * v);
+#pragma GCC unroll 4
+    for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
+  }
+  for (size_t row = 0; row < rows; ++row) {
+    size_t value = static_cast<size_t>(place) * step + static_cast<size_t>(first);
+    const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
+    for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+        const __m512 weight = _mm512_maskz_loadu_ps(mask, weight_at + 16 * v);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < kLines; ++i) {
+          const float* from = inputs[i * rows + row] + value + 16 * v;
+          MultiplyAdd(&sums[i][v], _mm512_maskz_loadu_ps(mask, from), weight);
+        }
+      }
+    }
+  }
+  const Bounds clamp(in.low, in.high);
+  const int pixel = at.line * in.columns + at.column;
+  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+#pragma GCC unroll 4
+  for (int i = 0; i < kLines; ++i, out += static_cast<size_t>(in.columns) * step) {
+    __m512 sum[1][kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
+    FinishTile(out, step, clamp, in.epilogue, pixel + i * in.columns, first, left, sum);
+  }
+}
+
+// Four sums at once, of lines or of vectors.
+template <int kLines>
+void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
+  constexpr int kVectors = 4 / kLines;
+  int first = 0;
+  if constexpr (kVectors > 1) {
+    for (; first + 16 * kVectors <= in.channels; first += 16 * kVectors) {
+      SingleTile<kLines, kVectors>(in, at, first);
+    }
+  }
+  for (; first < in.channels; first += 16) SingleTile<kLines, 1>(in, at, first);
+}
+
+// Columns [first, last) one by one.
+void Singles(const DepthwiseLinesF32& in, int first, int last) {
+  for (int column = first; column < last; ++column) {
+    const int begin = column * in.stride - in.before;
+    Single at = {0, column, begin < 0 ? -begin : 0, Smaller(in.taps, in.width - begin)};
+    for (; at.line + 4 <= in.lines; at.line += 4) SingleColumn<4>(in, at);
+    for (; at.line + 2 <= in.lines; at.line += 2) SingleColumn<2>(in, at);
+    if (at.line < in.lines) SingleColumn<1>(in, at);
+  }
+}
+
+// How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
+// and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
+template <int kTaps, int kSingleCycles>
+struct Cut {
+  static constexpr int kPieces = 10;
+  static constexpr int kWidths[kPieces] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
+  static constexpr int kMost = kWidths[0];
+  int first[2 * kMost] = {};  // by what is left: the index of the first piece's width
+
+  constexpr Cut() {
+    constexpr int kSums = kTaps * kTaps;
+    int cycles[2 * kMost] = {0, kSingleCycles};
+    for (int left = 2; left < 2 * kMost; ++left) {
+      cycles[left] = 1 << 20;
+      for (int i = 0; i < kPieces; ++i) {
+        if (kWidths[i] > left) continue;
+        const int all = 8 + kWidths[i] * (kSums + 1) / 2 + cycles[left - kWidths[i]];
+        if (all >= cycles[left]) continue;
+        cycles[left] = all;
+        first[left] = i;
+      }
+    }
+  }
+};
+
+// Windows that are `kStride` apart. The first and the last one of a line may lack kLeft and kRight
+// taps; where more is missing, columns are computed one by one.
+template <int kTaps, int kStride, int kLeft, int kRight>
+struct Lines {
+  static constexpr Cut<kTaps, kLeft + kRight == 0 ? 2 * kTaps* kTaps : 1 << 20> kCut = {};
+  using Piece = void (*)(const DepthwiseLinesF32&, int);
+
+  template <int kBefore, int kBehind>
+  static void Run(const DepthwiseLinesF32& in, int piece, int column) {
+    static constexpr Piece kPieces[] = {&LinePiece<16, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<14, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<12, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<8, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<7, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<6, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<5, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<4, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<3, kTaps, kStride, kBefore, kBehind>,
+                                        &LinePiece<2, kTaps, kStride, kBefore, kBehind>};
+    kPieces[piece](in, column);
+  }
+  static int PieceOf(int left) { return left < 2 * kCut.kMost ? kCut.first[left] : 0; }
+
+  // Whether the windows lack just that, and there are pieces for all.
+  static bool Fits(const DepthwiseLinesF32& in) {
+    return in.taps == kTaps && in.stride == kStride && in.columns > 1 && in.before == kLeft &&
+           (in.columns - 1) * kStride - in.before + kTaps - in.width == kRight;
+  }
+  static void Run(const DepthwiseLinesF32& in) {
+    for (int column = 0, width; column < in.columns; column += width) {
+      const int left = in.columns - column, piece = PieceOf(left);
+      width = kCut.kWidths[piece];
+      if (column > 0) {
+        width < left ? Run<0, 0>(in, piece, column) : Run<0, kRight>(in, piece, column);
+      } else {
+        width < left ? Run<kLeft, 0>(in, piece, column) : Run<kLeft, kRight>(in, piece, column);
+      }
+    }
+  }
+};
+
+// Whatever is missing at the sides.
+template <int kTaps, int kStride>
+void AnyLines(const DepthwiseLinesF32& in) {
+  using Inside = Lines<kTaps, kStride, 0, 0>;
+  const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
+  int end = in.columns;
+  while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
+  Singles(in, 0, begin);
+  int column = begin;
+  while (end - column >= 2) {
+    const int piece = Inside::PieceOf(end - column);
+    Inside::template Run<0, 0>(in, piece, column);
+    column += Inside::kCut.kWidths[piece];
+  }
+  Singles(in, column, in.columns);
+}
+
+// Whether lines are of that kind, and then computed.
+template <int kTaps, int kStride, int kLeft, int kRight>
+bool RunIf(const DepthwiseLinesF32& in) {
+  using Kind = Lines<kTaps, kStride, kLeft, kRight>;
+  if (!Kind::Fits(in)) return false;
+  Kind::Run(in);
+  return true;
+}
+
+bool DepthwiseLines(const DepthwiseLinesF32& in) {
+  // Positions are ints.
+  constexpr int kMost = 1 << 24;
+  if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
+  if (RunIf<3, 1, 1, 1>(in) || RunIf<5, 1, 2, 2>(in)) return true;
+  if (RunIf<3, 2, 0, 1>(in) || RunIf<5, 2, 1, 2>(in)) return true;
+  if (in.taps == 3 && in.stride == 1) return AnyLines<3, 1>(in), true;
+  if (in.taps == 3 && in.stride == 2) return AnyLines<3, 2>(in), true;
+  if (in.taps == 5 && in.stride == 1) return AnyLines<5, 1>(in), true;
+  if (in.taps == 5 && in.stride == 2) return AnyLines<5, 2>(in), true;
+  return false;
+}
+
 }  // namespace
 
-constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {.name = "avx512", .columns = &DepthwiseF32};
+constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {
+    .name = "avx512", .columns = &DepthwiseF32, .lines = &DepthwiseLines};
 
 }  // namespace deputy
 
