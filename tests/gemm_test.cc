@@ -201,23 +201,26 @@ TEST(Gemm, int8_extremes_do_not_saturate) {
 
 // Rows of bytes that begin anywhere, in parts that lie apart, to steps.
 struct RequantizedRows {
-  static constexpr int kZeroPoint = -7, kLow = -100, kHigh = 90, kGuard = 64;
+  static constexpr int kZeroPoint = -7, kGuard = 64;
   static constexpr int8_t kUntouched = 77;
   int rows, columns, parts, depth, part_step, row_step;
+  int low, high;
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias;
   std::vector<float> factors;
   PackedWeights<int8_t> packed;
 
-  // `largest` is the factor of some columns.
+  // `largest` is the factor of some columns; steps are all that there are, or fewer.
   RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth,
-                  float largest)
+                  float largest, bool all_steps)
       : rows(of_rows),
         columns(of_columns),
         parts(of_parts),
         depth(of_depth),
         part_step(of_depth + 3),
-        row_step(5) {
+        row_step(5),
+        low(all_steps ? -128 : -100),
+        high(all_steps ? 127 : 90) {
     a = RandomSteps<int8_t>(static_cast<size_t>(rows * row_step + parts * part_step), 7);
     weights = RandomSteps<int8_t>(static_cast<size_t>(columns * parts * depth), 8);
     bias = RandomSteps<int32_t>(static_cast<size_t>(columns), 9);
@@ -254,8 +257,8 @@ struct RequantizedRows {
                              .bias = folded.data(),
                              .factors = factors.data(),
                              .zero_point = kZeroPoint,
-                             .low = kLow,
-                             .high = kHigh,
+                             .low = low,
+                             .high = high,
                              .out = out.data(),
                              .out_stride = static_cast<size_t>(columns)});
   }
@@ -270,9 +273,23 @@ struct RequantizedRows {
     }
     const float steps = static_cast<float>(sum) * factors[static_cast<size_t>(c)];
     return static_cast<int>(std::clamp(std::nearbyint(static_cast<double>(steps)) + kZeroPoint,
-                                       static_cast<double>(kLow), static_cast<double>(kHigh)));
+                                       static_cast<double>(low), static_cast<double>(high)));
   }
 };
+
+void ExpectRowsOf(const RequantizedRows& product, const char* table) {
+  const int rows = product.rows, columns = product.columns;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) {
+      ASSERT_EQ(product.out[static_cast<size_t>(r * columns + c)], product.Expected(r, c))
+          << table << " " << rows << "x" << columns << " " << product.parts << "x" << product.depth
+          << " at " << r << ", " << c;
+    }
+  }
+  for (int i = 0; i < RequantizedRows::kGuard; ++i) {
+    ASSERT_EQ(product.out[static_cast<size_t>(rows * columns + i)], RequantizedRows::kUntouched);
+  }
+}
 
 TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
   int tables = 0;
@@ -281,22 +298,15 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
     ++tables;
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
       for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40}) {
-        for (const auto& [parts, depth] : {std::pair{1, 4}, {1, 64}, {3, 12}, {5, 8}}) {
+        for (const auto& [parts, depth] :
+             {std::pair{1, 4}, {1, 8}, {1, 64}, {3, 12}, {5, 4}, {5, 8}, {2, 260}}) {
           // Where both ends are clamped; and where a step is beyond all integers.
-          for (const float largest : {0.4f, 3e9f}) {
-            RequantizedRows product(*cpu, rows, columns, parts, depth, largest);
+          for (const auto& [largest, all_steps] :
+               {std::pair{0.4f, false}, {0.4f, true}, {3e9f, false}, {3e9f, true}}) {
+            RequantizedRows product(*cpu, rows, columns, parts, depth, largest, all_steps);
             product.Run(*cpu);
-            for (int r = 0; r < rows; ++r) {
-              for (int c = 0; c < columns; ++c) {
-                ASSERT_EQ(product.out[static_cast<size_t>(r * columns + c)], product.Expected(r, c))
-                    << cpu->name << " " << rows << "x" << columns << " " << parts << "x" << depth
-                    << " at " << r << ", " << c << " with " << largest;
-              }
-            }
-            for (int i = 0; i < RequantizedRows::kGuard; ++i) {
-              ASSERT_EQ(product.out[static_cast<size_t>(rows * columns + i)],
-                        RequantizedRows::kUntouched);
-            }
+            ExpectRowsOf(product, cpu->name);
+            if (HasFailure()) return;
           }
         }
       }

@@ -19,6 +19,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace deputy {
@@ -27,6 +28,12 @@ namespace {
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
 // Bytes of a vector.
 constexpr int kChunk = 64;
+// Depths up to which what follows the products counts beside them, and a block of columns fits into
+// the first-level cache.
+constexpr int kShallowS8 = 512;
+// g++ 12 keeps tiles in registers only where nothing is called.
+#define DEPUTY_INLINE __attribute__((always_inline)) inline
+#define DEPUTY_APART __attribute__((noinline))
 
 // The first `count` of 16 lanes; none when it is negative.
 inline __mmask16 FirstLanes(int count) {
@@ -115,12 +122,18 @@ inline bool AreSmall(const float* factors, int count) {
   return true;
 }
 
+// Where bytes come from when four vectors were narrowed.
+inline __m512i OrderOfBytes() {
+  return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+}
+
 // What becomes of sums, alike for all rows.
 struct Finish {
   __m512 high;          // of the steps before the zero point is added
   __m512i zero_point;   // of 16 bits
   __m512i least, most;  // of the steps
   bool small;           // no need of `high`
+  bool all_steps;       // no need of `least` and `most`
 
   // Job is a GemmRowsS8 or a DepthwiseColumnsS8, with `count` factors.
   template <typename Job>
@@ -129,7 +142,8 @@ struct Finish {
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(job.zero_point))),
         least(_mm512_set1_epi8(static_cast<char>(job.low))),
         most(_mm512_set1_epi8(static_cast<char>(job.high))),
-        small(AreSmall(job.factors, count)) {}
+        small(AreSmall(job.factors, count)),
+        all_steps(job.low <= -128 && job.high >= 127) {}
 
   // What is too low, or no number, becomes the least integer here, and so the least step.
   __m512i Steps(__m512i sums, __m512 factors) const {
@@ -145,8 +159,7 @@ struct Finish {
   }
   // The same in order.
   __m512i Narrow(const __m512i steps[4]) const {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    return _mm512_permutexvar_epi32(order, Bytes(steps));
+    return _mm512_permutexvar_epi32(OrderOfBytes(), Bytes(steps));
   }
 };
 
@@ -168,87 +181,261 @@ inline void StorePart(__m512i bytes, int part, __mmask64 exist, int8_t* out) {
   }
 }
 
-// Rows [row, row + kRows), as far as they exist, by 16 * kVectors columns from `column` on.
-template <int kRows, int kVectors>
-inline void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
-  const int8_t* a[kRows];
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-    a[r] = static_cast<const int8_t*>(job.a[row + r < job.rows ? row + r : job.rows - 1]);
-  }
-  const int8_t* b = job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
-  __m512i sums[kRows][kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    const __m512i bias = _mm512_loadu_si512(job.bias + column + 16 * v);
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
-  }
-  for (int part = 0; part < job.parts; ++part) {
-    for (int d = 0; d < job.depth; d += kRunS8, b += kRunS8 * kColumnsS8) {
-      __m512i weights[kVectors];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        weights[v] =
-            _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * job.panel_stride + 64 * (v % 2));
-      }
-#pragma GCC unroll 16
-      for (int r = 0; r < kRows; ++r) {
-        int32_t four;
-        std::memcpy(&four, a[r] + d, sizeof four);
-        const __m512i value = _mm512_xor_si512(_mm512_set1_epi32(four), flips);
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
-      }
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) a[r] += job.part_step;
-  }
-  const int columns = job.columns - column;
-  __m512 factors[kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    factors[v] = _mm512_maskz_loadu_ps(FirstLanes(columns - 16 * v), job.factors + column + 16 * v);
-  }
-  const __mmask64 exist = FirstBytes(columns < 16 * kVectors ? columns : 16 * kVectors);
-  int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
+// A block of 16 * kVectors columns of a job: what is alike for all its rows.
+template <int kVectors>
+struct ColumnBlock {
   // Four vectors are narrowed together: of one, two or four rows.
-  constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
+  static constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
+
+  const GemmRowsS8& job;
+  const Finish& finish;
+  const int8_t* b;  // the columns' panels
+  const int32_t* bias;
+  int8_t* out;      // of the first row
+  __mmask64 exist;  // of a row's bytes
+  bool dense;       // whole vectors are stored
+  alignas(64) float factors[16 * kVectors];
+
+  ColumnBlock(const GemmRowsS8& whole, const Finish& how, int column)
+      : job(whole),
+        finish(how),
+        b(whole.b + static_cast<size_t>(column / kColumnsS8) * whole.panel_stride),
+        bias(whole.bias + column),
+        out(whole.out + column),
+        exist(FirstBytes(std::min(whole.columns - column, 16 * kVectors))),
+        dense(kVectors != 3 && column + 16 * kVectors <= whole.columns &&
+              (kVectors == 4 || whole.out_stride == 16 * kVectors)) {
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 lanes = FirstLanes(whole.columns - column - 16 * v);
+      _mm512_storeu_ps(factors + 16 * v,
+                       _mm512_maskz_loadu_ps(lanes, whole.factors + column + 16 * v));
+    }
+  }
+  int8_t* Out(int row) const { return out + static_cast<size_t>(row) * job.out_stride; }
+};
+
+// What becomes of sums of small factors where all steps are allowed. Held by value: stores of bytes
+// might change whatever lies in memory.
+struct PlainEnd {
+  const float* factors;
+  __m512i zero_point;
+  __mmask64 exist;
+  size_t out_stride;
+
+  DEPUTY_INLINE __m512i Steps(__m512i sums, int vector) const {
+    const __m512 scale = _mm512_load_ps(factors + 16 * vector);
+    return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
+  }
+  DEPUTY_INLINE __m512i Narrow(const __m512i steps[4]) const {
+    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+    return _mm512_permutexvar_epi32(OrderOfBytes(), _mm512_packs_epi16(front, back));
+  }
+};
+
+// The sums of kRows rows by 16 * kVectors columns.
+template <int kRows, int kVectors>
+struct SumsS8 {
+  static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
+  static constexpr int kPieces = kRows / kTogether;
+
+  __m512i sums[kRows][kVectors];
+
+  DEPUTY_INLINE void Start(const int32_t* from) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512i bias = _mm512_loadu_si512(from + 16 * v);
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; r += kTogether) {
+      for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
+    }
+  }
+  // The products of four values from `place` on of each row.
+  DEPUTY_INLINE void Step(const void* const* rows, size_t place, const int8_t* b,
+                          size_t panel_stride) {
+    const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+    __m512i weights[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      weights[v] = _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * panel_stride + 64 * (v % 2));
+      // Loaded once: g++ 12 otherwise loads them for every row when it thinks of 16 registers.
+      __asm__("" : "+v"(weights[v]));
+    }
+    // There are more addresses than registers.
+    if (kRows > 4) __asm__("" : "+r"(rows));
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      std::memcpy(&four, static_cast<const int8_t*>(rows[r]) + place, sizeof four);
+      const __m512i value = _mm512_xor_si512(_mm512_set1_epi32(four), flips);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
+    }
+  }
+  // Stores the rows of a piece; `out` is the first row's.
+  template <bool kDense>
+  DEPUTY_INLINE void StorePiece(const PlainEnd& end, int piece, int8_t* out) const {
+    const int first = piece * kTogether;
     __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
                         _mm512_setzero_si512()};
 #pragma GCC unroll 4
     for (int i = 0; i < kTogether; ++i) {
-      if (r + i >= kRows) continue;
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
-        steps[i * kVectors + v] = finish.Steps(sums[r + i][v], factors[v]);
+        steps[i * kVectors + v] = end.Steps(sums[first + i][v], v);
       }
     }
-    const __m512i bytes = finish.Narrow(steps);
+    const __m512i bytes = end.Narrow(steps);
+    out += static_cast<size_t>(first) * end.out_stride;
+    if constexpr (kDense) {
+      _mm512_storeu_si512(out, bytes);
+    } else {
 #pragma GCC unroll 4
-    for (int i = 0; i < kTogether; ++i, out += job.out_stride) {
-      if (r + i >= kRows || row + r + i >= job.rows) return;
-      StorePart<kTogether>(bytes, i, exist, out);
+      for (int i = 0; i < kTogether; ++i, out += end.out_stride) {
+        StorePart<kTogether>(bytes, i, end.exist, out);
+      }
     }
   }
+  // All rows, of which `count` exist.
+  DEPUTY_INLINE void Store(const ColumnBlock<kVectors>& block, int count, int8_t* out) const {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; r += kTogether) {
+      __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                          _mm512_setzero_si512()};
+#pragma GCC unroll 4
+      for (int i = 0; i < kTogether; ++i) {
+        if (r + i >= kRows) continue;
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+          steps[i * kVectors + v] =
+              block.finish.Steps(sums[r + i][v], _mm512_loadu_ps(block.factors + 16 * v));
+        }
+      }
+      const __m512i bytes = block.finish.Narrow(steps);
+#pragma GCC unroll 4
+      for (int i = 0; i < kTogether; ++i, out += block.job.out_stride) {
+        if (r + i >= kRows || r + i >= count) return;
+        StorePart<kTogether>(bytes, i, block.exist, out);
+      }
+    }
+  }
+};
+
+// Sums up from the value at `done` of the first part on, to which `b` belongs.
+template <int kRows, int kVectors>
+DEPUTY_INLINE void SumUp(const GemmRowsS8& job, const void* const* rows, size_t done,
+                         const int8_t* b, SumsS8<kRows, kVectors>* sums) {
+  const size_t panel_stride = job.panel_stride;
+  size_t last = static_cast<size_t>(job.depth);
+  for (int part = 0; part < job.parts; ++part) {
+    for (; done < last; done += kRunS8, b += kRunS8 * kColumnsS8) {
+      sums->Step(rows, done, b, panel_stride);
+    }
+    last += job.part_step;
+    done = last - static_cast<size_t>(job.depth);
+  }
+}
+
+// kRows rows, of which `count` exist.
+template <int kRows, int kVectors>
+DEPUTY_APART void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
+                                   int count, int8_t* out) {
+  SumsS8<kRows, kVectors> sums;
+  sums.Start(block.bias);
+  SumUp(block.job, rows, 0, block.b, &sums);
+  sums.Store(block, count, out);
+}
+
+// Rows in blocks of kRows, each finished during the next one, which keeps all units of the
+// processor busy. The first part has two steps or more.
+template <int kRows, int kVectors, bool kDense>
+struct InTurn {
+  using Sums = SumsS8<kRows, kVectors>;
+  const GemmRowsS8& job;
+  const int8_t* b;
+  const int32_t* bias;
+  size_t panel_stride;
+  PlainEnd end;
+
+  explicit InTurn(const ColumnBlock<kVectors>& block)
+      : job(block.job),
+        b(block.b),
+        bias(block.bias),
+        panel_stride(block.job.panel_stride),
+        end{block.factors, block.finish.zero_point, block.exist, block.job.out_stride} {}
+
+  DEPUTY_INLINE void Both(const void* const* rows, const Sums& before, Sums* sums,
+                          int8_t* out) const {
+    sums->Start(bias);
+    sums->Step(rows, 0, b, panel_stride);
+#pragma GCC unroll 4
+    for (int p = 0; p < (Sums::kPieces + 1) / 2; ++p) {
+      before.template StorePiece<kDense>(end, p, out);
+    }
+    sums->Step(rows, kRunS8, b + kRunS8 * kColumnsS8, panel_stride);
+#pragma GCC unroll 4
+    for (int p = (Sums::kPieces + 1) / 2; p < Sums::kPieces; ++p) {
+      before.template StorePiece<kDense>(end, p, out);
+    }
+    SumUp(job, rows, 2 * kRunS8, b + 2 * kRunS8 * kColumnsS8, sums);
+  }
+};
+
+// Returns how many rows that were.
+template <int kRows, int kVectors, bool kDense>
+DEPUTY_APART int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
+  const InTurn<kRows, kVectors, kDense> turn(block);
+  const int blocks = turn.job.rows / kRows;
+  if (blocks == 0) return 0;
+  const size_t step = kRows * turn.end.out_stride;
+  const void* const* rows = turn.job.a;
+  int8_t* out = block.out;
+  SumsS8<kRows, kVectors> even, odd;
+  even.Start(turn.bias);
+  SumUp(turn.job, rows, 0, turn.b, &even);
+  rows += kRows;
+  for (int left = (blocks - 1) / 2; left > 0; --left) {
+    turn.Both(rows, even, &odd, out);
+    turn.Both(rows + kRows, odd, &even, out + step);
+    rows += 2 * kRows;
+    out += 2 * step;
+  }
+  if (blocks % 2 == 0) {
+    turn.Both(rows, even, &odd, out);
+    even = odd;
+    out += step;
+  }
+  even.Store(block, kRows, out);
+  return blocks * kRows;
+}
+
+template <int kRows, int kVectors>
+void LastRows(const ColumnBlock<kVectors>& block, int row) {
+  const int count = block.job.rows - row;
+  const void* rows[kRows];
+  for (int r = 0; r < kRows; ++r) rows[r] = block.job.a[row + (r < count ? r : count - 1)];
+  RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row));
 }
 
 // All rows, in blocks of kRows; the last ones in the smallest block that takes them.
 template <int kVectors, int kRows, int... kSmaller>
 void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
+  const ColumnBlock<kVectors> block(job, finish, column);
   int row = 0;
-  for (; row + kRows <= job.rows; row += kRows) {
-    RequantizedBlock<kRows, kVectors>(job, finish, row, column);
+  if (job.parts * job.depth <= kShallowS8 && job.depth >= 2 * kRunS8 && finish.small &&
+      finish.all_steps) {
+    row = block.dense ? RequantizedInTurn<kRows / 2, kVectors, true>(block)
+                      : RequantizedInTurn<kRows / 2, kVectors, false>(block);
+  } else {
+    for (; row + kRows <= job.rows; row += kRows) {
+      RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row));
+    }
   }
   const int left = job.rows - row;
   if (left == 0) return;
   // The sizes fall, so the last one that is enough counts.
-  void (*last)(const GemmRowsS8&, const Finish&, int, int) = &RequantizedBlock<kRows, kVectors>;
-  ((left <= kSmaller ? void(last = &RequantizedBlock<kSmaller, kVectors>) : void()), ...);
-  last(job, finish, row, column);
+  void (*last)(const ColumnBlock<kVectors>&, int) = &LastRows<kRows, kVectors>;
+  ((left <= kSmaller ? void(last = &LastRows<kSmaller, kVectors>) : void()), ...);
+  last(block, row);
 }
 
 // As many accumulators as registers hold, whatever the number of columns.
