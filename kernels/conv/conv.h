@@ -62,6 +62,16 @@ struct AddendS8 {
              int8_t* out) const {
     AddSteps(cpu, {steps, values + place, out, count, true, true}, sum);
   }
+  // The same for a function that adds by itself, to rows whose first value is at `place`.
+  RowsAddendS8 RowsFrom(int64_t place) const {
+    return {.values = values + place,
+            .factor_made = sum.factor_a,
+            .factor_value = sum.factor_b,
+            .offset = sum.offset,
+            .low = sum.bounds.low,
+            .high = sum.bounds.high,
+            .zero_point = sum.zero_point};
+  }
 };
 
 // Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter

@@ -263,15 +263,18 @@ class RowsJob {
       const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
       FindPatches(shape, image, input, row, count, patches);
       if (image.by_pixels) CopyPixels(shape, image, {cpu.gemm_s8}, count, patches, pixels);
-      if (addend == nullptr) {
-        Multiply(patches, count, first_column, columns, out + row * channels + first_column,
-                 static_cast<size_t>(channels));
+      if (addend == nullptr || cpu.gemm_s8.adds) {
+        const int64_t place = row * channels + first_column;
+        RowsAddendS8 added = {};
+        if (addend != nullptr) added = addend->RowsFrom(place);
+        Multiply(patches, count, first_column, columns, out + place, static_cast<size_t>(channels),
+                 addend == nullptr ? nullptr : &added);
         continue;
       }
       auto* const steps = reinterpret_cast<int8_t*>(made);
       for (int c = first_column; c < first_column + columns; c += kSumColumns) {
         const int width = std::min(kSumColumns, first_column + columns - c);
-        Multiply(patches, count, c, width, steps, static_cast<size_t>(width));
+        Multiply(patches, count, c, width, steps, static_cast<size_t>(width), nullptr);
         AddUp(steps, count, width, row * channels + c);
       }
     }
@@ -279,7 +282,7 @@ class RowsJob {
 
  private:
   void Multiply(const void* const* patches, int rows, int column, int columns, int8_t* to,
-                size_t stride) const {
+                size_t stride, const RowsAddendS8* added) const {
     const RequantizeTile tile = scaling.Tile(column);
     cpu.gemm_s8.requantized({.rows = rows,
                              .columns = columns,
@@ -295,7 +298,8 @@ class RowsJob {
                              .low = tile.low,
                              .high = tile.high,
                              .out = to,
-                             .out_stride = stride});
+                             .out_stride = stride,
+                             .addend = added});
   }
 
   // Rows of `steps`, one behind the other, with the addend into the output from `place` on.

@@ -135,6 +135,15 @@ struct GemmTileS8 {
   size_t sums_stride;
 };
 
+// What is added to rows of int8 before they are stored, as StepSumS8 has it: what was made is its
+// a, `values`, which lie as the rows of the output do and may be them, its b.
+struct RowsAddendS8 {
+  const int8_t* values;
+  float factor_made, factor_value, offset;
+  float low, high;
+  int32_t zero_point;
+};
+
 // Rows that are read where they lie, multiplied and requantised at once:
 // out[r][c] = the output step, as RequantizeKernels::in_float has it, of
 //   bias[c] + sum over parts p and d < depth of (a[r][p][d] + left_offset()) * b[p * depth + d][c].
@@ -152,6 +161,7 @@ struct GemmRowsS8 {
   int32_t zero_point, low, high;
   int8_t* out;
   size_t out_stride;
+  const RowsAddendS8* addend = nullptr;  // null: none; only where GemmS8Kernels::adds
 };
 
 // Rows of sums to rows of outputs, every column with a factor of its own.
@@ -308,6 +318,7 @@ struct GemmS8Kernels {
   // Null: in tiles, with sums in between. Any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
   bool requantizes_left = false;  // its rows are in the LeftForm, else int8
+  bool adds = false;              // it takes an addend
   // Null: none, or none that is faster.
   const WinogradS8Kernels* winograd = nullptr;
 

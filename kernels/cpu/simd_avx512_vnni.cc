@@ -20,6 +20,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace deputy {
@@ -31,6 +32,8 @@ constexpr int kChunk = 64;
 // Depths up to which what follows the products counts beside them, and a block of columns fits into
 // the first-level cache.
 constexpr int kShallowS8 = 512;
+// Steps of products between which the rows before are finished, without and with an addend.
+constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 8;
 // g++ 12 keeps tiles in registers only where nothing is called.
 #define DEPUTY_INLINE __attribute__((always_inline)) inline
 #define DEPUTY_APART __attribute__((noinline))
@@ -127,6 +130,13 @@ inline __m512i OrderOfBytes() {
   return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
 }
 
+// Four vectors of steps, less the zero point, to bytes.
+DEPUTY_INLINE __m512i NarrowSteps(const __m512i steps[4], __m512i zero_point) {
+  const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
+  const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
+  return _mm512_permutexvar_epi32(OrderOfBytes(), _mm512_packs_epi16(front, back));
+}
+
 // What becomes of sums, alike for all rows.
 struct Finish {
   __m512 high;          // of the steps before the zero point is added
@@ -181,6 +191,72 @@ inline void StorePart(__m512i bytes, int part, __mmask64 exist, int8_t* out) {
   }
 }
 
+// The same, loaded into that part.
+template <int kParts>
+inline __m512i LoadPart(__m512i bytes, int part, __mmask64 exist, const int8_t* from) {
+  if constexpr (kParts == 1) {
+    return _mm512_maskz_loadu_epi8(exist, from);
+  } else if constexpr (kParts == 2) {
+    const __m256i half = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(exist), from);
+    return part == 0 ? _mm512_castsi256_si512(half) : _mm512_inserti64x4(bytes, half, 1);
+  } else {
+    const __m128i quarter = _mm_maskz_loadu_epi8(static_cast<__mmask16>(exist), from);
+    return part == 0   ? _mm512_castsi128_si512(quarter)
+           : part == 1 ? _mm512_inserti32x4(bytes, quarter, 1)
+           : part == 2 ? _mm512_inserti32x4(bytes, quarter, 2)
+                       : _mm512_inserti32x4(bytes, quarter, 3);
+  }
+}
+
+// What is added to the steps that were made.
+struct StepSum {
+  __m512 factor_made, factor_value, offset, low, high;
+  __m512i zero_point;  // of 16 bits
+
+  explicit StepSum(const RowsAddendS8& addend)
+      : factor_made(_mm512_set1_ps(addend.factor_made)),
+        factor_value(_mm512_set1_ps(addend.factor_value)),
+        offset(_mm512_set1_ps(addend.offset)),
+        low(_mm512_set1_ps(addend.low)),
+        high(_mm512_set1_ps(addend.high)),
+        zero_point(_mm512_set1_epi16(static_cast<int16_t>(addend.zero_point))) {}
+
+  template <int kQuarter>
+  static DEPUTY_INLINE __m512 Scaled(__m512i bytes, __m512 factor) {
+    const __m128i quarter =
+        kQuarter == 0 ? _mm512_castsi512_si128(bytes) : _mm512_extracti32x4_epi32(bytes, kQuarter);
+    __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)), factor);
+    // Products are rounded by themselves: the compiler must not make a multiply-add of it.
+    __asm__("" : "+v"(scaled));
+    return scaled;
+  }
+  // Whether bytes bound all steps, which are integers of 32 bits.
+  static bool IsPlain(const RowsAddendS8& addend) {
+    constexpr float kMost = 1 << 22;
+    return std::abs(addend.factor_made) < kMost && std::abs(addend.factor_value) < kMost &&
+           std::abs(addend.offset) < kMost &&
+           addend.low <= static_cast<float>(-128 - addend.zero_point) &&
+           addend.high >= static_cast<float>(127 - addend.zero_point);
+  }
+
+  template <int kQuarter, bool kPlain>
+  DEPUTY_INLINE __m512i Steps(__m512i made, __m512i values) const {
+    const __m512 steps = _mm512_add_ps(
+        _mm512_add_ps(Scaled<kQuarter>(made, factor_made), Scaled<kQuarter>(values, factor_value)),
+        offset);
+    if constexpr (kPlain) return _mm512_cvtps_epi32(steps);
+    return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(steps, low), high));
+  }
+  DEPUTY_INLINE __m512i Narrow(const __m512i steps[4]) const {
+    return NarrowSteps(steps, zero_point);
+  }
+  DEPUTY_INLINE __m512i operator()(__m512i made, __m512i values) const {
+    const __m512i steps[4] = {Steps<0, false>(made, values), Steps<1, false>(made, values),
+                              Steps<2, false>(made, values), Steps<3, false>(made, values)};
+    return Narrow(steps);
+  }
+};
+
 // A block of 16 * kVectors columns of a job: what is alike for all its rows.
 template <int kVectors>
 struct ColumnBlock {
@@ -191,9 +267,10 @@ struct ColumnBlock {
   const Finish& finish;
   const int8_t* b;  // the columns' panels
   const int32_t* bias;
-  int8_t* out;      // of the first row
-  __mmask64 exist;  // of a row's bytes
-  bool dense;       // whole vectors are stored
+  int8_t* out;       // of the first row
+  ptrdiff_t addend;  // from an output to its addend
+  __mmask64 exist;   // of a row's bytes
+  bool dense;        // whole vectors are stored
   alignas(64) float factors[16 * kVectors];
 
   ColumnBlock(const GemmRowsS8& whole, const Finish& how, int column)
@@ -202,6 +279,7 @@ struct ColumnBlock {
         b(whole.b + static_cast<size_t>(column / kColumnsS8) * whole.panel_stride),
         bias(whole.bias + column),
         out(whole.out + column),
+        addend(whole.addend == nullptr ? 0 : whole.addend->values - whole.out),
         exist(FirstBytes(std::min(whole.columns - column, 16 * kVectors))),
         dense(kVectors != 3 && column + 16 * kVectors <= whole.columns &&
               (kVectors == 4 || whole.out_stride == 16 * kVectors)) {
@@ -217,27 +295,43 @@ struct ColumnBlock {
 // What becomes of sums of small factors where all steps are allowed. Held by value: stores of bytes
 // might change whatever lies in memory.
 struct PlainEnd {
+  static constexpr bool kAdds = false;
+
   const float* factors;
   __m512i zero_point;
   __mmask64 exist;
   size_t out_stride;
+
+  template <int kVectors>
+  explicit PlainEnd(const ColumnBlock<kVectors>& block)
+      : factors(block.factors),
+        zero_point(block.finish.zero_point),
+        exist(block.exist),
+        out_stride(block.job.out_stride) {}
 
   DEPUTY_INLINE __m512i Steps(__m512i sums, int vector) const {
     const __m512 scale = _mm512_load_ps(factors + 16 * vector);
     return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
   }
   DEPUTY_INLINE __m512i Narrow(const __m512i steps[4]) const {
-    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
-    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-    return _mm512_permutexvar_epi32(OrderOfBytes(), _mm512_packs_epi16(front, back));
+    return NarrowSteps(steps, zero_point);
   }
+};
+struct AddingEnd : PlainEnd {
+  static constexpr bool kAdds = true;
+
+  StepSum sum;
+  ptrdiff_t addend;
+
+  template <int kVectors>
+  explicit AddingEnd(const ColumnBlock<kVectors>& block)
+      : PlainEnd(block), sum(*block.job.addend), addend(block.addend) {}
 };
 
 // The sums of kRows rows by 16 * kVectors columns.
 template <int kRows, int kVectors>
 struct SumsS8 {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
-  static constexpr int kPieces = kRows / kTogether;
 
   __m512i sums[kRows][kVectors];
 
@@ -271,32 +365,9 @@ struct SumsS8 {
       for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
     }
   }
-  // Stores the rows of a piece; `out` is the first row's.
-  template <bool kDense>
-  DEPUTY_INLINE void StorePiece(const PlainEnd& end, int piece, int8_t* out) const {
-    const int first = piece * kTogether;
-    __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-                        _mm512_setzero_si512()};
-#pragma GCC unroll 4
-    for (int i = 0; i < kTogether; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        steps[i * kVectors + v] = end.Steps(sums[first + i][v], v);
-      }
-    }
-    const __m512i bytes = end.Narrow(steps);
-    out += static_cast<size_t>(first) * end.out_stride;
-    if constexpr (kDense) {
-      _mm512_storeu_si512(out, bytes);
-    } else {
-#pragma GCC unroll 4
-      for (int i = 0; i < kTogether; ++i, out += end.out_stride) {
-        StorePart<kTogether>(bytes, i, end.exist, out);
-      }
-    }
-  }
-  // All rows, of which `count` exist.
-  DEPUTY_INLINE void Store(const ColumnBlock<kVectors>& block, int count, int8_t* out) const {
+  // All rows, of which `count` exist, without what is added.
+  DEPUTY_INLINE void Store(const ColumnBlock<kVectors>& block, int count, int8_t* out,
+                           size_t stride) const {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; r += kTogether) {
       __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
@@ -312,13 +383,106 @@ struct SumsS8 {
       }
       const __m512i bytes = block.finish.Narrow(steps);
 #pragma GCC unroll 4
-      for (int i = 0; i < kTogether; ++i, out += block.job.out_stride) {
+      for (int i = 0; i < kTogether; ++i, out += stride) {
         if (r + i >= kRows || r + i >= count) return;
         StorePart<kTogether>(bytes, i, block.exist, out);
       }
     }
   }
 };
+
+// What is done at the end of a block of rows, in stages that are done between its successor's
+// steps: long runs of it would fill the processor's queues.
+template <int kRows, int kVectors, bool kDense, typename End>
+struct EndOfRows {
+  static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
+  static constexpr int kPieces = kRows / kTogether;
+  static constexpr int kPieceStages = End::kAdds ? 7 : 2;
+  static constexpr int kStages = kPieces * kPieceStages;
+
+  const SumsS8<kRows, kVectors>& sums;
+  const End& end;
+  int8_t* const out;
+  __m512i steps[4], bytes, values;
+
+  DEPUTY_INLINE EndOfRows(const SumsS8<kRows, kVectors>& of, const End& with, int8_t* first)
+      : sums(of), end(with), out(first) {}
+
+  DEPUTY_INLINE void Stage(int stage) {
+    const int piece = stage / kPieceStages;
+    int8_t* const first = out + static_cast<size_t>(piece * kTogether) * end.out_stride;
+    switch (stage % kPieceStages) {
+      case 0:
+        return MakeSteps(piece * kTogether);
+      case 1:
+        bytes = end.Narrow(steps);
+        if constexpr (End::kAdds) return Load(first);
+        return Store(first);
+      default:
+        if constexpr (End::kAdds) {
+          switch (stage % kPieceStages) {
+            case 2:
+              steps[0] = end.sum.template Steps<0, true>(bytes, values);
+              return;
+            case 3:
+              steps[1] = end.sum.template Steps<1, true>(bytes, values);
+              return;
+            case 4:
+              steps[2] = end.sum.template Steps<2, true>(bytes, values);
+              return;
+            case 5:
+              steps[3] = end.sum.template Steps<3, true>(bytes, values);
+              return;
+            default:
+              bytes = end.sum.Narrow(steps);
+              return Store(first);
+          }
+        }
+    }
+  }
+
+ private:
+  DEPUTY_INLINE void MakeSteps(int row) {
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      steps[v] = v < kTogether * kVectors
+                     ? end.Steps(sums.sums[row + v / kVectors][v % kVectors], v % kVectors)
+                     : _mm512_setzero_si512();
+    }
+  }
+  DEPUTY_INLINE void Load(const int8_t* first) {
+    if constexpr (kDense) {
+      values = _mm512_loadu_si512(first + end.addend);
+    } else {
+      values = _mm512_setzero_si512();
+#pragma GCC unroll 4
+      for (int i = 0; i < kTogether; ++i) {
+        const int8_t* from = first + end.addend + static_cast<size_t>(i) * end.out_stride;
+        values = LoadPart<kTogether>(values, i, end.exist, from);
+      }
+    }
+  }
+  DEPUTY_INLINE void Store(int8_t* first) const {
+    if constexpr (kDense) {
+      _mm512_storeu_si512(first, bytes);
+    } else {
+#pragma GCC unroll 4
+      for (int i = 0; i < kTogether; ++i, first += end.out_stride) {
+        StorePart<kTogether>(bytes, i, end.exist, first);
+      }
+    }
+  }
+};
+
+// Adds what is to be added to `count` rows of a block, which lie kChunk bytes apart.
+DEPUTY_APART void StoreSums(const GemmRowsS8& job, const int8_t* made, int count, __mmask64 exist,
+                            ptrdiff_t addend, int8_t* out) {
+  const StepSum sum(*job.addend);
+  for (int r = 0; r < count; ++r, made += kChunk, out += job.out_stride) {
+    const __m512i values = _mm512_maskz_loadu_epi8(exist, out + addend);
+    _mm512_mask_storeu_epi8(out, exist, sum(_mm512_load_si512(made), values));
+  }
+}
 
 // Sums up from the value at `done` of the first part on, to which `b` belongs.
 template <int kRows, int kVectors>
@@ -342,48 +506,54 @@ DEPUTY_APART void RequantizedBlock(const ColumnBlock<kVectors>& block, const voi
   SumsS8<kRows, kVectors> sums;
   sums.Start(block.bias);
   SumUp(block.job, rows, 0, block.b, &sums);
-  sums.Store(block, count, out);
+  if (block.job.addend == nullptr) {
+    sums.Store(block, count, out, block.job.out_stride);
+    return;
+  }
+  alignas(64) int8_t made[kRows * kChunk];
+  sums.Store(block, count, made, kChunk);
+  StoreSums(block.job, made, count, block.exist, block.addend, out);
 }
 
 // Rows in blocks of kRows, each finished during the next one, which keeps all units of the
-// processor busy. The first part has two steps or more.
-template <int kRows, int kVectors, bool kDense>
+// processor busy. The first part has kSteps steps or more.
+template <int kRows, int kVectors, bool kDense, typename End, int kSteps>
 struct InTurn {
   using Sums = SumsS8<kRows, kVectors>;
   const GemmRowsS8& job;
   const int8_t* b;
   const int32_t* bias;
   size_t panel_stride;
-  PlainEnd end;
+  End end;
 
   explicit InTurn(const ColumnBlock<kVectors>& block)
       : job(block.job),
         b(block.b),
         bias(block.bias),
         panel_stride(block.job.panel_stride),
-        end{block.factors, block.finish.zero_point, block.exist, block.job.out_stride} {}
+        end(block) {}
 
   DEPUTY_INLINE void Both(const void* const* rows, const Sums& before, Sums* sums,
                           int8_t* out) const {
+    EndOfRows<kRows, kVectors, kDense, End> last(before, end, out);
     sums->Start(bias);
-    sums->Step(rows, 0, b, panel_stride);
-#pragma GCC unroll 4
-    for (int p = 0; p < (Sums::kPieces + 1) / 2; ++p) {
-      before.template StorePiece<kDense>(end, p, out);
+    constexpr int kStages = last.kStages;
+    int stage = 0;
+#pragma GCC unroll 16
+    for (int step = 0; step < kSteps; ++step) {
+      sums->Step(rows, static_cast<size_t>(step * kRunS8), b + step * kRunS8 * kColumnsS8,
+                 panel_stride);
+#pragma GCC unroll 32
+      for (; stage < ((step + 1) * kStages + kSteps - 1) / kSteps; ++stage) last.Stage(stage);
     }
-    sums->Step(rows, kRunS8, b + kRunS8 * kColumnsS8, panel_stride);
-#pragma GCC unroll 4
-    for (int p = (Sums::kPieces + 1) / 2; p < Sums::kPieces; ++p) {
-      before.template StorePiece<kDense>(end, p, out);
-    }
-    SumUp(job, rows, 2 * kRunS8, b + 2 * kRunS8 * kColumnsS8, sums);
+    SumUp(job, rows, kSteps * kRunS8, b + kSteps * kRunS8 * kColumnsS8, sums);
   }
 };
 
 // Returns how many rows that were.
-template <int kRows, int kVectors, bool kDense>
+template <int kRows, int kVectors, bool kDense, typename End, int kSteps>
 DEPUTY_APART int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
-  const InTurn<kRows, kVectors, kDense> turn(block);
+  const InTurn<kRows, kVectors, kDense, End, kSteps> turn(block);
   const int blocks = turn.job.rows / kRows;
   if (blocks == 0) return 0;
   const size_t step = kRows * turn.end.out_stride;
@@ -404,8 +574,16 @@ DEPUTY_APART int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
     even = odd;
     out += step;
   }
-  even.Store(block, kRows, out);
+  EndOfRows<kRows, kVectors, kDense, End> last(even, turn.end, out);
+#pragma GCC unroll 32
+  for (int stage = 0; stage < last.kStages; ++stage) last.Stage(stage);
   return blocks * kRows;
+}
+
+template <int kRows, int kVectors, typename End, int kSteps>
+int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
+  return block.dense ? RequantizedInTurn<kRows, kVectors, true, End, kSteps>(block)
+                     : RequantizedInTurn<kRows, kVectors, false, End, kSteps>(block);
 }
 
 template <int kRows, int kVectors>
@@ -420,11 +598,21 @@ void LastRows(const ColumnBlock<kVectors>& block, int row) {
 template <int kVectors, int kRows, int... kSmaller>
 void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
   const ColumnBlock<kVectors> block(job, finish, column);
+  // What adds is worth its code where networks have it: at many columns, and at 32 or 24.
+  constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   int row = 0;
-  if (job.parts * job.depth <= kShallowS8 && job.depth >= 2 * kRunS8 && finish.small &&
-      finish.all_steps) {
-    row = block.dense ? RequantizedInTurn<kRows / 2, kVectors, true>(block)
-                      : RequantizedInTurn<kRows / 2, kVectors, false>(block);
+  const bool adds = job.addend != nullptr;
+  const bool plain =
+      finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
+  if (plain && job.parts * job.depth <= kShallowS8 &&
+      job.depth >= (adds ? kStepsBesideAdding : kStepsBesidePlain) * kRunS8) {
+    if constexpr (kAdds) {
+      // With more to do at the end, more registers are left to it.
+      if (adds) {
+        row = RequantizedInTurn<8 / kVectors, kVectors, AddingEnd, kStepsBesideAdding>(block);
+      }
+    }
+    if (!adds) row = RequantizedInTurn<kRows / 2, kVectors, PlainEnd, kStepsBesidePlain>(block);
   } else {
     for (; row + kRows <= job.rows; row += kRows) {
       RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row));
@@ -750,7 +938,8 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
                                              .left_from_s8 = &LeftFromS8,
                                              .left_from_u8 = &LeftFromU8,
                                              .tile = &GemmS8,
-                                             .requantized = &RequantizedRows};
+                                             .requantized = &RequantizedRows,
+                                             .adds = true};
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
                                                        .left = LeftForm::kBiasedUInt8,
                                                        .pixel = &DepthwiseS8,
