@@ -50,6 +50,9 @@ struct GemmTileF32 {
   float* out;
   size_t out_stride;
   const EpilogueF32* epilogue = nullptr;  // null: none
+  // A panel that the next call reads, which comes from far; null: none, or it is near. Tables may
+  // fetch it.
+  const float* ahead = nullptr;
 };
 
 // The same, without an epilogue, for a few columns, whose weights are read as they are: b[c *

@@ -48,10 +48,31 @@ struct LeftRows {
   }
 };
 
+// Fetches the panel that the next call reads into the second-level cache, a bit with every step of
+// depth, in `passes` of rows.
+struct Ahead {
+  const char* at;
+  size_t step;
+
+  Ahead(const float* panel, int passes)
+      : at(reinterpret_cast<const char*>(panel)),
+        step(kColumnsF32 * sizeof(float) / static_cast<unsigned>(passes)) {}
+  void Fetch() {
+    _mm_prefetch(at, _MM_HINT_T1);
+    at += step;
+  }
+};
+// In place of it.
+struct NothingAhead {
+  void Fetch() {}
+};
+
 // Rows [row, row + kRows) against kWide vectors of a panel and, with kHalf, half a vector behind
 // them, which some processors multiply in half the time; `columns` of it all are stored.
-template <int kRows, int kWide, bool kHalf>
-inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
+template <int kRows, int kWide, bool kHalf, typename Fetching>
+inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns,
+                         Fetching* fetching) {
+  Fetching ahead = *fetching;                     // in registers
   constexpr int kVectors = kWide + (kWide == 0);  // arrays have elements
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
@@ -68,6 +89,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
     for (int d = 0; d < tile.depth; ++d, b += kColumnsF32, a.Advance()) {
+      ahead.Fetch();
       __m512 weights[kVectors];
       __m256 half_weights;
 #pragma GCC unroll 2
@@ -88,6 +110,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
       }
     }
   }
+  *fetching = ahead;
   const Bounds clamp(tile.low, tile.high);
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
   if constexpr (kHalf) {
@@ -234,13 +257,13 @@ int RowsAtOnce(int left) {
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
-template <int kMost, int kWide, bool kHalf>
-void GemmF32Panel(const GemmTileF32& tile, int first) {
-  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int) = {
-      &GemmF32Block<1, kWide, kHalf>, &GemmF32Block<2, kWide, kHalf>,
-      &GemmF32Block<3, kWide, kHalf>, &GemmF32Block<4, kWide, kHalf>,
-      &GemmF32Block<5, kWide, kHalf>, &GemmF32Block<6, kWide, kHalf>,
-      &GemmF32Block<7, kWide, kHalf>, &GemmF32Block<8, kWide, kHalf>};
+template <int kMost, int kWide, bool kHalf, typename Fetching>
+void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
+  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, Fetching*) = {
+      &GemmF32Block<1, kWide, kHalf, Fetching>, &GemmF32Block<2, kWide, kHalf, Fetching>,
+      &GemmF32Block<3, kWide, kHalf, Fetching>, &GemmF32Block<4, kWide, kHalf, Fetching>,
+      &GemmF32Block<5, kWide, kHalf, Fetching>, &GemmF32Block<6, kWide, kHalf, Fetching>,
+      &GemmF32Block<7, kWide, kHalf, Fetching>, &GemmF32Block<8, kWide, kHalf, Fetching>};
   const int columns = tile.columns - first;
   for (int row = 0, rows; row < tile.rows; row += rows) {
     rows = RowsAtOnce<kMost>(tile.rows - row);
@@ -248,10 +271,10 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
       if constexpr (kHalf) {
         GemmF32Paired<kMost, kWide>(tile, row, first, columns);
       } else {
-        GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns);
+        GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns, &fetching);
       }
     } else {
-      kBySize[rows - 1](tile, row, first, columns);
+      kBySize[rows - 1](tile, row, first, columns, &fetching);
     }
   }
 }
@@ -297,14 +320,17 @@ void GemmF32(const GemmTileF32& tile) {
   }
   for (; first < tile.columns; first += kColumnsF32) {
     const int left = tile.columns - first;
-    if (left > 24) {
-      GemmF32Panel<12, 2, false>(tile, first);
+    if (left > 24 && tile.ahead != nullptr) {
+      const int passes = (tile.rows + kRowsF32 - 1) / kRowsF32;
+      GemmF32Panel<kRowsF32, 2, false>(tile, first, Ahead(tile.ahead, passes));
+    } else if (left > 24) {
+      GemmF32Panel<kRowsF32, 2, false>(tile, first, NothingAhead());
     } else if (left > 16) {
-      GemmF32Panel<12, 1, true>(tile, first);
+      GemmF32Panel<kRowsF32, 1, true>(tile, first, NothingAhead());
     } else if (left > 8) {
-      GemmF32Panel<16, 1, false>(tile, first);
+      GemmF32Panel<16, 1, false>(tile, first, NothingAhead());
     } else {
-      GemmF32Panel<16, 0, true>(tile, first);
+      GemmF32Panel<16, 0, true>(tile, first, NothingAhead());
     }
   }
 }

@@ -182,12 +182,21 @@ struct GemmF32 {
   const EpilogueF32* epilogue = nullptr;  // as `out`; null: none
 };
 
+// Whether a task should fetch the next panel while its rows pass one. Weights that fit into the
+// second-level cache are there once the first rows have passed.
+inline bool FetchesAhead(const GemmF32& job, const GemmPlan::Cut& cut) {
+  const int64_t values = int64_t{job.depth} * (cut.last_column - cut.first_column);
+  return cut.last_row - cut.first_row > job.cpu->gemm_f32.rows &&
+         values > (cut.first_row == 0 ? 32 : 128) * 1024;
+}
+
 // get_rows(first, count) returns a RowBlock<float>. Called once per task.
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows) {
   const int panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
+  const bool fetches = FetchesAhead(job, cut);
   for (int column = cut.first_column; column < cut.last_column;) {
     GemmTileF32 tile;
     tile.columns = ColumnsOfCall(job.cpu->gemm_f32, rows, cut.last_column - column);
@@ -204,8 +213,12 @@ void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows
     tile.out = job.out + cut.first_row * static_cast<int64_t>(job.out_stride) + column;
     const auto epilogue = PartOf(job.epilogue, cut.first_row, column);
     tile.epilogue = epilogue ? &*epilogue : nullptr;
+    const int next = column + tile.columns;
+    if (fetches && next < cut.last_column) {
+      tile.ahead = job.weights->Panel(job.group, next / panel_columns);
+    }
     job.cpu->gemm_f32.tile(tile);
-    column += tile.columns;
+    column = next;
   }
 }
 
