@@ -149,16 +149,31 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
       threads);
 }
 
+// Addresses that are `step` apart. Small products take as long as this does one by one.
+void FindAddresses(const char* from, int64_t step, int64_t count, const void** out) {
+  for (; count >= 4; count -= 4, out += 4, from += 4 * step) {
+    out[0] = from;
+    out[1] = from + step;
+    out[2] = from + 2 * step;
+    out[3] = from + 3 * step;
+  }
+  for (; count > 0; --count, ++out, from += step) *out = from;
+}
+
 // Finds the patches of output pixels [first, first + count).
 void FindPatches(const ConvShape& shape, const WindowImage& image, const char* data, int64_t first,
                  int count, const void** out) {
   const int64_t x_step = int64_t{shape.x.stride} * shape.input_channels * image.value_bytes;
+  if (!image.copied && shape.IsPointwise()) {
+    FindAddresses(data + first * x_step, x_step, count, out);
+    return;
+  }
   int64_t ox = first % shape.x.output, row = first / shape.x.output;
-  for (int done = 0; done < count; ox = 0, ++row) {
+  for (int64_t done = 0, run = 0; done < count; done += run, ox = 0, ++row) {
+    run = std::min(shape.x.output - ox, count - done);
     const int64_t image_row =
         row / shape.y.output * image.height + row % shape.y.output * shape.y.stride;
-    const char* patch = data + image_row * image.row_bytes + ox * x_step;
-    for (; ox < shape.x.output && done < count; ++ox, ++done, patch += x_step) out[done] = patch;
+    FindAddresses(data + image_row * image.row_bytes + ox * x_step, x_step, run, out + done);
   }
 }
 
