@@ -317,7 +317,7 @@ BlockModel Block(bool also_output) {
   return {m.Finish(), x, y, {expanded, middle, end}};
 }
 constexpr size_t kBlockBytes = size_t{40} * 6 * 4 * sizeof(float);
-// Strips fit, and the tensors are three times as large.
+// Strips fit, the tensors do not.
 constexpr size_t kBlockCache = 1000;
 
 TEST(Strips, what_the_caller_reads_is_written) {

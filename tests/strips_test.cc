@@ -103,8 +103,8 @@ TEST(JoinStrips, a_block_is_one_step) {
 
 TEST(JoinStrips, the_cache_decides) {
   // The first tensor has 400 bytes, and strips of one row take 30 to 50.
-  EXPECT_THAT(Block().Layers(133), ElementsAre(ElementsAre(0, 2, 3)));
-  EXPECT_THAT(Block().Layers(134), IsEmpty());
+  EXPECT_THAT(Block().Layers(400), ElementsAre(ElementsAre(0, 2, 3)));
+  EXPECT_THAT(Block().Layers(401), IsEmpty());
   EXPECT_THAT(Block().Layers(50), ElementsAre(ElementsAre(0, 2, 3)));
   EXPECT_THAT(Block().Layers(49), ElementsAre(ElementsAre(0, 2)));
   EXPECT_THAT(Block().Layers(40), ElementsAre(ElementsAre(0, 2)));

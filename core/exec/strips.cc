@@ -12,10 +12,6 @@ namespace {
 
 // Rows that the last layer makes at a time: more gain nothing.
 constexpr int kMostRows = 4;
-// How many times the cache's size is what the first layer makes: less comes back from the third
-// level fast enough. Behind it go on layers for which the cache is too small.
-constexpr size_t kCachesToBegin = 3, kCachesToGoOn = 1;
-
 // Bytes of what the layers hand on, and of the rows that the last makes meanwhile.
 size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
   int64_t count = std::min(rows, layers.back()->rows);
@@ -119,10 +115,9 @@ class Joiner {
     const StripOffer& offer = OfferOf(chain.back());
     const size_t bytes =
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
-    const size_t caches = chain.size() == 1 ? kCachesToBegin : kCachesToGoOn;
-    if (bytes < caches * cache_bytes_ || next <= chain.back() || !IsWhole(last) ||
-        !IsWhole(layers_[next]) || !AgreesWith(chain.back(), next) ||
-        layers_[next].nodes.back() - first.head > kMaxStepSpan ||
+    // What fits the cache comes back from it.
+    if (bytes < cache_bytes_ || next <= chain.back() || !IsWhole(last) || !IsWhole(layers_[next]) ||
+        !AgreesWith(chain.back(), next) || layers_[next].nodes.back() - first.head > kMaxStepSpan ||
         !HasAllElse(layers_[next], first.head)) {
       return -1;
     }
