@@ -181,17 +181,22 @@ TEST(DepthwiseLines, sums_of_all_widths_strides_and_sides) {
   }
 }
 
+EpilogueF32::Curve CurveOf(int number) {
+  using Curve = EpilogueF32::Curve;
+  return number % 3 == 0 ? Curve::kNone : number % 3 == 1 ? Curve::kPrelu : Curve::kHardSwish;
+}
+
 // Windows whose middles lie in the input: pieces have the sides in them.
 TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int taps : {3, 5}) {
     for (int columns = 1; columns <= 60; ++columns) {
-      for (const int channels : {8, 20, 72}) {
+      for (const int channels : {8, 20, 24, 72}) {
         const int side = taps / 2;
         Line line = {1 + columns % 5, columns, channels, taps, taps, 1, side, side};
         Check(line);
-        line.adds = channels % 8 == 0;
-        line.curve = columns % 2 == 0 ? EpilogueF32::Curve::kPrelu : EpilogueF32::Curve::kHardSwish;
+        line.adds = columns % 5 != 0;
+        line.curve = CurveOf(columns);
         line.low = 0;
         line.high = 6;
         Check(line);
@@ -209,8 +214,8 @@ TEST(DepthwiseLines, half_as_many_columns_as_the_input_has) {
         const int before = (taps - 2) / 2;
         Line line = {1 + columns % 5, columns, channels, taps, taps, 2, before, taps - 2 - before};
         Check(line);
-        line.adds = columns % 3 == 0;
-        line.curve = columns % 2 == 0 ? EpilogueF32::Curve::kPrelu : EpilogueF32::Curve::kHardSwish;
+        line.adds = columns % 5 != 0;
+        line.curve = CurveOf(columns);
         line.low = 0;
         line.high = 6;
         Check(line);
@@ -249,6 +254,23 @@ TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
       line.stride = 1;
       line.low = 0;
       Check(line);
+    }
+  }
+}
+
+// Nor is it multiplied by zeros.
+TEST(DepthwiseLines, what_lies_beside_the_input_is_not_multiplied) {
+  if (!HasLines()) GTEST_SKIP() << "no table with lines";
+  for (const int channels : {8, 20, 24, 32}) {
+    for (const int columns : {2, 7, 16, 40}) {
+      const Line line = {2, columns, channels, 3, 3, 1, 1, 1};
+      for (const int tap : {0, 2}) {
+        Numbers numbers(line);
+        const auto first = static_cast<size_t>(tap * channels);
+        numbers.weights[first + 1] = kInfinity;
+        numbers.weights[first + 6] = std::numeric_limits<float>::quiet_NaN();
+        Check(line, numbers);
+      }
     }
   }
 }

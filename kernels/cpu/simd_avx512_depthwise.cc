@@ -344,6 +344,179 @@ void AnyLines(const DepthwiseLinesF32& in) {
   Singles(in, column, in.columns);
 }
 
+// ---- Lines of pairs -----------------------------------------------------------------------------
+//
+// 8 or 24 channels of two neighbouring pixels fill kOfPair = 1 or 3 vectors. What neighbouring taps
+// see lies as many half vectors apart; what spans two vectors is made of them, because a load that
+// crosses a line of the cache takes as long as two.
+
+constexpr int kPairTaps = 3;
+
+// Channels of a pair that are in its vector `vector`, of `values` for one pixel.
+template <int kOfPair>
+inline __m512 LoadPair(const float* values, int vector) {
+  constexpr int kChannels = 8 * kOfPair;
+  if constexpr (kOfPair == 1) return _mm512_broadcast_f32x8(_mm256_loadu_ps(values));
+  if (vector == 0) return _mm512_loadu_ps(values);
+  if (vector == 2) return _mm512_loadu_ps(values + 32 - kChannels);
+  const __m512 front = _mm512_maskz_loadu_ps(0x00ff, values + 16);
+  return _mm512_mask_loadu_ps(front, 0xff00, values + 16 - kChannels);
+}
+
+// As FollowTile, of neighbouring vectors.
+template <int kVectors>
+[[gnu::noinline]] void FollowPairs(const DepthwiseLinesF32& in, int pixel, const float* sums,
+                                   float* out) {
+  __m512 values[kVectors][1];
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors; ++i) values[i][0] = _mm512_loadu_ps(sums + 16 * i);
+  EpilogueF32 epilogue = *in.epilogue;
+  if (epilogue.addend != nullptr) {
+    epilogue.addend += static_cast<size_t>(pixel) * epilogue.addend_stride;
+    epilogue.addend_stride = 16;
+    epilogue.addend_columns = 16;
+  }
+  FinishTile(out, 16, Bounds(in.low, in.high), &epilogue, 0, 0, 16, values);
+}
+
+// The second half of one vector and the first of another. g++ 12 loads them once more for the
+// intrinsic.
+inline __m512 Between(__m512 first, __m512 second) {
+  __m512 both;
+  __asm__("valignq $4, %1, %2, %0" : "=v"(both) : "v"(first), "v"(second));
+  return both;
+}
+
+// The product for the lanes in a constant mask.
+template <int kLanes>
+inline void MultiplyAddSome(__m512* sum, __m512 a, __m512 b) {
+  if constexpr (kLanes == 0xffff) {
+    MultiplyAdd(sum, a, b);
+  } else if constexpr (kLanes != 0) {
+    *sum = _mm512_mask3_fmadd_ps(a, b, *sum, kLanes);
+  }
+}
+
+// kPairs neighbouring pairs; at the sides of a line the outer windows lack a tap.
+template <int kOfPair, int kPairs, int kSides>
+struct PairTile {
+  static constexpr int kVectors = kOfPair * kPairs;
+  static constexpr bool kAtLeft = (kSides & 1) != 0, kAtRight = (kSides & 2) != 0;
+
+  // Where a tap sees what a vector of sums adds, in half vectors; and which lanes of it there are.
+  static constexpr int HalfOf(int vector, int tap) { return 2 * vector + (tap - 1) * kOfPair; }
+  static constexpr int LanesAt(int half) {
+    if (kAtLeft && half < 0) return half == -1 ? 0xff00 : 0;
+    if (kAtRight && half > 2 * kVectors - 2) return half == 2 * kVectors - 1 ? 0x00ff : 0;
+    return 0xffff;
+  }
+  static constexpr bool Has(int vector) {
+    return !(kAtLeft && vector < 0) && !(kAtRight && vector >= kVectors);
+  }
+
+  __m512 sums[kVectors];
+  __m512 weights[kOfPair][kPairTaps];
+
+  // All products of what lies at kHalf.
+  template <int kHalf, int kVector = 0, int kTap = 0>
+  [[gnu::always_inline]] inline void Multiply(__m512 value) {
+    if constexpr (kVector < kVectors) {
+      if constexpr (HalfOf(kVector, kTap) == kHalf) {
+        MultiplyAddSome<LanesAt(kHalf)>(&sums[kVector], value, weights[kVector % kOfPair][kTap]);
+      }
+      constexpr bool kLast = kTap + 1 == kPairTaps;
+      Multiply<kHalf, kVector + (kLast ? 1 : 0), kLast ? 0 : kTap + 1>(value);
+    }
+  }
+  // Vectors from kVector on of a row; `before` is the one before.
+  template <int kVector>
+  [[gnu::always_inline]] inline void Row(const float* values, __m512 before) {
+    constexpr int kEnd = (HalfOf(kVectors - 1, kPairTaps - 1) + 1) / 2;
+    if constexpr (kVector <= kEnd) {
+      __m512 value = before;
+      if constexpr (Has(kVector)) value = _mm512_loadu_ps(values + 16 * kVector);
+      Multiply<2 * kVector - 1>(Between(before, value));
+      Multiply<2 * kVector>(value);
+      Row<kVector + 1>(values, value);
+    }
+  }
+};
+
+template <int kOfPair, int kPairs, int kSides>
+[[gnu::noinline]] void RunPairs(const DepthwiseLinesF32& in, int line, int column) {
+  using Tile = PairTile<kOfPair, kPairs, kSides>;
+  constexpr int kVectors = Tile::kVectors;
+  constexpr size_t kChannels = 8 * kOfPair;
+  Tile tile;
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors; ++i) tile.sums[i] = LoadPair<kOfPair>(in.bias, i % kOfPair);
+  const float* const* inputs = in.inputs + static_cast<size_t>(line) * static_cast<size_t>(in.rows);
+  for (int row = 0; row < in.rows; ++row) {
+    const float* const values = inputs[row] + static_cast<size_t>(column) * kChannels;
+#pragma GCC unroll 4
+    for (int vector = 0; vector < kOfPair; ++vector) {
+#pragma GCC unroll 4
+      for (int tap = 0; tap < kPairTaps; ++tap) {
+        const float* const from = in.weights[row] + static_cast<size_t>(tap) * kChannels;
+        tile.weights[vector][tap] = LoadPair<kOfPair>(from, vector);
+      }
+    }
+    // The first half that is seen, and the vector that it is in.
+    constexpr int kFirst = (Tile::HalfOf(0, 0) - 1) / 2;
+    __m512 before = _mm512_setzero_ps();
+    if constexpr (Tile::Has(kFirst)) before = _mm512_loadu_ps(values + 16 * kFirst);
+    tile.template Row<kFirst + 1>(values, before);
+  }
+  const int pixel = line * in.columns + column;
+  float* const out = in.out + static_cast<size_t>(pixel) * kChannels;
+  if (in.epilogue != nullptr) {
+    float sums[kVectors * 16];
+#pragma GCC unroll 16
+    for (int i = 0; i < kVectors; ++i) _mm512_storeu_ps(sums + 16 * i, tile.sums[i]);
+    return FollowPairs<kVectors>(in, pixel, sums, out);
+  }
+  const Bounds clamp(in.low, in.high);
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors; ++i) _mm512_storeu_ps(out + 16 * i, clamp(tile.sums[i]));
+}
+
+template <int kOfPair>
+struct PairLines {
+  static constexpr int kMost = kOfPair == 1 ? 16 : 4;
+
+  static bool Fit(const DepthwiseLinesF32& in) {
+    const EpilogueF32* const epilogue = in.epilogue;
+    return in.channels == 8 * kOfPair && in.taps == kPairTaps && in.stride == 1 && in.before == 1 &&
+           in.columns == in.width && in.columns % 2 == 0 &&
+           (epilogue == nullptr ||
+            (epilogue->curve != EpilogueF32::Curve::kPrelu &&
+             (epilogue->addend == nullptr || (epilogue->addend_columns == in.channels &&
+                                              epilogue->addend_stride == 8 * kOfPair))));
+  }
+  template <int kPairs>
+  static void Piece(const DepthwiseLinesF32& in, int column) {
+    constexpr void (*kBySides[])(const DepthwiseLinesF32&, int, int) = {
+        &RunPairs<kOfPair, kPairs, 0>, &RunPairs<kOfPair, kPairs, 1>, &RunPairs<kOfPair, kPairs, 2>,
+        &RunPairs<kOfPair, kPairs, 3>};
+    const int sides = (column == 0 ? 1 : 0) + (column + 2 * kPairs == in.columns ? 2 : 0);
+    for (int line = 0; line < in.lines; ++line) kBySides[sides](in, line, column);
+  }
+  static void Run(const DepthwiseLinesF32& in) {
+    int column = 0;
+    for (; in.columns - column >= 2 * kMost; column += 2 * kMost) Piece<kMost>(in, column);
+    if constexpr (kOfPair == 1) {
+      if (in.columns - column >= 16) Piece<8>(in, column), column += 16;
+      if (in.columns - column >= 8) Piece<4>(in, column), column += 8;
+    }
+    const int left = (in.columns - column) / 2;
+    if (left == 3) Piece<3>(in, column);
+    if (left == 2) Piece<2>(in, column);
+    if (left == 1) Piece<1>(in, column);
+  }
+};
+
+// ---- What there is ------------------------------------------------------------------------------
+
 // Whether lines are of that kind, and then computed.
 template <int kTaps, int kStride, int kLeft, int kRight>
 bool RunIf(const DepthwiseLinesF32& in) {
@@ -357,6 +530,8 @@ bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Positions are ints.
   constexpr int kMost = 1 << 24;
   if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
+  if (PairLines<1>::Fit(in)) return PairLines<1>::Run(in), true;
+  if (PairLines<3>::Fit(in)) return PairLines<3>::Run(in), true;
   if (RunIf<3, 1, 1, 1>(in) || RunIf<5, 1, 2, 2>(in)) return true;
   if (RunIf<3, 2, 0, 1>(in) || RunIf<5, 2, 1, 2>(in)) return true;
   if (in.taps == 3 && in.stride == 1) return AnyLines<3, 1>(in), true;
