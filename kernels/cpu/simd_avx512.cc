@@ -337,38 +337,51 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// The sums of four vectors, each in the same order whatever the others are.
-inline __m128 SumLanes(__m512 a, __m512 b, __m512 c, __m512 d) {
+// The sums of four vectors' quarters, which lie side by side in quarters. What follows adds the
+// first to the third and the second to the fourth, and then both: in the same order for every
+// vector, whatever the others are.
+inline __m512 SumQuarters(__m512 a, __m512 b, __m512 c, __m512 d) {
   const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
   const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-  const __m512 quarters = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0)),
-                                        _mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2)));
+  return _mm512_add_ps(_mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0)),
+                       _mm512_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2)));
+}
+inline __m128 SumLanes(__m512 quarters) {
   const __m256 halves =
       _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
   return _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
 }
-
-// The totals of kRows (1 or 4) rows of a column.
-template <int kRows>
-inline void StoreDots(const DotTileF32& tile, int row, int column, const __m512 (&sums)[kRows]) {
-  constexpr int kLast = kRows - 1;
-  const __m128 totals =
-      SumLanes(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
-  const __m128 biased =
-      _mm_add_ps(_mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]), totals);
-  // As in ClampTo, NaN passes.
-  const __m128 clamped =
-      _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
-  float results[4];
-  _mm_storeu_ps(results, clamped);
-  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
+// The same of four, one after the other.
+inline __m512 SumLanes(const __m512 (&quarters)[4]) {
+  __m512 halves[2];
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const __m512 &a = quarters[2 * i], &b = quarters[2 * i + 1];
+    halves[i] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(1, 0, 1, 0)),
+                              _mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(3, 2, 3, 2)));
+  }
+  return _mm512_add_ps(_mm512_shuffle_f32x4(halves[0], halves[1], _MM_SHUFFLE(2, 0, 2, 0)),
+                       _mm512_shuffle_f32x4(halves[0], halves[1], _MM_SHUFFLE(3, 1, 3, 1)));
 }
 
-// kRows (1 or 4) dot products with one row of weights.
-template <int kRows>
-inline void DotRows(const DotTileF32& tile, int row, int column) {
+// What lies behind the last whole vector of a part, with zeros behind it. Of eight values or fewer
+// a load touches half a vector, which seldom crosses a line of the cache.
+template <bool kHalf>
+inline __m512 LoadRest(__mmask16 lanes, const float* values) {
+  if constexpr (!kHalf) return _mm512_maskz_loadu_ps(lanes, values);
+  using Eight = const float[8];
+  __m512 rest;
+  __asm__("vmovups %1, %t0%{%2%}%{z%}"
+          : "=v"(rest)
+          : "m"(*reinterpret_cast<Eight*>(values)), "Yk"(lanes));
+  return rest;
+}
+
+// kRows (1 or 4) dot products with one row of weights, before their lanes are added; `rest` has
+// those behind the last whole vector of a part.
+template <int kRows, bool kHalf>
+[[gnu::always_inline]] inline __m512 DotQuarters(const DotTileF32& tile, int row, int column,
+                                                 __mmask16 rest) {
   __m512 sums[kRows];
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_ps();
@@ -384,45 +397,93 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
         MultiplyAdd(&sums[r], _mm512_loadu_ps(values), weights);
       }
     }
-    if (d == tile.depth) continue;
-    const __mmask16 lanes = FirstLanes(tile.depth - d);
-    const __m512 weights = _mm512_maskz_loadu_ps(lanes, b + d);
+    if (rest == 0) continue;
+    const __m512 weights = LoadRest<kHalf>(rest, b + d);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
       const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
-      MultiplyAdd(&sums[r], _mm512_maskz_loadu_ps(lanes, values), weights);
+      MultiplyAdd(&sums[r], LoadRest<kHalf>(rest, values), weights);
     }
   }
-  StoreDots(tile, row, column, sums);
+  constexpr int kLast = kRows - 1;
+  return SumQuarters(sums[0], sums[kLast > 0 ? 1 : 0], sums[kLast > 1 ? 2 : 0], sums[kLast]);
 }
 
-// All rows of parts of at most 16 * kVectors values, four at a time: weights stay in registers.
-template <int kParts, int kVectors>
-void ShallowDots(const DotTileF32& tile) {
-  const __mmask16 last = FirstLanes(tile.depth - 16 * (kVectors - 1));
-  const auto load = [last](const float* values, int v) {
-    return v + 1 < kVectors ? _mm512_loadu_ps(values) : _mm512_maskz_loadu_ps(last, values);
-  };
-  for (int column = 0; column < tile.columns; ++column) {
-    const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
-    __m512 weights[kParts][kVectors];
+inline float DotBias(const DotTileF32& tile, int column) {
+  return tile.bias == nullptr ? 0.0f : tile.bias[column];
+}
+inline float* DotOut(const DotTileF32& tile, int row, int column) {
+  return tile.out + static_cast<size_t>(row) * tile.out_stride + static_cast<size_t>(column);
+}
+
+template <int kRows, bool kHalf>
+inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 rest) {
+  const __m128 totals = SumLanes(DotQuarters<kRows, kHalf>(tile, row, column, rest));
+  const __m128 biased = _mm_add_ps(_mm_set1_ps(DotBias(tile, column)), totals);
+  // As in ClampTo, NaN passes.
+  const __m128 clamped =
+      _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
+  float results[4];
+  _mm_storeu_ps(results, clamped);
+  float* out = DotOut(tile, row, column);
 #pragma GCC unroll 4
-    for (int part = 0; part < kParts; ++part, b += tile.depth) {
+  for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
+}
+
+// 16 of them: what adds lanes is then less than what multiplies.
+inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512 (&quarters)[4]) {
+  const __m512 biased = _mm512_add_ps(_mm512_set1_ps(DotBias(tile, column)), SumLanes(quarters));
+  const __m512 clamped = Bounds(tile.low, tile.high)(biased);
+  float* out = DotOut(tile, row, column);
+  if (tile.out_stride == 1) return _mm512_storeu_ps(out, clamped);
+  float results[16];
+  _mm512_storeu_ps(results, clamped);
+#pragma GCC unroll 16
+  for (int r = 0; r < 16; ++r, out += tile.out_stride) *out = results[r];
+}
+
+// As many rows by sixteens as there are; returns the next one.
+template <bool kHalf>
+int DotManyRows(const DotTileF32& tile, int column, __mmask16 rest) {
+  int row = 0;
+  for (; row + 16 <= tile.rows; row += 16) {
+    __m512 quarters[4];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        weights[part][v] = load(b + 16 * v, v);
-      }
+    for (int i = 0; i < 4; ++i) {
+      quarters[i] = DotQuarters<4, kHalf>(tile, row + 4 * i, column, rest);
     }
-    int row = 0;
-    for (; row + 4 <= tile.rows; row += 4) {
+    FinishDots(tile, row, column, quarters);
+  }
+  return row;
+}
+
+// The same of kParts parts with kWhole whole vectors and some values behind them, whose weights
+// stay in registers.
+template <bool kHalf, int kParts, int kWhole>
+int ShallowRows(const DotTileF32& tile, int column, __mmask16 rest) {
+  const auto load = [rest](const float* values, int v) {
+    return v < kWhole ? _mm512_loadu_ps(values) : LoadRest<kHalf>(rest, values);
+  };
+  const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+  __m512 weights[kParts][kWhole + 1];
+#pragma GCC unroll 4
+  for (int part = 0; part < kParts; ++part, b += tile.depth) {
+#pragma GCC unroll 4
+    for (int v = 0; v <= kWhole; ++v) weights[part][v] = load(b + 16 * v, v);
+  }
+  int row = 0;
+  for (; row + 16 <= tile.rows; row += 16) {
+    __m512 quarters[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
       __m512 sums[4];
 #pragma GCC unroll 4
       for (__m512& sum : sums) sum = _mm512_setzero_ps();
 #pragma GCC unroll 4
       for (int part = 0; part < kParts; ++part) {
-        const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+        const float* a = tile.a[part] + static_cast<size_t>(row + 4 * i) * tile.a_stride;
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) {
+        for (int v = 0; v <= kWhole; ++v) {
 #pragma GCC unroll 4
           for (int r = 0; r < 4; ++r) {
             const float* values = a + static_cast<size_t>(r) * tile.a_stride + 16 * v;
@@ -430,23 +491,28 @@ void ShallowDots(const DotTileF32& tile) {
           }
         }
       }
-      StoreDots(tile, row, column, sums);
+      quarters[i] = SumQuarters(sums[0], sums[1], sums[2], sums[3]);
     }
-    for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
+    FinishDots(tile, row, column, quarters);
+  }
+  return row;
+}
+
+template <bool kHalf>
+void DotColumns(const DotTileF32& tile, __mmask16 rest) {
+  const auto many = tile.parts == 3 && tile.depth > 16 && tile.depth < 32
+                        ? &ShallowRows<kHalf, 3, 1>
+                        : &DotManyRows<kHalf>;
+  for (int column = 0; column < tile.columns; ++column) {
+    int row = many(tile, column, rest);
+    for (; row + 4 <= tile.rows; row += 4) DotRows<4, kHalf>(tile, row, column, rest);
+    for (; row < tile.rows; ++row) DotRows<1, kHalf>(tile, row, column, rest);
   }
 }
 
 void Dots(const DotTileF32& tile) {
-  const int vectors = (tile.depth + 15) / 16;
-  if (tile.parts == 1 && vectors == 1) return ShallowDots<1, 1>(tile);
-  if (tile.parts == 1 && vectors == 2) return ShallowDots<1, 2>(tile);
-  if (tile.parts == 3 && vectors == 1) return ShallowDots<3, 1>(tile);
-  if (tile.parts == 3 && vectors == 2) return ShallowDots<3, 2>(tile);
-  for (int column = 0; column < tile.columns; ++column) {
-    int row = 0;
-    for (; row + 4 <= tile.rows; row += 4) DotRows<4>(tile, row, column);
-    for (; row < tile.rows; ++row) DotRows<1>(tile, row, column);
-  }
+  const int rest = tile.depth % 16;
+  rest <= 8 ? DotColumns<true>(tile, FirstLanes(rest)) : DotColumns<false>(tile, FirstLanes(rest));
 }
 
 // ---- Requantisation ---------------------------------------------------------------------------
