@@ -538,13 +538,15 @@ struct InTurn {
     EndOfRows<kRows, kVectors, kDense, End> last(before, end, out);
     sums->Start(bias);
     constexpr int kStages = last.kStages;
-    int stage = 0;
 #pragma GCC unroll 16
     for (int step = 0; step < kSteps; ++step) {
       sums->Step(rows, static_cast<size_t>(step * kRunS8), b + step * kRunS8 * kColumnsS8,
                  panel_stride);
 #pragma GCC unroll 32
-      for (; stage < ((step + 1) * kStages + kSteps - 1) / kSteps; ++stage) last.Stage(stage);
+      for (int stage = 0; stage < kStages; ++stage) {
+        const int place = stage * kSteps;
+        if (place >= step * kStages && place < (step + 1) * kStages) last.Stage(stage);
+      }
     }
     SumUp(job, rows, kSteps * kRunS8, b + kSteps * kRunS8 * kColumnsS8, sums);
   }
