@@ -102,6 +102,7 @@ TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   ArmCancellation();
   const CancelScope cancellable(this, "Invoke");
   if (subgraph->ready()) CountInference();
+  const TimedInference timed(this);
   return subgraph->Invoke(allow_stale_outputs);
 }
 

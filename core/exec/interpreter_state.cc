@@ -40,7 +40,33 @@ ThreadPool& InterpreterState::pool() {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
   }
-  return *pool_;
+  // Nodes that are prepared announce memory for all threads, whatever runs them next.
+  return runs_alone_ && allocation_depth_ == 0 ? *caller_alone_ : *pool_;
+}
+
+InterpreterState::TimedInference::TimedInference(InterpreterState* interpreter)
+    : interpreter_(interpreter) {
+  const bool shares = interpreter->pool_ != nullptr && interpreter->pool_->threads() > 1;
+  // Who observes wants to see the threads that were asked for.
+  if (!shares || interpreter->observer_ != nullptr || interpreter->timed_) {
+    interpreter_ = nullptr;
+    return;
+  }
+  interpreter->timed_ = true;
+  if (interpreter->help_trial_.alone()) {
+    if (interpreter->caller_alone_ == nullptr) {
+      interpreter->caller_alone_ = std::make_unique<ThreadPool>(1);
+    }
+    interpreter->runs_alone_ = true;
+  }
+  began_ = ThreadPool::SteadyClock();
+}
+
+InterpreterState::TimedInference::~TimedInference() {
+  if (interpreter_ == nullptr) return;
+  const HelpTrial::Time now = ThreadPool::SteadyClock();
+  interpreter_->help_trial_.Ended(now, now - began_);
+  interpreter_->runs_alone_ = interpreter_->timed_ = false;
 }
 
 void InterpreterState::MarkSkippable(int subgraph) {

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/failure_note.h"
+#include "core/base/help_trial.h"
 #include "core/base/memory.h"
 #include "core/base/partition.h"
 #include "core/base/resources.h"
@@ -113,6 +114,8 @@ class InterpreterState {
   // initialised: upstream attaches metadata afterwards, and no kernel should rely on more.
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
+  // While nodes are prepared that of all threads; while they run one without workers, where these
+  // cost more than they save.
   ThreadPool& pool();
   // For the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
@@ -169,6 +172,19 @@ class InterpreterState {
   void AttachMetadata();
   void SetPoolThreads(int num_threads) { num_threads_ = num_threads; }
 
+  // RAII guard: an inference, whose time says whether the pool's workers are worth having.
+  class TimedInference {
+   public:
+    explicit TimedInference(InterpreterState* interpreter);
+    ~TimedInference();
+    TimedInference(const TimedInference&) = delete;
+    TimedInference& operator=(const TimedInference&) = delete;
+
+   private:
+    InterpreterState* interpreter_;  // null: it is not timed
+    HelpTrial::Time began_{0};
+  };
+
  private:
   friend class CancelScope;
   friend class AllocationPass;
@@ -185,6 +201,10 @@ class InterpreterState {
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
+  // Used in inferences that run without workers; null until there is one.
+  std::unique_ptr<ThreadPool> caller_alone_;
+  HelpTrial help_trial_;
+  bool timed_ = false, runs_alone_ = false;  // the inference under way
   ScratchArena scratch_;
   Resources resources_;
   std::atomic<bool> cancel_requested_{false};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/help_trial.h"
+
+#include <algorithm>
+
+namespace deputy {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// Longer inferences gain by help, or lose little.
+constexpr HelpTrial::Time kLongest = microseconds(400);
+// The first inferences are no measure: caches are filled, workers wake up.
+constexpr int kFirst = 2, kSample = 5;
+// Trials that change nothing become rare: in the end one inference in thousands runs the slower
+// way.
+constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(200);
+// What is not faster by more than noise is not worth a change.
+constexpr int kNoise = 32;
+
+}  // namespace
+
+void HelpTrial::Begin(Phase phase) {
+  phase_ = phase;
+  inferences_ = 0;
+  least_ = Time::max();
+}
+
+void HelpTrial::Rest(Time now, Time rest) {
+  rest_ = std::clamp(rest, kFirstRest, kLongestRest);
+  resume_at_ = now + rest_;
+  Begin(Phase::kRest);
+}
+
+void HelpTrial::Ended(Time now, Time took) {
+  if (phase_ == Phase::kRest) {
+    if (rest_ == Time(0)) return Rest(now, kFirstRest);
+    if (now < resume_at_) return;
+    Begin(Phase::kOwn);
+  }
+  ++inferences_;
+  if (inferences_ > kFirst) least_ = std::min(least_, took);
+  if (inferences_ < kFirst + kSample) return;
+  if (phase_ == Phase::kOwn) {
+    if (least_ > kLongest) return Rest(now, 2 * rest_);
+    own_ = least_;
+    alone_ = !alone_;
+    return Begin(Phase::kOther);
+  }
+  if (least_ < own_ - own_ / kNoise) return Rest(now, kFirstRest);
+  alone_ = !alone_;
+  Rest(now, 2 * rest_);
+}
+
+}  // namespace deputy
