@@ -484,14 +484,38 @@ DEPUTY_APART void StoreSums(const GemmRowsS8& job, const int8_t* made, int count
   }
 }
 
+// The weights of the next columns, which a model's other layers have pushed out to memory or to the
+// cache that is shared: fetched step by step while these columns are worked on.
+struct WeightsAhead {
+  const int8_t* at;
+  const int8_t* end;
+
+  WeightsAhead(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
+    constexpr int kPanels = kChunk / kColumnsS8;
+    // What would push out these columns' own weights is left alone.
+    constexpr size_t kMostBytes = 384 * 1024;
+    const int next = column / kColumnsS8 + kPanels;
+    const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
+    if (next >= all || kPanels * job.panel_stride > kMostBytes) return;
+    at += static_cast<size_t>(next) * job.panel_stride;
+    end += static_cast<size_t>(std::min(next + kPanels, all)) * job.panel_stride;
+  }
+  DEPUTY_INLINE void Fetch() {
+    _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
+    at += at < end ? 64 : 0;
+  }
+};
+
 // Sums up from the value at `done` of the first part on, to which `b` belongs.
 template <int kRows, int kVectors>
 DEPUTY_INLINE void SumUp(const GemmRowsS8& job, const void* const* rows, size_t done,
-                         const int8_t* b, SumsS8<kRows, kVectors>* sums) {
+                         const int8_t* b, SumsS8<kRows, kVectors>* sums,
+                         WeightsAhead* ahead = nullptr) {
   const size_t panel_stride = job.panel_stride;
   size_t last = static_cast<size_t>(job.depth);
   for (int part = 0; part < job.parts; ++part) {
     for (; done < last; done += kRunS8, b += kRunS8 * kColumnsS8) {
+      if (ahead != nullptr) ahead->Fetch();
       sums->Step(rows, done, b, panel_stride);
     }
     last += job.part_step;
@@ -502,10 +526,12 @@ DEPUTY_INLINE void SumUp(const GemmRowsS8& job, const void* const* rows, size_t 
 // kRows rows, of which `count` exist.
 template <int kRows, int kVectors>
 DEPUTY_APART void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
-                                   int count, int8_t* out) {
+                                   int count, int8_t* out, WeightsAhead* ahead) {
   SumsS8<kRows, kVectors> sums;
   sums.Start(block.bias);
-  SumUp(block.job, rows, 0, block.b, &sums);
+  WeightsAhead next = *ahead;
+  SumUp(block.job, rows, 0, block.b, &sums, &next);
+  *ahead = next;
   if (block.job.addend == nullptr) {
     sums.Store(block, count, out, block.job.out_stride);
     return;
@@ -589,11 +615,11 @@ int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
 }
 
 template <int kRows, int kVectors>
-void LastRows(const ColumnBlock<kVectors>& block, int row) {
+void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsAhead* ahead) {
   const int count = block.job.rows - row;
   const void* rows[kRows];
   for (int r = 0; r < kRows; ++r) rows[r] = block.job.a[row + (r < count ? r : count - 1)];
-  RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row));
+  RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), ahead);
 }
 
 // All rows, in blocks of kRows; the last ones in the smallest block that takes them.
@@ -602,6 +628,7 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
   const ColumnBlock<kVectors> block(job, finish, column);
   // What adds is worth its code where networks have it: at many columns, and at 32 or 24.
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
+  WeightsAhead ahead(job, column);
   int row = 0;
   const bool adds = job.addend != nullptr;
   const bool plain =
@@ -617,15 +644,15 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
     if (!adds) row = RequantizedInTurn<kRows / 2, kVectors, PlainEnd, kStepsBesidePlain>(block);
   } else {
     for (; row + kRows <= job.rows; row += kRows) {
-      RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row));
+      RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row), &ahead);
     }
   }
   const int left = job.rows - row;
   if (left == 0) return;
   // The sizes fall, so the last one that is enough counts.
-  void (*last)(const ColumnBlock<kVectors>&, int) = &LastRows<kRows, kVectors>;
+  void (*last)(const ColumnBlock<kVectors>&, int, WeightsAhead*) = &LastRows<kRows, kVectors>;
   ((left <= kSmaller ? void(last = &LastRows<kSmaller, kVectors>) : void()), ...);
-  last(block, row);
+  last(block, row, &ahead);
 }
 
 // As many accumulators as registers hold, whatever the number of columns.
