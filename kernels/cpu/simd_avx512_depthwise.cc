@@ -294,7 +294,7 @@ struct Lines {
   using Piece = void (*)(const DepthwiseLinesF32&, int);
 
   template <int kBefore, int kBehind>
-  static void Run(const DepthwiseLinesF32& in, int piece, int column) {
+  static void RunPiece(const DepthwiseLinesF32& in, int piece, int column) {
     static constexpr Piece kPieces[] = {&LinePiece<16, kTaps, kStride, kBefore, kBehind>,
                                         &LinePiece<14, kTaps, kStride, kBefore, kBehind>,
                                         &LinePiece<12, kTaps, kStride, kBefore, kBehind>,
@@ -315,14 +315,13 @@ struct Lines {
            (in.columns - 1) * kStride - in.before + kTaps - in.width == kRight;
   }
   static void Run(const DepthwiseLinesF32& in) {
+    constexpr void (*kBySides[])(const DepthwiseLinesF32&, int, int) = {
+        &RunPiece<0, 0>, &RunPiece<kLeft, 0>, &RunPiece<0, kRight>, &RunPiece<kLeft, kRight>};
     for (int column = 0, width; column < in.columns; column += width) {
       const int left = in.columns - column, piece = PieceOf(left);
       width = kCut.kWidths[piece];
-      if (column > 0) {
-        width < left ? Run<0, 0>(in, piece, column) : Run<0, kRight>(in, piece, column);
-      } else {
-        width < left ? Run<kLeft, 0>(in, piece, column) : Run<kLeft, kRight>(in, piece, column);
-      }
+      const int sides = (column == 0 ? 1 : 0) + (width == left ? 2 : 0);
+      kBySides[sides](in, piece, column);
     }
   }
 };
@@ -338,7 +337,7 @@ void AnyLines(const DepthwiseLinesF32& in) {
   int column = begin;
   while (end - column >= 2) {
     const int piece = Inside::PieceOf(end - column);
-    Inside::template Run<0, 0>(in, piece, column);
+    Inside::template RunPiece<0, 0>(in, piece, column);
     column += Inside::kCut.kWidths[piece];
   }
   Singles(in, column, in.columns);
