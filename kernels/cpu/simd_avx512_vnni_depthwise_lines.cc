@@ -174,7 +174,8 @@ inline void StoreInterleaved(const __m512i (&rows)[kQuad], int8_t* out) {
 }
 
 // Columns [x, x + count) of four rows of the input and those that lie `starts` further, in as many
-// runs side by side.
+// runs side by side. The first kRead rows are read, those behind have weights of zero.
+template <int kRead>
 struct Interleaver {
   const int8_t* outside;  // zero points
   size_t step;
@@ -212,6 +213,10 @@ struct Interleaver {
       __m512i values[kQuad];
 #pragma GCC unroll 4
       for (int r = 0; r < kQuad; ++r) {
+        if (r >= kRead) {
+          values[r] = values[0];
+          continue;
+        }
         const int8_t* runs[kRuns];
         for (int run = 0; run < kRuns; ++run) runs[run] = from[r] + further[r][run];
         values[r] = Biased(LoadRuns<kRuns>(runs));
@@ -412,7 +417,8 @@ class Lines {
   static constexpr int kWidest = 8;                          // columns of a tile
   static constexpr int kSeen = kSize == 3 ? 72 : 44;         // columns that find room
   static constexpr int kMostColumns = (kSeen - kSize) / kStride - 1;
-  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads
+  static constexpr int kHeld = kSize == 3 ? 1 : 3;                      // quads
+  static constexpr int kRead = kSize == 3 && kStride == 2 ? 3 : kQuad;  // rows of a quad
 
   // A block's columns, in runs that are equally long, so that the last ones may have some in
   // common.
@@ -438,13 +444,13 @@ class Lines {
   int8_t* QuadAt(int quad) { return quads_[quad % kHeld]; }
 
   template <int kRuns>
-  void Interleave(const Interleaver& interleaver, const Block& block, int quad) {
+  void Interleave(const Interleaver<kRead>& interleaver, const Block& block, int quad) {
     const int8_t* rows[kQuad];
     for (int r = 0; r < kQuad; ++r) {
       const int8_t* const row = RowAt(quad * (kQuad / 2) + r);
       rows[r] = row == nullptr ? nullptr : row + block.first;
     }
-    interleaver.Run<kRuns>(rows, QuadAt(quad));
+    interleaver.template Run<kRuns>(rows, QuadAt(quad));
   }
 
   template <int kRuns>
@@ -452,12 +458,12 @@ class Lines {
     const Finish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
     const auto finished = finish.plain ? &FinishColumns<true, kRuns> : &FinishColumns<false, kRuns>;
     const auto channels = static_cast<size_t>(in_.channels);
-    Interleaver interleaver = {outside_,
-                               channels,
-                               in_.width,
-                               piece.column * kStride - in_.before,
-                               (piece.count - 1) * kStride + kSize,
-                               {}};
+    Interleaver<kRead> interleaver = {outside_,
+                                      channels,
+                                      in_.width,
+                                      piece.column * kStride - in_.before,
+                                      (piece.count - 1) * kStride + kSize,
+                                      {}};
     Columns columns = {channels, {}};
     for (int run = 0; run < kRuns; ++run) {
       interleaver.starts[run] = piece.starts[run] * kStride;
