@@ -629,11 +629,13 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
   // What adds is worth its code where networks have it: at many columns, and at 32 or 24.
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   WeightsAhead ahead(job, column);
+  // Two rows by four vectors read too many weights where these are not few.
+  constexpr int kAddingDepth = kVectors == 4 ? 128 : kShallowS8;
   int row = 0;
   const bool adds = job.addend != nullptr;
   const bool plain =
       finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
-  if (plain && job.parts * job.depth <= kShallowS8 &&
+  if (plain && job.parts * job.depth <= (adds ? kAddingDepth : kShallowS8) &&
       job.depth >= (adds ? kStepsBesideAdding : kStepsBesidePlain) * kRunS8) {
     if constexpr (kAdds) {
       // With more to do at the end, more registers are left to it.
