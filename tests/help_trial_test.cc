@@ -79,6 +79,21 @@ TEST(HelpTrial, does_not_try_with_long_inferences) {
   EXPECT_EQ(machine.runs_alone, 0);
 }
 
+TEST(HelpTrial, has_help_beside_busy_processes) {
+  Machine machine = {microseconds(120), microseconds(95)};
+  machine.RunFor(milliseconds(1000));
+  ASSERT_TRUE(machine.trial.alone());
+  int stalls = 0, alone = 0;
+  for (int i = 0; i < 500; ++i) {
+    machine.RunFor(milliseconds(3));
+    alone += machine.trial.alone() ? 1 : 0;
+    machine.now += milliseconds(4);
+    machine.trial.Ended(machine.now, milliseconds(4));
+    EXPECT_FALSE(machine.trial.alone()) << ++stalls;
+  }
+  EXPECT_LT(alone, 25);
+}
+
 // The first inferences of a trial find workers asleep and caches cold.
 TEST(HelpTrial, does_not_count_first_inferences) {
   HelpTrial trial;

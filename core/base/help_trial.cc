@@ -11,6 +11,9 @@ using std::chrono::milliseconds;
 
 // Longer inferences gain by help, or lose little.
 constexpr HelpTrial::Time kLongest = microseconds(400);
+// What takes so long was put aside for others. Where processors are busy, all threads together are
+// given more of them than one.
+constexpr HelpTrial::Time kStall = 4 * kLongest;
 // The first inferences are no measure: caches are filled, workers wake up.
 constexpr int kFirst = 2, kSample = 5;
 // Trials that change nothing become rare: in the end one inference in thousands runs the slower
@@ -34,6 +37,10 @@ void HelpTrial::Rest(Time now, Time rest) {
 }
 
 void HelpTrial::Ended(Time now, Time took) {
+  if (took > kStall) {
+    alone_ = false;
+    return Rest(now, kLongestRest);
+  }
   if (phase_ == Phase::kRest) {
     if (rest_ == Time(0)) return Rest(now, kFirstRest);
     if (now < resume_at_) return;

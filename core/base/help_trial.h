@@ -3,8 +3,9 @@
 // Whether short inferences are faster with the pool's workers or without. Between processors that
 // are far apart, what one of them wrote takes the other as long to read as a small layer takes to
 // compute, and a host may move its guests' processors nearer and farther at any time. So both ways
-// are tried every now and then, a few inferences each, and the faster one stays. Results do not
-// depend on it. Times are injected, nothing here reads a clock.
+// are tried every now and then, a few inferences each, and the faster one stays. Beside busy
+// processes there is help as ever, with what back_off.h makes of it. Results do not depend on it.
+// Times are injected, nothing here reads a clock.
 #ifndef DEPUTY_CORE_BASE_HELP_TRIAL_H_
 #define DEPUTY_CORE_BASE_HELP_TRIAL_H_
 
