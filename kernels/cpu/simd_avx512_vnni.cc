@@ -19,8 +19,6 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace deputy {
@@ -37,6 +35,8 @@ constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 8;
 // g++ 12 keeps tiles in registers only where nothing is called.
 #define DEPUTY_INLINE __attribute__((always_inline)) inline
 #define DEPUTY_APART __attribute__((noinline))
+
+constexpr int Smaller(int a, int b) { return a < b ? a : b; }
 
 // The first `count` of 16 lanes; none when it is negative.
 inline __mmask16 FirstLanes(int count) {
@@ -232,10 +232,9 @@ struct StepSum {
   }
   // Whether bytes bound all steps, which are integers of 32 bits.
   static bool IsPlain(const RowsAddendS8& addend) {
-    constexpr float kMost = 1 << 22;
-    return std::abs(addend.factor_made) < kMost && std::abs(addend.factor_value) < kMost &&
-           std::abs(addend.offset) < kMost &&
-           addend.low <= static_cast<float>(-128 - addend.zero_point) &&
+    constexpr auto IsWithin = [](float factor) { return -0x1p22f < factor && factor < 0x1p22f; };
+    return IsWithin(addend.factor_made) && IsWithin(addend.factor_value) &&
+           IsWithin(addend.offset) && addend.low <= static_cast<float>(-128 - addend.zero_point) &&
            addend.high >= static_cast<float>(127 - addend.zero_point);
   }
 
@@ -280,7 +279,7 @@ struct ColumnBlock {
         bias(whole.bias + column),
         out(whole.out + column),
         addend(whole.addend == nullptr ? 0 : whole.addend->values - whole.out),
-        exist(FirstBytes(std::min(whole.columns - column, 16 * kVectors))),
+        exist(FirstBytes(Smaller(whole.columns - column, 16 * kVectors))),
         dense(kVectors != 3 && column + 16 * kVectors <= whole.columns &&
               (kVectors == 4 || whole.out_stride == 16 * kVectors)) {
     for (int v = 0; v < kVectors; ++v) {
@@ -498,7 +497,7 @@ struct WeightsAhead {
     const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
     if (next >= all || kPanels * job.panel_stride > kMostBytes) return;
     at += static_cast<size_t>(next) * job.panel_stride;
-    end += static_cast<size_t>(std::min(next + kPanels, all)) * job.panel_stride;
+    end += static_cast<size_t>(Smaller(next + kPanels, all)) * job.panel_stride;
   }
   DEPUTY_INLINE void Fetch() {
     _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
