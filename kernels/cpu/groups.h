@@ -453,6 +453,7 @@ extern const WinogradF32Kernels kWinogradF32Avx512;
 extern const GemmBf16Kernels kGemmBf16Avx512;
 // simd_avx512_vnni.cc
 extern const GemmS8Kernels kGemmS8Avx512Vnni;
+// simd_avx512_vnni_depthwise.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;
 // simd_avx512_vnni_depthwise_lines.cc
 extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni;

@@ -1,54 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The groups for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. As for AVX2, this file alone is
-// compiled for them, so everything is in the unnamed namespace and no inline function of a shared
-// header is used.
+// int8 products for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. As for AVX2, this file and its
+// neighbours alone are compiled for them, so everything is in the unnamed namespace and no inline
+// function of a shared header is used. What makes up a tile is always inlined: g++ 12 keeps tiles
+// in registers only where nothing is called.
 //
-// int8 products use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left
+// They use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left
 // side, which is therefore 128 more than its values, and signed weights. Nothing saturates.
-#include "kernels/cpu/groups.h"
-
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
-// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
-#include <immintrin.h>
-
-#include <cstring>
+#include "kernels/cpu/simd_avx512_vnni.inc"
 
 namespace deputy {
 namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
-// Bytes of a vector.
-constexpr int kChunk = 64;
 // Depths up to which what follows the products counts beside them, and a block of columns fits into
 // the first-level cache.
 constexpr int kShallowS8 = 512;
 // Steps of products between which the rows before are finished, without and with an addend.
 constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 8;
-// g++ 12 keeps tiles in registers only where nothing is called.
-#define DEPUTY_INLINE __attribute__((always_inline)) inline
-#define DEPUTY_APART __attribute__((noinline))
-
-constexpr int Smaller(int a, int b) { return a < b ? a : b; }
-
-// The first `count` of 16 lanes; none when it is negative.
-inline __mmask16 FirstLanes(int count) {
-  if (count >= 16) return 0xffff;
-  return count <= 0 ? __mmask16{0} : static_cast<__mmask16>((1u << count) - 1);
-}
-
-// One step of products that leaves its accumulator where it is: g++ 12 otherwise keeps copies of
-// a whole tile on the stack, at half the speed.
-inline void MultiplyAddFours(__m512i* sum, __m512i unsigned_a, __m512i b) {
-  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
-}
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
 
@@ -110,69 +82,6 @@ void GemmS8(const GemmTileS8& tile) {
 
 // ---- int8 rows to int8 ------------------------------------------------------------------------
 
-inline __mmask64 FirstBytes(int count) {
-  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
-}
-
-// Whether sums of 32 bits times the factors stay within 32 bits, so that only steps are bounded.
-inline bool AreSmall(const float* factors, int count) {
-  const __m512 limit = _mm512_set1_ps(0.5f);
-  for (int c = 0; c < count; c += 16) {
-    const __mmask16 lanes = FirstLanes(count - c);
-    const __m512 values = _mm512_maskz_loadu_ps(lanes, factors + c);
-    if (_mm512_cmp_ps_mask(_mm512_abs_ps(values), limit, _CMP_NLT_UQ) != 0) return false;
-  }
-  return true;
-}
-
-// Where bytes come from when four vectors were narrowed.
-inline __m512i OrderOfBytes() {
-  return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-}
-
-// Four vectors of steps, less the zero point, to bytes.
-DEPUTY_INLINE __m512i NarrowSteps(const __m512i steps[4], __m512i zero_point) {
-  const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
-  const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-  return _mm512_permutexvar_epi32(OrderOfBytes(), _mm512_packs_epi16(front, back));
-}
-
-// What becomes of sums, alike for all rows.
-struct Finish {
-  __m512 high;          // of the steps before the zero point is added
-  __m512i zero_point;   // of 16 bits
-  __m512i least, most;  // of the steps
-  bool small;           // no need of `high`
-  bool all_steps;       // no need of `least` and `most`
-
-  // Job is a GemmRowsS8 or a DepthwiseColumnsS8, with `count` factors.
-  template <typename Job>
-  Finish(const Job& job, int count)
-      : high(_mm512_set1_ps(static_cast<float>(job.high - job.zero_point))),
-        zero_point(_mm512_set1_epi16(static_cast<int16_t>(job.zero_point))),
-        least(_mm512_set1_epi8(static_cast<char>(job.low))),
-        most(_mm512_set1_epi8(static_cast<char>(job.high))),
-        small(AreSmall(job.factors, count)),
-        all_steps(job.low <= -128 && job.high >= 127) {}
-
-  // What is too low, or no number, becomes the least integer here, and so the least step.
-  __m512i Steps(__m512i sums, __m512 factors) const {
-    __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), factors);
-    if (__builtin_expect(!small, 0)) scaled = _mm512_min_ps(high, scaled);
-    return _mm512_cvtps_epi32(scaled);
-  }
-  // Four vectors of steps, narrowed: in each 128-bit lane stand those of every vector's lane.
-  __m512i Bytes(const __m512i steps[4]) const {
-    const __m512i front = _mm512_adds_epi16(_mm512_packs_epi32(steps[0], steps[1]), zero_point);
-    const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
-    return _mm512_min_epi8(most, _mm512_max_epi8(_mm512_packs_epi16(front, back), least));
-  }
-  // The same in order.
-  __m512i Narrow(const __m512i steps[4]) const {
-    return _mm512_permutexvar_epi32(OrderOfBytes(), Bytes(steps));
-  }
-};
-
 // Part `part` of kParts of a vector, as far as its bytes exist.
 template <int kParts>
 inline void StorePart(__m512i bytes, int part, __mmask64 exist, int8_t* out) {
@@ -222,7 +131,7 @@ struct StepSum {
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(addend.zero_point))) {}
 
   template <int kQuarter>
-  static DEPUTY_INLINE __m512 Scaled(__m512i bytes, __m512 factor) {
+  [[gnu::always_inline]] static inline __m512 Scaled(__m512i bytes, __m512 factor) {
     const __m128i quarter =
         kQuarter == 0 ? _mm512_castsi512_si128(bytes) : _mm512_extracti32x4_epi32(bytes, kQuarter);
     __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(quarter)), factor);
@@ -239,17 +148,17 @@ struct StepSum {
   }
 
   template <int kQuarter, bool kPlain>
-  DEPUTY_INLINE __m512i Steps(__m512i made, __m512i values) const {
+  [[gnu::always_inline]] inline __m512i Steps(__m512i made, __m512i values) const {
     const __m512 steps = _mm512_add_ps(
         _mm512_add_ps(Scaled<kQuarter>(made, factor_made), Scaled<kQuarter>(values, factor_value)),
         offset);
     if constexpr (kPlain) return _mm512_cvtps_epi32(steps);
     return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(steps, low), high));
   }
-  DEPUTY_INLINE __m512i Narrow(const __m512i steps[4]) const {
+  [[gnu::always_inline]] inline __m512i Narrow(const __m512i steps[4]) const {
     return NarrowSteps(steps, zero_point);
   }
-  DEPUTY_INLINE __m512i operator()(__m512i made, __m512i values) const {
+  [[gnu::always_inline]] inline __m512i operator()(__m512i made, __m512i values) const {
     const __m512i steps[4] = {Steps<0, false>(made, values), Steps<1, false>(made, values),
                               Steps<2, false>(made, values), Steps<3, false>(made, values)};
     return Narrow(steps);
@@ -308,11 +217,11 @@ struct PlainEnd {
         exist(block.exist),
         out_stride(block.job.out_stride) {}
 
-  DEPUTY_INLINE __m512i Steps(__m512i sums, int vector) const {
+  [[gnu::always_inline]] inline __m512i Steps(__m512i sums, int vector) const {
     const __m512 scale = _mm512_load_ps(factors + 16 * vector);
     return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
   }
-  DEPUTY_INLINE __m512i Narrow(const __m512i steps[4]) const {
+  [[gnu::always_inline]] inline __m512i Narrow(const __m512i steps[4]) const {
     return NarrowSteps(steps, zero_point);
   }
 };
@@ -334,7 +243,7 @@ struct SumsS8 {
 
   __m512i sums[kRows][kVectors];
 
-  DEPUTY_INLINE void Start(const int32_t* from) {
+  [[gnu::always_inline]] inline void Start(const int32_t* from) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const __m512i bias = _mm512_loadu_si512(from + 16 * v);
@@ -343,8 +252,8 @@ struct SumsS8 {
     }
   }
   // The products of four values from `place` on of each row.
-  DEPUTY_INLINE void Step(const void* const* rows, size_t place, const int8_t* b,
-                          size_t panel_stride) {
+  [[gnu::always_inline]] inline void Step(const void* const* rows, size_t place, const int8_t* b,
+                                          size_t panel_stride) {
     const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
     __m512i weights[kVectors];
 #pragma GCC unroll 4
@@ -365,8 +274,8 @@ struct SumsS8 {
     }
   }
   // All rows, of which `count` exist, without what is added.
-  DEPUTY_INLINE void Store(const ColumnBlock<kVectors>& block, int count, int8_t* out,
-                           size_t stride) const {
+  [[gnu::always_inline]] inline void Store(const ColumnBlock<kVectors>& block, int count,
+                                           int8_t* out, size_t stride) const {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; r += kTogether) {
       __m512i steps[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
@@ -404,10 +313,11 @@ struct EndOfRows {
   int8_t* const out;
   __m512i steps[4], bytes, values;
 
-  DEPUTY_INLINE EndOfRows(const SumsS8<kRows, kVectors>& of, const End& with, int8_t* first)
+  [[gnu::always_inline]] inline EndOfRows(const SumsS8<kRows, kVectors>& of, const End& with,
+                                          int8_t* first)
       : sums(of), end(with), out(first) {}
 
-  DEPUTY_INLINE void Stage(int stage) {
+  [[gnu::always_inline]] inline void Stage(int stage) {
     const int piece = stage / kPieceStages;
     int8_t* const first = out + static_cast<size_t>(piece * kTogether) * end.out_stride;
     switch (stage % kPieceStages) {
@@ -441,7 +351,7 @@ struct EndOfRows {
   }
 
  private:
-  DEPUTY_INLINE void MakeSteps(int row) {
+  [[gnu::always_inline]] inline void MakeSteps(int row) {
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
       steps[v] = v < kTogether * kVectors
@@ -449,7 +359,7 @@ struct EndOfRows {
                      : _mm512_setzero_si512();
     }
   }
-  DEPUTY_INLINE void Load(const int8_t* first) {
+  [[gnu::always_inline]] inline void Load(const int8_t* first) {
     if constexpr (kDense) {
       values = _mm512_loadu_si512(first + end.addend);
     } else {
@@ -461,7 +371,7 @@ struct EndOfRows {
       }
     }
   }
-  DEPUTY_INLINE void Store(int8_t* first) const {
+  [[gnu::always_inline]] inline void Store(int8_t* first) const {
     if constexpr (kDense) {
       _mm512_storeu_si512(first, bytes);
     } else {
@@ -474,8 +384,8 @@ struct EndOfRows {
 };
 
 // Adds what is to be added to `count` rows of a block, which lie kChunk bytes apart.
-DEPUTY_APART void StoreSums(const GemmRowsS8& job, const int8_t* made, int count, __mmask64 exist,
-                            ptrdiff_t addend, int8_t* out) {
+[[gnu::noinline]] void StoreSums(const GemmRowsS8& job, const int8_t* made, int count,
+                                 __mmask64 exist, ptrdiff_t addend, int8_t* out) {
   const StepSum sum(*job.addend);
   for (int r = 0; r < count; ++r, made += kChunk, out += job.out_stride) {
     const __m512i values = _mm512_maskz_loadu_epi8(exist, out + addend);
@@ -499,7 +409,7 @@ struct WeightsAhead {
     at += static_cast<size_t>(next) * job.panel_stride;
     end += static_cast<size_t>(Smaller(next + kPanels, all)) * job.panel_stride;
   }
-  DEPUTY_INLINE void Fetch() {
+  [[gnu::always_inline]] inline void Fetch() {
     _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
     at += at < end ? 64 : 0;
   }
@@ -507,9 +417,10 @@ struct WeightsAhead {
 
 // Sums up from the value at `done` of the first part on, to which `b` belongs.
 template <int kRows, int kVectors>
-DEPUTY_INLINE void SumUp(const GemmRowsS8& job, const void* const* rows, size_t done,
-                         const int8_t* b, SumsS8<kRows, kVectors>* sums,
-                         WeightsAhead* ahead = nullptr) {
+[[gnu::always_inline]] inline void SumUp(const GemmRowsS8& job, const void* const* rows,
+                                         size_t done, const int8_t* b,
+                                         SumsS8<kRows, kVectors>* sums,
+                                         WeightsAhead* ahead = nullptr) {
   const size_t panel_stride = job.panel_stride;
   size_t last = static_cast<size_t>(job.depth);
   for (int part = 0; part < job.parts; ++part) {
@@ -524,8 +435,8 @@ DEPUTY_INLINE void SumUp(const GemmRowsS8& job, const void* const* rows, size_t 
 
 // kRows rows, of which `count` exist.
 template <int kRows, int kVectors>
-DEPUTY_APART void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
-                                   int count, int8_t* out, WeightsAhead* ahead) {
+[[gnu::noinline]] void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
+                                        int count, int8_t* out, WeightsAhead* ahead) {
   SumsS8<kRows, kVectors> sums;
   sums.Start(block.bias);
   WeightsAhead next = *ahead;
@@ -558,19 +469,21 @@ struct InTurn {
         panel_stride(block.job.panel_stride),
         end(block) {}
 
-  DEPUTY_INLINE void Both(const void* const* rows, const Sums& before, Sums* sums,
-                          int8_t* out) const {
+  [[gnu::always_inline]] inline void Both(
+      const void* const* rows, const Sums& before, Sums* sums,
+      // NOLINTNEXTLINE(readability-non-const-parameter): stages store
+      int8_t* out) const {
     EndOfRows<kRows, kVectors, kDense, End> last(before, end, out);
     sums->Start(bias);
     constexpr int kStages = last.kStages;
 #pragma GCC unroll 16
     for (int step = 0; step < kSteps; ++step) {
-      sums->Step(rows, static_cast<size_t>(step * kRunS8), b + step * kRunS8 * kColumnsS8,
-                 panel_stride);
+      const auto place = static_cast<size_t>(step) * kRunS8;
+      sums->Step(rows, place, b + place * kColumnsS8, panel_stride);
 #pragma GCC unroll 32
       for (int stage = 0; stage < kStages; ++stage) {
-        const int place = stage * kSteps;
-        if (place >= step * kStages && place < (step + 1) * kStages) last.Stage(stage);
+        const int turn = stage * kSteps;
+        if (turn >= step * kStages && turn < (step + 1) * kStages) last.Stage(stage);
       }
     }
     SumUp(job, rows, kSteps * kRunS8, b + kSteps * kRunS8 * kColumnsS8, sums);
@@ -579,7 +492,7 @@ struct InTurn {
 
 // Returns how many rows that were.
 template <int kRows, int kVectors, bool kDense, typename End, int kSteps>
-DEPUTY_APART int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
+[[gnu::noinline]] int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
   const InTurn<kRows, kVectors, kDense, End, kSteps> turn(block);
   const int blocks = turn.job.rows / kRows;
   if (blocks == 0) return 0;
@@ -687,277 +600,6 @@ void LeftFromS8(const int8_t* values, size_t count, void* out) {
 // uint8 less 128 is int8, and that plus 128 is uint8 again.
 void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(out, values, count); }
 
-// ---- Depthwise --------------------------------------------------------------------------------
-
-// int8: 64 channels at a time. Four taps of a channel stand side by side in each 32-bit lane, so
-// that one instruction adds four products. Interleaving bytes leaves the channels in the order
-// (128-bit lane, vector, position); weights are packed in that order. Sums are brought back at the
-// end; what is requantised at once falls into place when it is narrowed to bytes.
-constexpr int kTapsAtOnce = 4;
-
-// The channel at place i of a chunk, lane (i % 16) of vector (i / 16).
-inline int ChannelAt(int i) { return 16 * (i % 16 / 4) + 4 * (i / 16) + i % 4; }
-
-size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
-  size_t bytes = 0;
-  for (int first = 0; first < period; first += kChunk) {
-    for (int tap = 0; tap < taps; tap += kTapsAtOnce) {
-      for (int i = 0; i < kChunk; ++i) {
-        const int channel = first + ChannelAt(i);
-        for (int t = tap; t < tap + kTapsAtOnce; ++t, ++bytes) {
-          if (out == nullptr) continue;
-          const bool exists = t < taps && channel < period;
-          out[bytes] =
-              exists ? weights[static_cast<size_t>(t) * channels + channel % channels] : int8_t{0};
-        }
-      }
-    }
-  }
-  return bytes;
-}
-
-void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* out) {
-  for (int first = 0; first < period; first += kChunk) {
-    for (int i = 0; i < kChunk; ++i) {
-      const int channel = first + ChannelAt(i);
-      *out++ = channel < period ? values[channel % channels] : 0;
-    }
-  }
-}
-
-// The taps from `tap` on; behind the last one any tap will do, its weights are zeros.
-inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8_t* out[4]) {
-  for (int i = 0; i < kTapsAtOnce; ++i) {
-    out[i] = pixel.inputs[tap + i < pixel.taps ? tap + i : 0] + first;
-  }
-}
-
-// Adds the products of four taps of a chunk to its sums.
-inline void AddFourTaps(__m512i sums[4], const __m512i in[4], const __m512i weights[4]) {
-  const __m512i low01 = _mm512_unpacklo_epi8(in[0], in[1]);
-  const __m512i high01 = _mm512_unpackhi_epi8(in[0], in[1]);
-  const __m512i low23 = _mm512_unpacklo_epi8(in[2], in[3]);
-  const __m512i high23 = _mm512_unpackhi_epi8(in[2], in[3]);
-  MultiplyAddFours(&sums[0], _mm512_unpacklo_epi16(low01, low23), weights[0]);
-  MultiplyAddFours(&sums[1], _mm512_unpackhi_epi16(low01, low23), weights[1]);
-  MultiplyAddFours(&sums[2], _mm512_unpacklo_epi16(high01, high23), weights[2]);
-  MultiplyAddFours(&sums[3], _mm512_unpackhi_epi16(high01, high23), weights[3]);
-}
-
-inline void LoadFourWeights(const int8_t* weights, __m512i out[4]) {
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) out[v] = _mm512_loadu_si512(weights + 64 * v);
-}
-
-const int8_t* DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, const int8_t* weights) {
-  const int count = pixel.channels - first;
-  const __mmask64 exist = FirstBytes(count);
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
-  __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-                     _mm512_setzero_si512()};
-  for (int tap = 0; tap < pixel.taps; tap += kTapsAtOnce, weights += 256) {
-    const int8_t* taps[kTapsAtOnce];
-    TapsAt(pixel, tap, first, taps);
-    __m512i in[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(exist, taps[i]), flips);
-    }
-    __m512i fours[4];
-    LoadFourWeights(weights, fours);
-    AddFourTaps(sums, in, fours);
-  }
-  // From (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
-  const __m512i a = _mm512_shuffle_i32x4(sums[0], sums[1], 0x44);
-  const __m512i b = _mm512_shuffle_i32x4(sums[2], sums[3], 0x44);
-  const __m512i c = _mm512_shuffle_i32x4(sums[0], sums[1], 0xee);
-  const __m512i d = _mm512_shuffle_i32x4(sums[2], sums[3], 0xee);
-  const __m512i ordered[4] = {_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd),
-                              _mm512_shuffle_i32x4(c, d, 0x88), _mm512_shuffle_i32x4(c, d, 0xdd)};
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) {
-    const __mmask16 lanes = FirstLanes(count - 16 * v);
-    const __m512i bias = _mm512_maskz_loadu_epi32(lanes, pixel.bias + first + 16 * v);
-    _mm512_mask_storeu_epi32(pixel.sums + first + 16 * v, lanes,
-                             _mm512_add_epi32(ordered[v], bias));
-  }
-  return weights;
-}
-
-void DepthwiseS8(const DepthwisePixelS8& pixel) {
-  const int8_t* weights = pixel.weights;
-  for (int first = 0; first < pixel.channels; first += kChunk) {
-    weights = DepthwiseS8Chunk(pixel, first, weights);
-  }
-}
-
-// Requantises the sums of a chunk in kColumns columns and stores them.
-template <int kColumns>
-inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Finish& finish, int column,
-                           int first, const __m512i (&sums)[kColumns][4]) {
-  const __mmask64 exist = FirstBytes(in.channels - first);
-  int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
-#pragma GCC unroll 4
-  for (int i = 0; i < kColumns; ++i, out += in.channels) {
-    __m512i steps[4];
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      steps[v] = finish.Steps(sums[i][v], _mm512_loadu_ps(in.factors + first + 16 * v));
-    }
-    _mm512_mask_storeu_epi8(out, exist, finish.Bytes(steps));
-  }
-}
-
-// The chunk of channels from `first` on in kColumns columns.
-template <int kColumns>
-inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Finish& finish, int column,
-                               int first, const int8_t* weights) {
-  const __mmask64 exist = FirstBytes(in.channels - first);
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
-  __m512i sums[kColumns][4];
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) {
-    const __m512i bias = _mm512_loadu_si512(in.bias + first + 16 * v);
-#pragma GCC unroll 4
-    for (int i = 0; i < kColumns; ++i) sums[i][v] = bias;
-  }
-  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
-  for (int tap = 0; tap < in.taps; tap += kTapsAtOnce, weights += 4 * kChunk) {
-    __m512i fours[4];
-    LoadFourWeights(weights, fours);
-#pragma GCC unroll 4
-    for (int i = 0; i < kColumns; ++i) {
-      __m512i values[4];
-#pragma GCC unroll 4
-      for (int t = 0; t < kTapsAtOnce; ++t) {
-        const int8_t* from = in.inputs[tap + t < in.taps ? tap + t : 0] + offset;
-        const __m512i loaded =
-            _mm512_maskz_loadu_epi8(exist, from + static_cast<size_t>(i) * in.column_step);
-        values[t] = _mm512_xor_si512(loaded, flips);
-      }
-      AddFourTaps(sums[i], values, fours);
-    }
-  }
-  StoreDepthwise(in, finish, column, first, sums);
-}
-
-// ---- Three by three taps that neighbouring columns share ----
-
-constexpr int kSharedRows = 3, kSharedTaps = 3;
-
-// Whether the taps of each filter row are as far apart as the columns, or all in the row of zero
-// points: four columns that were interleaved once then serve two outputs.
-bool SharesTaps(const DepthwiseColumnsS8& in) {
-  if (in.taps != kSharedRows * kSharedTaps) return false;
-  for (int row = 0; row < kSharedRows; ++row) {
-    const int8_t* const* taps = in.inputs + row * kSharedTaps;
-    const bool apart = taps[1] == taps[0] + in.column_step && taps[2] == taps[1] + in.column_step;
-    const bool outside = taps[1] == taps[0] && taps[2] == taps[0];
-    if (!apart && !outside) return false;
-  }
-  return true;
-}
-
-// A chunk's weights: three taps of a filter row in each lane, before a zero and behind one.
-struct SharedWeights {
-  __m512i left[kSharedRows][4], right[kSharedRows][4];
-
-  // From what PackDepthwiseS8 made of nine taps: four, four and one in a lane.
-  explicit SharedWeights(const int8_t* packed) {
-    const __m512i three = _mm512_set1_epi32(0xffffff);
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      const __m512i a = _mm512_loadu_si512(packed + 64 * v);
-      const __m512i b = _mm512_loadu_si512(packed + 64 * (4 + v));
-      const __m512i c = _mm512_loadu_si512(packed + 64 * (8 + v));
-      const __m512i second = _mm512_or_si512(_mm512_srli_epi32(a, 24), _mm512_slli_epi32(b, 8));
-      const __m512i third = _mm512_or_si512(_mm512_srli_epi32(b, 16), _mm512_slli_epi32(c, 16));
-      left[0][v] = _mm512_and_si512(a, three);
-      left[1][v] = _mm512_and_si512(second, three);
-      left[2][v] = _mm512_and_si512(third, three);
-#pragma GCC unroll 3
-      for (int row = 0; row < kSharedRows; ++row)
-        right[row][v] = _mm512_slli_epi32(left[row][v], 8);
-    }
-  }
-};
-
-// Bytes of two columns side by side: the even and the odd groups of eight channels.
-struct PairedColumns {
-  __m512i low, high;
-  PairedColumns(__m512i a, __m512i b)
-      : low(_mm512_unpacklo_epi8(a, b)), high(_mm512_unpackhi_epi8(a, b)) {}
-};
-
-// The chunk of channels from `first` on in 2 * kPairs columns.
-template <int kPairs>
-inline void DepthwiseS8Shared(const DepthwiseColumnsS8& in, const Finish& finish, int column,
-                              int first, const SharedWeights& weights) {
-  const __mmask64 exist = FirstBytes(in.channels - first);
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
-  __m512i sums[2 * kPairs][4];
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) {
-    const __m512i bias = _mm512_loadu_si512(in.bias + first + 16 * v);
-#pragma GCC unroll 4
-    for (int i = 0; i < 2 * kPairs; ++i) sums[i][v] = bias;
-  }
-  const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
-#pragma GCC unroll 3
-  for (int row = 0; row < kSharedRows; ++row) {
-    const int8_t* from = in.inputs[row * kSharedTaps] + offset;
-    const auto load = [&](int i) {
-      const int8_t* at = from + static_cast<size_t>(i) * in.column_step;
-      return _mm512_xor_si512(_mm512_maskz_loadu_epi8(exist, at), flips);
-    };
-    PairedColumns near(load(0), load(1));
-#pragma GCC unroll 2
-    for (int pair = 0; pair < kPairs; ++pair) {
-      const PairedColumns far(load(2 * pair + 2), load(2 * pair + 3));
-      const __m512i fours[4] = {
-          _mm512_unpacklo_epi16(near.low, far.low), _mm512_unpackhi_epi16(near.low, far.low),
-          _mm512_unpacklo_epi16(near.high, far.high), _mm512_unpackhi_epi16(near.high, far.high)};
-#pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) {
-        MultiplyAddFours(&sums[2 * pair][v], fours[v], weights.left[row][v]);
-        MultiplyAddFours(&sums[2 * pair + 1][v], fours[v], weights.right[row][v]);
-      }
-      near = far;
-    }
-  }
-  StoreDepthwise(in, finish, column, first, sums);
-}
-
-// As many columns as are done four and two at a time; returns the next one.
-int DepthwiseSharedColumns(const DepthwiseColumnsS8& in, const Finish& finish, int first,
-                           const int8_t* packed) {
-  const SharedWeights weights(packed);
-  int column = 0;
-  for (; column + 4 <= in.columns; column += 4)
-    DepthwiseS8Shared<2>(in, finish, column, first, weights);
-  if (column + 2 <= in.columns) {
-    DepthwiseS8Shared<1>(in, finish, column, first, weights);
-    column += 2;
-  }
-  return column;
-}
-
-void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
-  const size_t chunk_bytes =
-      static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
-  const int8_t* weights = in.weights;
-  // Ordered factors fill whole chunks.
-  const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
-  const bool shares = in.columns >= 2 && SharesTaps(in);
-  for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
-    int column = shares ? DepthwiseSharedColumns(in, finish, first, weights) : 0;
-    for (; column + 2 <= in.columns; column += 2) {
-      DepthwiseS8Columns<2>(in, finish, column, first, weights);
-    }
-    if (column < in.columns) DepthwiseS8Columns<1>(in, finish, column, first, weights);
-  }
-}
-
 }  // namespace
 
 constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
@@ -970,15 +612,6 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
                                              .tile = &GemmS8,
                                              .requantized = &RequantizedRows,
                                              .adds = true};
-constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
-                                                       .left = LeftForm::kBiasedUInt8,
-                                                       .pixel = &DepthwiseS8,
-                                                       .pack = &PackDepthwiseS8,
-                                                       .columns = &DepthwiseRunS8,
-                                                       .order = &OrderDepthwiseS8,
-                                                       .lanes = kChunk,
-                                                       .lines = &kDepthwiseLinesS8Avx512Vnni};
-
 }  // namespace deputy
 
 #else

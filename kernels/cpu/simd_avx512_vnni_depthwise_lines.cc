@@ -8,31 +8,15 @@
 // side by side in a 32-bit lane, as VPDPBUSD multiplies it. With a zero before or behind the
 // weights of three rows the same four serve two lines of output; for five rows there are two fours.
 // So a tap column takes one or two instructions a line, none of which moves bytes.
-#include "kernels/cpu/groups.h"
-
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
-// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
-#include <immintrin.h>
-
-#include <cstring>
+#include "kernels/cpu/simd_avx512_vnni.inc"
 
 namespace deputy {
 namespace {
 
-inline int Smaller(int a, int b) { return a < b ? a : b; }
 inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
-
-// As in simd_avx512_vnni.cc.
-inline void MultiplyAddFours(__m512i* sum, __m512i unsigned_a, __m512i b) {
-  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(unsigned_a), "v"(b));
-}
 
 // ---- Blocks of channels ------------------------------------------------------------------------
 
@@ -89,7 +73,7 @@ constexpr int QuadsOf(int size) { return size == 3 ? 1 : 2; }
 // Of a block: for each vector its weights [quad][tap column][line]; the bias; the factors.
 constexpr size_t kNumbersBytes = kBlock * sizeof(int32_t);
 constexpr size_t WeightsBytes(int size) {
-  return static_cast<size_t>(QuadsOf(size) * size * kLines * kVector);
+  return static_cast<size_t>(QuadsOf(size)) * static_cast<size_t>(size) * kLines * kVector;
 }
 constexpr size_t BlockBytes(int size) { return kVectors * WeightsBytes(size) + 2 * kNumbersBytes; }
 
@@ -302,14 +286,14 @@ template <int kSize, int kStride, int kColumns>
 // ---- Sums to bytes -----------------------------------------------------------------------------
 
 // What becomes of a block's sums.
-struct Finish {
+struct BlockFinish {
   __m512 factors[kVectors];
   __m512 high;          // of the steps before the zero point is added
   __m512i zero_point;   // of 16 bits
   __m512i least, most;  // of the steps
   bool plain = true;    // no need of `high`, `least` and `most`
 
-  Finish(const DepthwiseLinesS8& in, const int8_t* packed_factors)
+  BlockFinish(const DepthwiseLinesS8& in, const int8_t* packed_factors)
       : high(_mm512_set1_ps(static_cast<float>(in.high - in.zero_point))),
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(in.zero_point))),
         least(_mm512_set1_epi8(static_cast<char>(in.low))),
@@ -374,10 +358,10 @@ struct Columns {
 };
 
 template <bool kPlain, int kRuns>
-void FinishColumns(const Finish& finish, const __m512i* sums, int count, const Columns& columns,
-                   int8_t* out) {
+void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
+                   const Columns& columns, int8_t* out) {
   // Copies: what is stored could be these, as far as the compiler knows.
-  const Finish finished = finish;
+  const BlockFinish finished = finish;
   const Columns to = columns;
   for (int i = 0; i < count; ++i, sums += kVectors, out += to.stride) {
     StoreRuns<kRuns>(finished.Bytes<kPlain>(sums), out, to.starts);
@@ -455,7 +439,7 @@ class Lines {
 
   template <int kRuns>
   void Run(const Piece& piece, const int8_t* packed) {
-    const Finish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
+    const BlockFinish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
     const auto finished = finish.plain ? &FinishColumns<true, kRuns> : &FinishColumns<false, kRuns>;
     const auto channels = static_cast<size_t>(in_.channels);
     Interleaver<kRead> interleaver = {outside_,
