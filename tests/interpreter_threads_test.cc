@@ -86,6 +86,18 @@ class InterpreterThreads : public testing::Test {
   std::vector<std::vector<int8_t>> expected_;
 };
 
+// As many as it takes for some of them to be tried without workers.
+TEST_F(InterpreterThreads, short_inferences_have_the_same_outputs_with_and_without_workers) {
+  TfLiteInterpreter* interpreter = Make(2, nullptr);
+  int wrong = 0;
+  for (int run = 0; run < 1500; ++run) {
+    const int seed = run % kInterpreters;
+    if (Classify(interpreter, seed) != expected_[seed]) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0);
+  TfLiteInterpreterDelete(interpreter);
+}
+
 TEST_F(InterpreterThreads, share_one_model_with_a_thread_each) { RunTogether(1, nullptr); }
 
 TEST_F(InterpreterThreads, share_one_model_with_two_threads_each) { RunTogether(2, nullptr); }

@@ -40,25 +40,21 @@ ThreadPool& InterpreterState::pool() {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
   }
+  if (caller_alone_ == nullptr) caller_alone_ = std::make_unique<ThreadPool>(1);
   // Nodes that are prepared announce memory for all threads, whatever runs them next.
   return runs_alone_ && allocation_depth_ == 0 ? *caller_alone_ : *pool_;
 }
 
 InterpreterState::TimedInference::TimedInference(InterpreterState* interpreter)
     : interpreter_(interpreter) {
-  const bool shares = interpreter->pool_ != nullptr && interpreter->pool_->threads() > 1;
+  const bool shares = interpreter->caller_alone_ != nullptr && interpreter->pool_->threads() > 1;
   // Who observes wants to see the threads that were asked for.
   if (!shares || interpreter->observer_ != nullptr || interpreter->timed_) {
     interpreter_ = nullptr;
     return;
   }
   interpreter->timed_ = true;
-  if (interpreter->help_trial_.alone()) {
-    if (interpreter->caller_alone_ == nullptr) {
-      interpreter->caller_alone_ = std::make_unique<ThreadPool>(1);
-    }
-    interpreter->runs_alone_ = true;
-  }
+  interpreter->runs_alone_ = interpreter->help_trial_.alone();
   began_ = ThreadPool::SteadyClock();
 }
 

@@ -201,7 +201,7 @@ class InterpreterState {
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
-  // Used in inferences that run without workers; null until there is one.
+  // Used in inferences that run without workers; made with the pool.
   std::unique_ptr<ThreadPool> caller_alone_;
   HelpTrial help_trial_;
   bool timed_ = false, runs_alone_ = false;  // the inference under way
