@@ -88,6 +88,35 @@ template <int kColumns, int kVectors>
              first, in.channels - first, values);
 }
 
+// Clamps and stores a tile's sums, from pixel `pixel` of the output on.
+template <int kColumns, int kVectors>
+[[gnu::always_inline]] inline void StoreTile(const DepthwiseLinesF32& in, int pixel, int first,
+                                             __mmask16 lanes,
+                                             const __m512 (&sums)[kColumns][kVectors]) {
+  const auto step = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+  if (in.epilogue != nullptr) {
+    float values[kColumns * kVectors * 16];
+#pragma GCC unroll 16
+    for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        _mm512_storeu_ps(values + 16 * (i * kVectors + v), sums[i][v]);
+      }
+    }
+    return FollowTile<kColumns, kVectors>(in, pixel, first, values, out);
+  }
+  const Bounds clamp(in.low, in.high);
+#pragma GCC unroll 16
+  for (int i = 0; i < kColumns; ++i, out += step) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+      _mm512_mask_storeu_ps(out + 16 * v, mask, clamp(sums[i][v]));
+    }
+  }
+}
+
 // kColumns neighbours in a line, of kVectors vectors of channels from `first` on, of whose last one
 // those in `lanes` count. The window of the first column lacks kLeft taps, which lie beside the
 // input, and that of the last one kRight. What several columns see is loaded once.
@@ -132,28 +161,7 @@ template <int kColumns, int kTaps, int kStride, int kLeft, int kRight, int kVect
       }
     }
   }
-  const int pixel = line * in.columns + column;
-  float* out = in.out + static_cast<size_t>(pixel) * step + first;
-  if (in.epilogue != nullptr) {
-    float values[kColumns * kVectors * 16];
-#pragma GCC unroll 16
-    for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        _mm512_storeu_ps(values + 16 * (i * kVectors + v), sums[i][v]);
-      }
-    }
-    return FollowTile<kColumns, kVectors>(in, pixel, first, values, out);
-  }
-  const Bounds clamp(in.low, in.high);
-#pragma GCC unroll 16
-  for (int i = 0; i < kColumns; ++i, out += step) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
-      _mm512_mask_storeu_ps(out + 16 * v, mask, clamp(sums[i][v]));
-    }
-  }
+  StoreTile(in, line * in.columns + column, first, lanes, sums);
 }
 
 // Channels of kColumns columns that are computed for one line after the other: what lines share is
