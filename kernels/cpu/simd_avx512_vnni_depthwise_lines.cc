@@ -344,8 +344,8 @@ inline void StoreRuns(__m512i bytes, int8_t* out, const size_t* starts) {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to), quarters[i]);
       } else {
         _mm_storel_epi64(reinterpret_cast<__m128i*>(to), quarters[i]);
-        _mm_storeh_pd(reinterpret_cast<double*>(out + starts[i * kEach + 1]),
-                      _mm_castsi128_pd(quarters[i]));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + starts[i * kEach + 1]),
+                         _mm_unpackhi_epi64(quarters[i], quarters[i]));
       }
     }
   }
