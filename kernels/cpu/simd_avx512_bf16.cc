@@ -7,18 +7,10 @@
 // One instruction adds the products of a pair to a sum in float32, the odd one first. It rounds to
 // nearest and flushes denormals whatever the processor's settings are. Every sum is one chain of
 // them in ascending order of pairs, so that it does not depend on the tile it is in.
-#include "kernels/cpu/groups.h"
-
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512BF16__)
 
-// g++ 12's own header starts some intrinsics from a variable without a value, on purpose.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
-#include <immintrin.h>
+#include "kernels/cpu/simd_avx512_bf16.inc"
 
 namespace deputy {
 namespace {
@@ -27,12 +19,6 @@ constexpr int kRows = 12, kColumns = 32;
 
 // Two neighbouring values of a row, as one number of 32 bits to load.
 using Pair [[gnu::may_alias]] = float;
-
-// The first `count` of 16 lanes; none when it is negative.
-inline __mmask16 FirstLanes(int count) {
-  if (count >= 16) return 0xffff;
-  return count <= 0 ? __mmask16{0} : static_cast<__mmask16>((1u << count) - 1);
-}
 
 // One instruction that leaves its accumulator where it is: g++ 12 otherwise keeps copies of a whole
 // tile on the stack. Pairs travel as floats; nothing computes with them as such.
@@ -48,12 +34,6 @@ inline void AddProductsAt(__m512* sum, const Pair* a, __m512 b) {
 }
 inline void AddProductsAt(__m256* sum, const Pair* a, __m256 b) {
   __asm__("vdpbf16ps %2%{1to8%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
-}
-
-inline void StoreClamped(__m512 value, __m512 low, __m512 high, float* out, int count) {
-  // With these operand orders NaN passes, as in the plain code.
-  value = _mm512_min_ps(high, _mm512_max_ps(low, value));
-  _mm512_mask_storeu_ps(out, FirstLanes(count), value);
 }
 
 // Neighbouring rows of a left side, in pairs. A pointer for every four of them: general registers
@@ -87,10 +67,6 @@ size_t PanelPairs(const GemmTileBf16& tile) {
 const Pair* PanelOf(const GemmTileBf16& tile, int first) {
   return reinterpret_cast<const Pair*>(tile.b) +
          static_cast<size_t>(first / kColumns) * PanelPairs(tile);
-}
-
-inline __m256i Convert(__m512 values) {
-  return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values));
 }
 
 // A tile's part of its RoundingAhead, a run for each step of the depth: the products leave the
@@ -257,42 +233,6 @@ void Multiply(const GemmTileBf16& tile) {
       Panel<16, 1, false>(tile, first);
     } else {
       Panel<16, 0, true>(tile, first);
-    }
-  }
-}
-
-// ---- Conversion -------------------------------------------------------------------------------
-
-// Pixels of three channels, as images have them: four at a time, each with a zero behind it.
-void ConvertTriples(const RowsToBf16& job) {
-  const __m512i places = _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
-  for (int64_t row = 0; row < job.rows; row += 4) {
-    const int64_t left = job.rows - row;
-    const int rows = left >= 4 ? 4 : static_cast<int>(left);
-    const __m512 values = _mm512_maskz_loadu_ps(FirstLanes(3 * rows), job.values + 3 * row);
-    const __m512 spread = _mm512_maskz_permutexvar_ps(0x7777, places, values);
-    _mm256_mask_storeu_epi16(job.out + 4 * row, FirstLanes(4 * rows), Convert(spread));
-  }
-}
-
-void FromFloat(const RowsToBf16& job) {
-  if (job.count == 3 && job.stride == 3 && job.out_stride == 4) {
-    ConvertTriples(job);
-    return;
-  }
-  const size_t whole = job.count / 16 * 16;
-  const int rest = static_cast<int>(job.count - whole);
-  const __mmask16 lanes = FirstLanes(rest), out_lanes = FirstLanes(rest + rest % 2);
-  const float* values = job.values;
-  uint16_t* out = job.out;
-  for (int64_t row = 0; row < job.rows; ++row, values += job.stride, out += job.out_stride) {
-    for (size_t i = 0; i < whole; i += 16) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
-                          Convert(_mm512_loadu_ps(values + i)));
-    }
-    if (rest != 0) {
-      _mm256_mask_storeu_epi16(out + whole, out_lanes,
-                               Convert(_mm512_maskz_loadu_ps(lanes, values + whole)));
     }
   }
 }
