@@ -116,6 +116,7 @@ struct Job {
   const float* input;
   const uint16_t* zeros;
   float* out;
+  const EpilogueF32* epilogue;  // of the whole output; null: none
 };
 
 class Task {
@@ -200,6 +201,7 @@ class Task {
     const int64_t position = (int64_t{batch_} * y.output + oy) * x.output;
     const int64_t channel = int64_t{group} * (shape_.output_channels / shape_.groups) + column;
     const int64_t depth = (has_runs ? x.filter : 1) * job_.layout.pixel_values;
+    const auto epilogue = PartOf(job_.epilogue, position, static_cast<int>(channel));
     job_.kernels.tile({.rows = x.output,
                        .columns = columns,
                        .parts = y.filter * parts,
@@ -211,7 +213,8 @@ class Task {
                        .low = job_.range.low,
                        .high = job_.range.high,
                        .out = job_.out + position * shape_.output_channels + channel,
-                       .out_stride = static_cast<size_t>(shape_.output_channels)});
+                       .out_stride = static_cast<size_t>(shape_.output_channels),
+                       .epilogue = epilogue ? &*epilogue : nullptr});
   }
 
   const Job& job_;
@@ -256,7 +259,8 @@ TfLiteStatus RunPointwise(TfLiteContext* context, ConvData* data, const ConvTens
                           const CpuKernels& cpu) {
   return data->bf16.Run(context, cpu, MatrixOf(data->shape), Data<float>(tensors.input),
                         static_cast<size_t>(data->shape.input_channels), tensors.filter,
-                        tensors.bias, data->float_range, Data<float>(tensors.output));
+                        tensors.bias, data->float_range, Data<float>(tensors.output),
+                        tensors.epilogue);
 }
 
 size_t RowsScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
@@ -302,7 +306,8 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
                    data->float_range,
                    Data<float>(tensors.input),
                    reinterpret_cast<uint16_t*>(scratch.data() + places.zeros),
-                   Data<float>(tensors.output)};
+                   Data<float>(tensors.output),
+                   tensors.epilogue};
   PadBf16Bias(tensors.bias, shape.groups, columns, job.padded_columns, scratch.as<float>());
   std::fill_n(scratch.data() + places.zeros, places.workers - places.zeros, char{0});
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
@@ -325,11 +330,13 @@ constexpr ConvImplementation kPointwiseBf16Conv = {.name = "pointwise_bf16",
                                                    .accepts = &IsPointwiseBf16,
                                                    .pack = &PackPointwise,
                                                    .scratch = &PointwiseScratch,
-                                                   .run = &RunPointwise};
+                                                   .run = &RunPointwise,
+                                                   .fuses = true};
 constexpr ConvImplementation kRowsBf16Conv = {.name = "rows_bf16",
                                               .accepts = &IsRowsBf16,
                                               .pack = &PackRows,
                                               .scratch = &RowsScratchBytes,
-                                              .run = &RunRows};
+                                              .run = &RunRows,
+                                              .fuses = true};
 
 }  // namespace deputy

@@ -92,7 +92,8 @@ struct GemmTileBf16 {
   float low, high;
   float* out;
   size_t out_stride;
-  RoundingAhead* ahead = nullptr;  // null: nothing
+  RoundingAhead* ahead = nullptr;         // null: nothing
+  const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
 // Rows of floats that become bfloat16, to nearest and ties to even:

@@ -104,6 +104,7 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   const Pair* b = PanelOf(tile, first);
   __m512 sums[kCount][kVectors];
   __m256 halves[kCount];
+  FetchAddend(tile, row, kCount, first);
 #pragma GCC unroll 16
   for (int r = 0; r < kCount; ++r) {
 #pragma GCC unroll 2
@@ -137,6 +138,20 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
     }
   }
   rounding.Finish();
+  if (tile.epilogue != nullptr) {
+    constexpr int kWidth = 16 * kWide + (kHalf ? 8 : 0);
+    alignas(64) float kept[kCount][kColumns];
+#pragma GCC unroll 16
+    for (int r = 0; r < kCount; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kWide; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
+      if constexpr (kHalf) _mm256_store_ps(kept[r] + 16 * kWide, halves[r]);
+    }
+    for (int r = 0; r < kCount; ++r) {
+      StoreFollowed(tile, row + r, first, columns < kWidth ? columns : kWidth, kept[r]);
+    }
+    return;
+  }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
 #pragma GCC unroll 16
@@ -204,6 +219,19 @@ void Few(const GemmTileBf16& tile, int first) {
         }
       }
     }
+  }
+  if (tile.epilogue != nullptr) {
+    alignas(64) float kept[kCount][16 * kVectors];
+#pragma GCC unroll 2
+    for (int r = 0; r < kCount; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
+    }
+    const int left = tile.columns - first;
+    for (int r = 0; r < kCount; ++r) {
+      StoreFollowed(tile, r, first, left < 16 * kVectors ? left : 16 * kVectors, kept[r]);
+    }
+    return;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
 #pragma GCC unroll 2

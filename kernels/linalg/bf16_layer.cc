@@ -148,7 +148,8 @@ struct GroupProduct {
   int group;
   const float* bias;
   FloatRange range;
-  float* out;  // the group's first column in row 0
+  float* out;                   // the group's first column in row 0
+  const EpilogueF32* epilogue;  // likewise; null: none
 
   size_t block_stride() const { return static_cast<size_t>(BlockStride(shape.depth)); }
   size_t out_stride() const {
@@ -176,6 +177,7 @@ struct GroupProduct {
     // A panel stays in the cache while all rows pass it; few of them take many panels at once.
     const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
     for (int column = cut.first_column; column < cut.last_column; column += step) {
+      const auto part = PartOf(epilogue, cut.first_row, column);
       kernels.tile({.rows = static_cast<int>(rows),
                     .columns = std::min(step, cut.last_column - column),
                     .parts = 1,
@@ -188,7 +190,8 @@ struct GroupProduct {
                     .high = range.high,
                     .out = out + cut.first_row * static_cast<int64_t>(out_stride()) + column,
                     .out_stride = out_stride(),
-                    .ahead = ahead});
+                    .ahead = ahead,
+                    .epilogue = part ? &*part : nullptr});
     }
   }
 
@@ -247,7 +250,8 @@ size_t Bf16Layer::ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, 
 
 TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                             const float* input, size_t stride, const TfLiteTensor* weights,
-                            const TfLiteTensor* bias, const FloatRange& range, float* out) {
+                            const TfLiteTensor* bias, const FloatRange& range, float* out,
+                            const EpilogueF32* epilogue) {
   DEPUTY_TRY(Ensure(context, cpu, shape, weights));
   Places places;
   Scratch scratch;
@@ -263,6 +267,7 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
   const int in_row = threads <= 1 ? plan.tasks : std::max(1, plan.tasks / (8 * threads));
   for (int group = 0; group < shape.groups; ++group) {
     float* const first_column = out + int64_t{group} * shape.columns;
+    const auto part = PartOf(epilogue, 0, group * shape.columns);
     const GroupProduct product = {.kernels = cpu.gemm_bf16,
                                   .shape = shape,
                                   .plan = plan,
@@ -272,7 +277,8 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
                                   .group = group,
                                   .bias = scratch.as<float>() + int64_t{group} * padded,
                                   .range = range,
-                                  .out = first_column};
+                                  .out = first_column,
+                                  .epilogue = part ? &*part : nullptr};
     ParallelFor(context, (plan.tasks - 1) / in_row + 1, [&](int run, int worker) {
       char* const own =
           scratch.data() + places.bias_bytes + 2 * static_cast<size_t>(worker) * places.block_bytes;

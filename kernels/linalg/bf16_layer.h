@@ -77,10 +77,11 @@ class Bf16Layer {
   static size_t ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, int threads);
   // out[r][g][c] = clamp(bias + input row r of group g times the group's weights of column c).
   // `input` is row 0 of group 0, with the groups side by side; `stride` is the distance of rows in
-  // values. `bias` may be null.
+  // values. `bias` may be null, and `epilogue`, which is of the whole output.
   TfLiteStatus Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                    const float* input, size_t stride, const TfLiteTensor* weights,
-                   const TfLiteTensor* bias, const FloatRange& range, float* out);
+                   const TfLiteTensor* bias, const FloatRange& range, float* out,
+                   const EpilogueF32* epilogue = nullptr);
 
  private:
   TfLiteStatus Ensure(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
