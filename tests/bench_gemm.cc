@@ -146,7 +146,7 @@ bool RegisterAll() {
     benchmark::RegisterBenchmark("peak/fma_512_bit", &PeakAvx512);
   }
 #endif
-  for (const char* name : {"avx512", "avx2", "generic"}) {
+  for (const char* name : {"amx", "avx512", "avx2", "generic"}) {
     const CpuKernels* cpu = FindCpu(name);
     if (cpu == nullptr) continue;
     for (const auto& [rows, depth, columns] : kSizes) {

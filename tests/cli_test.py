@@ -830,7 +830,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(full["precision"], "")
         self.assertNotIn("precision ", self.fine("bench", FLOAT, *self.QUICK))
         has_it = ("avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-                  and full["kernels"] == "avx512")
+                  and full["kernels"] in ("avx512", "amx"))
         for flags in (["--precision", "bf16"], ["--allow_fp16=true"], ["--allow_fp16"]):
             report = self.bench(*flags)
             owners = {node["owner"] for node in report["nodes"] if node["operator"] == "CONV_2D"}

@@ -32,7 +32,7 @@ Bytes RandomBytes(size_t count, uint32_t seed) {
 
 std::vector<const CpuKernels*> TablesWithLines() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const cpu = FindCpu(name);
     if (cpu != nullptr && cpu->depthwise_s8.lines != nullptr) tables.push_back(cpu);
   }
@@ -298,7 +298,7 @@ void CheckLayer(const Layer& l) {
     return;
   }
   const Bytes plain = Run(l, "reference", 1);
-  for (const char* table : {"generic", "avx2", "avx512"}) {
+  for (const char* table : {"generic", "avx2", "avx512", "amx"}) {
     if (FindCpu(table) == nullptr) continue;
     for (const int threads : {1, 3}) {
       EXPECT_EQ(Run(l, table, threads), plain)

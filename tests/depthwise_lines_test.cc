@@ -142,7 +142,7 @@ bool Takes(const std::string& table, const Line& l) {
 }
 
 void Check(const Line& l, const Numbers& n) {
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const cpu = FindCpu(name);
     if (cpu == nullptr || cpu->depthwise_f32.lines == nullptr) continue;
     const std::vector<float> out = ByTable(*cpu, l, n), plain = Plain(l, n);

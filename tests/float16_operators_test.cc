@@ -43,7 +43,7 @@ struct Inputs {
 template <typename Out, typename Check>
 void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& check) {
   const Inputs inputs;
-  for (const char* name : {"reference", "generic", "avx2", "avx512"}) {
+  for (const char* name : {"reference", "generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* cpu = FindCpu(name);
     if (cpu == nullptr) continue;
     OverrideCpu(cpu);

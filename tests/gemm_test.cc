@@ -14,14 +14,15 @@
 #include "core/base/thread_pool.h"
 #include "kernels/common/requantize.h"
 #include "tests/threaded_context.h"
+#include "tests/tiles_in_memory.h"
 
 namespace deputy::gemm_test {
 namespace {
 
 std::vector<const CpuKernels*> Tables() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
-    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
+  for (const char* name : {"generic", "avx2", "avx512", "amx", kTilesInMemory}) {
+    if (const CpuKernels* table = FindTestCpu(name)) tables.push_back(table);
   }
   return tables;
 }
@@ -204,6 +205,7 @@ struct RequantizedRows {
   static constexpr int kZeroPoint = -7, kGuard = 64;
   static constexpr int8_t kUntouched = 77;
   int rows, columns, parts, depth, part_step, row_step;
+  std::vector<int> starts;  // of rows
   int low, high;
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias;
@@ -211,9 +213,10 @@ struct RequantizedRows {
   PackedWeights<int8_t> packed;
   const RowsAddendS8* addend = nullptr;
 
-  // `largest` is the factor of some columns; steps are all that there are, or fewer.
+  // `largest` is the factor of some columns; steps are all that there are, or fewer. Rows come in
+  // lines of so many.
   RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth,
-                  float largest, bool all_steps)
+                  float largest, bool all_steps, int line = 1 << 20)
       : rows(of_rows),
         columns(of_columns),
         parts(of_parts),
@@ -222,7 +225,16 @@ struct RequantizedRows {
         row_step(5),
         low(all_steps ? -128 : -100),
         high(all_steps ? 127 : 90) {
-    a = RandomSteps<int8_t>(static_cast<size_t>(rows * row_step + parts * part_step), 7);
+    // Some gaps between lines are whole rows, and some lines come in descending order.
+    const int lines = (rows + line - 1) / line, gap = line % 2 == 0 ? 2 * row_step : 11;
+    const int line_step = std::min(line, rows) * row_step + gap;
+    for (int r = 0; r < rows; ++r) {
+      const int place = line % 3 == 0 ? lines - 1 - r / line : r / line;
+      starts.push_back(place * line_step + r % line * row_step);
+    }
+    // Nothing is read that is no part of a row.
+    const int last = *std::max_element(starts.begin(), starts.end());
+    a = RandomSteps<int8_t>(static_cast<size_t>(last + (parts - 1) * part_step + depth), 7);
     weights = RandomSteps<int8_t>(static_cast<size_t>(columns * parts * depth), 8);
     bias = RandomSteps<int32_t>(static_cast<size_t>(columns), 9);
     for (int c = 0; c < columns; ++c) factors.push_back(c % 7 == 3 ? largest : 0.0007f * (c % 5));
@@ -239,9 +251,10 @@ struct RequantizedRows {
     } else {
       std::memcpy(left.data(), a.data(), a.size());
     }
-    std::vector<const void*> starts;
-    for (int r = 0; r < rows; ++r)
-      starts.push_back(left.data() + static_cast<size_t>(r * row_step) * bytes);
+    std::vector<const void*> pointers;
+    for (const int start : starts) {
+      pointers.push_back(left.data() + static_cast<size_t>(start) * bytes);
+    }
     std::vector<int32_t> folded(static_cast<size_t>(packed.padded_columns() + kMaxTileColumns));
     for (int c = 0; c < columns; ++c) {
       folded[static_cast<size_t>(c)] =
@@ -251,7 +264,7 @@ struct RequantizedRows {
                              .columns = columns,
                              .parts = parts,
                              .depth = depth,
-                             .a = starts.data(),
+                             .a = pointers.data(),
                              .part_step = static_cast<size_t>(part_step) * bytes,
                              .b = packed.Panel(0, 0),
                              .panel_stride = packed.panel_stride(),
@@ -281,7 +294,7 @@ struct RequantizedRows {
     int32_t sum = bias[static_cast<size_t>(c)];
     for (int p = 0; p < parts; ++p) {
       for (int d = 0; d < depth; ++d) {
-        sum += a[static_cast<size_t>(r * row_step + p * part_step + d)] *
+        sum += a[static_cast<size_t>(starts[static_cast<size_t>(r)] + p * part_step + d)] *
                weights[static_cast<size_t>((c * parts + p) * depth + d)];
       }
     }
@@ -327,6 +340,25 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
     }
   }
   if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
+}
+
+// Lines of pixels, as windows on an image have them.
+TEST(Gemm, int8_rows_may_lie_anywhere) {
+  for (const CpuKernels* cpu : Tables()) {
+    if (cpu->gemm_s8.requantized == nullptr) continue;
+    for (const int line : {1, 2, 3, 7, 14, 15, 16, 17, 20, 28}) {
+      for (const int rows : {1, 2, 5, 13, 16, 31, 49, 80}) {
+        for (const auto& [parts, depth] :
+             {std::pair{1, 4}, {1, 64}, {1, 68}, {3, 96}, {2, 128}, {3, 188}, {9, 72}}) {
+          RequantizedRows product(*cpu, rows, 40, parts, depth, 0.4f, true, line);
+          product.Run(*cpu);
+          SCOPED_TRACE("lines of " + std::to_string(line));
+          ExpectRowsOf(product, cpu->name);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
 }
 
 TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {

@@ -129,7 +129,7 @@ int Differences(const CpuKernels& cpu, const Tile& t) {
 }
 
 void ExpectSame(const Tile& t) {
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const cpu = FindCpu(name);
     if (cpu == nullptr) continue;
     EXPECT_EQ(Differences(*cpu, t), 0)
@@ -228,7 +228,7 @@ int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
 }
 
 TEST(GemmTiles, dot_products_are_what_plain_loops_have) {
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const cpu = FindCpu(name);
     if (cpu == nullptr || cpu->gemm_f32.dots == nullptr) continue;
     for (const int rows : {1, 3, 4, 7, 15, 16, 17, 20, 37}) {

@@ -60,7 +60,8 @@ TEST_P(InPlace, has_the_bytes_of_separate_memory) {
   for (const auto& [name, mask] : masks) EXPECT_TRUE(shown.contains(name)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(On, InPlace, testing::Values("reference", "generic", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(On, InPlace,
+                         testing::Values("reference", "generic", "avx2", "avx512", "amx"),
                          [](const auto& parameter) { return parameter.param; });
 
 // What would become of a wrong row.

@@ -18,6 +18,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
+#include "tests/tiles_in_memory.h"
 
 namespace deputy::precision_test {
 namespace {
@@ -51,7 +52,7 @@ struct Found {
 // The table for the life of the guard.
 class TableGuard {
  public:
-  explicit TableGuard(const char* table) { OverrideCpu(FindCpu(table)); }
+  explicit TableGuard(const char* table) { OverrideCpu(FindTestCpu(table)); }
   ~TableGuard() { OverrideCpu(nullptr); }
   TableGuard(const TableGuard&) = delete;
   TableGuard& operator=(const TableGuard&) = delete;
@@ -227,21 +228,22 @@ const std::vector<OpCase>& Cases() {
 constexpr double kRoundoff = 1.0 / 256;  // of a factor, relative
 constexpr double kSumError = 1e-5;       // of float32 sums as long as those here, likewise
 
-class Bfloat16 : public testing::Test {
+class Bfloat16 : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const CpuKernels* table = FindCpu("avx512");
+    const CpuKernels* table = FindTestCpu(GetParam());
     if (table == nullptr || table->gemm_bf16.tile == nullptr) {
-      GTEST_SKIP() << "this machine has no AVX512-BF16";
+      GTEST_SKIP() << "this machine has no products of bfloat16 by " << GetParam();
     }
   }
 };
 
-TEST_F(Bfloat16, cases_agree_within_what_the_format_leaves) {
+TEST_P(Bfloat16, cases_agree_within_what_the_format_leaves) {
   std::map<std::string, int> ran;
   for (const OpCase& op_case : Cases()) {
     SCOPED_TRACE(op_case.name);
-    const Found found = Infer(op_case, {.precision = kDeputyPrecisionBfloat16});
+    const Found found =
+        Infer(op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16});
     if (!found.answered) continue;
     ++ran[found.implementation];
     const Found expected = Infer(op_case, {.table = "reference"});
@@ -257,11 +259,12 @@ TEST_F(Bfloat16, cases_agree_within_what_the_format_leaves) {
   EXPECT_GE(ran["FULLY_CONNECTED gemm_bf16"], 16);
 }
 
-TEST_F(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
+TEST_P(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
   int cases = 0;
   for (const OpCase& op_case : Cases()) {
     SCOPED_TRACE(op_case.name);
-    const Found found = Infer(op_case, {.precision = kDeputyPrecisionBfloat16, .edit = &Rounded});
+    const Found found = Infer(
+        op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16, .edit = &Rounded});
     // Factors of other types are rounded when they have become float32.
     if (!IsBf16(found) || op_case.name.find("16") != std::string::npos) continue;
     ++cases;
@@ -272,7 +275,7 @@ TEST_F(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
   EXPECT_GE(cases, 32);
 }
 
-TEST_F(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
+TEST_P(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
   for (const float strange : {NAN, INFINITY, -INFINITY}) {
     for (const OpCase& op_case : Cases()) {
       SCOPED_TRACE(op_case.name);
@@ -283,7 +286,8 @@ TEST_F(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
         };
       };
       const Found found =
-          Infer(op_case, {.precision = kDeputyPrecisionBfloat16, .edit = make_edit()});
+          Infer(op_case,
+                {.table = GetParam(), .precision = kDeputyPrecisionBfloat16, .edit = make_edit()});
       if (!IsBf16(found)) continue;
       const Found expected = Infer(op_case, {.table = "reference", .edit = make_edit()});
       ASSERT_EQ(Kinds(expected.outputs), Kinds(found.outputs));
@@ -291,41 +295,45 @@ TEST_F(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
   }
 }
 
-TEST_F(Bfloat16, results_do_not_depend_on_threads) {
+TEST_P(Bfloat16, results_do_not_depend_on_threads) {
   for (const OpCase& op_case : Cases()) {
     SCOPED_TRACE(op_case.name);
-    const Found one = Infer(op_case, {.precision = kDeputyPrecisionBfloat16});
+    const Found one = Infer(op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16});
     if (!IsBf16(one)) continue;
     for (const int threads : {2, 5}) {
       const Found more =
-          Infer(op_case, {.precision = kDeputyPrecisionBfloat16, .threads = threads});
+          Infer(op_case,
+                {.table = GetParam(), .precision = kDeputyPrecisionBfloat16, .threads = threads});
       ASSERT_EQ(Bits(one.outputs), Bits(more.outputs)) << threads << " threads";
     }
   }
 }
 
 // A case in which rounding shows.
-const OpCase& SomeCase() {
+const OpCase& SomeCase(const char* table) {
   for (const OpCase& op_case : Cases()) {
-    if (IsBf16(Infer(op_case, {.precision = kDeputyPrecisionBfloat16}))) return op_case;
+    if (IsBf16(Infer(op_case, {.table = table, .precision = kDeputyPrecisionBfloat16}))) {
+      return op_case;
+    }
   }
   return Cases()[0];
 }
 
-TEST_F(Bfloat16, is_off_unless_the_client_allows_it) {
+TEST_P(Bfloat16, is_off_unless_the_client_allows_it) {
   ASSERT_EQ(getenv("DEPUTY_PRECISION"), nullptr);
-  const OpCase& op_case = SomeCase();
-  const Found full = Infer(op_case, {});
+  const OpCase& op_case = SomeCase(GetParam());
+  const Found full = Infer(op_case, {.table = GetParam()});
   EXPECT_FALSE(IsBf16(full));
   EXPECT_FALSE(full.implementation.empty());
-  const Found allowed = Infer(op_case, {.precision = kDeputyPrecisionBfloat16});
+  const Found allowed =
+      Infer(op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16});
   EXPECT_TRUE(IsBf16(allowed));
   EXPECT_NE(Bits(full.outputs), Bits(allowed.outputs));
 }
 
-TEST_F(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
-  const OpCase& op_case = SomeCase();
-  const TableGuard table("avx512");
+TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
+  const OpCase& op_case = SomeCase(GetParam());
+  const TableGuard table(GetParam());
   const auto implementation = [&](const TestInterpreter::Configure& configure) {
     TestInterpreter interpreter(op_case.model, configure);
     EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
@@ -342,9 +350,9 @@ TEST_F(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
   unsetenv("DEPUTY_PRECISION");
 }
 
-TEST_F(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
-  const OpCase& op_case = SomeCase();
-  const Settings allowed = {.precision = kDeputyPrecisionBfloat16};
+TEST_P(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
+  const OpCase& op_case = SomeCase(GetParam());
+  const Settings allowed = {.table = GetParam(), .precision = kDeputyPrecisionBfloat16};
   Settings reference = allowed, validated = allowed, plain = allowed, other = allowed;
   reference.also = [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
@@ -364,6 +372,9 @@ TEST_F(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
     EXPECT_EQ(Bits(found.outputs), Bits(Infer(op_case, *settings).outputs));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(On, Bfloat16, testing::Values("avx512", "amx", kTilesInMemory),
+                         [](const auto& table) { return std::string(table.param); });
 
 TEST(Precision, is_a_value_of_the_enum) {
   TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();

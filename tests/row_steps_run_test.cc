@@ -321,7 +321,7 @@ uint32_t GraphCount() {
 }
 
 TEST_F(RowSteps, graphs_have_the_bits_of_single_nodes) {
-  for (const char* level : {"generic", "avx2", "avx512"}) {
+  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     OverrideCpu(kernels);

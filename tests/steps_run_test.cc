@@ -18,6 +18,7 @@
 #include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
+#include "tests/tiles_in_memory.h"
 
 namespace deputy::steps_run_test {
 namespace {
@@ -401,6 +402,7 @@ struct Way {
   // The scripted delegate takes these, before or after tensors are allocated.
   std::set<int> claims = {};
   bool late = false;
+  DeputyPrecision precision = kDeputyPrecisionFloat32;
 };
 
 struct Found {
@@ -414,6 +416,7 @@ Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, way.threads);
+    DeputyInterpreterOptionsSetPrecision(options, way.precision);
     if (!way.claims.empty() && !way.late) {
       TfLiteInterpreterOptionsAddDelegate(options, delegate.get());
     }
@@ -460,16 +463,20 @@ uint32_t GraphCount() {
 }
 
 // Compares random graphs of that type with the bits of their nodes one by one.
-Followers CompareGraphs(const char* level, TfLiteType type) {
+Followers CompareGraphs(const char* level, TfLiteType type,
+                        DeputyPrecision precision = kDeputyPrecisionFloat32) {
   Followers followers;
-  for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+  // Tiles in memory are slow.
+  const uint32_t graphs = level == kTilesInMemory ? (GraphCount() + 9) / 10 : GraphCount();
+  for (uint32_t seed = 0; seed < graphs; ++seed) {
     GraphWriter writer(seed, type);
     const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 20));
-    const Found expected = RunGraph(model, {.node_by_node = true});
+    const Found expected = RunGraph(model, {.node_by_node = true, .precision = precision});
     EXPECT_EQ(expected.followers.all, 0);
     for (int threads : {1, 3}) {
-      const Found found = RunGraph(model, {.threads = threads});
-      EXPECT_TRUE(HasSameBits(model, {.threads = threads}, found, expected))
+      const Way way = {.threads = threads, .precision = precision};
+      const Found found = RunGraph(model, way);
+      EXPECT_TRUE(HasSameBits(model, way, found, expected))
           << level << ", seed " << seed << ", threads " << threads;
       for (const auto& [name, count] : found.followers.by_operator) {
         followers.by_operator[name] += count;
@@ -486,7 +493,7 @@ Followers CompareGraphs(const char* level, TfLiteType type) {
 
 TEST_F(Steps, int8_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
-  for (const char* level : {"generic", "avx2", "avx512"}) {
+  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);
@@ -503,7 +510,7 @@ TEST_F(Steps, int8_graphs_have_the_bits_of_single_nodes) {
 }
 
 TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
-  for (const char* level : {"generic", "avx2", "avx512"}) {
+  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     CpuKernels over_windows = *kernels;
@@ -520,6 +527,21 @@ TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
       EXPECT_GE(followers.by_operator[name], 6) << level << ' ' << name;
     }
   }
+}
+
+TEST_F(Steps, bfloat16_graphs_have_the_bits_of_single_nodes) {
+  int levels = 0;
+  for (const char* level : {"avx512", "amx", kTilesInMemory}) {
+    const CpuKernels* const kernels = FindTestCpu(level);
+    if (kernels == nullptr || kernels->gemm_bf16.tile == nullptr) continue;
+    ++levels;
+    const OnCpu cpu(kernels);
+    Followers followers = CompareGraphs(level, kTfLiteFloat32, kDeputyPrecisionBfloat16);
+    for (const char* name : {"ADD", "PRELU", "PAD"}) {
+      EXPECT_GE(followers.by_operator[name], 2) << level << ' ' << name;
+    }
+  }
+  if (levels == 0) GTEST_SKIP() << "this machine has no products of bfloat16";
 }
 
 TEST_F(Steps, delegates_may_come_before_and_after) {
@@ -1047,7 +1069,7 @@ std::vector<float> AllSizes(size_t count) {
 TEST_F(Steps, curves_have_the_same_bits_for_all_numbers) {
   constexpr int kPixels = 2000, kChannels = 48;
   const std::vector<float> input = AllSizes(static_cast<size_t>(kPixels) * kChannels);
-  for (const char* level : {"generic", "avx2", "avx512"}) {
+  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);

@@ -277,7 +277,7 @@ bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
 }
 
 TEST(Strips, chains_have_the_bits_of_single_nodes) {
-  for (const char* level : {"generic", "avx2", "avx512"}) {
+  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);

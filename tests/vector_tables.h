@@ -13,7 +13,7 @@ namespace deputy {
 // The tables of all instruction sets that this machine has.
 inline std::vector<const CpuKernels*> VectorTables() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
   }
   return tables;

@@ -32,7 +32,7 @@ class OnCpu {
 
 std::vector<const CpuKernels*> Tables() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512"}) {
+  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
     if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
   }
   return tables;

@@ -35,8 +35,8 @@ extern "C" {
 // Deputy's own version as "major.minor.patch". Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
-// Which table of CPU kernels this process uses: "generic", "avx2" or "avx512". The environment
-// variable DEPUTY_CPU forces one. Static string. Any thread.
+// Which table of CPU kernels this process uses: "generic", "avx2", "avx512" or "amx". The
+// environment variable DEPUTY_CPU forces one. Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "core/base/environment.h"
 
@@ -36,23 +40,46 @@ bool HasAvx512() {
 bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
 
 bool HasAvx512Vnni() { return HasAvx512() && __builtin_cpu_supports("avx512vnni"); }
+
+// Bits of edx in leaf 7.
+enum AmxFeature : unsigned { kAmxBf16 = 1u << 22, kAmxTile = 1u << 24, kAmxInt8 = 1u << 25 };
+
+bool CpuHas(unsigned features) {
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & features) == features;
+}
+
+// The kernel keeps tiles for a process that has asked for them. It refuses where a thread has too
+// small a stack for signals, and where it knows no tiles.
+bool AskForTiles() {
+#if defined(__linux__)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
+
+bool HasAmx() {
+  return HasAvx512Vnni() && HasAvx512Bf16() && CpuHas(kAmxTile | kAmxInt8 | kAmxBf16) &&
+         AskForTiles();
+}
 #endif
 
 // ---- Levels -----------------------------------------------------------------------------------
 
 // What DEPUTY_CPU can name, in ascending order.
-enum Level { kReference, kGeneric, kAvx2, kAvx512 };
+enum Level { kReference, kGeneric, kAvx2, kAvx512, kAmx };
 
 struct LevelRow {
   const char* name;
   bool (*is_supported)();
 };
 constexpr LevelRow kLevels[] = {
-    {"reference", &Always},
-    {"generic", &Always},
+    {"reference", &Always}, {"generic", &Always},
 #if defined(__x86_64__)
-    {"avx2", &HasAvx2},
-    {"avx512", &HasAvx512},
+    {"avx2", &HasAvx2},     {"avx512", &HasAvx512}, {"amx", &HasAmx},
 #endif
 };
 constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
@@ -77,12 +104,14 @@ constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
 constexpr GemmBf16Kernels kNoGemmBf16 = {};
 constexpr Candidate<GemmBf16Kernels> kGemmBf16[] = {
 #if defined(__x86_64__)
+    {&kGemmBf16Amx, kAmx, &HasAmx},
     {&kGemmBf16Avx512, kAvx512, &HasAvx512Bf16},
 #endif
     {&kNoGemmBf16, kGeneric, &Always},
 };
 constexpr Candidate<GemmS8Kernels> kGemmS8[] = {
 #if defined(__x86_64__)
+    {&kGemmS8Amx, kAmx, &HasAmx},
     {&kGemmS8Avx512Vnni, kAvx512, &HasAvx512Vnni},
     {&kGemmS8Avx2, kAvx2, &HasAvx2},
 #endif

@@ -46,8 +46,8 @@ inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const 
 
 // ---- Choice -----------------------------------------------------------------------------------
 
-// The table of a level, "reference", "generic", "avx2" or "avx512", if this machine can run it;
-// else null. "reference" has no functions: operators run their plain code.
+// The table of a level, "reference", "generic", "avx2", "avx512" or "amx", if this machine can run
+// it; else null. "reference" has no functions: operators run their plain code.
 const CpuKernels* FindCpu(const char* name);
 
 // The table in use: that of the level DEPUTY_CPU names, or of the best this machine can run. Looked

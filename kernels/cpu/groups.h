@@ -121,9 +121,10 @@ struct GemmTileS16 {
 // How a group wants the left side of an int8 product, whose values are those of int8.
 enum class LeftForm {
   kInt16,        // as they are
+  kInt8,         // likewise
   kBiasedUInt8,  // 128 more: the caller takes 128 times the sum of the weights off the bias
 };
-constexpr int32_t OffsetOf(LeftForm form) { return form == LeftForm::kInt16 ? 0 : 128; }
+constexpr int32_t OffsetOf(LeftForm form) { return form == LeftForm::kBiasedUInt8 ? 128 : 0; }
 
 // sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` is in the
 // group's LeftForm, `b` holds int8. Depth comes in runs: panels are [depth / run]
@@ -452,6 +453,10 @@ extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
 extern const WinogradF32Kernels kWinogradF32Avx512;
 // simd_avx512_bf16.cc
 extern const GemmBf16Kernels kGemmBf16Avx512;
+// simd_avx512_amx_bf16.cc
+extern const GemmBf16Kernels kGemmBf16Amx;
+// simd_avx512_amx_int8.cc
+extern const GemmS8Kernels kGemmS8Amx;
 // simd_avx512_vnni.cc
 extern const GemmS8Kernels kGemmS8Avx512Vnni;
 // simd_avx512_vnni_depthwise.cc

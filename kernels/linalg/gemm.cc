@@ -158,10 +158,25 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
 
 // The sum of a row's inputs, each less the zero point.
 template <typename T>
-uint32_t SumLess(const T* row, const GemmSums& job) {
+uint32_t SumLess(const uint8_t* row, const GemmSums& job) {
+  const T* const values = reinterpret_cast<const T*>(row);
   uint32_t sum = 0;
-  for (int d = 0; d < job.depth; ++d) sum += static_cast<uint32_t>(row[d] - job.input_zero_point);
+  for (int d = 0; d < job.depth; ++d) {
+    sum += static_cast<uint32_t>(values[d] - job.input_zero_point);
+  }
   return sum;
+}
+
+uint32_t SumLess(LeftForm form, const uint8_t* row, const GemmSums& job) {
+  switch (form) {
+    case LeftForm::kInt16:
+      return SumLess<int16_t>(row, job);
+    case LeftForm::kInt8:
+      return SumLess<int8_t>(row, job);
+    case LeftForm::kBiasedUInt8:
+      break;
+  }
+  return SumLess<uint8_t>(row, job);
 }
 
 }  // namespace
@@ -273,9 +288,7 @@ template class PackedWeights<int8_t>;
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile) {
   for (int r = 0; r < tile.rows; ++r) {
     const uint8_t* a = tile.a + static_cast<size_t>(r) * tile.a_stride;
-    const uint32_t sum = job.cpu->gemm_s8.left == LeftForm::kInt16
-                             ? SumLess(reinterpret_cast<const int16_t*>(a), job)
-                             : SumLess(a, job);
+    const uint32_t sum = SumLess(job.cpu->gemm_s8.left, a, job);
     const uint32_t excess = sum * static_cast<uint32_t>(job.weights_zero_point);
     int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
     for (int c = 0; c < tile.columns; ++c) {

@@ -230,6 +230,8 @@ const std::vector<TargetRow>& TargetRows() {
       OnCpu("avx512", 1),
       OnCpu("avx512", 2),
       OnCpu("avx512", 4),
+      OnCpu("amx", 1),
+      OnCpu("amx", 2),
       Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 3063, 21108),
       Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 82, 419,
              Infinite({"ADD", "SUB", "MUL"})),

@@ -99,6 +99,15 @@ if(support_sources)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  if(is_x86_64)
+    # They include the files of kernels/cpu that they test, and are compiled as those are.
+    foreach(type int8 bf16)
+      get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/simd_avx512_amx_${type}.cc
+                   PROPERTY COMPILE_OPTIONS)
+      set_source_files_properties(tests/tiles_in_memory_${type}.cc PROPERTIES
+                                  COMPILE_OPTIONS "${flags};-O1" SKIP_PRECOMPILE_HEADERS ON)
+    endforeach()
+  endif()
 endif()
 if(TARGET deputy_gpu_objects AND gpu_support_sources)
   add_library(deputy_gpu_test_support STATIC ${gpu_support_sources})

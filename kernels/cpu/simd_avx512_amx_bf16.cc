@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of bfloat16 for x86-64 with AMX, in the panels of AVX512-BF16's functions, which round
+// to bfloat16 here, too.
+//
+// One instruction adds to a sum what 32 values of depth make: first those of even places, then
+// those of odd ones, each sum by itself in float32, then both. It rounds to nearest and takes
+// denormals for zeros whatever the processor's settings are. Depth is always cut at the same places
+// of a part, so that a sum does not depend on the tile it is in.
+#include "kernels/cpu/simd_amx.inc"
+#include "kernels/cpu/simd_avx512_bf16.inc"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
+    defined(__AVX512BF16__)
+
+namespace deputy {
+namespace {
+
+// Values of a tile's row.
+constexpr int kPieceValues = kTileBytes / 2;
+// Rows that a call takes at once, of two tiles.
+constexpr int kRowsBf16 = 2 * kTileRows;
+
+// A part's depth: pieces of a tile's row, and what is left, which is copied in front of zeros. A
+// depth of less than a piece is one by itself.
+struct DepthCut {
+  int piece, whole, rest;
+
+  explicit DepthCut(int depth) {
+    piece = depth == 0 ? 2 : depth < kPieceValues ? depth : kPieceValues;
+    whole = depth / piece * piece;
+    rest = depth - whole;
+  }
+};
+
+// Two tiles of rows; a tile that would reach beyond the last row holds some that were there before.
+struct LeftRows {
+  int first[2];    // of the job
+  int skipped[2];  // rows of each tile before the first one
+  int rows[2];
+};
+
+// A panel of columns of a job.
+class PanelBf16 {
+ public:
+  PanelBf16(const GemmTileBf16& job, const DepthCut& cut, int tile_rows, int column)
+      : job_(job),
+        cut_(cut),
+        tile_rows_(tile_rows),
+        weights_(reinterpret_cast<const char*>(job.b) +
+                 static_cast<size_t>(column / kPanelColumns) * PanelBytes(job)),
+        column_(column),
+        columns_(job.columns - column) {}
+
+  void Run() {
+    for (int row = 0; row < job_.rows; row += kRowsBf16) {
+      LeftRows left = {};
+      int tiles = 0;
+      for (int first = row; tiles < 2 && first < job_.rows; first += kTileRows, ++tiles) {
+        const int count = job_.rows - first < tile_rows_ ? job_.rows - first : tile_rows_;
+        left.skipped[tiles] = tile_rows_ - count;
+        left.first[tiles] = first;
+        left.rows[tiles] = count;
+      }
+      if (columns_ > 16) {
+        tiles == 2 ? Block<true, true>(left) : Block<false, true>(left);
+      } else {
+        tiles == 2 ? Block<true, false>(left) : Block<false, false>(left);
+      }
+    }
+  }
+
+ private:
+  static size_t PanelBytes(const GemmTileBf16& job) {
+    return static_cast<size_t>(job.parts) * static_cast<size_t>(job.depth) * (kPanelBytes / 2);
+  }
+  size_t RowBytes() const { return job_.a_stride * 2; }
+  const char* Row(const LeftRows& left, int tile, int part) const {
+    return reinterpret_cast<const char*>(job_.a[part]) +
+           static_cast<size_t>(left.first[tile] - left.skipped[tile]) * RowBytes();
+  }
+
+  template <bool kTwoRows, bool kTwoColumns>
+  void Block(const LeftRows& left) {
+    FetchAddend(job_, left.first[0], left.rows[0] + left.rows[kTwoRows] * kTwoRows, column_);
+    StartFrom<kTwoRows, kTwoColumns>(job_.bias + column_);
+    const char* weights = weights_;
+    const auto piece = static_cast<size_t>(cut_.piece);
+    for (int part = 0; part < job_.parts; ++part) {
+      TileAt at[2] = {{Row(left, 0, part), RowBytes()}, {Row(left, kTwoRows, part), RowBytes()}};
+      for (int done = 0; done < cut_.whole; done += cut_.piece) {
+        AddProducts<ProductsBf16, kTwoRows, kTwoColumns>(at, weights, kTileBytes, kPanelBytes);
+        weights += piece / 2 * kPanelBytes;
+        at[0].rows += 2 * piece;
+        at[1].rows += 2 * piece;
+      }
+      if (cut_.rest != 0) {
+        AddRest<kTwoRows, kTwoColumns>(at, weights);
+        weights += static_cast<size_t>(cut_.rest) / 2 * kPanelBytes;
+      }
+    }
+    StoreSums<kTwoRows, kTwoColumns>(sums_, kPanelBytes, sizeof sums_ / 2);
+    for (int tile = 0; tile < 1 + kTwoRows; ++tile) {
+      StoreRows(left.first[tile], left.rows[tile],
+                sums_ + (tile * kTileRows + left.skipped[tile]) * kPanelColumns);
+    }
+  }
+
+  // Zeros on both sides: what would be read instead may be no number.
+  template <bool kTwoRows, bool kTwoColumns>
+  void AddRest(const TileAt at[2], const char* weights) {
+    const size_t bytes = 2 * static_cast<size_t>(cut_.rest);
+    const __mmask16 lanes = FirstLanes(cut_.rest / 2);
+    for (int tile = 0; tile < 1 + kTwoRows; ++tile) {
+      for (int r = 0; r < tile_rows_; ++r) {
+        const char* from = at[tile].rows + static_cast<size_t>(r) * at[tile].stride;
+        _mm512_store_si512(left_rest_[tile][r], _mm512_maskz_loadu_epi32(lanes, from));
+      }
+    }
+    std::memcpy(weights_rest_, weights, bytes / 4 * kPanelBytes);
+    std::memset(weights_rest_ + bytes / 4 * kPanelBytes, 0,
+                sizeof weights_rest_ - bytes / 4 * kPanelBytes);
+    const TileAt rest[2] = {{left_rest_[0][0], kTileBytes}, {left_rest_[1][0], kTileBytes}};
+    AddProducts<ProductsBf16, kTwoRows, kTwoColumns>(rest, weights_rest_, kTileBytes, kPanelBytes);
+  }
+
+  void StoreRows(int first, int count, const float* sums) const {
+    if (job_.epilogue != nullptr) {
+      const int width = columns_ < kPanelColumns ? columns_ : kPanelColumns;
+      for (int r = 0; r < count; ++r, sums += kPanelColumns) {
+        StoreFollowed(job_, first + r, column_, width, sums);
+      }
+      return;
+    }
+    const __m512 low = _mm512_set1_ps(job_.low), high = _mm512_set1_ps(job_.high);
+    float* out = job_.out + static_cast<size_t>(first) * job_.out_stride + column_;
+    for (int r = 0; r < count; ++r, sums += kPanelColumns, out += job_.out_stride) {
+      StoreClamped(_mm512_load_ps(sums), low, high, out, columns_);
+      if (columns_ > 16) {
+        StoreClamped(_mm512_load_ps(sums + 16), low, high, out + 16, columns_ - 16);
+      }
+    }
+  }
+
+  const GemmTileBf16& job_;
+  const DepthCut& cut_;
+  const int tile_rows_;
+  const char* weights_;
+  int column_, columns_;
+  alignas(64) float sums_[kRowsBf16 * kPanelColumns] = {};
+  alignas(64) char left_rest_[2][kTileRows][kTileBytes];
+  alignas(64) char weights_rest_[kTileRows * kPanelBytes];
+};
+
+void Multiply(const GemmTileBf16& tile) {
+  const DepthCut cut(tile.depth);
+  const int tile_rows = tile.rows < kTileRows ? tile.rows : kTileRows;
+  if (tile_rows == 0) return;
+  const TilesInUse use(TileConfig(tile_rows, 2 * cut.piece));
+  for (int column = 0; column < tile.columns; column += kPanelColumns) {
+    PanelBf16(tile, cut, tile_rows, column).Run();
+  }
+}
+
+}  // namespace
+
+constexpr GemmBf16Kernels kGemmBf16Amx = {.name = "amx-bf16",
+                                          .rows = kRowsBf16,
+                                          .columns = kPanelColumns,
+                                          .tile = &Multiply,
+                                          .from_float = &FromFloat};
+
+}  // namespace deputy
+
+#else
+#error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16"
+#endif
