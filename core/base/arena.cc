@@ -46,6 +46,7 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   }
   MemoryPlan plan;
   if (!PlanMemory(requests, kTensorAlignment, &plan)) return false;
+  TightenPlan(requests, kTensorAlignment, &plan);
   const size_t kept_bytes = slots_.empty() ? 0 : planned_bytes_;
   const size_t total = std::max(plan.total_bytes, kept_bytes);
   const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);

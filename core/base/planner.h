@@ -35,6 +35,10 @@ struct MemoryPlan {
 // Fixed blocks are taken as they are. The result depends on the requests alone.
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
+// Puts another plan for the same requests in place of one that is more than a twentieth above the
+// lower bound, where a few tries find a smaller one whose busy_bytes are no more.
+void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan);
+
 // The most bytes alive at one step, sizes rounded up to `alignment`: no plan can be smaller.
 size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignment);
 
