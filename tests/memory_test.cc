@@ -54,6 +54,17 @@ TEST(MemoryLimits, follow_the_limit_on_address_space) {
   EXPECT_LE(limit, size_t{512} << 20);
 }
 
+TEST(Sizes, in_large_pages_round_up_the_last_where_it_is_half_full) {
+  constexpr size_t kPage = size_t{2} << 20;
+  EXPECT_EQ(InLargePages(0), 0u);
+  EXPECT_EQ(InLargePages(kPage / 2 - 1), kPage / 2 - 1);
+  EXPECT_EQ(InLargePages(kPage / 2), kPage);
+  EXPECT_EQ(InLargePages(3 * kPage), 3 * kPage);
+  EXPECT_EQ(InLargePages(3 * kPage + 1), 3 * kPage + 1);
+  EXPECT_EQ(InLargePages(4 * kPage - 1), 4 * kPage);
+  EXPECT_EQ(InLargePages(SIZE_MAX), SIZE_MAX);
+}
+
 TEST(Block, is_aligned_and_keeps_contents_when_it_grows) {
   const Limits limits;
   Block block;

@@ -46,6 +46,25 @@ TEST(PackedConstants, keep_their_values_when_unused_pages_are_released) {
   }
 }
 
+// In large pages, which chunks that grow with what is there would not be.
+TEST(PackedConstants, that_are_expected_lie_together) {
+  constexpr size_t kEach = 100 * kTensorAlignment, kCount = 400;
+  PackedConstants constants;
+  constants.Expect(kEach * kCount);
+  const char* const first = Make(&constants, 0, kEach);
+  ASSERT_NE(first, nullptr);
+  for (size_t i = 1; i < kCount; ++i) {
+    ASSERT_EQ(Make(&constants, static_cast<int>(i), kEach), first + i * kEach);
+  }
+  // An expectation is no limit, nor does it have to be met.
+  constants.Expect(SIZE_MAX);
+  EXPECT_NE(Make(&constants, 1000, 20 << 20), nullptr);
+  Limits limits;
+  limits.max_block_bytes = 5 << 20;
+  constants.Expect(40 << 20);
+  EXPECT_NE(Make(&constants, 1001, 4 << 20, limits), nullptr);
+}
+
 TEST(PackedConstants, take_what_the_limits_leave) {
   PackedConstants constants;
   Limits limits;

@@ -51,8 +51,9 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   const size_t total = std::max(plan.total_bytes, kept_bytes);
   const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
   if (!block_.Reserve(total, kept, limits)) return false;
-  if (plan.busy_bytes < total && block_.size() > old_size) {
-    UseSmallPages(block_.data() + plan.busy_bytes, block_.size() - plan.busy_bytes);
+  const size_t busy = InLargePages(plan.busy_bytes);
+  if (busy < total && block_.size() > old_size) {
+    UseSmallPages(block_.data() + busy, block_.size() - busy);
   }
   // Tensors are compared before they are written.
   if (guard_bytes_ > 0 && block_.size() > old_size) {

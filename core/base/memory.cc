@@ -22,11 +22,11 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // A multiple of kTensorAlignment; null when refused.
 char* Allocate(size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  if (bytes >= kHugePage) {
+  if (const size_t whole = InLargePages(bytes); whole >= kHugePage) {
     // aligned_alloc wants a multiple of the alignment, as AddressSanitizer insists.
-    if (void* block = nullptr; posix_memalign(&block, kHugePage, bytes) == 0) {
+    if (void* block = nullptr; posix_memalign(&block, kHugePage, whole) == 0) {
       // A refusal costs time, nothing else. What is behind the last whole page stays in small ones.
-      madvise(block, bytes - bytes % kHugePage, MADV_HUGEPAGE);
+      madvise(block, whole - whole % kHugePage, MADV_HUGEPAGE);
       return static_cast<char*>(block);
     }
   }
@@ -50,6 +50,13 @@ bool AddSizes(size_t a, size_t b, size_t* out) {
   if (__builtin_add_overflow(a, b, &sum)) return false;
   *out = sum;
   return true;
+}
+
+size_t InLargePages(size_t bytes) {
+  const size_t last = bytes % kHugePage;
+  size_t whole = bytes;
+  if (last >= kHugePage / 2) AddSizes(bytes, kHugePage - last, &whole);
+  return whole;
 }
 
 Block::~Block() { Free(); }

@@ -25,14 +25,21 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits) {
   }
   // Few chunks, and soon large ones: what stays empty is given back.
   const size_t room = std::clamp(4 * bytes_, kSmallestChunk, kLargestChunk);
+  const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
   Chunk chunk;
-  if (!chunk.block.Reserve(std::max(room, rounded), 0, limits) &&
+  if (!chunk.block.Reserve(InLargePages(std::max({room, expected, rounded})), 0, limits) &&
+      !chunk.block.Reserve(std::max(room, rounded), 0, limits) &&
       !chunk.block.Reserve(rounded, 0, limits)) {
     return nullptr;
   }
   chunk.used = rounded;
   chunks_.push_back(std::move(chunk));
   return chunks_.back().block.data();
+}
+
+void PackedConstants::Expect(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;
 }
 
 void PackedConstants::ReleaseUnused() {

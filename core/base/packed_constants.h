@@ -43,6 +43,8 @@ class PackedConstants {
     return place;
   }
 
+  // About so many bytes are to be made next: they will lie together, in large pages.
+  void Expect(size_t bytes);
   // Gives back the pages that nothing lies in yet.
   void ReleaseUnused();
 
@@ -66,6 +68,7 @@ class PackedConstants {
   std::map<PackedKey, char*> places_;
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
+  size_t expected_ = 0;  // of bytes_, when all is made that is expected
 };
 
 }  // namespace deputy

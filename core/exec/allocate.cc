@@ -136,10 +136,27 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
   return kTfLiteOk;
 }
 
+template <typename Visit>
+void Subgraph::ForEachConstantToPack(const std::vector<PackRequest>& requests,
+                                     const Visit& visit) const {
+  for (const PackRequest& request : requests) {
+    for (int index : IndicesOf(graph_.node(request.node_index)->inputs)) {
+      if (index < 0) continue;
+      const TfLiteTensor& tensor = graph_.tensors()[static_cast<size_t>(index)];
+      if (tensor.allocation_type == kTfLiteMmapRo) visit(tensor);
+    }
+  }
+}
+
 TfLiteStatus Subgraph::PackConstants() {
   const Model& model = interpreter_->model();
+  const std::vector<PackRequest> requests = std::exchange(pack_requests_, {});
+  size_t bytes = 0;
+  ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) { bytes += tensor.bytes; });
+  // Columns are padded. Nodes may share a constant, of which there are no more than the file has.
+  model.packed_constants().Expect(std::min(bytes, model.bytes().size()) / 8 * 9);
   const size_t packed_before = model.packed_constants().bytes();
-  for (const PackRequest& request : std::exchange(pack_requests_, {})) {
+  for (const PackRequest& request : requests) {
     interpreter_->failure_note().Clear();
     const TfLiteStatus status = request.pack(&context_, graph_.node(request.node_index));
     if (status != kTfLiteOk) {

@@ -263,6 +263,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
   // What the kernels of the plan asked for in their prepare.
   TfLiteStatus PackConstants();
+  struct PackRequest;
+  // visit(tensor) for the constants of the model that their nodes read.
+  template <typename Visit>
+  void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
