@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -564,6 +565,17 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_NE(pack(&scratch, false, layout), panel);
 }
 
+// As a file does: now and then a part cannot be read.
+std::atomic<int64_t> copied_bytes;
+bool CopyNow(const void* data, size_t bytes, void* to) {
+  if (bytes == 0) return true;
+  std::memcpy(to, data, bytes);
+  const int64_t before = copied_bytes.fetch_add(static_cast<int64_t>(bytes));
+  if (before % 3 != 1) return true;
+  std::memset(to, 7, bytes);
+  return false;
+}
+
 // Large ones are packed by all threads of the interpreter.
 template <typename T>
 void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
@@ -571,10 +583,18 @@ void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
       static_cast<size_t>(layout.groups) * static_cast<size_t>(layout.group_stride), 3);
   PackedWeights<T> alone;
   ASSERT_TRUE(alone.Pack(nullptr, cpu, weights.data(), false, layout));
-  for (int threads : {1, 2, 3}) {
+  for (int round = 0; round < 6; ++round) {
+    const int threads = round % 3 + 1;
+    // Constants of a file are packed from copies.
+    const bool in_file = round >= 3;
     ThreadedContext context(threads);
+    if (in_file) context.CopyWith(&CopyNow);
+    copied_bytes = 0;
     PackedWeights<T> packed;
-    ASSERT_TRUE(packed.Pack(context.get(), cpu, weights.data(), false, layout));
+    ASSERT_TRUE(packed.Pack(context.get(), cpu, weights.data(), in_file, layout));
+    EXPECT_EQ(copied_bytes, in_file && layout.column_stride == layout.depth
+                                ? static_cast<int64_t>(weights.size() * sizeof(T))
+                                : 0);
     const int panels = packed.padded_columns() / GemmKernelsOf<T>(cpu).columns;
     for (int i = 0; i < layout.groups * panels; ++i) {
       const int group = i / panels, panel = i % panels;

@@ -408,6 +408,34 @@ TEST_F(Files, are_mapped_and_their_descriptor_kept) {
   EXPECT_EQ(fcntl(descriptor, F_GETFD), -1) << "deleting the model closes it";
 }
 
+TEST_F(Files, that_are_mapped_copy_their_parts) {
+  const std::vector<uint8_t> bytes = SampleModel();
+  const std::string path = Write("model.tflite", bytes);
+  ReportLog log;
+  const auto model = Model::FromFile(path.c_str(), log.reporter());
+  ASSERT_NE(model, nullptr) << log.all();
+  const uint8_t* const first = model->bytes().data();
+  std::vector<uint8_t> copy(bytes.size() + 1);
+  for (size_t from : {size_t{0}, size_t{5}, bytes.size() - 3, bytes.size()}) {
+    ASSERT_TRUE(model->CopyBytes(first + from, bytes.size() - from, copy.data())) << from;
+    EXPECT_EQ(std::memcmp(copy.data(), bytes.data() + from, bytes.size() - from), 0) << from;
+    EXPECT_FALSE(model->CopyBytes(first + from, bytes.size() - from + 1, copy.data())) << from;
+  }
+  EXPECT_FALSE(model->CopyBytes(copy.data(), 0, copy.data()));
+  EXPECT_FALSE(model->CopyBytes(nullptr, 1, copy.data()));
+  EXPECT_FALSE(model->CopyBytes(first + 1, SIZE_MAX, copy.data()));
+  // Pages that are given back are read again.
+  model->ReleasePages(first, bytes.size());
+  model->ReleasePages(copy.data(), copy.size());
+  EXPECT_EQ(std::memcmp(first, bytes.data(), bytes.size()), 0);
+  // What is gone cannot be copied; a model in memory need not be.
+  ASSERT_EQ(truncate(path.c_str(), 16), 0);
+  EXPECT_FALSE(model->CopyBytes(first, 17, copy.data()));
+  const auto borrowed = Model::FromBuffer(bytes.data(), bytes.size(), log.reporter());
+  EXPECT_FALSE(borrowed->CopyBytes(borrowed->bytes().data(), 1, copy.data()));
+  EXPECT_FALSE(Model::Empty()->CopyBytes(first, 0, copy.data()));
+}
+
 TEST_F(Files, loaded_by_copy_may_shrink) {
   const std::vector<uint8_t> bytes = SampleModel();
   const std::string path = Write("model.tflite", bytes);

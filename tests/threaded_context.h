@@ -26,6 +26,9 @@ class ThreadedContext final : public Runtime {
   bool TensorIsRead(int) const override { return true; }
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
+  bool CopyConstant(const void* data, size_t bytes, void* to) override {
+    return copy_ != nullptr && copy_(data, bytes, to);
+  }
   PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
   void NoteImplementation(const char*) override {}
@@ -36,6 +39,8 @@ class ThreadedContext final : public Runtime {
   void Report(const char*, va_list) override {}
 
   void Share(PackedConstants* shared) { shared_ = shared; }
+  // Constants lie in a file, whose parts that copies.
+  void CopyWith(bool (*copy)(const void* data, size_t bytes, void* to)) { copy_ = copy; }
   void Limit(size_t bytes) { limits_.max_block_bytes = bytes; }
 
  private:
@@ -44,6 +49,7 @@ class ThreadedContext final : public Runtime {
   Resources resources_;
   Limits limits_;
   PackedConstants* shared_ = nullptr;
+  bool (*copy_)(const void* data, size_t bytes, void* to) = nullptr;
   TfLiteContext context_{};
 };
 

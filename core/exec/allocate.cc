@@ -165,7 +165,11 @@ TfLiteStatus Subgraph::PackConstants() {
   }
   if (model.packed_constants().bytes() != packed_before) {
     model.packed_constants().ReleaseUnused();
-    model.ReleasePages();
+    // What is small, as a bias, lies beside what inferences read.
+    constexpr size_t kLarge = 64 << 10;
+    ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
+      if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
+    });
   }
   return kTfLiteOk;
 }

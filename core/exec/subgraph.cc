@@ -543,6 +543,10 @@ PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
   return interpreter_->PackedConstantsOf(data);
 }
 
+bool Subgraph::CopyConstant(const void* data, size_t bytes, void* to) {
+  return interpreter_->model().CopyBytes(data, bytes, to);
+}
+
 void Subgraph::RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
   // A delegate may call a kernel's prepare with a node of its own.

@@ -233,6 +233,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   ScratchArena& scratch() override;
   Resources& resources() override;
   PackedConstants* PackedConstantsOf(const void* data) override;
+  bool CopyConstant(const void* data, size_t bytes, void* to) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
   void NoteImplementation(const char* name) override;

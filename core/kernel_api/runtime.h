@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "c_api/include/builtin_ops.h"
@@ -218,6 +219,10 @@ class Runtime {
   // packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
+  // Copies a part of a constant that lies in a file; see constant_reader.h. False where it does
+  // not, or cannot be read. Any thread may call it.
+  virtual bool CopyConstant(const void* data, size_t bytes, void* to) = 0;
+
   // For prepare: `pack` is to be called for the node when all nodes are prepared and memory is
   // laid out, so that the first invoke need not pack constants. It may not happen: nodes that a
   // delegate takes never run.
@@ -290,22 +295,30 @@ template <typename Function>
   function(first, last);
 }
 
-// function(first, last) for ranges that together are [0, count), on the interpreter's threads:
-// tasks of `grain` or more each, because a hand-over must not cost more than the work.
+// function(first, last), or function(first, last, worker), for ranges that together are [0, count),
+// on the interpreter's threads: tasks of `grain` or more each, because a hand-over must not cost
+// more than the work.
 template <typename Function>
 void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
                     Function&& function) {
+  const auto run = [&](int64_t first, int64_t last, [[maybe_unused]] int worker) {
+    if constexpr (std::is_invocable_v<Function&, int64_t, int64_t, int>) {
+      function(first, last, worker);
+    } else {
+      CallOutOfLine(function, first, last);
+    }
+  };
   const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
   const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
   if (tasks == 1) {
-    CallOutOfLine(function, 0, count);
+    run(0, count, 0);
     return;
   }
-  ParallelFor(context, static_cast<int>(tasks), [&](int task, int) {
+  ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
     // Written so that nothing overflows.
     const int64_t portion = count / tasks, rest = count % tasks;
     const int64_t first = task * portion + std::min<int64_t>(task, rest);
-    CallOutOfLine(function, first, first + portion + (task < rest ? 1 : 0));
+    run(first, first + portion + (task < rest ? 1 : 0), worker);
   });
 }
 

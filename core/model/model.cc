@@ -475,7 +475,12 @@ struct Model::Storage {
 Model::Model() = default;
 Model::~Model() = default;
 
-void Model::ReleasePages() const { storage_->file.ReleasePages(); }
+bool Model::CopyBytes(const void* from, size_t bytes, void* to) const {
+  return storage_ != nullptr && storage_->file.Copy(from, bytes, to);
+}
+void Model::ReleasePages(const void* from, size_t bytes) const {
+  if (storage_ != nullptr) storage_->file.ReleasePages(from, bytes);
+}
 
 std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,
                                          const Limits& limits) {

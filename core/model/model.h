@@ -42,8 +42,9 @@ class Model {
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Descriptor of the mapped file, -1 when the model does not come from a map.
   int file_descriptor() const { return file_descriptor_; }
-  // For when its constants have been packed: see ModelBytes.
-  void ReleasePages() const;
+  // See ModelBytes; the second is for constants that have been packed.
+  bool CopyBytes(const void* from, size_t bytes, void* to) const;
+  void ReleasePages(const void* from, size_t bytes) const;
   // Constants of this model as kernels read them.
   PackedConstants& packed_constants() const { return packed_constants_; }
 

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 namespace deputy {
 namespace {
@@ -54,10 +55,11 @@ bool Open(const char* path, ErrorReporter* reporter, File* out_file) {
   return true;
 }
 
-bool ReadAll(int descriptor, char* data, size_t size) {
+bool ReadAll(int descriptor, size_t offset, char* data, size_t size) {
   size_t done = 0;
   while (done < size) {
-    const ssize_t count = read(descriptor, data + done, size - done);
+    const ssize_t count =
+        pread(descriptor, data + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       if (count == 0) errno = EIO;  // The file shrank since its size was read.
@@ -75,9 +77,29 @@ ModelBytes::~ModelBytes() {
   if (file_descriptor_ >= 0) close(file_descriptor_);
 }
 
-void ModelBytes::ReleasePages() const {
+bool ModelBytes::IsMapped(const void* from, size_t bytes, size_t* out_offset) const {
+  const auto* const at = static_cast<const uint8_t*>(from);
+  const std::less<> before;
+  if (map_ == nullptr || before(at, bytes_.data()) || before(bytes_.data() + bytes_.size(), at)) {
+    return false;
+  }
+  *out_offset = static_cast<size_t>(at - bytes_.data());
+  return bytes <= bytes_.size() - *out_offset;
+}
+
+bool ModelBytes::Copy(const void* from, size_t bytes, void* to) const {
+  size_t offset;
+  return IsMapped(from, bytes, &offset) &&
+         ReadAll(file_descriptor_, offset, static_cast<char*>(to), bytes);
+}
+
+void ModelBytes::ReleasePages(const void* from, size_t bytes) const {
+  size_t offset;
+  if (!IsMapped(from, bytes, &offset)) return;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t first = (offset + page - 1) / page * page, last = (offset + bytes) / page * page;
   // A refusal costs memory, nothing else.
-  if (map_ != nullptr) madvise(map_, bytes_.size(), MADV_DONTNEED);
+  if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }
 
 bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,
@@ -119,7 +141,7 @@ bool ModelBytes::Read(const char* path, const Limits& limits, ErrorReporter* rep
     reporter->Report("Could not read '%s': no memory for %zu bytes", path, file.size);
     return false;
   }
-  if (!ReadAll(file.descriptor, copy_.data(), file.size)) {
+  if (!ReadAll(file.descriptor, 0, copy_.data(), file.size)) {
     reporter->Report("Could not read '%s': %s", path, ErrnoText(errno));
     return false;
   }

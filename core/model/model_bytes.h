@@ -34,13 +34,21 @@ class ModelBytes {
   bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);
 
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Gives the pages of a mapped file back to the system: whoever reads a byte again, in whatever
-  // thread, has its page read from the file. Without effect on memory.
-  void ReleasePages() const;
+  // Copies `bytes` from `from` on, which lie in a mapped file, to `to` without mapping their pages:
+  // what is read once is there sooner, and is not resident. False where they do not, or cannot be
+  // read; `to` may then have been written.
+  bool Copy(const void* from, size_t bytes, void* to) const;
+  // Gives the whole pages between `from` and `bytes` behind it back to the system: whoever reads a
+  // byte again, in whatever thread, has its page read from the file. Without effect on memory, and
+  // on what is not part of it.
+  void ReleasePages(const void* from, size_t bytes) const;
   // Descriptor of the mapped file, else -1.
   int file_descriptor() const { return file_descriptor_; }
 
  private:
+  // Whether these bytes are part of a mapped file, and where.
+  bool IsMapped(const void* from, size_t bytes, size_t* out_offset) const;
+
   std::span<const uint8_t> bytes_;
   int file_descriptor_ = -1;
   void* map_ = nullptr;

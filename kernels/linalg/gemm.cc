@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
+
+#include "core/kernel_api/constant_reader.h"
 
 namespace deputy {
 namespace {
@@ -143,10 +146,9 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
   }
 }
 
-// The sums over depth of columns [first, last) in their places.
-void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int first,
-                int last, int32_t* sums) {
-  for (int c = first; c < last; ++c) {
+// The sums over depth of the columns.
+void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int32_t* sums) {
+  for (int c = 0; c < layout.columns; ++c) {
     const int8_t* const column = weights + c * layout.column_stride;
     uint32_t sum = 0;
     for (int d = 0; d < layout.depth; ++d) {
@@ -155,6 +157,38 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
     sums[c] = static_cast<int32_t>(sum);
   }
 }
+
+// Weights that lie as their columns come are read a few panels at a time.
+class PanelReader {
+ public:
+  // Null for `context`: where they lie.
+  PanelReader(const TfLiteContext* context, const void* weights, size_t value_bytes,
+              const WeightsLayout& layout, int panel_columns) {
+    // As much as a call to the system is worth, and as the second-level cache keeps.
+    constexpr int64_t kAtOnce = 64 << 10, kMost = 2 << 20;
+    if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth) {
+      return;
+    }
+    column_bytes_ = static_cast<size_t>(layout.depth) * value_bytes;
+    const int64_t panel_bytes = static_cast<int64_t>(column_bytes_) * panel_columns;
+    if (panel_bytes > kMost) return;
+    panels_at_once_ = std::max<int64_t>(kAtOnce / std::max<int64_t>(panel_bytes, 1), 1);
+    const int64_t columns = std::min<int64_t>(panels_at_once_ * panel_columns, layout.columns);
+    reader_.emplace(context, weights, static_cast<size_t>(columns) * column_bytes_);
+  }
+
+  int64_t panels_at_once() const { return panels_at_once_; }
+  // That many columns.
+  const void* Read(const void* from, int columns, int worker) const {
+    if (!reader_) return from;
+    return reader_->Read(from, static_cast<size_t>(columns) * column_bytes_, worker);
+  }
+
+ private:
+  std::optional<ConstantReader> reader_;
+  int64_t panels_at_once_ = 1;
+  size_t column_bytes_ = 0;
+};
 
 // The sum of a row's inputs, each less the zero point.
 template <typename T>
@@ -234,19 +268,30 @@ void PackedWeights<T>::FillPanel(const CpuKernels& cpu, const T* source,
 
 template <typename T>
 void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
-                            const WeightsLayout& layout, uint8_t flip, char* out) const {
+                            bool fixed, const WeightsLayout& layout, uint8_t flip,
+                            char* out) const {
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const int64_t panels = padded_columns_ / panel_columns;
-  const auto fill = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t group = i / panels;
-      const int first = static_cast<int>(i % panels) * panel_columns;
-      const T* const source = weights + group * layout.group_stride;
-      FillPanel(cpu, source, layout, flip, first,
-                reinterpret_cast<T*>(out) + group * group_stride_ + i % panels * panel_stride_);
+  const PanelReader reader(fixed ? context : nullptr, weights, sizeof(T), layout, panel_columns);
+  const auto fill = [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t i = begin, count; i < end; i += count) {
+      const int64_t group = i / panels, panel = i % panels;
+      count = std::min({end - i, panels - panel, reader.panels_at_once()});
+      // The columns of these panels alone.
+      const auto first = static_cast<int>(panel) * panel_columns;
+      WeightsLayout part = layout;
+      part.columns = std::min(static_cast<int>(count) * panel_columns, layout.columns - first);
+      const T* const source = static_cast<const T*>(
+          reader.Read(weights + group * layout.group_stride + first * layout.column_stride,
+                      part.columns, worker));
+      T* to = reinterpret_cast<T*>(out) + group * group_stride_ + panel * panel_stride_;
+      for (int column = 0; column < part.columns; column += panel_columns, to += panel_stride_) {
+        FillPanel(cpu, source, part, flip, column, to);
+      }
       if constexpr (!std::is_same_v<T, float>) {
-        SumColumns(source, layout, flip, first, std::min(first + panel_columns, layout.columns),
-                   reinterpret_cast<int32_t*>(out + sums_offset_) + group * padded_columns_);
+        SumColumns(
+            source, part, flip,
+            reinterpret_cast<int32_t*>(out + sums_offset_) + group * padded_columns_ + first);
       }
     }
   };
@@ -267,8 +312,9 @@ bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu,
                          reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
                          {layout.groups, layout.columns, layout.depth, layout.group_stride,
                           layout.column_stride, layout.depth_stride, layout.parts, flip}};
-  return constant_.Ensure(context, key, fixed, bytes,
-                          [&](char* out) { Fill(context, cpu, weights, layout, flip, out); });
+  return constant_.Ensure(context, key, fixed, bytes, [&](char* out) {
+    Fill(context, cpu, weights, fixed, layout, flip, out);
+  });
 }
 
 template <typename T>
@@ -277,7 +323,7 @@ bool PackedWeights<T>::PackInto(const TfLiteContext* context, const CpuKernels& 
   Invalidate();
   size_t bytes = 0;
   if (!Measure(cpu, layout, &bytes) || !scratch->Acquire(context, bytes)) return false;
-  Fill(context, cpu, weights, layout, 0, scratch->data());
+  Fill(context, cpu, weights, false, layout, 0, scratch->data());
   constant_.Borrow(scratch->data());
   return true;
 }

@@ -89,7 +89,7 @@ class PackedWeights {
   // Sets the numbers below; the bytes of it all, or false when they do not fit.
   bool Measure(const CpuKernels& cpu, const WeightsLayout& layout, size_t* out_bytes);
   // On the threads of the context.
-  void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
+  void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
             const WeightsLayout& layout, uint8_t flip, char* out) const;
   // A panel of the group whose weights `source` is, from column `first` on.
   void FillPanel(const CpuKernels& cpu, const T* source, const WeightsLayout& layout, uint8_t flip,
