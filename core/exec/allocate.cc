@@ -117,6 +117,7 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   if (LayOut(next_to_prepare_, last_prepared) != kTfLiteOk) return kTfLiteError;
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
+  AnnounceSteps();
   // Where memory is short, the kernel that needs it will say so.
   interpreter_->scratch().Grow(limits());
   return PackConstants();

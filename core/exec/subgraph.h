@@ -268,6 +268,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // visit(tensor) for the constants of the model that their nodes read.
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
+  // Has the scratch announced that steps take, where that is more than their nodes take.
+  void AnnounceSteps();
+  // Layers are known by their positions; nodes may have moved.
+  void FindLayerNodes(PlannedStep* step);
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);

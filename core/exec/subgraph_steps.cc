@@ -133,6 +133,23 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   }
 }
 
+void Subgraph::AnnounceSteps() {
+  for (int position = 0; position < next_to_prepare_; ++position) {
+    PlannedStep* const step = steps_.WithTurn(position);
+    if (step == nullptr || step->run.layers.empty()) continue;
+    FindLayerNodes(step);
+    const int head = graph_.plan()[static_cast<size_t>(step->head)];
+    const StepOffer& offer = offers_[static_cast<size_t>(head)];
+    if (offer.announce != nullptr) offer.announce(&context_, step->run);
+  }
+}
+
+void Subgraph::FindLayerNodes(PlannedStep* step) {
+  for (StripLayer& layer : step->run.layers) {
+    layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);
+  }
+}
+
 // Looks again only when a tensor has moved. Allocates nothing: an inference must not fail for that.
 bool Subgraph::StepFitsNow(PlannedStep* step) const {
   const auto place = [this](int index) -> const void* {
@@ -244,9 +261,7 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
   }
   PixelStride& left_out = subsampled_[static_cast<size_t>(step->run.output)];
   left_out = {};
-  for (StripLayer& layer : step->run.layers) {
-    layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);
-  }
+  FindLayerNodes(step);
   running_step_ = as_one ? &step->run : nullptr;
   const int runs = as_one ? step->head : step->turn();
   const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(runs)]);

@@ -134,6 +134,8 @@ struct StripOffer {
   int64_t InputRows(int64_t count) const { return (count - 1) * stride + reach; }
 };
 
+struct StepRun;
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
@@ -151,6 +153,8 @@ struct StepOffer {
   bool subsamples = false, pointwise = false;
   PixelStride stride = {};
   StripOffer strip = {};  // kHead
+  // kHead: announces the scratch of a step with layers, whose tensors have memory.
+  void (*announce)(TfLiteContext*, const StepRun&) = nullptr;
   // kPad.
   StepMargins margins = {};
   // Whatever the role.

@@ -220,7 +220,8 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
              .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
              .pointwise = !has_window && y.before == 0 && x.before == 0,
              .stride = {y.stride, x.stride},
-             .strip = StripOfferOf(data)});
+             .strip = StripOfferOf(data),
+             .announce = &AnnounceStrips});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {

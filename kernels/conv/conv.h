@@ -215,6 +215,8 @@ extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, 
 // chosen its implementation can be there, and the layers of a step, for the node that is its head.
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
+// For prepare.
+void AnnounceStrips(TfLiteContext* context, const StepRun& step);
 
 // depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8;

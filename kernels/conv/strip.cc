@@ -166,6 +166,12 @@ class Strips {
     }
   }
 
+  size_t ScratchBytes(int threads) const {
+    // Nothing takes something, too.
+    return std::max(AlignedBytes(shared_bytes_), kTensorAlignment) +
+           std::max(static_cast<size_t>(threads) * AlignedBytes(worker_bytes_), kTensorAlignment);
+  }
+
   TfLiteStatus Run(TfLiteContext* context) {
     const int threads = ThreadCount(context);
     Scratch shared, own;
@@ -256,6 +262,16 @@ StripOffer StripOfferOf(const ConvData& data) {
           .row_bytes = row_bytes,
           .reach = ReachOf(shape.y),
           .stride = shape.y.stride};
+}
+
+void AnnounceStrips(TfLiteContext* context, const StepRun& step) {
+  // It would bring pixels to where they will be.
+  const auto gathers = [](const StripLayer& layer) {
+    return layer.run.output_stride.any() && layer.run.addend >= 0;
+  };
+  if (std::none_of(step.layers.begin(), step.layers.end(), gathers)) {
+    AnnounceScratch(context, Strips(context, step).ScratchBytes(ThreadCount(context)));
+  }
 }
 
 TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step) {
