@@ -6,9 +6,9 @@
 // of 2 and 4 bits come from float32 (CAST, of 4 bits QUANTIZE) and become float32 (CAST,
 // DEQUANTIZE).
 //
-// DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, at the first invoke,
-// and only if some CPU node reads the result: a delegate may have taken all readers. The node stays
-// in the plan and does nothing afterwards.
+// DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, when constants are
+// packed, and only if some CPU node reads the result: a delegate may have taken all readers. The
+// node stays in the plan and does nothing afterwards.
 //
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
@@ -28,6 +28,7 @@
 #include "kernels/common/packed_ints.h"
 #include "kernels/common/requantize.h"
 #include "kernels/common/sparse.h"
+#include "kernels/cpu/implementation.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -206,6 +207,19 @@ bool IsIdle(TfLiteContext* context, const TfLiteNode* node, bool done) {
   return done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]));
 }
 
+TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node);
+TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node);
+
+// For constants: what others pack is there before the first invoke.
+template <TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus WorkOutConstant(TfLiteContext* context, TfLiteNode* node) {
+  if (Output(context, node, 0)->allocation_type != kTfLitePersistentRo) return kTfLiteOk;
+  DEPUTY_TRY(eval(context, node));
+  Runtime* const runtime = RuntimeOf(context);
+  if (DataOf<QuantizeData>(node).done) runtime->NoteContents(node->outputs->data[0]);
+  return kTfLiteOk;
+}
+
 TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   QuantizeData& data = DataOf<QuantizeData>(node);
@@ -216,6 +230,7 @@ TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
   if (input->type != kTfLiteFloat16) DEPUTY_TRY(ReadSlices(context, input, input, &data.slices));
   output->type = kTfLiteFloat32;
   if (IsReadableConstant(input)) {
+    RequestPacking(context, node, &Guarded<&WorkOutConstant<&EvalDequantize>>);
     return ResizeConstant(context, input, sizeof(float), output, &data.done);
   }
   data.done = false;
@@ -232,6 +247,7 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
                        input->sparsity == nullptr ? "a dense tensor" : "no constant");
   }
   output->type = input->type;
+  RequestPacking(context, node, &Guarded<&WorkOutConstant<&EvalDensify>>);
   return ResizeConstant(context, input, static_cast<size_t>(ElementBytes(input->type)), output,
                         &DataOf<QuantizeData>(node).done);
 }

@@ -579,11 +579,42 @@ std::vector<uint8_t> TwoLayers() {
   return m.Finish();
 }
 
+// y = x w, where w is float16 behind a DEQUANTIZE.
+std::vector<uint8_t> HalfLayer() {
+  ModelBuilder m;
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {8, 8}, std::vector<uint16_t>(64, 0x4000));
+  const int weights = m.AddTensor(kTfLiteFloat32, {8, 8}, "w");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 8}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 8}, "y");
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {weights}, 3);
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, weights, -1}, {y},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
 DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
   DeputyMemoryMap map{};
   map.struct_size = sizeof map;
   EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
   return map;
+}
+
+// A constant that a node works out is there before the first Invoke, for those who pack it.
+TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
+  TestInterpreter t(HalfLayer());
+  for (int batch : {1, 3}) {
+    ASSERT_EQ(t.Resize(0, {batch, 8}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    const auto* const weights =
+        static_cast<const float*>(TfLiteTensorData(TfLiteInterpreterGetTensor(t.get(), 1)));
+    EXPECT_EQ(std::vector<float>(weights, weights + 64), std::vector<float>(64, 2.0f));
+    t.Set<float>(0, std::vector<float>(static_cast<size_t>(batch) * 8, 1.0f));
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), std::vector<float>(static_cast<size_t>(batch) * 8, 16.0f));
+  }
 }
 
 // Before the first Invoke, once for two nodes with the same weights, and once for all interpreters.

@@ -31,6 +31,8 @@ class ThreadedContext final : public Runtime {
   }
   PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}
+  void NoteContents(int) override {}
+  bool HasContents(int) const override { return false; }
   void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
   const StepRun* step() const override { return nullptr; }

@@ -64,6 +64,7 @@ TfLiteStatus Subgraph::Reallocate() {
   next_to_prepare_ = 0;
   arena_.Reset();
   persistent_.Reset();
+  has_contents_.clear();
   NoteReaders();
   if (delegation().requires_propagated_shapes()) {
     bool ignored = false;
@@ -172,6 +173,7 @@ TfLiteStatus Subgraph::PackConstants() {
       if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
     });
   }
+  NoteReadsAhead();
   return kTfLiteOk;
 }
 

@@ -554,6 +554,16 @@ void Subgraph::RequestPacking(const TfLiteNode* node,
   pack_requests_.push_back({preparing_node_, pack});
 }
 
+void Subgraph::NoteContents(int tensor_index) {
+  has_contents_.resize(graph_.tensors().size());
+  has_contents_[static_cast<size_t>(tensor_index)] = true;
+}
+
+bool Subgraph::HasContents(int tensor_index) const {
+  return static_cast<size_t>(tensor_index) < has_contents_.size() &&
+         has_contents_[static_cast<size_t>(tensor_index)];
+}
+
 void Subgraph::NoteImplementation(const char* name) {
   if (preparing_node_ < 0) return;
   const auto index = static_cast<size_t>(preparing_node_);

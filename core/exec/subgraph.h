@@ -236,6 +236,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool CopyConstant(const void* data, size_t bytes, void* to) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
+  void NoteContents(int tensor_index) override;
+  bool HasContents(int tensor_index) const override;
   void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
   const StepRun* step() const override { return running_step_; }
@@ -270,6 +272,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
   // Has the scratch announced that steps take, where that is more than their nodes take.
   void AnnounceSteps();
+  // Steps that read constants which are there need not wait for the nodes that make them.
+  void NoteReadsAhead();
   // Layers are known by their positions; nodes may have moved.
   void FindLayerNodes(PlannedStep* step);
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
@@ -352,6 +356,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<StepOffer> offers_;             // by node index; of the last prepare
   std::vector<const char*> implementations_;  // likewise
   PlanSteps steps_;
+  std::vector<bool> has_contents_;         // by tensor: constants that kernels have made
   bool has_walked_ = false;                // the whole plan, since steps were formed
   const StepRun* running_step_ = nullptr;  // of the node that runs now
   std::vector<PixelStride> subsampled_;    // by tensor: what the step that made it left of it

@@ -144,6 +144,18 @@ void Subgraph::AnnounceSteps() {
   }
 }
 
+void Subgraph::NoteReadsAhead() {
+  for (int position = 0; position < next_to_prepare_; ++position) {
+    PlannedStep* const step = steps_.WithTurn(position);
+    if (step == nullptr || !step->reads_ahead) continue;
+    step->reads_ahead =
+        std::any_of(step->reads.begin(), step->reads.end(), [this](const StepRead& read) {
+          const TfLiteTensor& tensor = graph_.tensors()[static_cast<size_t>(read.tensor)];
+          return tensor.allocation_type == kTfLitePersistentRo && !HasContents(read.tensor);
+        });
+  }
+}
+
 void Subgraph::FindLayerNodes(PlannedStep* step) {
   for (StripLayer& layer : step->run.layers) {
     layer.node = graph_.node(graph_.plan()[static_cast<size_t>(layer.position)]);

@@ -233,6 +233,11 @@ class Runtime {
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
 
+  // For `pack`: the node's output is a constant (PersistentRo) whose contents are there now, and
+  // whether some tensor is such a one. Of others they come with the first invoke.
+  virtual void NoteContents(int tensor_index) = 0;
+  virtual bool HasContents(int tensor_index) const = 0;
+
   // For prepare: what computes the node that is being prepared, of those operators that have
   // several implementations. Static; shown to whoever asks how a node is run.
   virtual void NoteImplementation(const char* name) = 0;

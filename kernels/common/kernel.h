@@ -11,6 +11,7 @@
 #define DEPUTY_KERNELS_COMMON_KERNEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -106,6 +107,19 @@ inline bool IsReadableConstant(const TfLiteTensor* tensor) {
 }
 inline bool IsConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
+}
+
+// For `pack` (RequestPacking): whether a constant can be read now. One that another node makes can
+// where that node's `pack` has made it.
+inline bool IsReadableNow(const TfLiteContext* context, const TfLiteTensor* tensor) {
+  if (tensor->allocation_type != kTfLitePersistentRo) return IsReadableConstant(tensor);
+  const Runtime* runtime = RuntimeOf(context);
+  const std::less<> before;
+  if (runtime == nullptr || before(tensor, context->tensors) ||
+      !before(tensor, context->tensors + context->tensors_size)) {
+    return false;
+  }
+  return runtime->HasContents(static_cast<int>(tensor - context->tensors));
 }
 
 // Limits of the interpreter, or the defaults under a foreign context.

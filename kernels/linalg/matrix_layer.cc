@@ -42,12 +42,13 @@ TfLiteStatus MatrixLayer::EnsureInt8(TfLiteContext* context, const CpuKernels& c
 
 TfLiteStatus MatrixLayer::PackFloat(TfLiteContext* context, const CpuKernels& cpu,
                                     const MatrixShape& shape, const TfLiteTensor* weights) {
-  return IsReadableConstant(weights) ? EnsureFloat(context, cpu, shape, weights) : kTfLiteOk;
+  return IsReadableNow(context, weights) ? EnsureFloat(context, cpu, shape, weights) : kTfLiteOk;
 }
 
 TfLiteStatus MatrixLayer::PackInt8(TfLiteContext* context, const CpuKernels& cpu,
                                    const MatrixShape& shape, const IntWeights& weights) {
-  return IsReadableConstant(weights.tensor) ? EnsureInt8(context, cpu, shape, weights) : kTfLiteOk;
+  return IsReadableNow(context, weights.tensor) ? EnsureInt8(context, cpu, shape, weights)
+                                                : kTfLiteOk;
 }
 
 // ---- Scratch ----------------------------------------------------------------------------------
