@@ -15,6 +15,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
+#include "kernels/common/views.h"
 
 namespace deputy {
 namespace {
@@ -63,6 +64,11 @@ void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t out
     T* to = out + first * each;
     for (const Part<T>& part : parts) {
       if (part.run == 0) continue;
+      // It was made there.
+      if (part.data + first * part.run == to) {
+        to += part.run;
+        continue;
+      }
       CopyRuns(last - first, part.run, part.data + first * part.run, part.run, to, each);
       to += part.run;
     }
@@ -107,6 +113,11 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
       DEPUTY_TRY(access.Write(output, &out));
       const int64_t run = split.outer == 0 ? 0 : ElementCount(output) / split.outer;
       if (run == 0) continue;
+      // It is read from there.
+      if (in == out) {
+        in += run;
+        continue;
+      }
       const int64_t whole = split.extent * split.inner;
       ParallelRanges(
           context, split.outer, kElementsPerTask / run + 1, [&](int64_t first, int64_t last) {
@@ -116,6 +127,23 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
     }
     return kTfLiteOk;
   });
+}
+
+// Parts along the first axis that has more than one element follow each other without gaps.
+bool FollowEachOther(const TfLiteTensor* whole, int axis) {
+  return HasBytes(whole) && SplitAt(Dims(whole), axis).outer == 1;
+}
+
+// For prepare: the inputs are made in the output.
+void OfferToJoin(TfLiteContext* context, const TfLiteNode* node, int axis) {
+  if (!FollowEachOther(Output(context, node, 0), axis)) return;
+  OfferViews(context, node, {.kind = ViewOffer::Kind::kInputsInOutput});
+}
+
+// For prepare: the outputs are read from the input.
+void OfferToTakeApart(TfLiteContext* context, const TfLiteNode* node, int input, int axis) {
+  if (!FollowEachOther(Input(context, node, input), axis)) return;
+  OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput, .whole = input});
 }
 
 // ---- CONCATENATION ----------------------------------------------------------------------------
@@ -128,6 +156,19 @@ TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* p
   if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
   if (output->type == kTfLiteUInt8) return CheckZeroPoint(context, part);
   return output->type == kTfLiteInt16 ? CheckNoZeroPoint(context, part) : kTfLiteOk;
+}
+
+bool NeedsRescaling(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (output->type != kTfLiteUInt8) return false;
+  for (int i = 0; i < node->inputs->size; ++i) {
+    const TfLiteTensor* part = Input(context, node, i);
+    if (part->params.scale != output->params.scale ||
+        part->params.zero_point != output->params.zero_point) {
+      return true;
+    }
+  }
+  return false;
 }
 
 TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
@@ -158,7 +199,9 @@ TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
   }
   DEPUTY_TRY(CheckPartQuantization(context, output, output));
   DEPUTY_TRY(SetExtent(context, output, axis, extent, &dims[axis]));
-  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first))});
+  DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first))}));
+  if (!NeedsRescaling(context, node)) OfferToJoin(context, node, axis);
+  return kTfLiteOk;
 }
 
 // What each uint8 of a part is at the output's scale.
@@ -198,19 +241,6 @@ void JoinRescaled(TfLiteContext* context, TfLiteNode* node, int64_t outer, int a
     }
     out += run;
   }
-}
-
-bool NeedsRescaling(TfLiteContext* context, const TfLiteNode* node) {
-  const TfLiteTensor* output = Output(context, node, 0);
-  if (output->type != kTfLiteUInt8) return false;
-  for (int i = 0; i < node->inputs->size; ++i) {
-    const TfLiteTensor* part = Input(context, node, i);
-    if (part->params.scale != output->params.scale ||
-        part->params.zero_point != output->params.zero_point) {
-      return true;
-    }
-  }
-  return false;
 }
 
 TfLiteStatus EvalConcatenation(TfLiteContext* context, TfLiteNode* node) {
@@ -265,7 +295,9 @@ TfLiteStatus PreparePack(TfLiteContext* context, TfLiteNode* node) {
   for (int from = 0, to = 0; to <= Rank(first); ++to) {
     dims[to] = to == axis ? count : Dim(first, from++);
   }
-  return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first) + 1)});
+  DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first) + 1)}));
+  OfferToJoin(context, node, axis);
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalPack(TfLiteContext* context, TfLiteNode* node) {
@@ -304,6 +336,7 @@ TfLiteStatus PrepareUnpack(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckExactQuantization(context, output, input));
     DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(input) - 1)}));
   }
+  OfferToTakeApart(context, node, 0, axis);
   return kTfLiteOk;
 }
 
@@ -416,7 +449,12 @@ TfLiteStatus PrepareSplit(TfLiteContext* context, TfLiteNode* node) {
     output->type = input->type;
     if (!known) MakeDynamic(output);
   }
-  return known ? ResizeParts(context, node, at) : kTfLiteOk;
+  if (!known) return kTfLiteOk;
+  DEPUTY_TRY(ResizeParts(context, node, at));
+  int number = 0;
+  DEPUTY_TRY(SplitAxis(context, node, at, &number));
+  OfferToTakeApart(context, node, at.input, number);
+  return kTfLiteOk;
 }
 
 template <const SplitInputs& at>

@@ -7,6 +7,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
+#include "kernels/common/views.h"
 
 namespace deputy {
 namespace {
@@ -56,6 +57,25 @@ TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
 }
 
+// A slice that is one run of the input is read from there.
+void OfferToBeRead(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (!HasBytes(input) || ElementCount(output) == 0) return;
+  const auto steps = DenseSteps(Dims(input));
+  int64_t offset = 0;
+  bool is_whole = true;  // behind this axis
+  for (int axis = Rank(input) - 1; axis >= 0; --axis) {
+    if (!is_whole && Dim(output, axis) != 1) return;
+    is_whole = is_whole && Dim(output, axis) == Dim(input, axis);
+    offset += IntegerAt(Input(context, node, 1), axis) * steps[static_cast<size_t>(axis)];
+  }
+  OfferViews(context, node,
+             {.kind = ViewOffer::Kind::kOutputsInInput,
+              .offset = static_cast<size_t>(offset) *
+                        (output->bytes / static_cast<size_t>(ElementCount(output)))});
+}
+
 TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -71,7 +91,10 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   }
   const bool known = IsKnown(begin) && IsKnown(size);
   if (!known || input->type == kTfLiteString) MakeDynamic(output);
-  return known ? ResizeSlice(context, node) : kTfLiteOk;
+  if (!known) return kTfLiteOk;
+  DEPUTY_TRY(ResizeSlice(context, node));
+  OfferToBeRead(context, node);
+  return kTfLiteOk;
 }
 
 TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
@@ -87,8 +110,10 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
     offset += IntegerAt(begin, axis) * in[axis];
     copy.Add(Dim(output, axis), in[axis], out[axis]);
   }
-  return MoveElements(context, input, output,
-                      [&](const auto* from, auto* to) { copy.Run(context, from + offset, to); });
+  return MoveElements(context, input, output, [&](const auto* from, auto* to) {
+    // Else it is read from there.
+    if (from + offset != to) copy.Run(context, from + offset, to);
+  });
 }
 
 // ---- STRIDED_SLICE ----------------------------------------------------------------------------

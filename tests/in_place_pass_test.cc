@@ -16,7 +16,7 @@ Arena::Slot Of(int first, int last, size_t bytes = 64) {
 
 std::vector<int> OwnersAfter(const std::vector<InPlaceNode>& nodes,
                              std::vector<Arena::Slot>* tensors) {
-  ShareInPlace(nodes, std::vector<bool>(tensors->size()), tensors);
+  ShareInPlace(nodes, std::vector<bool>(tensors->size()), 0, tensors);
   std::vector<int> owners;
   for (const Arena::Slot& tensor : *tensors) owners.push_back(tensor.owner);
   return owners;
@@ -71,7 +71,7 @@ TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
   const auto owner_of = [](Arena::Slot input, Arena::Slot output, uint64_t mask,
                            const std::vector<bool>& unshared = {false, false}) {
     std::vector<Arena::Slot> tensors = {input, output};
-    ShareInPlace(std::vector<InPlaceNode>{{1, kZero, kOne, mask}}, unshared, &tensors);
+    ShareInPlace(std::vector<InPlaceNode>{{1, kZero, kOne, mask}}, unshared, 0, &tensors);
     return tensors[1].owner;
   };
   constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
@@ -90,6 +90,97 @@ TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {false, true}), -1);
   // An input that nobody makes.
   EXPECT_EQ(owner_of({kNoOffset, 64, {}, -1}, Of(1, 2), kMask), -1);
+}
+
+// ---- Parts and their whole ----
+
+ViewOffer Views(ViewOffer::Kind kind, size_t offset = 0) { return {kind, 0, offset}; }
+constexpr auto kMade = ViewOffer::Kind::kInputsInOutput, kRead = ViewOffer::Kind::kOutputsInInput;
+
+std::vector<size_t> PlacesOf(const std::vector<Arena::Slot>& tensors) {
+  std::vector<size_t> places;
+  for (const Arena::Slot& tensor : tensors) places.push_back(tensor.place);
+  return places;
+}
+
+TEST(InPlacePass, parts_are_made_where_their_whole_will_be) {
+  std::vector<Arena::Slot> tensors = {Of(1, 5), Of(2, 5, 128), Of(5, 7, 192)};
+  EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
+            (std::vector<int>{2, 2, -1}));
+  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 64, 0}));
+  EXPECT_EQ(tensors[2].lifetime.first, 1);
+  // The caller's, as an output of the graph is.
+  tensors = {Of(1, 5), Of(2, 5, 128), Of(0, kForever, 192)};
+  EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
+            (std::vector<int>{2, 2, -1}));
+}
+
+TEST(InPlacePass, what_lies_in_a_part_goes_with_it) {
+  // 1 takes over 0, both become a part of 2, and 2 one of 3.
+  std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 2), Of(2, 3), Of(3, 9, 128), Of(1, 3)};
+  const int kTwoAndFour[] = {2, 4};
+  EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared},
+                         {2, kOne, kTwo, 0, Views(kMade)},
+                         {3, kTwoAndFour, kThree, 0, Views(kMade)}},
+                        &tensors),
+            (std::vector<int>{3, 3, 3, -1, 3}));
+  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 0, 0, 0, 64}));
+  EXPECT_EQ(tensors[3].lifetime.first, 0);
+}
+
+TEST(InPlacePass, parts_are_read_where_their_whole_is) {
+  std::vector<Arena::Slot> tensors = {Of(1, 2, 192), Of(2, 3), Of(2, 6, 128)};
+  const int kOneAndTwo[] = {1, 2};
+  EXPECT_EQ(OwnersAfter({{2, kZero, kOneAndTwo, 0, Views(kRead)}}, &tensors),
+            (std::vector<int>{-1, 0, 0}));
+  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 0, 64}));
+  EXPECT_EQ(tensors[0].lifetime.last, 6);
+  // A part of a part.
+  tensors = {Of(1, 2, 256), Of(2, 3, 128), Of(3, 4)};
+  EXPECT_EQ(
+      OwnersAfter({{2, kZero, kOne, 0, Views(kRead, 128)}, {3, kOne, kTwo, 0, Views(kRead, 64)}},
+                  &tensors),
+      (std::vector<int>{-1, 0, 0}));
+  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 128, 192}));
+}
+
+// Who changes a part afterwards must be the last to read the whole.
+TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
+  constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
+  const auto owner_of_changed = [&](int last_of_whole) {
+    std::vector<Arena::Slot> tensors = {Of(1, last_of_whole, 128), Of(2, 3), Of(3, 5)};
+    return OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {3, kOne, kTwo, kMask}}, &tensors)[2];
+  };
+  EXPECT_EQ(owner_of_changed(4), -1);
+  EXPECT_EQ(owner_of_changed(3), 0);
+}
+
+TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
+  const auto owner_of = [](Arena::Slot part, Arena::Slot whole, size_t offset, int first_new = 0,
+                           const std::vector<bool>& unshared = {false, false}) {
+    std::vector<Arena::Slot> tensors = {part, whole};
+    ShareInPlace(std::vector<InPlaceNode>{{5, kZero, kOne, 0, Views(kMade, offset)}}, unshared,
+                 first_new, &tensors);
+    return tensors[0].owner;
+  };
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 64), 1);
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 16), -1);
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 128), -1);
+  // The caller's; there already; a delegate's.
+  EXPECT_EQ(owner_of(Of(0, kForever), Of(5, 6, 128), 0), -1);
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 2), -1);
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {true, false}), -1);
+  EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {false, true}), -1);
+  // A part of something else, and twice the same.
+  const int kOneAndOne[] = {1, 1};
+  std::vector<Arena::Slot> tensors = {Of(1, 2, 128), Of(2, 5), Of(5, 6, 128)};
+  EXPECT_EQ(OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {5, kOneAndOne, kTwo, 0, Views(kMade)}},
+                        &tensors),
+            (std::vector<int>{-1, 0, -1}));
+  tensors = {Of(0, 5), Of(1, 5), Of(5, 6, 128)};
+  EXPECT_EQ(OwnersAfter({{5, kOneAndOne, kTwo, 0, Views(kMade)}}, &tensors),
+            (std::vector<int>{-1, 2, -1}));
+  EXPECT_EQ(tensors[1].place, 0u);
 }
 
 TEST(InPlacePass, owners_of_an_earlier_layout_stay) {

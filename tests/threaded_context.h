@@ -35,6 +35,7 @@ class ThreadedContext final : public Runtime {
   bool HasContents(int) const override { return false; }
   void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
+  void OfferViews(const TfLiteNode*, const ViewOffer&) override {}
   const StepRun* step() const override { return nullptr; }
   TfLiteNode* step_node(int) override { return nullptr; }
   void NoteFailure(const char*) override {}

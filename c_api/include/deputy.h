@@ -719,8 +719,9 @@ typedef struct DeputyTensorMemory {
   // The first and last position of the execution order at which its bytes matter.
   int32_t first_use;
   int32_t last_use;
-  // Since the second release of the struct: the tensor whose place this one takes over, because the
-  // operator that makes it works in place; tensor_index itself where the place is its own.
+  // Since the second release of the struct: the tensor in whose place this one lies, because the
+  // operator that makes it works in place, or one is a part of the other; tensor_index itself where
+  // the place is its own.
   int32_t owner;
   int32_t reserved;
 } DeputyTensorMemory;

@@ -65,7 +65,10 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   placed_.clear();
   for (size_t tensor = 0; tensor < slots.size(); ++tensor) {
     Slot& slot = slots[tensor];
-    if (slot.owner >= 0) slot.offset = slots[static_cast<size_t>(slot.owner)].offset;
+    if (slot.owner >= 0) {
+      const size_t offset = slots[static_cast<size_t>(slot.owner)].offset;
+      slot.offset = offset == kNoOffset ? kNoOffset : offset + slot.place;
+    }
     if (slot.offset != kNoOffset) placed_.push_back(static_cast<int>(tensor));
   }
   slots_ = std::move(slots);

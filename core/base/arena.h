@@ -34,9 +34,10 @@ class Arena {
     size_t offset = kNoOffset;  // kNoOffset: the tensor has no memory here
     size_t bytes = 0;
     Lifetime lifetime;
-    // The tensor whose place it takes, which has none itself, is as large, and lives at least as
-    // long; -1: a place of its own.
+    // The tensor in whose place it lies, from byte `place` on, which has no owner itself, is large
+    // enough, and lives at least as long; -1: a place of its own.
     int owner = -1;
+    size_t place = 0;
     // Hardly ever touched; counts for the owner.
     bool idle = false;
   };

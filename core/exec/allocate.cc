@@ -229,6 +229,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   const TfLiteRegistration& registration = *graph_.registration(node_index);
   const size_t tensors_before = graph_.tensors().size();
   if (static_cast<size_t>(node_index) < offers_.size()) offers_[node_index] = {};
+  if (static_cast<size_t>(node_index) < view_offers_.size()) view_offers_[node_index] = {};
   if (static_cast<size_t>(node_index) < implementations_.size()) {
     implementations_[node_index] = nullptr;
   }
@@ -336,8 +337,12 @@ void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
     if (owner < 0 || !IsArena(graph_.tensors()[i])) continue;
     Arena::Slot* const block = &(*slots)[static_cast<size_t>(owner)];
     // None for one that has left the arena.
-    if (graph_.tensors()[i].bytes > block->bytes) continue;
+    const size_t place = placed[i].place, bytes = graph_.tensors()[i].bytes;
+    if (place > block->bytes || bytes > block->bytes - place) continue;
     (*slots)[i].owner = owner;
+    (*slots)[i].place = place;
+    if (!lifetimes[i].used()) continue;
+    block->lifetime.Include(lifetimes[i].first);
     block->lifetime.Include(lifetimes[i].last);
   }
 }
@@ -370,8 +375,10 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     const int node_index = graph_.plan()[static_cast<size_t>(position)];
     const TfLiteNode& node = *graph_.node(node_index);
     const uint64_t mask = graph_.registration(node_index)->inplace_operator;
-    if (node.delegate != nullptr || mask == kTfLiteInplaceOpNone) continue;
-    InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask};
+    const ViewOffer views = ViewsOf(node_index);
+    if (node.delegate != nullptr) continue;
+    if (mask == kTfLiteInplaceOpNone && views.kind == ViewOffer::Kind::kNone) continue;
+    InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask, views};
     if (const PlannedStep* const step = steps_.At(position)) {
       added.first = std::min(position, step->turn());
       added.kept = KeptForStep(*step, position);
@@ -390,7 +397,7 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
   }
   KeepOwners(lifetimes, &slots);
   const std::vector<InPlaceNode> nodes = InPlaceNodes(first_new, last_prepared);
-  if (!nodes.empty()) ShareInPlace(nodes, UnsharedTensors(), &slots);
+  if (!nodes.empty()) ShareInPlace(nodes, UnsharedTensors(), first_new, &slots);
   MarkIdle(first_new, last_prepared, &slots);
   return slots;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/in_place.h"
 
+#include <map>
+
 #include "c_api/include/common.h"
 
 namespace deputy {
@@ -11,8 +13,13 @@ constexpr uint64_t kSharedBits[kTfLiteMaxSharableOpInputs] = {
 
 class InPlacePass {
  public:
-  InPlacePass(const std::vector<bool>& unshared, std::vector<Arena::Slot>* slots)
-      : unshared_(unshared), slots_(*slots) {}
+  InPlacePass(const std::vector<bool>& unshared, int first_new, std::vector<Arena::Slot>* slots)
+      : unshared_(unshared), first_new_(first_new), slots_(*slots) {
+    for (size_t tensor = 0; tensor < slots_.size(); ++tensor) {
+      const int owner = slots_[tensor].owner;
+      if (owner >= 0) members_[owner].push_back(static_cast<int>(tensor));
+    }
+  }
 
   // Gives one output the memory of the first input that it can take over.
   void ShareOutput(const InPlaceNode& node, int output) {
@@ -23,13 +30,92 @@ class InPlacePass {
       if (from < 0 || from == to || !MaskAllows(node.mask, static_cast<int>(i), output)) continue;
       const int block = BlockOf(from);
       if (!CanTakeOver(node, from, block, to)) continue;
-      SlotOf(to).owner = block;
-      SlotOf(block).lifetime.Include(SlotOf(to).lifetime.last);
+      Put(to, block, SlotOf(from).place);
       return;
     }
   }
 
+  // Parts that are read from where they lie in the whole.
+  void ViewOutputs(const InPlaceNode& node) {
+    const int from = At(node.inputs, node.views.whole);
+    if (from < 0 || unshared_[static_cast<size_t>(from)]) return;
+    size_t place = node.views.offset;
+    for (const int to : node.outputs) {
+      if (to < 0) return;
+      const size_t bytes = SlotOf(to).bytes;
+      if (!Fits(place, bytes, SlotOf(from).bytes)) return;
+      if (CanView(node, from, to, place)) Put(to, BlockOf(from), SlotOf(from).place + place);
+      place += bytes;
+    }
+  }
+
+  // Parts that are made where they will lie in the whole.
+  void ViewInputs(const InPlaceNode& node) {
+    const int to = At(node.outputs, node.views.whole);
+    if (to < 0 || unshared_[static_cast<size_t>(to)] || SlotOf(to).owner >= 0) return;
+    if (!SlotOf(to).lifetime.used()) return;
+    size_t place = node.views.offset;
+    for (const int from : node.inputs) {
+      // Of a part that is no tensor of the arena the size is not known.
+      if (from < 0 || !Fits(place, SlotOf(from).bytes, SlotOf(to).bytes)) return;
+      const size_t bytes = SlotOf(from).bytes;
+      if (bytes == 0) return;
+      if (CanMove(from, to, place)) Move(from, to, place);
+      place += bytes;
+    }
+  }
+
  private:
+  static int At(std::span<const int> indices, int number) {
+    return static_cast<size_t>(number) < indices.size() ? indices[static_cast<size_t>(number)] : -1;
+  }
+  static bool Fits(size_t place, size_t bytes, size_t whole) {
+    return place <= whole && bytes <= whole - place;
+  }
+
+  void Put(int tensor, int block, size_t place) {
+    SlotOf(tensor).owner = block;
+    SlotOf(tensor).place = place;
+    members_[block].push_back(tensor);
+    SlotOf(block).lifetime.Include(SlotOf(tensor).lifetime.last);
+  }
+
+  bool CanView(const InPlaceNode& node, int from, int to, size_t place) {
+    if (unshared_[static_cast<size_t>(to)] || place % kTensorAlignment != 0) return false;
+    const Arena::Slot &output = SlotOf(to), &memory = SlotOf(BlockOf(from));
+    return output.owner < 0 && output.bytes != 0 && !members_.contains(to) &&
+           output.lifetime.first == node.first && memory.lifetime.used() &&
+           memory.lifetime.last != kForever;
+  }
+
+  // Whether a tensor is the owner of memory that can lie elsewhere.
+  bool CanMove(int from, int to, size_t place) {
+    if (unshared_[static_cast<size_t>(from)] || place % kTensorAlignment != 0) return false;
+    const int block = BlockOf(from);
+    const Arena::Slot& memory = SlotOf(block);
+    if (block == to || unshared_[static_cast<size_t>(block)]) return false;
+    return SlotOf(from).place == 0 && memory.bytes == SlotOf(from).bytes &&
+           memory.lifetime.first >= first_new_ && memory.lifetime.used() &&
+           memory.lifetime.last != kForever;
+  }
+
+  // With all that lie in its memory.
+  void Move(int from, int to, size_t place) {
+    const int block = BlockOf(from);
+    SlotOf(to).lifetime.Include(SlotOf(block).lifetime.first);
+    std::vector<int> moved = {block};
+    if (const auto found = members_.find(block); found != members_.end()) {
+      moved.insert(moved.end(), found->second.begin(), found->second.end());
+      members_.erase(block);
+    }
+    SlotOf(to).lifetime.Include(SlotOf(block).lifetime.last);
+    for (const int tensor : moved) {
+      SlotOf(tensor).owner = to;
+      SlotOf(tensor).place += place;
+      members_[to].push_back(tensor);
+    }
+  }
+
   Arena::Slot& SlotOf(int tensor) { return slots_[static_cast<size_t>(tensor)]; }
 
   // The tensor whose memory a tensor uses.
@@ -39,7 +125,8 @@ class InPlacePass {
   bool CanTakeOver(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
     const Arena::Slot &input = SlotOf(from), &memory = SlotOf(block), &output = SlotOf(to);
-    if (output.owner >= 0 || input.bytes == 0 || input.bytes != output.bytes) return false;
+    if (output.owner >= 0 || members_.contains(to)) return false;
+    if (input.bytes == 0 || input.bytes != output.bytes) return false;
     if (memory.bytes < output.bytes) return false;
     // Made here, and not kept for the caller.
     if (output.lifetime.first != node.first || memory.lifetime.last == kForever) return false;
@@ -51,7 +138,9 @@ class InPlacePass {
   }
 
   const std::vector<bool>& unshared_;
+  const int first_new_;
   std::vector<Arena::Slot>& slots_;
+  std::map<int, std::vector<int>> members_;  // of owners: who lies in their memory
 };
 
 }  // namespace
@@ -65,9 +154,11 @@ bool MaskAllows(uint64_t mask, int input, int output) {
 }
 
 void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& unshared,
-                  std::vector<Arena::Slot>* slots) {
-  InPlacePass pass(unshared, slots);
+                  int first_new, std::vector<Arena::Slot>* slots) {
+  InPlacePass pass(unshared, first_new, slots);
   for (const InPlaceNode& node : nodes) {
+    if (node.views.kind == ViewOffer::Kind::kOutputsInInput) pass.ViewOutputs(node);
+    if (node.views.kind == ViewOffer::Kind::kInputsInOutput) pass.ViewInputs(node);
     for (size_t output = 0; node.mask != 0 && output < node.outputs.size(); ++output) {
       pass.ShareOutput(node, static_cast<int>(output));
     }

@@ -240,6 +240,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool HasContents(int tensor_index) const override;
   void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
+  void OfferViews(const TfLiteNode* node, const ViewOffer& offer) override;
   const StepRun* step() const override { return running_step_; }
   TfLiteNode* step_node(int node_index) override { return graph_.node(node_index); }
   void NoteFailure(const char* text) override;
@@ -304,6 +305,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // written when the head runs.
   std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
   bool TakesPart(int node_index) const;
+  // None where steps are off.
+  ViewOffer ViewsOf(int node_index) const;
   bool StepFitsNow(PlannedStep* step) const;
   bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
@@ -354,6 +357,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<PackRequest> pack_requests_;
   int preparing_node_ = -1;                   // its prepare runs now
   std::vector<StepOffer> offers_;             // by node index; of the last prepare
+  std::vector<ViewOffer> view_offers_;        // likewise
   std::vector<const char*> implementations_;  // likewise
   PlanSteps steps_;
   std::vector<bool> has_contents_;         // by tensor: constants that kernels have made

@@ -39,6 +39,20 @@ void Subgraph::OfferStep(const TfLiteNode* node, const StepOffer& offer) {
   offers_[index] = offer;
 }
 
+void Subgraph::OfferViews(const TfLiteNode* node, const ViewOffer& offer) {
+  if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
+  const auto index = static_cast<size_t>(preparing_node_);
+  if (view_offers_.size() <= index) {
+    view_offers_.resize(static_cast<size_t>(graph_.node_count()));
+  }
+  view_offers_[index] = offer;
+}
+
+ViewOffer Subgraph::ViewsOf(int node_index) const {
+  const auto index = static_cast<size_t>(node_index);
+  return interpreter_->steps() && index < view_offers_.size() ? view_offers_[index] : ViewOffer();
+}
+
 // Whoever has put something between a kernel and us may change what it computes.
 bool Subgraph::TakesPart(int node_index) const {
   if (static_cast<size_t>(node_index) >= offers_.size()) return false;

@@ -136,6 +136,15 @@ struct StripOffer {
 
 struct StepRun;
 
+// What a node that only copies leaves undone where memory allows it: parts that follow each other
+// without gaps in a whole, from byte `offset` on.
+struct ViewOffer {
+  enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput };
+  Kind kind = Kind::kNone;
+  int whole = 0;  // its number among the outputs or inputs
+  size_t offset = 0;
+};
+
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
@@ -245,6 +254,10 @@ class Runtime {
   // For prepare: the node can be part of a step with what it has prepared. It holds until the node
   // is prepared again.
   virtual void OfferStep(const TfLiteNode* node, const StepOffer& offer) = 0;
+
+  // Likewise: parts and their whole may lie in one memory. A part that does has to be left where it
+  // is.
+  virtual void OfferViews(const TfLiteNode* node, const ViewOffer& offer) = 0;
 
   // For invoke: what the running node computes with its followers; null: itself alone.
   virtual const StepRun* step() const = 0;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts that lie in the memory of their whole (core/exec/in_place.h): random graphs of operators
+// that put tensors together, take them apart and change them in place have the bits of those in
+// which everything is copied.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <string>
+
+#include "c_api/include/deputy.h"
+#include "tests/model_builder.h"
+#include "tests/test_interpreter.h"
+
+namespace deputy::views_run_test {
+namespace {
+
+// RAII guard: views are made, or everything is copied.
+class WithViews {
+ public:
+  explicit WithViews(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
+  ~WithViews() { Set(was_on_); }
+  WithViews(const WithViews&) = delete;
+  WithViews& operator=(const WithViews&) = delete;
+
+ private:
+  static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
+
+  const bool was_on_;
+};
+
+// Values are [1, rows, 16] of float32: a row is as long as tensors are aligned.
+constexpr int kColumns = 16;
+
+class GraphWriter {
+ public:
+  explicit GraphWriter(uint32_t seed) : random_(seed) {}
+
+  std::vector<uint8_t> Write(int nodes) {
+    Add(4);
+    Add(4);
+    m_.SetInputs({0, 1});
+    std::vector<int32_t> outputs;
+    for (int n = 0; n < nodes; ++n) {
+      AddNode();
+      if (Pick(0, 9) == 0) outputs.push_back(values_.back().tensor);
+    }
+    outputs.push_back(values_.back().tensor);
+    std::sort(outputs.begin(), outputs.end());
+    outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
+    m_.SetOutputs(outputs);
+    return m_.Finish();
+  }
+
+ private:
+  struct Value {
+    int tensor, rows;
+  };
+
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  int Add(int rows) {
+    values_.push_back({m_.AddTensor(kTfLiteFloat32, {1, rows, kColumns}), rows});
+    return values_.back().tensor;
+  }
+  Value Source() {
+    const int last = static_cast<int>(values_.size()) - 1;
+    return values_[static_cast<size_t>(Pick(0, 2) > 0 ? last - Pick(0, std::min(last, 2))
+                                                      : Pick(0, last))];
+  }
+  int Constant(const std::vector<int32_t>& values) {
+    return m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(values.size())}, values);
+  }
+
+  void AddNode() {
+    switch (Pick(0, 5)) {
+      case 0:
+        return AddChange();
+      case 1:
+        return AddSum();
+      case 2:
+      case 3:
+        return AddConcatenation();
+      case 4:
+        return AddSlice();
+      default:
+        return AddSplit();
+    }
+  }
+  void AddChange() {
+    const Value from = Source();
+    m_.AddOp(Pick(0, 1) == 0 ? kTfLiteBuiltinAbs : kTfLiteBuiltinNeg, {from.tensor},
+             {Add(from.rows)});
+  }
+  void AddSum() {
+    const Value a = Source(), b = Source();
+    if (a.rows != b.rows) return AddChange();
+    m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
+             schema::CreateAddOptions(m_.fbb()));
+  }
+  void AddConcatenation() {
+    std::vector<int32_t> parts;
+    int rows = 0;
+    for (int i = Pick(2, 3); i > 0; --i) {
+      const Value part = Source();
+      if (rows + part.rows > 40) break;
+      parts.push_back(part.tensor);
+      rows += part.rows;
+    }
+    if (parts.empty()) return AddSlice();
+    m_.AddOp(kTfLiteBuiltinConcatenation, parts, {Add(rows)},
+             schema::CreateConcatenationOptions(m_.fbb(), 1));
+  }
+  void AddSlice() {
+    const Value from = Source();
+    const int begin = Pick(0, from.rows - 1), rows = Pick(1, from.rows - begin);
+    const int inputs[] = {from.tensor, Constant({0, begin, 0}), Constant({1, rows, kColumns})};
+    m_.AddOp(kTfLiteBuiltinSlice, {inputs[0], inputs[1], inputs[2]}, {Add(rows)},
+             schema::CreateSliceOptions(m_.fbb()));
+  }
+  void AddSplit() {
+    const Value from = Source();
+    if (from.rows % 2 != 0) return AddSlice();
+    const int axis = m_.AddConstant<int32_t>(kTfLiteInt32, {}, {1});
+    const int first = Add(from.rows / 2), second = Add(from.rows / 2);
+    m_.AddOp(kTfLiteBuiltinSplit, {axis, from.tensor}, {first, second},
+             schema::CreateSplitOptions(m_.fbb(), 2));
+  }
+
+  std::mt19937 random_;
+  ModelBuilder m_;
+  std::vector<Value> values_;
+};
+
+struct Found {
+  std::vector<std::string> outputs;  // of all inferences
+  int views = 0;
+};
+
+// Tensors that lie inside another one's place.
+int ViewsOf(const TfLiteInterpreter* interpreter) {
+  DeputyMemoryMap map = {};
+  map.struct_size = sizeof map;
+  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  std::map<int, DeputyTensorMemory> places;
+  for (size_t i = 0; i < map.tensor_count; ++i) {
+    DeputyTensorMemory memory = {};
+    memory.struct_size = sizeof memory;
+    EXPECT_EQ(DeputyInterpreterGetTensorMemory(interpreter, 0, i, &memory), kTfLiteOk);
+    places[memory.tensor_index] = memory;
+  }
+  int views = 0;
+  for (const auto& [tensor, memory] : places) {
+    const DeputyTensorMemory& owner = places.at(memory.owner);
+    EXPECT_LE(owner.offset, memory.offset);
+    EXPECT_LE(memory.offset + memory.bytes, owner.offset + owner.bytes);
+    if (memory.bytes < owner.bytes) ++views;
+  }
+  return views;
+}
+
+Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads) {
+  const WithViews guard(views);
+  Found found;
+  TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetNumThreads(options, threads);
+  });
+  if (t.get() == nullptr || t.Allocate() != kTfLiteOk) {
+    ADD_FAILURE() << t.log();
+    return found;
+  }
+  for (int inference = 0; inference < 2; ++inference) {
+    std::mt19937 random(static_cast<uint32_t>(inference));
+    for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(t.get()); ++i) {
+      TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(t.get(), i);
+      for (size_t k = 0; k < input->bytes / sizeof(float); ++k) {
+        input->data.f[k] = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+      }
+    }
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(t.get()); ++i) {
+      const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(t.get(), i);
+      found.outputs.emplace_back(output->data.raw_const, output->bytes);
+    }
+  }
+  found.views = ViewsOf(t.get());
+  return found;
+}
+
+TEST(Views, graphs_have_the_bits_of_copies) {
+  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
+  const uint32_t graphs =
+      number == nullptr ? 300 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
+  int views = 0;
+  for (uint32_t seed = 0; seed < graphs; ++seed) {
+    const std::vector<uint8_t> model = GraphWriter(seed).Write(4 + static_cast<int>(seed % 24));
+    const Found expected = RunGraph(model, false, 1);
+    EXPECT_EQ(expected.views, 0);
+    for (const int threads : {1, 3}) {
+      const Found found = RunGraph(model, true, threads);
+      ASSERT_EQ(found.outputs, expected.outputs) << "seed " << seed << ", threads " << threads;
+      views += found.views;
+    }
+  }
+  EXPECT_GE(views, static_cast<int>(graphs));
+}
+
+}  // namespace
+}  // namespace deputy::views_run_test
