@@ -565,6 +565,30 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_NE(pack(&scratch, false, layout), panel);
 }
 
+// Constants that nodes have made: side by side, and the memory of each is used again.
+TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
+  const CpuKernels& cpu = *FindCpu("generic");
+  ThreadedContext context(1);
+  const std::vector<float> weights = RandomSteps<float>(60 * 50, 1);
+  PackedWeights<float> first, second;
+  const auto pack = [&](PackedWeights<float>* packed, int columns, int depth) {
+    packed->Invalidate();
+    EXPECT_TRUE(packed->Pack(context.get(), cpu, weights.data(), true,
+                             WeightsLayout::Rows(1, columns, depth)));
+    EXPECT_EQ(packed->Panel(0, 0)[1], weights[static_cast<size_t>(depth)]);
+    return packed->Panel(0, 0);
+  };
+  const float* const panel = pack(&first, 60, 40);
+  const size_t bytes = context.node_constants().bytes();
+  EXPECT_GE(bytes, 60 * 40 * sizeof(float));
+  EXPECT_EQ(pack(&second, 60, 40), panel + bytes / sizeof(float));
+  EXPECT_EQ(pack(&first, 60, 30), panel);
+  EXPECT_EQ(pack(&first, 50, 40), panel);
+  EXPECT_EQ(context.node_constants().bytes(), 2 * bytes);
+  EXPECT_NE(pack(&first, 60, 50), panel);
+  EXPECT_GT(context.node_constants().bytes(), 3 * bytes);
+}
+
 // As a file does: now and then a part cannot be read.
 std::atomic<int64_t> copied_bytes;
 bool CopyNow(const void* data, size_t bytes, void* to) {

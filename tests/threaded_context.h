@@ -26,6 +26,7 @@ class ThreadedContext final : public Runtime {
   bool TensorIsRead(int) const override { return true; }
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
+  PackedConstants& node_constants() override { return node_constants_; }
   bool CopyConstant(const void* data, size_t bytes, void* to) override {
     return copy_ != nullptr && copy_(data, bytes, to);
   }
@@ -50,6 +51,7 @@ class ThreadedContext final : public Runtime {
   ThreadPool pool_;
   ScratchArena scratch_;
   Resources resources_;
+  PackedConstants node_constants_;
   Limits limits_;
   PackedConstants* shared_ = nullptr;
   bool (*copy_)(const void* data, size_t bytes, void* to) = nullptr;

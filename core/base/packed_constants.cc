@@ -37,6 +37,13 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits) {
   return chunks_.back().block.data();
 }
 
+char* PackedConstants::Reserve(size_t bytes, const Limits& limits) {
+  const std::lock_guard lock(mutex_);
+  char* const place = Place(bytes, limits);
+  if (place != nullptr) bytes_ += bytes;
+  return place;
+}
+
 void PackedConstants::Expect(size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;

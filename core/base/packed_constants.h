@@ -43,6 +43,9 @@ class PackedConstants {
     return place;
   }
 
+  // `bytes` for values that have no key, for as long as this object lives. Null as above.
+  char* Reserve(size_t bytes, const Limits& limits);
+
   // About so many bytes are to be made next: they will lie together, in large pages.
   void Expect(size_t bytes);
   // Gives back the pages that nothing lies in yet.

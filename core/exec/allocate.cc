@@ -21,6 +21,11 @@ bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
 
+// Part of the model, or made once by a node.
+bool IsConstant(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteMmapRo || tensor.allocation_type == kTfLitePersistentRo;
+}
+
 bool IsUnwritten(const PlannedStep& step, int tensor) {
   return std::find(step.unwritten.begin(), step.unwritten.end(), tensor) != step.unwritten.end();
 }
@@ -145,7 +150,7 @@ void Subgraph::ForEachConstantToPack(const std::vector<PackRequest>& requests,
     for (int index : IndicesOf(graph_.node(request.node_index)->inputs)) {
       if (index < 0) continue;
       const TfLiteTensor& tensor = graph_.tensors()[static_cast<size_t>(index)];
-      if (tensor.allocation_type == kTfLiteMmapRo) visit(tensor);
+      if (IsConstant(tensor)) visit(tensor);
     }
   }
 }
@@ -153,10 +158,16 @@ void Subgraph::ForEachConstantToPack(const std::vector<PackRequest>& requests,
 TfLiteStatus Subgraph::PackConstants() {
   const Model& model = interpreter_->model();
   const std::vector<PackRequest> requests = std::exchange(pack_requests_, {});
-  size_t bytes = 0;
-  ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) { bytes += tensor.bytes; });
-  // Columns are padded. Nodes may share a constant, of which there are no more than the file has.
+  size_t bytes = 0, own_bytes = 0;
+  ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
+    (tensor.allocation_type == kTfLiteMmapRo ? bytes : own_bytes) += tensor.bytes;
+  });
+  PackedConstants& own = interpreter_->node_constants();
+  // Columns are padded. Nodes may share a constant, of which there are no more than the file has,
+  // in float16 twice as large.
   model.packed_constants().Expect(std::min(bytes, model.bytes().size()) / 8 * 9);
+  own.Expect(std::min(own_bytes, 2 * model.bytes().size()) / 8 * 9);
+  const size_t own_before = own.bytes();
   const size_t packed_before = model.packed_constants().bytes();
   for (const PackRequest& request : requests) {
     interpreter_->failure_note().Clear();
@@ -165,6 +176,7 @@ TfLiteStatus Subgraph::PackConstants() {
       return ReportNodeFailure(request.node_index, status, "failed to prepare.");
     }
   }
+  if (own.bytes() != own_before) own.ReleaseUnused();
   if (model.packed_constants().bytes() != packed_before) {
     model.packed_constants().ReleaseUnused();
     // What is small, as a bias, lies beside what inferences read.

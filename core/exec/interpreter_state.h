@@ -120,6 +120,8 @@ class InterpreterState {
   // For the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
+  // What nodes pack for themselves.
+  PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   // That of the config; full where results are held against others: in reference arithmetic and
   // where every call is observed.
@@ -207,6 +209,7 @@ class InterpreterState {
   bool timed_ = false, runs_alone_ = false;  // the inference under way
   ScratchArena scratch_;
   Resources resources_;
+  PackedConstants node_constants_;
   std::atomic<bool> cancel_requested_{false};
   const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
   int call_depth_ = 0;

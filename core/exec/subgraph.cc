@@ -543,6 +543,8 @@ PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
   return interpreter_->PackedConstantsOf(data);
 }
 
+PackedConstants& Subgraph::node_constants() { return interpreter_->node_constants(); }
+
 bool Subgraph::CopyConstant(const void* data, size_t bytes, void* to) {
   return interpreter_->model().CopyBytes(data, bytes, to);
 }

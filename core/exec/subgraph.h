@@ -233,6 +233,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   ScratchArena& scratch() override;
   Resources& resources() override;
   PackedConstants* PackedConstantsOf(const void* data) override;
+  PackedConstants& node_constants() override;
   bool CopyConstant(const void* data, size_t bytes, void* to) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
@@ -268,7 +269,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // What the kernels of the plan asked for in their prepare.
   TfLiteStatus PackConstants();
   struct PackRequest;
-  // visit(tensor) for the constants of the model that their nodes read.
+  // visit(tensor) for the constants that their nodes read.
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
   // Has the scratch announced that steps take, where that is more than their nodes take.

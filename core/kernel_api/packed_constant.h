@@ -39,18 +39,34 @@ class PackedConstant {
       data_ = shared->FindOrMake(key, bytes, limits, fill);
       return data_ != nullptr;
     }
-    if (!own_.Reserve(bytes, 0, limits)) return false;
-    fill(own_.data());
-    data_ = own_.data();
+    char* const own =
+        fixed && runtime != nullptr ? Lasting(runtime, bytes) : Passing(bytes, limits);
+    if (own == nullptr) return false;
+    fill(own);
+    data_ = own;
     return true;
   }
 
   const char* data() const { return data_; }
 
  private:
+  // Memory beside that of other nodes, in large pages where they have much. It is used again.
+  char* Lasting(Runtime* runtime, size_t bytes) {
+    if (lasting_ == nullptr || lasting_bytes_ < bytes) {
+      lasting_ = runtime->node_constants().Reserve(bytes, runtime->limits());
+      lasting_bytes_ = bytes;
+    }
+    return lasting_;
+  }
+  char* Passing(size_t bytes, const Limits& limits) {
+    return own_.Reserve(bytes, 0, limits) ? own_.data() : nullptr;
+  }
+
   PackedKey key_;
   const char* data_ = nullptr;
-  Block own_;
+  Block own_;                // of what is packed every time, or under a foreign context
+  char* lasting_ = nullptr;  // the interpreter's
+  size_t lasting_bytes_ = 0;
 };
 
 }  // namespace deputy

@@ -232,6 +232,9 @@ class Runtime {
   // packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
+  // Memory for constants that nodes pack for themselves; it lasts as long as the interpreter.
+  virtual PackedConstants& node_constants() = 0;
+
   // Copies a part of a constant that lies in a file; see constant_reader.h. False where it does
   // not, or cannot be read. Any thread may call it.
   virtual bool CopyConstant(const void* data, size_t bytes, void* to) = 0;
