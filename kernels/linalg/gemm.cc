@@ -164,14 +164,15 @@ class PanelReader {
   // Null for `context`: where they lie.
   PanelReader(const TfLiteContext* context, const void* weights, size_t value_bytes,
               const WeightsLayout& layout, int panel_columns) {
-    // As much as a call to the system is worth, and as the second-level cache keeps.
-    constexpr int64_t kAtOnce = 64 << 10, kMost = 2 << 20;
+    // As much as a call to the system is worth; the most of a worker, which its second-level cache
+    // keeps, and of all.
+    constexpr int64_t kAtOnce = 64 << 10, kMost = 1 << 20, kMostOfAll = 8 << 20;
     if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth) {
       return;
     }
     column_bytes_ = static_cast<size_t>(layout.depth) * value_bytes;
     const int64_t panel_bytes = static_cast<int64_t>(column_bytes_) * panel_columns;
-    if (panel_bytes > kMost) return;
+    if (panel_bytes > kMost || panel_bytes * ThreadCount(context) > kMostOfAll) return;
     panels_at_once_ = std::max<int64_t>(kAtOnce / std::max<int64_t>(panel_bytes, 1), 1);
     const int64_t columns = std::min<int64_t>(panels_at_once_ * panel_columns, layout.columns);
     reader_.emplace(context, weights, static_cast<size_t>(columns) * column_bytes_);
