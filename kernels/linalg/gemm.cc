@@ -33,16 +33,48 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
+// Four words of four bytes.
+using WordVector = uint32_t __attribute__((vector_size(16)));
+
+// Columns of the square of 4 by 4 words at `from` become the rows of the one at `to`, each XORed
+// with `flip`; from one to the next are so many bytes.
+inline void TransposeSquare(const void* from, int64_t from_bytes, void* to, int64_t to_bytes,
+                            uint32_t flip) {
+  const char* const in = static_cast<const char*>(from);
+  char* const out = static_cast<char*>(to);
+  WordVector a, b, c, d;
+  memcpy(&a, in, sizeof(a));
+  memcpy(&b, in + from_bytes, sizeof(b));
+  memcpy(&c, in + 2 * from_bytes, sizeof(c));
+  memcpy(&d, in + 3 * from_bytes, sizeof(d));
+  const WordVector ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5) ^ flip;
+  const WordVector ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7) ^ flip;
+  const WordVector cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5) ^ flip;
+  const WordVector cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7) ^ flip;
+  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+  memcpy(out, &a, sizeof(a));
+  memcpy(out + to_bytes, &b, sizeof(b));
+  memcpy(out + 2 * to_bytes, &c, sizeof(c));
+  memcpy(out + 3 * to_bytes, &d, sizeof(d));
+}
+
 // The same for int8 columns that are read from top to bottom, in runs of kRun, a cache line of each
 // at a time: what is written meanwhile stays in the first-level cache. Every value is XORed with
 // `flip`.
 template <int kRun>
 void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
-  constexpr int kBlock = 64;
+  constexpr int kBlock = 256;
+  // Of squares, for runs of a word.
+  constexpr int kSquare = 4, kSquareDepth = kSquare * kRun;
   const int part_depth = layout.depth / layout.parts;
   const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
   const int columns = std::min(panel_columns, layout.columns - first);
+  const int squares = columns - columns % kSquare;
+  const auto squares_end = [](int begin, int end) { return end - (end - begin) % kSquareDepth; };
   if (columns < panel_columns || part_depth < padded_depth) {
     std::fill_n(out, int64_t{padded_depth} * layout.parts * panel_columns, 0);
   }
@@ -54,6 +86,13 @@ void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first
             weights + (first + int64_t{c}) * layout.column_stride + part * part_depth;
         int8_t* const to = out + c * kRun;
         int d = begin;
+        if (kRun == 4 && c < squares) {
+          d = squares_end(begin, end);
+          for (int s = begin; s < d && c % kSquare == 0; s += kSquareDepth) {
+            TransposeSquare(column + s, layout.column_stride, to + int64_t{s} * panel_columns,
+                            int64_t{kRun} * panel_columns, flip * 0x01010101u);
+          }
+        }
         for (; d + kRun <= end; d += kRun) {
           for (int i = 0; i < kRun; ++i) {
             to[int64_t{d} * panel_columns + i] = Flipped(column[d + i], flip);
@@ -91,32 +130,12 @@ void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int
   }
 }
 
-// Columns of the square at `from` become the rows of the one at `to`.
-inline void TransposeSquare(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
-  FloatVector a, b, c, d;
-  memcpy(&a, from, sizeof(a));
-  memcpy(&b, from + from_stride, sizeof(b));
-  memcpy(&c, from + 2 * from_stride, sizeof(c));
-  memcpy(&d, from + 3 * from_stride, sizeof(d));
-  const FloatVector ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  const FloatVector ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const FloatVector cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-  const FloatVector cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
-  memcpy(to, &a, sizeof(a));
-  memcpy(to + to_stride, &b, sizeof(b));
-  memcpy(to + 2 * to_stride, &c, sizeof(c));
-  memcpy(to + 3 * to_stride, &d, sizeof(d));
-}
-
 // The same for columns that are read from top to bottom, by squares. A block's lines stay in the
 // first-level cache until all of them are written; the next columns are fetched meanwhile.
 void TransposePanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
                     float* out) {
   constexpr int kBlock = 256;
+  constexpr int64_t kFloat = sizeof(float);
   const int columns = std::min(panel_columns, layout.columns - first);
   const int whole = columns - columns % kVector;
   for (int begin = 0; begin < layout.depth; begin += kBlock) {
@@ -131,8 +150,8 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
             c + 2 * kVector <= columns ? from + kVector * layout.column_stride : from;
         for (int d = begin; d < squares_end; d += kVector) {
           __builtin_prefetch(next + d / kVector % kVector * layout.column_stride + d);
-          TransposeSquare(from + d, layout.column_stride, to + int64_t{d} * panel_columns,
-                          panel_columns);
+          TransposeSquare(from + d, layout.column_stride * kFloat, to + int64_t{d} * panel_columns,
+                          panel_columns * kFloat, 0);
         }
       }
       for (int d = c < whole ? squares_end : begin; d < end; ++d) {
