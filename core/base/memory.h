@@ -31,8 +31,8 @@ struct Limits {
 bool MultiplySizes(size_t a, size_t b, size_t* out);
 bool AddSizes(size_t a, size_t b, size_t* out);
 
-// What a block of so many bytes takes in large pages, where these are worth having: one that is half
-// full is there sooner than its half in small ones.
+// What a block of so many bytes takes in large pages, where these are worth having: one that is
+// half full is there sooner than its half in small ones.
 size_t InLargePages(size_t bytes);
 
 // An owned block of kTensorAlignment-aligned memory that a model's numbers size.
