@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kernel_api/runtime.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
@@ -13,6 +14,19 @@ void ReportContextError(TfLiteContext* context, const char* format, ...) {
   va_start(args, format);
   static_cast<Runtime*>(context->impl_)->Report(format, args);
   va_end(args);
+}
+
+void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const void* function,
+               void (*call)(const void* function, int64_t first, int64_t last, int worker)) {
+  const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
+  const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
+  if (tasks == 1) return call(function, 0, count, 0);
+  ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
+    // Written so that nothing overflows.
+    const int64_t portion = count / tasks, rest = count % tasks;
+    const int64_t first = task * portion + std::min<int64_t>(task, rest);
+    call(function, first, first + portion + (task < rest ? 1 : 0), worker);
+  });
 }
 
 TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...) {

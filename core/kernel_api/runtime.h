@@ -10,7 +10,6 @@
 #ifndef DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 #define DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <limits>
@@ -314,37 +313,25 @@ void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
   }
 }
 
-// Keeps loops over elements, which are long code, from being copied to every place of a call.
-template <typename Function>
-[[gnu::noinline]] void CallOutOfLine(const Function& function, int64_t first, int64_t last) {
-  function(first, last);
-}
+// call(function, first, last, worker) for ranges that together are [0, count), on the interpreter's
+// threads: tasks of `grain` or more each, because a hand-over must not cost more than the work.
+void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const void* function,
+               void (*call)(const void* function, int64_t first, int64_t last, int worker));
 
-// function(first, last), or function(first, last, worker), for ranges that together are [0, count),
-// on the interpreter's threads: tasks of `grain` or more each, because a hand-over must not cost
-// more than the work.
+// The same with function(first, last) or function(first, last, worker), which is compiled once,
+// whatever runs it.
 template <typename Function>
 void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
-                    Function&& function) {
-  const auto run = [&](int64_t first, int64_t last, [[maybe_unused]] int worker) {
-    if constexpr (std::is_invocable_v<Function&, int64_t, int64_t, int>) {
-      function(first, last, worker);
-    } else {
-      CallOutOfLine(function, first, last);
-    }
-  };
-  const int64_t wanted = ThreadCount(context) <= 1 ? 1 : 4 * int64_t{ThreadCount(context)};
-  const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
-  if (tasks == 1) {
-    run(0, count, 0);
-    return;
-  }
-  ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
-    // Written so that nothing overflows.
-    const int64_t portion = count / tasks, rest = count % tasks;
-    const int64_t first = task * portion + std::min<int64_t>(task, rest);
-    run(first, first + portion + (task < rest ? 1 : 0), worker);
-  });
+                    const Function& function) {
+  RunRanges(context, count, grain, &function,
+            [](const void* f, int64_t first, int64_t last, [[maybe_unused]] int worker) {
+              const Function& run = *static_cast<const Function*>(f);
+              if constexpr (std::is_invocable_v<const Function&, int64_t, int64_t, int>) {
+                run(first, last, worker);
+              } else {
+                run(first, last);
+              }
+            });
 }
 
 // A kernel's failure: the reason as "tensor T 'name': expected X, found Y" or the like. Under our

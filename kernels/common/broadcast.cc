@@ -3,12 +3,38 @@
 
 #include <algorithm>
 
+#include "kernels/common/copy_runs.h"
+
 namespace deputy {
 namespace {
 
 // Extent along an axis counted from the innermost; missing axes are 1.
 int FromBack(const TfLiteTensor* tensor, int axis) {
   return axis < Rank(tensor) ? Dim(tensor, Rank(tensor) - 1 - axis) : 1;
+}
+
+// Values of b, one for each of a few channels, that are repeated for longer runs: if there are no
+// more than a few, so many bytes of them.
+constexpr int64_t kMostRepeated = 128;
+constexpr int64_t kRepeatedBytes = 4096;
+
+// `channels` elements `times` times.
+template <typename T>
+void RepeatAs(const char* values, int64_t channels, int64_t times, char* out) {
+  CopyRuns(times, channels, reinterpret_cast<const T*>(values), 0, reinterpret_cast<T*>(out),
+           channels);
+}
+void Repeat(const char* values, int64_t bytes, int64_t channels, int64_t times, char* out) {
+  switch (bytes) {
+    case 1:
+      return RepeatAs<uint8_t>(values, channels, times, out);
+    case 2:
+      return RepeatAs<uint16_t>(values, channels, times, out);
+    case 4:
+      return RepeatAs<uint32_t>(values, channels, times, out);
+    default:
+      return RepeatAs<uint64_t>(values, channels * (bytes / 8), times, out);
+  }
 }
 
 }  // namespace
@@ -66,8 +92,93 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   // Blocks worth the trouble, of channels that are few enough to be repeated.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
-      inner.extent <= kRepeated / 2 && again.extent >= kSmallestBlock / inner.extent) {
+      inner.extent <= kMostRepeated && again.extent >= kSmallestBlock / inner.extent) {
     channels_ = inner.extent;
+  }
+}
+
+void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
+  if (count_ == 0) return;
+  ParallelRanges(context, count_, kElementsPerTask,
+                 [&](int64_t first, int64_t last) { RunRange(first, last, runs); });
+}
+
+// A second input that gives few values again and again (biases, slopes) would make for many short
+// runs.
+void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) const {
+  if (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMostRepeated)) {
+    return RunOneByOne(first, last, runs);
+  }
+  // The two innermost axes are blocks in which b's channels come again and again.
+  const int64_t block = axes_[static_cast<size_t>(rank_) - 2].extent * channels_;
+  while (first < last) {
+    const int64_t number = first / block, end = std::min(last, (number + 1) * block);
+    Runs of_block = runs;
+    of_block.out += number * block * runs.bytes_out;
+    int64_t rest = number;
+    for (int level = rank_ - 3; level >= 0; --level) {
+      const Axis& axis = axes_[static_cast<size_t>(level)];
+      const int64_t place = rest % axis.extent;
+      of_block.a += place * axis.step_a * runs.bytes_a;
+      of_block.b += place * axis.step_b * runs.bytes_b;
+      rest /= axis.extent;
+    }
+    RunBlock(first - number * block, end - number * block, of_block);
+    first = end;
+  }
+}
+
+void BroadcastPlan::RunBlock(int64_t first, int64_t last, const Runs& runs) const {
+  const auto run = [&](const char* b, int64_t count) {
+    runs.call(runs.function, runs.a + first * runs.bytes_a, b, runs.out + first * runs.bytes_out,
+              count, true, true);
+    first += count;
+  };
+  // Up to the next first channel.
+  if (const int64_t within = first % channels_; within != 0) {
+    run(runs.b + within * runs.bytes_b, std::min(last - first, channels_ - within));
+  }
+  if (first == last) return;
+  alignas(std::max_align_t) char repeated[kRepeatedBytes];
+  // Repeating takes time, too.
+  const int64_t most =
+      std::clamp((last - first) / 8, 2 * kMostRepeated, kRepeatedBytes / runs.bytes_b);
+  const int64_t times = std::min(most / channels_, (last - first - 1) / channels_ + 1);
+  Repeat(runs.b, runs.bytes_b, channels_, times, repeated);
+  while (first < last) run(repeated, std::min(times * channels_, last - first));
+}
+
+void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) const {
+  const int innermost = rank_ - 1;
+  int64_t index[kMaxRank];
+  int64_t a = 0, b = 0;  // where the inputs are, in elements
+  int64_t rest = first;
+  for (int level = innermost; level >= 0; --level) {
+    const Axis& axis = axes_[static_cast<size_t>(level)];
+    index[level] = rest % axis.extent;
+    rest /= axis.extent;
+    a += index[level] * axis.step_a;
+    b += index[level] * axis.step_b;
+  }
+  const Axis& inner = axes_[static_cast<size_t>(innermost)];
+  while (first < last) {
+    const int64_t count = std::min(last - first, inner.extent - index[innermost]);
+    runs.call(runs.function, runs.a + a * runs.bytes_a, runs.b + b * runs.bytes_b,
+              runs.out + first * runs.bytes_out, count, inner.step_a != 0, inner.step_b != 0);
+    first += count;
+    // On to the next run.
+    a -= index[innermost] * inner.step_a;
+    b -= index[innermost] * inner.step_b;
+    index[innermost] = 0;
+    for (int level = innermost - 1; level >= 0; --level) {
+      const Axis& axis = axes_[static_cast<size_t>(level)];
+      a += axis.step_a;
+      b += axis.step_b;
+      if (++index[level] < axis.extent) break;
+      a -= axis.extent * axis.step_a;
+      b -= axis.extent * axis.step_b;
+      index[level] = 0;
+    }
   }
 }
 

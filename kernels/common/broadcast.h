@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two inputs, one output, NumPy's broadcasting. A plan is made in prepare; the loop over it calls a
-// function object per element. Neighbouring axes that move alike are merged, so that the inner
-// loop is long and its strides are 0 or 1, which compilers turn into vector code.
+// Two inputs, one output, NumPy's broadcasting. A plan is made in prepare; the walk over it, which
+// is the same code for all types, calls a function per run of elements. Neighbouring axes that move
+// alike are merged, so that runs are long.
 #ifndef DEPUTY_KERNELS_COMMON_BROADCAST_H_
 #define DEPUTY_KERNELS_COMMON_BROADCAST_H_
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
-#include "kernels/common/copy_runs.h"
 #include "kernels/common/kernel.h"
 
 namespace deputy {
@@ -21,14 +21,18 @@ class BroadcastPlan {
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* a, const TfLiteTensor* b,
                        TfLiteTensor* output);
 
-  // out[i] = function(a[..], b[..]) for every element of the output, on all threads.
+  // out[i] = function(a[..], b[..]) for every element of the output, on all threads, one after the
+  // other: what has to be fast has a loop of vector code for RunByRuns.
   template <typename A, typename B, typename Out, typename Function>
   void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
            const Function& function) const {
     RunByRuns(context, a, b, out,
               [&function](const A* left, const B* right, Out* to, int64_t count, bool left_moves,
                           bool right_moves) {
-                RunElements(left, right, to, count, left_moves, right_moves, function);
+                const int64_t left_step = left_moves ? 1 : 0, right_step = right_moves ? 1 : 0;
+                for (int64_t i = 0; i < count; ++i, left += left_step, right += right_step) {
+                  to[i] = function(*left, *right);
+                }
               });
   }
 
@@ -38,9 +42,7 @@ class BroadcastPlan {
   template <typename A, typename B, typename Out, typename RunFunction>
   void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out,
                  const RunFunction& run) const {
-    if (count_ == 0) return;
-    ParallelRanges(context, count_, kElementsPerTask,
-                   [&](int64_t first, int64_t last) { Range(first, last, a, b, out, run); });
+    RunAll(context, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
   // The same for elements [first, last) of the output alone, on this thread; a, b and out are those
@@ -48,7 +50,7 @@ class BroadcastPlan {
   template <typename A, typename B, typename Out, typename RunFunction>
   void RunPart(int64_t first, int64_t last, const A* a, const B* b, Out* out,
                const RunFunction& run) const {
-    Range(first, last, a, b, out, run);
+    RunRange(first, last, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
   // Bit 0 for a, bit 1 for b: it has as many elements as the output, in the same places.
@@ -65,107 +67,44 @@ class BroadcastPlan {
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
   };
 
-  // One run. Out of line, like RangeByRuns, of which compilers otherwise make variants for
-  // constants.
-  template <typename A, typename B, typename Out, typename Function>
-  [[gnu::noinline]] static void RunElements(const A* a, const B* b, Out* out, int64_t count,
-                                            bool a_moves, bool b_moves, const Function& function) {
-    if (!a_moves) {
-      const A same = *a;
-      for (int64_t i = 0; i < count; ++i) out[i] = function(same, b[i]);
-    } else if (!b_moves) {
-      const B same = *b;
-      for (int64_t i = 0; i < count; ++i) out[i] = function(a[i], same);
-    } else {
-      for (int64_t i = 0; i < count; ++i) out[i] = function(a[i], b[i]);
-    }
-  }
-
-  // Values of b, one for each of a few channels, that are repeated for longer runs.
-  static constexpr int64_t kRepeated = 256;
-
-  // Elements [first, last) of the output. A second input that gives few values again and again
-  // (biases, slopes) would make for many short runs.
-  template <typename A, typename B, typename Out, typename RunFunction>
-  void Range(int64_t first, int64_t last, const A* a, const B* b, Out* out,
-             const RunFunction& run) const {
-    if (channels_ == 0 || last - first < 2 * kRepeated) {
-      return RangeByRuns(first, last, a, b, out, run);
-    }
-    // The two innermost axes are blocks in which b's channels come again and again.
-    const int64_t block = axes_[static_cast<size_t>(rank_) - 2].extent * channels_;
-    while (first < last) {
-      const int64_t number = first / block, end = std::min(last, (number + 1) * block);
-      const A* of_a = a;
-      const B* of_b = b;
-      int64_t rest = number;
-      for (int level = rank_ - 3; level >= 0; --level) {
-        const Axis& axis = axes_[static_cast<size_t>(level)];
-        of_a += rest % axis.extent * axis.step_a;
-        of_b += rest % axis.extent * axis.step_b;
-        rest /= axis.extent;
-      }
-      RunBlock(first - number * block, end - number * block, of_a, of_b, out + number * block, run);
-      first = end;
-    }
-  }
-
-  // Elements [first, last) of a block.
-  template <typename A, typename B, typename Out, typename RunFunction>
-  void RunBlock(int64_t first, int64_t last, const A* a, const B* b, Out* out,
-                const RunFunction& run) const {
-    const int64_t channels = channels_;
-    // Up to the next first channel.
-    if (const int64_t within = first % channels; within != 0) {
-      const int64_t count = std::min(last - first, channels - within);
-      run(a + first, b + within, out + first, count, true, true);
-      first += count;
-    }
-    if (first == last) return;
-    B repeated[kRepeated];
-    const int64_t length =
-        std::min(kRepeated / channels, (last - first - 1) / channels + 1) * channels;
-    CopyRuns(length / channels, channels, b, 0, static_cast<B*>(repeated), channels);
-    while (first < last) {
-      const int64_t count = std::min(length, last - first);
-      run(a + first, static_cast<const B*>(repeated), out + first, count, true, true);
-      first += count;
-    }
-  }
+  // The tensors as bytes, and what is called for runs of them.
+  struct Runs {
+    const char* a;
+    const char* b;
+    char* out;
+    int64_t bytes_a, bytes_b, bytes_out;  // of an element
+    const void* function;
+    void (*call)(const void* function, const char* a, const char* b, char* out, int64_t count,
+                 bool a_moves, bool b_moves);
+  };
 
   template <typename A, typename B, typename Out, typename RunFunction>
-  [[gnu::noinline]] void RangeByRuns(int64_t first, int64_t last, const A* a, const B* b, Out* out,
-                                     const RunFunction& run) const {
-    const int innermost = rank_ - 1;
-    int64_t index[kMaxRank];
-    int64_t rest = first;
-    for (int level = innermost; level >= 0; --level) {
-      const Axis& axis = axes_[static_cast<size_t>(level)];
-      index[level] = rest % axis.extent;
-      rest /= axis.extent;
-      a += index[level] * axis.step_a;
-      b += index[level] * axis.step_b;
-    }
-    const Axis& inner = axes_[static_cast<size_t>(innermost)];
-    while (first < last) {
-      const int64_t count = std::min(last - first, inner.extent - index[innermost]);
-      run(a, b, out + first, count, inner.step_a != 0, inner.step_b != 0);
-      first += count;
-      // On to the next run.
-      a -= index[innermost] * inner.step_a;
-      b -= index[innermost] * inner.step_b;
-      index[innermost] = 0;
-      for (int level = innermost - 1; level >= 0; --level) {
-        const Axis& axis = axes_[static_cast<size_t>(level)];
-        a += axis.step_a;
-        b += axis.step_b;
-        if (++index[level] < axis.extent) break;
-        a -= axis.extent * axis.step_a;
-        b -= axis.extent * axis.step_b;
-        index[level] = 0;
-      }
-    }
+  static Runs TypedRuns(const A* a, const B* b, Out* out, const RunFunction& run) {
+    return {reinterpret_cast<const char*>(a),
+            reinterpret_cast<const char*>(b),
+            reinterpret_cast<char*>(out),
+            sizeof(A),
+            sizeof(B),
+            sizeof(Out),
+            &run,
+            [](const void* function, const char* left, const char* right, char* to, int64_t count,
+               bool a_moves, bool b_moves) {
+              (*static_cast<const RunFunction*>(function))(
+                  reinterpret_cast<const A*>(left), reinterpret_cast<const B*>(right),
+                  reinterpret_cast<Out*>(to), count, a_moves, b_moves);
+            }};
   }
+
+  void RunAll(TfLiteContext* context, const Runs& runs) const;
+
+  // Elements [first, last) of the output.
+  void RunRange(int64_t first, int64_t last, const Runs& runs) const;
+
+  // The same of a block of repeated channels, which is all that `runs` has.
+  void RunBlock(int64_t first, int64_t last, const Runs& runs) const;
+
+  // The same, run by run.
+  void RunOneByOne(int64_t first, int64_t last, const Runs& runs) const;
 
   std::array<Axis, kMaxRank> axes_;
   int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
