@@ -176,12 +176,12 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
 
 // Truth is any byte but 0; two truths are equal.
 TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
-  const auto truth = Cpu().vector.truth.of<uint8_t>();
+  const auto truth = Cpu().vector.truth.of<int8_t>();
   const auto cast = Cpu().vector.cast.of<FromTo<uint8_t, int32_t>>();
   const auto widen = [=](const uint8_t* in, int64_t count, int32_t* out) {
     if (truth != nullptr && cast != nullptr) {
       uint8_t truths[kWidenedCount];
-      truth(in, count, truths);
+      truth(reinterpret_cast<const int8_t*>(in), count, truths);
       return cast(truths, count, out);
     }
     for (int64_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? 1 : 0;

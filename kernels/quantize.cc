@@ -478,11 +478,28 @@ bool CastTwice(const From* from, int64_t count, To* to) {
   return true;
 }
 
+// Integers of a size become the same bits whether they are signed or not, and shorter ones come
+// from the same bits: such pairs of types share a loop.
+template <typename T>
+using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
+                                           std::type_identity<T>>::type;
+template <typename FromType, typename ToType>
+struct CastTypes {
+  static constexpr bool kIntegers = std::is_integral_v<FromType> && std::is_integral_v<ToType>;
+  using From = std::conditional_t<kIntegers && sizeof(ToType) <= sizeof(FromType), Signed<FromType>,
+                                  FromType>;
+  using To = std::conditional_t<kIntegers, Signed<ToType>, ToType>;
+};
+
 template <typename From, typename To>
 void CastElements(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   To* to = static_cast<To*>(out);
   if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  if constexpr (std::is_same_v<From, To>) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(To));
+    return;
+  }
   if (CastTwice(from, count, to)) return;
   for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
 }
@@ -492,7 +509,11 @@ template <typename From>
 void CastToTruth(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   uint8_t* to = static_cast<uint8_t*>(out);
-  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  // Integers are zero or not whatever their sign.
+  using Bits = Signed<From>;
+  if (const auto loop = Cpu().vector.truth.of<Bits>()) {
+    return loop(static_cast<const Bits*>(values), count, to);
+  }
   for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
 }
 
@@ -593,7 +614,9 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
     }
     return DispatchType<kRealTypes>(context, output, [&](auto out_tag) {
       using To = typename decltype(out_tag)::type;
-      return CastPieces(context, input, sizeof(From), output, sizeof(To), &CastElements<From, To>);
+      using Types = CastTypes<From, To>;
+      return CastPieces(context, input, sizeof(From), output, sizeof(To),
+                        &CastElements<typename Types::From, typename Types::To>);
     });
   });
 }

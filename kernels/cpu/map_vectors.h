@@ -97,7 +97,7 @@ TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const Broadcas
   return kTfLiteOk;
 }
 
-inline constexpr int64_t kWidenedCount = 512;
+inline constexpr int64_t kWidenedCount = 1024;
 
 // run(BinaryRun) for pieces, of at most kWidenedCount elements, of the node's two inputs as another
 // type: widen_a(in, count, wide) and widen_b convert them.

@@ -162,8 +162,7 @@ using CastLoops =
           FromTo<int32_t, int64_t>, FromTo<int64_t, float>, FromTo<int64_t, int32_t>,
           FromTo<int8_t, float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, float>,
           FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>, FromTo<int16_t, float>,
-          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, uint8_t>,
-          FromTo<int32_t, int16_t>>;
+          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>>;
 
 template <typename T>
 using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
@@ -342,7 +341,7 @@ struct VectorKernels {
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
                     int16_t* out) = nullptr;
   // 1 for all numbers but 0.
-  Loops<TruthLoop, float, int32_t, int64_t, uint8_t> truth;
+  Loops<TruthLoop, float, int8_t, int16_t, int32_t, int64_t> truth;
   Loops<QuantizeLoop, int8_t, uint8_t, int16_t> quantize;
   Loops<DequantizeLoop, int8_t, uint8_t, int16_t> dequantize;
   RescaleLoops rescale;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/vector/blocks.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace deputy {
+namespace {
+
+constexpr int kMostBlock = 8 * kBlockBytes;  // bytes: of the widest elements beside the narrowest
+
+// Few bytes: a call of memcpy would take longer.
+inline void CopyFew(const char* in, int bytes, char* out) {
+  for (; bytes >= 16; bytes -= 16, in += 16, out += 16) std::memcpy(out, in, 16);
+  if ((bytes & 8) != 0) std::memcpy(out, in, 8), in += 8, out += 8;
+  if ((bytes & 4) != 0) std::memcpy(out, in, 4), in += 4, out += 4;
+  if ((bytes & 2) != 0) std::memcpy(out, in, 2), in += 2, out += 2;
+  if ((bytes & 1) != 0) *out = *in;
+}
+
+}  // namespace
+
+void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
+               int block_shift, const void* function, BlockLoop loop) {
+  if (count <= 0) return;  // perhaps without memory
+  BlockStream streams[kMostInputs];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    streams[i] = {inputs[i].elements, inputs[i].moves || count == 1};
+  }
+  const int64_t blocks = count >> block_shift, elements = blocks << block_shift;
+  char* to = static_cast<char*>(out);
+  if (blocks > 0) loop(function, streams, to, blocks);
+  const int rest = static_cast<int>(count - elements), block = 1 << block_shift;
+  if (rest == 0) return;
+  alignas(kBlockBytes) char own[kMostInputs][kMostBlock];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!streams[i].moves) continue;
+    for (int zero = 0; zero < block * inputs[i].bytes; zero += kBlockBytes) {
+      std::memset(own[i] + zero, 0, kBlockBytes);
+    }
+    CopyFew(static_cast<const char*>(streams[i].first) + elements * inputs[i].bytes,
+            rest * inputs[i].bytes, own[i]);
+    streams[i].first = own[i];
+  }
+  to += elements * out_bytes;
+  alignas(kBlockBytes) char result[kMostBlock];
+  loop(function, streams, result, 1);
+  CopyFew(result, rest * out_bytes, to);
+}
+
+}  // namespace deputy
