@@ -86,22 +86,23 @@ template <int kColumns, int kVectors>
   FollowAndStore(out, step, epilogue, pixel, first, 8 * kVectors, values);
 }
 
-// Where a piece of a line begins or ends with it, half a window lies beside the input.
-enum Sides : int { kInside = 0, kAtLeft = 1, kAtRight = 2, kAtBoth = 3 };
+// A piece of lines: neighbouring columns, of whose windows the outer ones lack `left` and `right`
+// taps, up to half a window, which lie beside the input.
+struct Piece {
+  int column, left, right;
+};
 
 // kColumns neighbours in a line, of 8 * kVectors channels from `first` on. What several columns
 // see is loaded once. There should be twelve sums: each waits four cycles for itself, two are added
 // to in one, and no more of the next tile is begun meanwhile than the processor looks ahead.
-template <int kColumns, int kTaps, int kStride, int kSides, int kVectors>
-[[gnu::always_inline]] inline void LineTile(const DepthwiseLinesF32& in, int line, int column,
-                                            int first) {
-  // What the columns see, together.
-  constexpr int kBegin = (kSides & kAtLeft) != 0 ? kTaps / 2 : 0;
-  constexpr int kEnd =
-      (kColumns - 1) * kStride + kTaps - ((kSides & kAtRight) != 0 ? kTaps / 2 : 0);
+template <int kColumns, int kTaps, int kStride, int kVectors>
+[[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
+                                int first) {
+  // What the columns see, together, and how much of it may lie beside the input on either side.
+  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
-  const size_t start = static_cast<size_t>(column * kStride - in.before + kBegin) * step +
-                       static_cast<size_t>(first);
+  const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
+  const int left = piece.left, end = kEnd - piece.right;
   __m256 sums[kColumns][kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
@@ -114,26 +115,30 @@ template <int kColumns, int kTaps, int kStride, int kSides, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const float* value_at = inputs[row] + start + 8 * v;
+      const float* weight_at = in.weights[row] + first + 8 * v;
       __m256 weights[kTaps];
 #pragma GCC unroll 8
       for (int tap = 0; tap < kTaps; ++tap) {
-        const float* from = in.weights[row] + first + 8 * v + static_cast<size_t>(tap) * step;
-        weights[tap] = _mm256_loadu_ps(from);
+        weights[tap] = _mm256_loadu_ps(weight_at + static_cast<size_t>(tap % 3) * step);
+        if (tap % 3 == 2) weight_at += 3 * step;
       }
 #pragma GCC unroll 32
-      for (int seen = kBegin; seen < kEnd; ++seen) {
-        const float* from = value_at + static_cast<size_t>((seen - kBegin) % 3) * step;
-        const __m256 value = _mm256_loadu_ps(from);
+      for (int seen = 0; seen < kEnd; ++seen) {
+        const float* from = value_at + static_cast<size_t>(seen % 3) * step;
+        const bool is_there = seen < kBeside ? seen >= left : seen < kEnd - kBeside || seen < end;
+        if (is_there) {
+          const __m256 value = _mm256_loadu_ps(from);
 #pragma GCC unroll 12
-        for (int i = 0; i < kColumns; ++i) {
-          const int tap = seen - i * kStride;
-          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+          for (int i = 0; i < kColumns; ++i) {
+            const int tap = seen - i * kStride;
+            if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+          }
         }
-        if ((seen - kBegin) % 3 == 2) value_at += 3 * step;
+        if (seen % 3 == 2) value_at += 3 * step;
       }
     }
   }
-  const int pixel = line * in.columns + column;
+  const int pixel = line * in.columns + piece.column;
   float* out = in.out + static_cast<size_t>(pixel) * step + first;
   ClampRows(in.low, in.high, sums);
   if (in.epilogue != nullptr) {
@@ -154,32 +159,33 @@ template <int kColumns, int kTaps, int kStride, int kSides, int kVectors>
   }
 }
 
-// Channels of kColumns columns from `column` on that are computed for one line after the other:
-// what lines share is then still in the first-level cache, of which channels one by one, at the
-// strides of pixels, would use a few sets.
+// Channels of a piece that are computed for one line after the other: what lines share is then
+// still in the first-level cache, of which channels one by one, at the strides of pixels, would use
+// a few sets.
 constexpr int kTogether = 64;
 
-// Channels [first, last) of a line. Few columns take several vectors at once; the last vector
-// computes what it shares with the one before it again.
-template <int kColumns, int kTaps, int kStride, int kSides>
-void LineChannels(const DepthwiseLinesF32& in, int line, int column, int first, int last) {
+// The tiles of so many columns: of one vector and, if there are few, of several at once.
+struct Tiles {
+  int columns, vectors;
+  void (*one)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
+  void (*several)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
+};
+template <int kTaps, int kStride, int kColumns>
+constexpr Tiles TilesOf() {
   constexpr int kVectors = kColumns <= 2 ? 4 : kColumns <= 5 ? 2 : 1;
-  if constexpr (kVectors > 1) {
-    for (; first + 8 * kVectors <= last; first += 8 * kVectors) {
-      LineTile<kColumns, kTaps, kStride, kSides, kVectors>(in, line, column, first);
-    }
-  }
-  for (; first < last; first += 8) {
-    LineTile<kColumns, kTaps, kStride, kSides, 1>(in, line, column, Smaller(first, last - 8));
-  }
+  return {kColumns, kVectors, &LineTile<kColumns, kTaps, kStride, 1>,
+          &LineTile<kColumns, kTaps, kStride, kVectors>};
 }
 
-template <int kColumns, int kTaps, int kStride, int kSides = kInside>
-void LinePiece(const DepthwiseLinesF32& in, int column) {
-  for (int first = 0; first < in.channels; first += kTogether) {
-    const int last = Smaller(first + kTogether, in.channels);
+// The last vector computes what it shares with the one before it again.
+void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
+  const int width = 8 * tiles.vectors;
+  for (int together = 0; together < in.channels; together += kTogether) {
+    const int last = Smaller(together + kTogether, in.channels);
     for (int line = 0; line < in.lines; ++line) {
-      LineChannels<kColumns, kTaps, kStride, kSides>(in, line, column, first, last);
+      int first = together;
+      for (; first + width <= last; first += width) tiles.several(in, line, piece, first);
+      for (; first < last; first += 8) tiles.one(in, line, piece, Smaller(first, last - 8));
     }
   }
 }
@@ -259,7 +265,7 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
 
 // How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
 // and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
-template <int kTaps, int kSingleCycles = 2 * kTaps* kTaps>
+template <int kTaps, int kSingleCycles>
 struct Cut {
   static constexpr int kMost = kTaps == 3 ? 12 : 10;  // sums and a row's weights are in registers
   static constexpr int kPieces = 8;
@@ -282,59 +288,50 @@ struct Cut {
       }
     }
   }
+  constexpr int PieceOf(int left) const { return left < 2 * kMost ? first[left] : 0; }
 };
 
+// Windows that are `kStride` apart.
 template <int kTaps, int kStride>
-void LinesOf(const DepthwiseLinesF32& in) {
-  static constexpr Cut<kTaps> kCut;
-  constexpr int kMost = kCut.kMost;
-  constexpr void (*kPieces[])(const DepthwiseLinesF32&, int) = {
-      &LinePiece<kMost, kTaps, kStride>, &LinePiece<8, kTaps, kStride>,
-      &LinePiece<7, kTaps, kStride>,     &LinePiece<6, kTaps, kStride>,
-      &LinePiece<5, kTaps, kStride>,     &LinePiece<4, kTaps, kStride>,
-      &LinePiece<3, kTaps, kStride>,     &LinePiece<2, kTaps, kStride>};
-  const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
-  int end = in.columns;
-  while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
-  Singles(in, 0, begin);
-  int column = begin;
-  while (end - column >= 2) {
-    const int left = end - column;
-    const int piece = left < 2 * kMost ? kCut.first[left] : 0;
-    kPieces[piece](in, column);
-    column += kCut.kWidths[piece];
-  }
-  Singles(in, column, in.columns);
-}
+struct Lines {
+  static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
+  static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
+  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, kWithSingles.kMost>(),
+                                     TilesOf<kTaps, kStride, 8>(),
+                                     TilesOf<kTaps, kStride, 7>(),
+                                     TilesOf<kTaps, kStride, 6>(),
+                                     TilesOf<kTaps, kStride, 5>(),
+                                     TilesOf<kTaps, kStride, 4>(),
+                                     TilesOf<kTaps, kStride, 3>(),
+                                     TilesOf<kTaps, kStride, 2>()};
 
-// Every window has its middle in the input: pieces compute what the sides see, too. None may end
-// a column before the line does.
-template <int kTaps>
-struct CenteredLines {
-  static constexpr Cut<kTaps, 1 << 20> kCut = {};
-  using Piece = void (*)(const DepthwiseLinesF32&, int);
-
-  template <int kSides>
-  static void Run(const DepthwiseLinesF32& in, int piece, int column) {
-    static constexpr Piece kPieces[] = {
-        &LinePiece<kCut.kMost, kTaps, 1, kSides>, &LinePiece<8, kTaps, 1, kSides>,
-        &LinePiece<7, kTaps, 1, kSides>,          &LinePiece<6, kTaps, 1, kSides>,
-        &LinePiece<5, kTaps, 1, kSides>,          &LinePiece<4, kTaps, 1, kSides>,
-        &LinePiece<3, kTaps, 1, kSides>,          &LinePiece<2, kTaps, 1, kSides>};
-    kPieces[piece](in, column);
-  }
-
+  // Pieces compute what the sides see, too. None may end a column before the line does.
   static void Run(const DepthwiseLinesF32& in) {
+    const int behind = (in.columns - 1) * kStride - in.before + kTaps - in.width;
+    constexpr int kBeside = kTaps / 2;
+    if (in.columns == 1 || in.before > kBeside || behind > kBeside) return RunInside(in);
     for (int column = 0, width; column < in.columns; column += width) {
       const int left = in.columns - column;
-      const int piece = left < 2 * kCut.kMost ? kCut.first[left] : 0;
-      width = kCut.kWidths[piece];
-      if (column > 0) {
-        width < left ? Run<kInside>(in, piece, column) : Run<kAtRight>(in, piece, column);
-      } else {
-        width < left ? Run<kAtLeft>(in, piece, column) : Run<kAtBoth>(in, piece, column);
-      }
+      const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
+      width = tiles.columns;
+      RunPiece(in, tiles,
+               {column, column == 0 ? in.before : 0, width == left && behind > 0 ? behind : 0});
     }
+  }
+
+  // Columns one by one that lack taps, however many.
+  static void RunInside(const DepthwiseLinesF32& in) {
+    const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
+    int end = in.columns;
+    while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
+    Singles(in, 0, begin);
+    int column = begin;
+    while (end - column >= 2) {
+      const Tiles& tiles = kTiles[kWithSingles.PieceOf(end - column)];
+      RunPiece(in, tiles, {column, 0, 0});
+      column += tiles.columns;
+    }
+    Singles(in, column, in.columns);
   }
 };
 
@@ -346,14 +343,10 @@ bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Channels that are computed twice must find the addend as it was.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;
-  const bool centered =
-      in.stride == 1 && in.columns == in.width && in.columns > 1 && in.before == in.taps / 2;
-  if (in.taps == 3 && centered) return CenteredLines<3>::Run(in), true;
-  if (in.taps == 5 && centered) return CenteredLines<5>::Run(in), true;
-  if (in.taps == 3 && in.stride == 1) return LinesOf<3, 1>(in), true;
-  if (in.taps == 3 && in.stride == 2) return LinesOf<3, 2>(in), true;
-  if (in.taps == 5 && in.stride == 1) return LinesOf<5, 1>(in), true;
-  if (in.taps == 5 && in.stride == 2) return LinesOf<5, 2>(in), true;
+  if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;
+  if (in.taps == 3 && in.stride == 2) return Lines<3, 2>::Run(in), true;
+  if (in.taps == 5 && in.stride == 1) return Lines<5, 1>::Run(in), true;
+  if (in.taps == 5 && in.stride == 2) return Lines<5, 2>::Run(in), true;
   return false;
 }
 

@@ -117,17 +117,22 @@ template <int kColumns, int kVectors>
   }
 }
 
+// A piece of lines: neighbouring columns, of whose windows the outer ones lack `left` and `right`
+// taps, up to half a window, which lie beside the input.
+struct Piece {
+  int column, left, right;
+};
+
 // kColumns neighbours in a line, of kVectors vectors of channels from `first` on, of whose last one
-// those in `lanes` count. The window of the first column lacks kLeft taps, which lie beside the
-// input, and that of the last one kRight. What several columns see is loaded once.
-template <int kColumns, int kTaps, int kStride, int kLeft, int kRight, int kVectors>
-[[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, int column, int first,
-                                __mmask16 lanes) {
-  // What the columns see, together.
-  constexpr int kEnd = (kColumns - 1) * kStride + kTaps - kRight;
+// those in `lanes` count. What several columns see is loaded once.
+template <int kColumns, int kTaps, int kStride, int kVectors>
+[[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
+                                int first, __mmask16 lanes) {
+  // What the columns see, together, and how much of it may lie beside the input on either side.
+  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
-  const size_t start =
-      static_cast<size_t>(column * kStride - in.before + kLeft) * step + static_cast<size_t>(first);
+  const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
+  const int left = piece.left, end = kEnd - piece.right;
   __m512 sums[kColumns][kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
@@ -142,55 +147,64 @@ template <int kColumns, int kTaps, int kStride, int kLeft, int kRight, int kVect
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
       const float* value_at = inputs[row] + start + 16 * v;
+      const float* weight_at = in.weights[row] + first + 16 * v;
       __m512 weights[kTaps];
 #pragma GCC unroll 8
       for (int tap = 0; tap < kTaps; ++tap) {
-        const float* from = in.weights[row] + first + 16 * v + static_cast<size_t>(tap) * step;
-        weights[tap] = _mm512_maskz_loadu_ps(mask, from);
+        weights[tap] = _mm512_maskz_loadu_ps(mask, weight_at + static_cast<size_t>(tap % 3) * step);
+        if (tap % 3 == 2) weight_at += 3 * step;
       }
 #pragma GCC unroll 40
-      for (int seen = kLeft; seen < kEnd; ++seen) {
-        const float* from = value_at + static_cast<size_t>((seen - kLeft) % 3) * step;
-        const __m512 value = _mm512_maskz_loadu_ps(mask, from);
+      for (int seen = 0; seen < kEnd; ++seen) {
+        const float* from = value_at + static_cast<size_t>(seen % 3) * step;
+        const bool is_there = seen < kBeside ? seen >= left : seen < kEnd - kBeside || seen < end;
+        if (is_there) {
+          const __m512 value = _mm512_maskz_loadu_ps(mask, from);
 #pragma GCC unroll 16
-        for (int i = 0; i < kColumns; ++i) {
-          const int tap = seen - i * kStride;
-          if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+          for (int i = 0; i < kColumns; ++i) {
+            const int tap = seen - i * kStride;
+            if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
+          }
         }
-        if ((seen - kLeft) % 3 == 2) value_at += 3 * step;
+        if (seen % 3 == 2) value_at += 3 * step;
       }
     }
   }
-  StoreTile(in, line * in.columns + column, first, lanes, sums);
+  StoreTile(in, line * in.columns + piece.column, first, lanes, sums);
 }
 
-// Channels of kColumns columns that are computed for one line after the other: what lines share is
-// then still in the first-level cache, of which channels one by one, at the strides of pixels,
-// would use a few sets.
+// Channels of a piece that are computed for one line after the other: what lines share is then
+// still in the first-level cache, of which channels one by one, at the strides of pixels, would use
+// a few sets.
 constexpr int kTogether = 64;
 
-// Channels [first, last) of a line. Few columns take two vectors at once: their sums would wait for
-// themselves.
-template <int kColumns, int kTaps, int kStride, int kLeft, int kRight>
-void LineChannels(const DepthwiseLinesF32& in, int line, int column, int first, int last) {
-  if constexpr (kColumns <= 8) {
-    for (; last - first > 16; first += 32) {
-      LineTile<kColumns, kTaps, kStride, kLeft, kRight, 2>(in, line, column, first,
-                                                           FirstLanes(last - first - 16));
-    }
-  }
-  for (; first < last; first += 16) {
-    LineTile<kColumns, kTaps, kStride, kLeft, kRight, 1>(in, line, column, first,
-                                                         FirstLanes(last - first));
-  }
+using TileFunction = void (*)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first,
+                              __mmask16 lanes);
+
+// The tiles of so many columns: of one vector and, if there are few, of two at once: their sums
+// would wait for themselves.
+struct Tiles {
+  int columns;
+  TileFunction one, two;
+};
+template <int kTaps, int kStride, int kColumns>
+constexpr Tiles TilesOf() {
+  Tiles tiles = {kColumns, &LineTile<kColumns, kTaps, kStride, 1>, nullptr};
+  if constexpr (kColumns <= 8) tiles.two = &LineTile<kColumns, kTaps, kStride, 2>;
+  return tiles;
 }
 
-template <int kColumns, int kTaps, int kStride, int kLeft, int kRight>
-void LinePiece(const DepthwiseLinesF32& in, int column) {
-  for (int first = 0; first < in.channels; first += kTogether) {
-    const int last = Smaller(first + kTogether, in.channels);
+void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
+  for (int together = 0; together < in.channels; together += kTogether) {
+    const int last = Smaller(together + kTogether, in.channels);
     for (int line = 0; line < in.lines; ++line) {
-      LineChannels<kColumns, kTaps, kStride, kLeft, kRight>(in, line, column, first, last);
+      int first = together;
+      for (; tiles.two != nullptr && last - first > 16; first += 32) {
+        tiles.two(in, line, piece, first, FirstLanes(last - first - 16));
+      }
+      for (; first < last; first += 16) {
+        tiles.one(in, line, piece, first, FirstLanes(last - first));
+      }
     }
   }
 }
@@ -271,85 +285,70 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
 
 // How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
 // and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
+constexpr int kWidths[] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
+constexpr int kMostColumns = kWidths[0];
+
 template <int kTaps, int kSingleCycles>
 struct Cut {
-  static constexpr int kPieces = 10;
-  static constexpr int kWidths[kPieces] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
-  static constexpr int kMost = kWidths[0];
-  int first[2 * kMost] = {};  // by what is left: the index of the first piece's width
+  int first[2 * kMostColumns] = {};  // by what is left: the index of the first piece's width
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMost] = {0, kSingleCycles};
-    for (int left = 2; left < 2 * kMost; ++left) {
+    int cycles[2 * kMostColumns] = {0, kSingleCycles};
+    for (int left = 2; left < 2 * kMostColumns; ++left) {
       cycles[left] = 1 << 20;
-      for (int i = 0; i < kPieces; ++i) {
-        if (kWidths[i] > left) continue;
-        const int all = 8 + kWidths[i] * (kSums + 1) / 2 + cycles[left - kWidths[i]];
-        if (all >= cycles[left]) continue;
-        cycles[left] = all;
-        first[left] = i;
+      for (int i = 0; const int width : kWidths) {
+        const int all = width > left ? 1 << 20 : 8 + width * (kSums + 1) / 2 + cycles[left - width];
+        if (all < cycles[left]) {
+          cycles[left] = all;
+          first[left] = i;
+        }
+        ++i;
       }
     }
   }
+  constexpr int PieceOf(int left) const { return left < 2 * kMostColumns ? first[left] : 0; }
 };
 
-// Windows that are `kStride` apart. The first and the last one of a line may lack kLeft and kRight
-// taps; where more is missing, columns are computed one by one.
-template <int kTaps, int kStride, int kLeft, int kRight>
+// Windows that are `kStride` apart.
+template <int kTaps, int kStride>
 struct Lines {
-  static constexpr Cut<kTaps, kLeft + kRight == 0 ? 2 * kTaps* kTaps : 1 << 20> kCut = {};
-  using Piece = void (*)(const DepthwiseLinesF32&, int);
+  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, 16>(), TilesOf<kTaps, kStride, 14>(),
+                                     TilesOf<kTaps, kStride, 12>(), TilesOf<kTaps, kStride, 8>(),
+                                     TilesOf<kTaps, kStride, 7>(),  TilesOf<kTaps, kStride, 6>(),
+                                     TilesOf<kTaps, kStride, 5>(),  TilesOf<kTaps, kStride, 4>(),
+                                     TilesOf<kTaps, kStride, 3>(),  TilesOf<kTaps, kStride, 2>()};
+  static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
+  static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
 
-  template <int kBefore, int kBehind>
-  static void RunPiece(const DepthwiseLinesF32& in, int piece, int column) {
-    static constexpr Piece kPieces[] = {&LinePiece<16, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<14, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<12, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<8, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<7, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<6, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<5, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<4, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<3, kTaps, kStride, kBefore, kBehind>,
-                                        &LinePiece<2, kTaps, kStride, kBefore, kBehind>};
-    kPieces[piece](in, column);
-  }
-  static int PieceOf(int left) { return left < 2 * kCut.kMost ? kCut.first[left] : 0; }
-
-  // Whether the windows lack just that, and there are pieces for all.
-  static bool Fits(const DepthwiseLinesF32& in) {
-    return in.taps == kTaps && in.stride == kStride && in.columns > 1 && in.before == kLeft &&
-           (in.columns - 1) * kStride - in.before + kTaps - in.width == kRight;
-  }
   static void Run(const DepthwiseLinesF32& in) {
-    constexpr void (*kBySides[])(const DepthwiseLinesF32&, int, int) = {
-        &RunPiece<0, 0>, &RunPiece<kLeft, 0>, &RunPiece<0, kRight>, &RunPiece<kLeft, kRight>};
+    const int behind = (in.columns - 1) * kStride - in.before + kTaps - in.width;
+    constexpr int kBeside = kTaps / 2;
+    if (in.columns == 1 || in.before > kBeside || behind > kBeside) return RunInside(in);
     for (int column = 0, width; column < in.columns; column += width) {
-      const int left = in.columns - column, piece = PieceOf(left);
-      width = kCut.kWidths[piece];
-      const int sides = (column == 0 ? 1 : 0) + (width == left ? 2 : 0);
-      kBySides[sides](in, piece, column);
+      const int left = in.columns - column;
+      const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
+      width = tiles.columns;
+      RunPiece(in, tiles,
+               {column, column == 0 ? in.before : 0, width == left && behind > 0 ? behind : 0});
     }
   }
-};
 
-// Whatever is missing at the sides.
-template <int kTaps, int kStride>
-void AnyLines(const DepthwiseLinesF32& in) {
-  using Inside = Lines<kTaps, kStride, 0, 0>;
-  const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
-  int end = in.columns;
-  while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
-  Singles(in, 0, begin);
-  int column = begin;
-  while (end - column >= 2) {
-    const int piece = Inside::PieceOf(end - column);
-    Inside::template RunPiece<0, 0>(in, piece, column);
-    column += Inside::kCut.kWidths[piece];
+  // Columns one by one that lack taps, however many.
+  static void RunInside(const DepthwiseLinesF32& in) {
+    const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
+    int end = in.columns;
+    while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
+    Singles(in, 0, begin);
+    int column = begin;
+    while (end - column >= 2) {
+      const Tiles& tiles = kTiles[kWithSingles.PieceOf(end - column)];
+      RunPiece(in, tiles, {column, 0, 0});
+      column += tiles.columns;
+    }
+    Singles(in, column, in.columns);
   }
-  Singles(in, column, in.columns);
-}
+};
 
 // ---- Lines of pairs -----------------------------------------------------------------------------
 //
@@ -524,27 +523,16 @@ struct PairLines {
 
 // ---- What there is ------------------------------------------------------------------------------
 
-// Whether lines are of that kind, and then computed.
-template <int kTaps, int kStride, int kLeft, int kRight>
-bool RunIf(const DepthwiseLinesF32& in) {
-  using Kind = Lines<kTaps, kStride, kLeft, kRight>;
-  if (!Kind::Fits(in)) return false;
-  Kind::Run(in);
-  return true;
-}
-
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Positions are ints.
   constexpr int kMost = 1 << 24;
   if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
   if (PairLines<1>::Fit(in)) return PairLines<1>::Run(in), true;
   if (PairLines<3>::Fit(in)) return PairLines<3>::Run(in), true;
-  if (RunIf<3, 1, 1, 1>(in) || RunIf<5, 1, 2, 2>(in)) return true;
-  if (RunIf<3, 2, 0, 1>(in) || RunIf<5, 2, 1, 2>(in)) return true;
-  if (in.taps == 3 && in.stride == 1) return AnyLines<3, 1>(in), true;
-  if (in.taps == 3 && in.stride == 2) return AnyLines<3, 2>(in), true;
-  if (in.taps == 5 && in.stride == 1) return AnyLines<5, 1>(in), true;
-  if (in.taps == 5 && in.stride == 2) return AnyLines<5, 2>(in), true;
+  if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;
+  if (in.taps == 3 && in.stride == 2) return Lines<3, 2>::Run(in), true;
+  if (in.taps == 5 && in.stride == 1) return Lines<5, 1>::Run(in), true;
+  if (in.taps == 5 && in.stride == 2) return Lines<5, 2>::Run(in), true;
   return false;
 }
 
