@@ -17,7 +17,8 @@ function(deputy_add_delegate target)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   target_link_libraries(${target} PRIVATE ${arg_LINKS} m)
   if(NOT "${arg_SOURCES}" MATCHES "\\.c(;|$)")
-    target_precompile_headers(${target} REUSE_FROM precompiled_standard)
+    target_compile_options(${target} PRIVATE ${host_flags})
+    target_precompile_headers(${target} REUSE_FROM ${host_headers})
   endif()
 
   set(exports tflite_plugin_create_delegate tflite_plugin_destroy_delegate deputy_plugin

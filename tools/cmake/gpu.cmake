@@ -14,7 +14,7 @@ if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
                              PRIVATE DEPUTY_GPU_VERSION="${PROJECT_VERSION}")
   target_link_libraries(deputy_gpu_objects PUBLIC deputy_compiler ${CMAKE_DL_LIBS} Threads::Threads)
   target_compile_options(deputy_gpu_objects PRIVATE ${host_flags})
-  target_precompile_headers(deputy_gpu_objects REUSE_FROM precompiled_standard)
+  target_precompile_headers(deputy_gpu_objects REUSE_FROM ${host_headers})
   deputy_compile_together(deputy_gpu_objects)
 
   deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects

@@ -6,4 +6,3 @@ file(GLOB hexagon_sources CONFIGURE_DEPENDS bridges/hexagon/*.cc)
 deputy_add_delegate(deputy_hexagon SOURCES ${hexagon_sources} LINKS ${CMAKE_DL_LIBS}
                     DEFINITIONS DEPUTY_HEXAGON_VERSION="${PROJECT_VERSION}")
 target_include_directories(deputy_hexagon PRIVATE ${PROJECT_SOURCE_DIR})
-target_compile_options(deputy_hexagon PRIVATE ${host_flags})

@@ -33,7 +33,7 @@ target_include_directories(deputy_mindspore PRIVATE ${PROJECT_SOURCE_DIR}
                            INTERFACE $<BUILD_INTERFACE:${client_include_dir}>)
 target_link_libraries(deputy_mindspore PRIVATE deputy deputy_ms)
 target_compile_options(deputy_mindspore PRIVATE ${host_flags})
-target_precompile_headers(deputy_mindspore REUSE_FROM precompiled_standard)
+target_precompile_headers(deputy_mindspore REUSE_FROM ${host_headers})
 deputy_compile_together(deputy_mindspore)
 target_link_options(deputy_mindspore PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                     -Wl,--version-script=${PROJECT_SOURCE_DIR}/mindspore/mindspore.map)

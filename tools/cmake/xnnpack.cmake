@@ -20,7 +20,7 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
   target_link_libraries(deputy_xnnpack_objects PUBLIC deputy_mindspore ${DEPUTY_XNNPACK_LIBRARY}
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
   target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags})
-  target_precompile_headers(deputy_xnnpack_objects REUSE_FROM precompiled_standard)
+  target_precompile_headers(deputy_xnnpack_objects REUSE_FROM ${host_headers})
   deputy_compile_together(deputy_xnnpack_objects)
 
   deputy_add_delegate(deputy_xnnpack SOURCES bridges/xnnpack/plugin.cc LINKS deputy_xnnpack_objects)
