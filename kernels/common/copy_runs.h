@@ -75,6 +75,13 @@ template <typename T>
   for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
 }
 
+// In copy_runs.cc: of the copies that several files have the linker might take one that is not
+// compiled to be fast.
+extern template void CopyRuns(int64_t, int64_t, const uint8_t*, int64_t, uint8_t*, int64_t);
+extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16_t*, int64_t);
+extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);
+extern template void CopyRuns(int64_t, int64_t, const uint64_t*, int64_t, uint64_t*, int64_t);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
