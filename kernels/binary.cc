@@ -291,10 +291,25 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
+// A run of the output, of inputs of which one may stand still.
+template <typename T>
+void XorRun(const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
+  if (a_moves && b_moves) {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(a[i] ^ b[i]);
+    return;
+  }
+  const T fixed = a_moves ? *b : *a;
+  const T* const moving = a_moves ? a : b;
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(moving[i] ^ fixed);
+}
+
 TfLiteStatus EvalBitwiseXor(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kBitTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return Run<T>(context, node, [](T a, T b) { return static_cast<T>(a ^ b); });
+    DataOf<BinaryData>(node).plan.RunByRuns(context, Data<T>(Input(context, node, 0)),
+                                            Data<T>(Input(context, node, 1)),
+                                            Data<T>(Output(context, node, 0)), &XorRun<T>);
+    return kTfLiteOk;
   });
 }
 
