@@ -60,20 +60,9 @@ bool CpuHas(unsigned features) {
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & features) == features;
 }
 
-// The kernel keeps tiles for a process that has asked for them. It refuses where a thread has too
-// small a stack for signals, and where it knows no tiles.
-bool AskForTiles() {
-#if defined(__linux__)
-  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-#else
-  return false;
-#endif
-}
-
 bool HasAmx() {
   static const bool has =
-      HasAvx512Vnni() && HasAvx512Bf16() && CpuHas(kAmxTile | kAmxInt8 | kAmxBf16) && AskForTiles();
+      HasAvx512Vnni() && HasAvx512Bf16() && CpuHas(kAmxTile | kAmxInt8 | kAmxBf16);
   return has;
 }
 #endif
@@ -94,6 +83,21 @@ constexpr LevelRow kLevels[] = {
 #endif
 };
 constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
+
+// Linux keeps tiles for a process that has asked for them, and then wants stacks for signals to be
+// large enough for them: nobody asks who computes without. It refuses where one is too small.
+bool AskForTiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
+
+// Whether the machine can run a level, which this process will do then.
+bool CanRun(int level) { return kLevels[level].is_supported() && (level != kAmx || AskForTiles()); }
 
 // ---- Groups, the best candidate first ---------------------------------------------------------
 
@@ -221,7 +225,7 @@ const CpuKernels& Choose() {
   const std::string name = EnvironmentChoice("DEPUTY_CPU", names);
   if (const CpuKernels* found = FindCpu(name.c_str())) return *found;
   int best = kLevelCount - 1;
-  while (!kLevels[best].is_supported()) --best;
+  while (!CanRun(best)) --best;
   return Tables()[best];
 }
 
@@ -232,7 +236,7 @@ std::atomic<const CpuKernels*> override_kernels{nullptr};
 const CpuKernels* FindCpu(const char* name) {
   for (int level = 0; level < kLevelCount; ++level) {
     if (std::strcmp(name, kLevels[level].name) == 0) {
-      return kLevels[level].is_supported() ? &Tables()[level] : nullptr;
+      return CanRun(level) ? &Tables()[level] : nullptr;
     }
   }
   return nullptr;
