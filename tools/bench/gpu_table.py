@@ -4,19 +4,27 @@
 the table of docs/gpu.md.
 
     python tools/bench/gpu_table.py [--device NAME] [--nets mobilenet_v2,resnet50] [--batches 1,128]
-                                    [--tuning none|fast|full] [--tflops T --gbytes G]
+                                    [--precisions fp32,fp16] [--tuning none|fast|full]
+                                    [--lib LABEL=FILE ...] [--models FOLDER] [--out FILE]
+                                    [--no-peers] [--tflops T --gbytes G]
 
-Every row is one network and batch in float32: milliseconds of an inference from host memory to host
+Every row is one network, batch and engine: milliseconds of an inference from host memory to host
 memory, the median of all runs, and of the kernels alone, by the device's clock. With --tflops and
---gbytes, the device's datasheet, the row has the roofline's time, the sum over the multiply-adds or
-the bytes of weights and input, whichever takes longer, and the share of it that the kernels reach.
-Peers that cannot be imported here, or have no CUDA, are named below the table and left out: PyTorch
-eager and with a CUDA graph (channels last, TF32 off; needs torchvision), and ONNX Runtime's CUDA
-provider. The networks are those of make_models.py, made once with TensorFlow; peers have their own
+--gbytes, the device's float32 datasheet, the row has the roofline's time, the sum over the
+multiply-adds or the bytes of weights and input, whichever takes longer, and the share of it that
+the kernels reach. Several --lib compare builds of the delegate, in turns. --out gets a line of JSON
+for each measurement, with the time of every kernel and node.
+
+Peers run in a process of their own; those that cannot be imported
+there, or have no CUDA, are named below the table with the reason: PyTorch, eager and with a CUDA
+graph (float32 in both layouts, TF32 and float16 with channels last; needs torchvision), and ONNX
+Runtime's CUDA provider. Their pictures come from pinned memory. The networks are those of
+make_models.py, made once with TensorFlow, or <net>_fp32.tflite of --models; peers have their own
 weights, which do not matter for time.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -28,41 +36,85 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:1] = [str(HERE)]
 
+# It hides the GPUs from TensorFlow, and would from the peers, through CUDA_VISIBLE_DEVICES.
+environment = dict(os.environ)
 import make_models  # noqa: E402  (imports nothing heavy by itself)
+
+os.environ.clear()
+os.environ.update(environment)
 
 SIDE = make_models.SIDE
 # Multiply-adds of an image in 1e9, megabytes of weights, megabytes of activations read and written.
 WORK = {"mobilenet_v2": (0.301, 14.0, 54.9), "resnet50": (3.858, 102.1, 109.4)}
+COLUMNS = ("network", "batch", "engine", "host to host, ms", "kernels, ms", "TFLOP/s in kernels",
+           "roofline, ms", "share")
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--device", default="gpu", help="the OpenCL delegate's (default: gpu)")
+    parser.add_argument("--lib", action="append", metavar="LABEL=FILE",
+                        help="a build of the delegate (default: the one of --build)")
+    parser.add_argument("--models", type=pathlib.Path, help="where <net>_fp32.tflite are")
     parser.add_argument("--nets", default=",".join(WORK))
     parser.add_argument("--batches", default="1,128")
+    parser.add_argument("--precisions", default="fp32")
     parser.add_argument("--tuning", default="full", choices=("none", "fast", "full"))
-    parser.add_argument("--runs", type=int, default=200, help="inferences at least")
+    parser.add_argument("--options", default="", help="more of the delegate's, KEY=VALUE,…")
+    parser.add_argument("--runs", type=int, default=50, help="inferences at least")
+    parser.add_argument("--secs", type=float, default=1, help="seconds of each at least")
     parser.add_argument("--tflops", type=float, help="float32, of the datasheet")
     parser.add_argument("--gbytes", type=float, help="a second, of the datasheet")
-    return parser.parse_args()
+    parser.add_argument("--out", type=pathlib.Path, help="append lines of JSON here")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--python", default=sys.executable, help="the peers' interpreter")
+    parser.add_argument("--peers-only", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.lib:
+        arguments.lib = [f"Deputy={arguments.build / 'libdeputy_gpu.so'}"]
+    return arguments
 
 
-def bench(arguments, net, batch, profiling):
-    """What `deputy bench` prints as JSON."""
-    model = make_models.cache_folder() / f"{net}_fp32.tflite"
+# ---- Deputy -------------------------------------------------------------------------------------
+
+
+def model_of(arguments, net):
+    folder = arguments.models or make_models.cache_folder()
+    model = folder / f"{net}_fp32.tflite"
     if not model.exists():
+        if arguments.models:
+            sys.exit(f"there is no {model}")
         subprocess.run([sys.executable, str(HERE / "make_models.py"), net], check=True)
-    delegate = f"gpu,device={arguments.device},tuning={arguments.tuning}"
-    command = [str(arguments.build / "deputy"), "bench", str(model), "--json", "--policy", "tflite",
-               "--delegate", delegate + (",profiling=1" if profiling else ""),
-               "--shape", f"picture={batch},{SIDE},{SIDE},3", "--runs", str(arguments.runs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return model
+
+
+def deputy(command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
-    result = json.loads(done.stdout)
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def input_of(arguments, model):
+    """The name of the model's picture."""
+    looked = deputy([arguments.build / "deputy", "bench", model, "--json", "--dry-run"])
+    return looked["inputs"][0]["name"]
+
+
+def bench(arguments, library, net, batch, precision, profiling):
+    """What `deputy bench` prints as JSON."""
+    model = model_of(arguments, net)
+    delegate = f"{library},device={arguments.device},precision={precision}"
+    delegate += f",tuning={arguments.tuning}" + (",profiling=1" if profiling else "")
+    delegate += "," + arguments.options if arguments.options else ""
+    result = deputy([arguments.build / "deputy", "bench", model, "--json", "--policy", "tflite",
+                     "--delegate", delegate, "--runs", arguments.runs, "--min-secs",
+                     arguments.secs, "--warmup-secs", arguments.secs / 2,
+                     "--shape", f"{input_of(arguments, model)}={batch},{SIDE},{SIDE},3"])
     if result["cpu_nodes"]:
-        sys.exit(f"{net}: {len(result['cpu_nodes'])} nodes are left to the CPU")
+        raise RuntimeError(f"{net}: {len(result['cpu_nodes'])} nodes are left to the CPU")
     return result
 
 
@@ -80,12 +132,40 @@ def roofline_ms(arguments, net, batch):
     return max(arithmetic, memory)
 
 
-def median_ms(run, runs):
+def row_of(arguments, net, batch, engine, whole_ms, alone_ms):
+    row = [net, str(batch), engine, f"{whole_ms:.3f}", "-", "-", "-", "-"]
+    if alone_ms:
+        row[4:6] = [f"{alone_ms:.3f}", f"{2 * WORK[net][0] * batch / alone_ms:.1f}"]
+        floor = roofline_ms(arguments, net, batch)
+        if floor is not None:
+            row[6:8] = [f"{floor:.3f}", f"{floor / alone_ms:.0%}"]
+    return row
+
+
+def deputy_row(arguments, label, library, net, batch, precision):
+    whole = bench(arguments, library, net, batch, precision, profiling=False)
+    profiled = bench(arguments, library, net, batch, precision, profiling=True)
+    record = {"net": net, "batch": batch, "engine": label, "precision": precision}
+    for name in ("init_ms", "first_ms", "min_ms", "median_ms", "p90_ms", "runs"):
+        record[name] = whole[name]
+    record |= {"profiled_ms": profiled["median_ms"], "device": profiled["device"]}
+    keep(arguments, record)
+    return row_of(arguments, net, batch, f"{label} {precision}", whole["median_ms"],
+                  kernels_ms(profiled))
+
+
+# ---- Peers --------------------------------------------------------------------------------------
+
+
+def median_ms(run, runs, secs):
     """Of calls of run(), each complete when it returns."""
-    for _ in range(min(50, runs)):
+    end = time.perf_counter() + secs / 2
+    while True:
         run()
-    times = []
-    for _ in range(runs):
+        if time.perf_counter() > end:
+            break
+    times, end = [], time.perf_counter() + secs
+    while len(times) < runs or time.perf_counter() < end:
         start = time.perf_counter()
         run()
         times.append((time.perf_counter() - start) * 1e3)
@@ -93,28 +173,42 @@ def median_ms(run, runs):
 
 
 class Torch:
-    """Eager and with a CUDA graph, from host memory to host memory as the delegate is timed."""
+    """From host memory to host memory as the delegate is timed."""
+
+    WAYS = (("fp32", False, False), ("fp32 channels last", True, False),
+            ("TF32 channels last", True, True), ("fp16 channels last", True, False))
 
     def __init__(self):
         import torch
         import torchvision
 
         if not torch.cuda.is_available():
-            raise ImportError("torch has no CUDA")
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+            try:
+                torch.cuda.init()
+                reason = "of an unknown reason"
+            except Exception as why:  # whatever it is, it is said
+                reason = str(why)
+            raise ImportError(f"torch {torch.__version__} has no CUDA: {reason}")
         torch.backends.cudnn.benchmark = True
         self.torch, self.models = torch, torchvision.models
 
-    def network(self, net):
-        made = getattr(self.models, net)(weights=None).eval().cuda()
-        return made.to(memory_format=self.torch.channels_last)
+    def prepare(self, net, batch, way):
+        """The network, and its picture in pinned memory."""
+        torch, (name, last, tf32) = self.torch, way
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+        kind = torch.float16 if name.startswith("fp16") else torch.float32
+        layout = torch.channels_last if last else torch.contiguous_format
+        made = getattr(self.models, net)(weights=None).eval().to("cuda", kind, memory_format=layout)
+        host = torch.rand(batch, 3, SIDE, SIDE).to(kind).to(memory_format=layout).pin_memory()
+        return made, host
 
-    def times(self, net, batch, runs):
+    def times(self, net, batch, way, runs, secs):
+        """Milliseconds from host to host, eager and with a graph, and of the graph's kernels."""
         torch = self.torch
-        host = torch.rand(batch, 3, SIDE, SIDE).to(memory_format=torch.channels_last).pin_memory()
+        model, host = self.prepare(net, batch, way)
         with torch.inference_mode():
-            model, picture = self.network(net), host.cuda()
-            eager = median_ms(lambda: model(picture.copy_(host)).cpu(), runs)
+            picture = host.cuda()
+            eager = median_ms(lambda: model(picture.copy_(host)).cpu(), runs, secs)
             side = torch.cuda.Stream()
             with torch.cuda.stream(side):
                 for _ in range(3):
@@ -129,14 +223,25 @@ class Torch:
                 graph.replay()
                 output.cpu()
 
-            return {"PyTorch eager": eager, "PyTorch, CUDA graph": median_ms(replay, runs)}
+            whole = median_ms(replay, runs, secs)
+            return eager, whole, self.alone_ms(graph.replay, runs)
+
+    def alone_ms(self, run, runs):
+        """Of runs behind each other, by events."""
+        events = [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        events[0].record()
+        for _ in range(runs):
+            run()
+        events[1].record()
+        events[1].synchronize()
+        return events[0].elapsed_time(events[1]) / runs
 
     def export(self, net, batch, path):
-        picture = self.torch.rand(batch, 3, SIDE, SIDE).cuda()
-        self.torch.onnx.export(self.network(net), picture, path, input_names=["picture"])
+        model, host = self.prepare(net, batch, self.WAYS[0])
+        self.torch.onnx.export(model, host.cuda(), path, input_names=["picture"])
 
 
-def onnx_times(torch, net, batch, runs):
+def onnx_ms(torch, net, batch, runs, secs):
     import onnxruntime
 
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
@@ -151,34 +256,59 @@ def onnx_times(torch, net, batch, runs):
         provider = ("CUDAExecutionProvider", {"use_tf32": 0})
         session = onnxruntime.InferenceSession(path, providers=[provider])
         feeds = {"picture": numpy.random.rand(batch, 3, SIDE, SIDE).astype(numpy.float32)}
-        return {"ONNX Runtime, CUDA": median_ms(lambda: session.run(None, feeds), runs)}
+        return median_ms(lambda: session.run(None, feeds), runs, secs)
 
 
-def peer_times(net, batch, runs, left_out):
-    """Milliseconds by peer; who cannot be had, with the reason, goes to left_out."""
-    times, torch = {}, None
+def print_torch(arguments, torch, net, batch):
+    for way in Torch.WAYS:
+        try:
+            eager, whole, alone = torch.times(net, batch, way, arguments.runs, arguments.secs)
+        except RuntimeError as failure:
+            print(f"PyTorch {way[0]}, {net}, {batch}: {failure}", file=sys.stderr, flush=True)
+            continue
+        keep(arguments, {"net": net, "batch": batch, "engine": "PyTorch", "precision": way[0],
+                         "eager_ms": eager, "median_ms": whole, "graph_ms": alone})
+        put(row_of(arguments, net, batch, f"PyTorch {way[0]}, eager", eager, None))
+        put(row_of(arguments, net, batch, f"PyTorch {way[0]}, CUDA graph", whole, alone))
+
+
+def print_peers(arguments):
+    torch, left_out = None, {}
     try:
         torch = Torch()
-        times.update(torch.times(net, batch, runs))
-    except ImportError as missing:
+    except (ImportError, OSError, RuntimeError) as missing:
         left_out["PyTorch"] = str(missing)
-    try:
-        times.update(onnx_times(torch, net, batch, runs))
-    except ImportError as missing:
-        left_out["ONNX Runtime"] = str(missing)
-    return times
+    for net, batch in rows(arguments):
+        if torch is not None:
+            print_torch(arguments, torch, net, batch)
+        if "ONNX Runtime" in left_out:
+            continue
+        try:
+            whole = onnx_ms(torch, net, batch, arguments.runs, arguments.secs)
+            put(row_of(arguments, net, batch, "ONNX Runtime fp32", whole, None))
+        except ImportError as missing:
+            left_out["ONNX Runtime"] = str(missing)
+    for name, reason in left_out.items():
+        print(f"\n{name} is left out: {reason}", flush=True)
 
 
-def row_of(arguments, net, batch, left_out):
-    whole = bench(arguments, net, batch, profiling=False)["median_ms"]
-    alone = kernels_ms(bench(arguments, net, batch, profiling=True))
-    floor = roofline_ms(arguments, net, batch)
-    row = {"network": net, "batch": str(batch), "host to host, ms": f"{whole:.2f}",
-           "kernels, ms": f"{alone:.2f}"}
-    if floor is not None:
-        row |= {"roofline, ms": f"{floor:.3f}", "share": f"{floor / alone:.0%}"}
-    peers = peer_times(net, batch, arguments.runs, left_out)
-    return row | {f"{name}, ms": f"{ms:.2f}" for name, ms in peers.items()}
+# ---- All of them --------------------------------------------------------------------------------
+
+
+def put(row):
+    print("| " + " | ".join(row) + " |", flush=True)
+
+
+def keep(arguments, record):
+    if arguments.out:
+        with arguments.out.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def rows(arguments):
+    for net in arguments.nets.split(","):
+        for batch in arguments.batches.split(","):
+            yield net, int(batch)
 
 
 def main():
@@ -186,16 +316,23 @@ def main():
     unknown = set(arguments.nets.split(",")) - set(WORK)
     if unknown:
         sys.exit(f"unknown networks: {', '.join(sorted(unknown))}; expected {', '.join(WORK)}")
-    left_out, header = {}, None
-    for net in arguments.nets.split(","):
-        for batch in (int(text) for text in arguments.batches.split(",")):
-            row = row_of(arguments, net, batch, left_out)
-            if header is None:
-                header = list(row)
-                print("| " + " | ".join(header) + " |\n|" + "---|" * len(header))
-            print("| " + " | ".join(row.get(name, "-") for name in header) + " |", flush=True)
-    for name, reason in left_out.items():
-        print(f"\n{name} is left out: {reason}")
+    if arguments.peers_only:
+        print_peers(arguments)
+        return
+    put(COLUMNS)
+    print("|" + "---|" * len(COLUMNS), flush=True)
+    failed = False
+    for net, batch in rows(arguments):
+        for precision in arguments.precisions.split(","):
+            for label, library in (text.split("=", 1) for text in arguments.lib):
+                try:
+                    put(deputy_row(arguments, label, library, net, batch, precision))
+                except RuntimeError as failure:
+                    failed = True
+                    print(failure, file=sys.stderr, flush=True)
+    if not arguments.no_peers:
+        subprocess.run([arguments.python, __file__, *sys.argv[1:], "--peers-only"], check=False)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
