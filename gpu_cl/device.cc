@@ -80,6 +80,7 @@ bool IsMobile(const DeviceProfile& profile) {
 }
 
 void Classify(DeviceProfile* profile) {
+  profile->parts_are_dear = profile->vendor_id == kVendorNvidia;
   if (profile->kind == DeviceKind::kCpu || IsMobile(*profile)) {
     profile->device_class =
         profile->kind == DeviceKind::kCpu ? DeviceClass::kCpu : DeviceClass::kMobile;

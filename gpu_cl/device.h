@@ -72,6 +72,9 @@ struct DeviceProfile {
   uint32_t pointer_bits = 0;
   // Of a GPU of NVIDIA that says so: 89 for compute capability 8.9.
   uint32_t nvidia_capability = 0;
+  // Whether launches take longer where their buffers are parts of another one: NVIDIA's driver took
+  // some 20 us for each (580, an H200), and it crashes where parts are released the oldest first.
+  bool parts_are_dear = false;
   // Whether it computes in the host's memory.
   bool unified_memory = false;
   bool images = false;

@@ -8,6 +8,7 @@
 #include "compiler/memory_plan.h"
 #include "gpu_cl/exec.h"
 #include "gpu_cl/filter_image.h"
+#include "gpu_cl/whole_buffers.h"
 
 namespace deputy::gpu_cl {
 
@@ -194,7 +195,8 @@ ClStatus Executor::AllocateConstant(ValueId id) {
                    "constant '" + value.name + "'", &buffers_[static_cast<size_t>(id)]);
 }
 
-// Values whose lifetimes do not overlap share memory: parts of few large blocks.
+// Values whose lifetimes do not overlap share memory: parts of few large blocks, or blocks as a
+// whole.
 ClStatus Executor::AllocateBlocks() {
   std::vector<compiler::Interval> intervals(buffers_.size());
   for (size_t i = 0; i < intervals.size(); ++i) {
@@ -210,8 +212,9 @@ ClStatus Executor::AllocateBlocks() {
   compiler::MemoryPlan memory;
   // Kernels of vectors of four floats count on theirs (Buffer::aligned).
   constexpr uint32_t kVectorBytes = 16;
-  if (!PlanMemory(intervals, std::max(profile.base_alignment, kVectorBytes), profile.max_allocation,
-                  &memory)) {
+  const auto plan = profile.parts_are_dear ? &PlanWholeBuffers : &compiler::PlanMemory;
+  if (!plan(intervals, std::max(profile.base_alignment, kVectorBytes), profile.max_allocation,
+            &memory)) {
     return {CL_INVALID_BUFFER_SIZE, "a tensor is larger than the device's largest buffer, " +
                                         std::to_string(profile.max_allocation) + " bytes"};
   }
@@ -227,6 +230,12 @@ ClStatus Executor::AllocateBlocks() {
     const cl_buffer_region region = {places_[i].offset, intervals[i].bytes};
     cl_int code = CL_SUCCESS;
     cl_mem block = blocks_[static_cast<size_t>(places_[i].block)].get();
+    if (profile.parts_are_dear) {
+      const ClStatus status = ClCall("clRetainMemObject", api().RetainMemObject(block));
+      if (!status.ok()) return status;
+      buffers_[i] = ClMemory(&api(), block);
+      continue;
+    }
     buffers_[i] =
         ClMemory(&api(), api().CreateSubBuffer(block, CL_MEM_READ_WRITE,
                                                CL_BUFFER_CREATE_TYPE_REGION, &region, &code));

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks that values have as a whole, one after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gpu_cl/exec.h"
+#include "gpu_cl/whole_buffers.h"
+#include "tests/compiler_graph_maker.h"
+#include "tests/gpu_delegate_support.h"
+
+namespace deputy::gpu_cl::gpu_whole_buffers_test {
+namespace {
+
+using compiler::GraphMaker;
+using compiler::Interval;
+using compiler::MemoryPlan;
+using compiler::ScalarOp;
+using compiler::ValueId;
+using testing::ElementsAre;
+
+constexpr size_t kNoLimit = SIZE_MAX;
+
+TEST(GpuWholeBuffersTest, a_chain_needs_two_blocks_which_grow) {
+  MemoryPlan plan;
+  const Interval chain[] = {{100, 0, 1}, {50, 1, 2}, {300, 2, 3}, {10, 3, 4}, {60, 4, 4}};
+  ASSERT_TRUE(PlanWholeBuffers(chain, 16, kNoLimit, &plan));
+  EXPECT_THAT(plan.block_bytes, ElementsAre(304, 64));
+  EXPECT_EQ(plan.total_bytes, 368u);
+  // What is large enough and least is taken.
+  const Interval free[] = {{100, 0, 0}, {200, 0, 0}, {300, 0, 0}, {150, 1, 1}};
+  ASSERT_TRUE(PlanWholeBuffers(free, 4, kNoLimit, &plan));
+  EXPECT_EQ(plan.places[3].block, 1);
+}
+
+TEST(GpuWholeBuffersTest, what_is_never_needed_or_too_large_has_no_block) {
+  MemoryPlan plan;
+  const Interval none[] = {{100, 0, -1}};
+  ASSERT_TRUE(PlanWholeBuffers(none, 16, kNoLimit, &plan));
+  EXPECT_TRUE(plan.block_bytes.empty());
+  const Interval large[] = {{1 << 20, 0, 1}};
+  EXPECT_FALSE(PlanWholeBuffers(large, 16, 1 << 20, &plan));
+  EXPECT_TRUE(PlanWholeBuffers(large, 16, (1 << 20) + 16, &plan));
+}
+
+TEST(GpuWholeBuffersTest, intervals_that_overlap_never_share_a_block) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Interval> intervals(random() % 30);
+    size_t unshared = 0;
+    for (Interval& interval : intervals) {
+      interval.first = static_cast<int>(random() % 20);
+      interval.last = interval.first + static_cast<int>(random() % 6) - 1;
+      interval.bytes = 1 + random() % 1000;
+      unshared += interval.bytes + 63;
+    }
+    MemoryPlan plan;
+    ASSERT_TRUE(PlanWholeBuffers(intervals, 64, kNoLimit, &plan));
+    for (size_t i = 0; i < intervals.size(); ++i) {
+      const Interval& a = intervals[i];
+      if (a.last < a.first) continue;
+      EXPECT_EQ(plan.places[i].offset, 0u);
+      EXPECT_GE(plan.block_bytes[static_cast<size_t>(plan.places[i].block)], a.bytes);
+      for (size_t j = 0; j < i; ++j) {
+        const Interval& b = intervals[j];
+        const bool overlap = b.first <= b.last && a.first <= b.last && b.first <= a.last;
+        EXPECT_FALSE(overlap && plan.places[i].block == plan.places[j].block);
+      }
+    }
+    EXPECT_LE(plan.total_bytes, unshared);
+  }
+}
+
+class GpuWholeBuffersOfDeviceTest : public SpiedDeviceTest {};
+
+TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
+  GraphMaker g;
+  const ValueId x = g.Input({1000});
+  ValueId y = x;
+  for (int i = 0; i < 5; ++i) y = g.Binary(ScalarOp::kSub, g.Unary(ScalarOp::kNeg, y), x);
+  g.Output(y);
+  for (const bool dear : {false, true}) {
+    Device device = NewContext()->device();
+    device.profile.parts_are_dear = dear;
+    ClStatus status;
+    auto context = SharedContext::Create(spy_->api(), device, &status);
+    ASSERT_NE(context, nullptr) << status.text;
+    const int64_t before = Calls("CreateSubBuffer");
+    const auto executor = Executor::Create(context, g.graph, {}, &status);
+    ASSERT_NE(executor, nullptr) << status.text;
+    EXPECT_EQ(Calls("CreateSubBuffer") > before, !dear);
+    const std::vector<float> in(1000, 2);
+    std::vector<float> out(1000);
+    const InputPlace inputs[] = {{in.data(), nullptr}};
+    const OutputPlace outputs[] = {{out.data(), nullptr}};
+    status = executor->Run(inputs, outputs);
+    ASSERT_TRUE(status.ok()) << status.text;
+    EXPECT_EQ(out, std::vector<float>(1000, -4));
+  }
+}
+
+}  // namespace
+}  // namespace deputy::gpu_cl::gpu_whole_buffers_test
