@@ -57,6 +57,39 @@ std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
   return {PartsOf(places[0], range), places[1], places[2]};
 }
 
+namespace {
+
+// Sides of a group that divide those of all items, and fill waves of 32: up to 128 items, fewer
+// where that leaves units without any, with neighbours of 128 bytes along the first side. Zeros
+// where no group is half full.
+std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t units) {
+  constexpr size_t kWave = 32, kMost = 128, kNeighbours = 8;
+  const size_t all = global[0] * global[1] * global[2];
+  const size_t most = std::clamp(all / units / kWave * kWave, kWave, kMost);
+  std::array<size_t, 3> best = {0, 0, 0};
+  size_t most_value = kNeighbours * kWave * most / 2 - 1;
+  for (size_t x = 1; x <= std::min(most, global[0]); ++x) {
+    if (global[0] % x != 0) continue;
+    for (size_t y = 1; x * y <= most && y <= global[1]; ++y) {
+      if (global[1] % y != 0) continue;
+      size_t z = std::min(most / (x * y), global[2]);
+      while (global[2] % z != 0) --z;
+      const size_t items = x * y * z;
+      const size_t waves = (items + kWave - 1) / kWave;
+      const size_t neighbours = std::min(global[0], kNeighbours);
+      // Items, by the share of their waves that they fill, by the share of neighbours they have.
+      const size_t value =
+          items * items / waves * kNeighbours * std::min(x, neighbours) / neighbours;
+      if (value < most_value || (value == most_value && x * y <= best[0] * best[1])) continue;
+      most_value = value;
+      best = {x, y, z};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 void StepWriter::Add(KernelBuilder* kernel, std::array<size_t, 3> places) {
   if (places[0] == 0 || places[1] == 0 || places[2] == 0) return;
   std::array<size_t, 3> global = places;
@@ -104,7 +137,10 @@ void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> glo
 // Groups that fill the items as a whole; zeros where there are none such.
 std::array<size_t, 3> StepWriter::ChosenLocal(const std::array<size_t, 3>& global) const {
   const KernelChoice* chosen = choice();
-  if (chosen == nullptr) return {0, 0, 0};
+  if (chosen == nullptr || chosen->local[0] == 0) {
+    return options_.whole_groups ? WholeGroup(global, static_cast<size_t>(options_.units))
+                                 : std::array<size_t, 3>{0, 0, 0};
+  }
   for (size_t d = 0; d < global.size(); ++d) {
     if (chosen->local[d] == 0 || global[d] % chosen->local[d] != 0) return {0, 0, 0};
   }

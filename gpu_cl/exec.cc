@@ -25,6 +25,7 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   constexpr size_t kGroupItems = 256, kGroupBytes = 20 << 10;
   options.group_tiles = device_class == DeviceClass::kDesktop && profile.known &&
                         profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
+  options.whole_groups = profile.nvidia_capability > 0 && options.group_tiles;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {
     options.vector_width = static_cast<int>(profile.float_width);

@@ -41,6 +41,9 @@ struct PlanOptions {
   // own tile.
   bool group_tiles = false;
   int units = 1;
+  // Whether groups of kernels that need none are chosen here, for devices that run 32 items at a time.
+  // Else the driver does.
+  bool whole_groups = false;
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.
   int vector_width = 0;

@@ -349,6 +349,32 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
   EXPECT_GE(first.kernels.size(), 3u);
 }
 
+// Else a driver chooses, and takes its time about it.
+TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
+  const auto local_of = [](const compiler::Shape& image, bool whole) {
+    GraphMaker g;
+    compiler::Window window;
+    window.height = window.width = 3;
+    window.top = window.left = window.bottom = window.right = 1;
+    g.Output(g.Add(compiler::DepthwiseConv2d{window, 1},
+                   {g.Input(image), g.Weights({1, 3, 3, image[3]})}, image));
+    const Plan plan =
+        PlanOf(g, {.group_tiles = true, .units = 132, .whole_groups = whole, .vector_width = 4});
+    EXPECT_EQ(plan.steps.size(), 1u);
+    return plan.steps[0].local;
+  };
+  using Sides = std::array<size_t, 3>;
+  EXPECT_EQ(local_of({128, 112, 112, 32}, false), (Sides{0, 0, 0}));
+  EXPECT_EQ(local_of({128, 112, 112, 32}, true), (Sides{8, 16, 1}));
+  // Neighbours of 128 bytes are worth more than the last items of a wave.
+  EXPECT_EQ(local_of({128, 56, 56, 144}, true), (Sides{9, 14, 1}));
+  // There are enough units for groups of one wave.
+  // One wave is enough where there are few items.
+  EXPECT_EQ(local_of({1, 14, 14, 64}, true), (Sides{16, 2, 1}));
+  // No side has a divisor.
+  EXPECT_EQ(local_of({1, 1009, 1013, 4}, true), (Sides{0, 0, 0}));
+}
+
 // Groups of items with local memory, where a device is known to have it.
 TEST(GpuPlanTest, group_tiles_are_for_known_devices_with_room_for_them) {
   DeviceProfile profile;
