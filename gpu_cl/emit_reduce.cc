@@ -131,8 +131,68 @@ void Emit(const compiler::Reduce& kind, StepWriter* steps) {
   steps->Add(&k, {static_cast<size_t>(ElementCount(k.shape(k.operation().output()))), 1, 1});
 }
 
+namespace {
+
+// A group of items for each row, for GPUs: `kItems` of them take every `kItems`-th element, and
+// what they find is combined in local memory.
+class GroupSoftmax {
+ public:
+  GroupSoftmax(const compiler::Softmax& kind, StepWriter* steps, int64_t extent)
+      : kind_(kind), steps_(steps), k_(steps->NewKernel()), extent_(extent) {}
+
+  void Emit(int64_t rows) {
+    const Buffer in = k_.Input(0);
+    const std::string extent = k_.Int(extent_), beta = k_.Float(kind_.beta);
+    const std::string items = Decimal(kItems);
+    const std::string loop = "for (int n = item; n < " + extent + "; n += " + items + ")";
+    k_.Line("const int item = get_local_id(0), first = get_group_id(1) * " + extent + ";");
+    k_.Line("local float parts[" + items + "];");
+    k_.Line("float found = -INFINITY;");
+    k_.Line(loop + " found = fmax(found, " + Load(in, "first + n") + ");");
+    Combine("fmax(parts[item], parts[item + half_count])");
+    k_.Line("const float largest = parts[0];");
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    const std::string power = beta + " * (" + Load(in, "first + n") + " - largest)";
+    k_.Line("found = 0.0f;");
+    k_.Line(loop + " found += exp(" + power + ");");
+    Combine("parts[item] + parts[item + half_count]");
+    k_.Line("const float sum = parts[0];");
+    k_.Open(loop);
+    k_.Line("const int i = first + n;");
+    k_.StoreResult(kind_.log ? "(" + power + " - log(sum))" : "(exp(" + power + ") / sum)", "i");
+    k_.Close();
+    k_.RequireGroup({kItems, 1, 1});
+    steps_->AddItems(k_, {kItems, static_cast<size_t>(rows), 1});
+  }
+
+  static constexpr int64_t kItems = 128;
+
+ private:
+  // Of `found` of all items, into parts[0].
+  void Combine(const std::string& combination) {
+    k_.Line("parts[item] = found;");
+    k_.Open("for (int half_count = " + Decimal(kItems / 2) + "; half_count > 0; half_count /= 2)");
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Line("if (item < half_count) parts[item] = " + combination + ";");
+    k_.Close();
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+  }
+
+  const compiler::Softmax& kind_;
+  StepWriter* const steps_;
+  KernelBuilder k_;
+  const int64_t extent_;
+};
+
+}  // namespace
+
 void Emit(const compiler::Softmax& kind, StepWriter* steps) {
   if (EmitVectors(kind, steps)) return;
+  const Shape& of = steps->NewKernel().shape(steps->NewKernel().operation().inputs[0]);
+  if (steps->options().group_tiles && ElementCount(of) > 0 &&
+      of.back() >= GroupSoftmax::kItems / 2) {
+    return GroupSoftmax(kind, steps, of.back()).Emit(ElementCount(of) / of.back());
+  }
   KernelBuilder k = steps->NewKernel();
   const Shape& shape = k.shape(k.operation().inputs[0]);
   const Axis axis(shape, static_cast<int>(shape.size()) - 1);

@@ -501,7 +501,8 @@ TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
 
 TEST_P(GpuKernels, rows_of_softmax) {
   GraphMaker g;
-  for (const Shape& shape : {Shape{3, 50}, Shape{1, 16}, Shape{7, 5}, Shape{2, 3, 1000}}) {
+  for (const Shape& shape : {Shape{3, 50}, Shape{1, 16}, Shape{7, 5}, Shape{2, 3, 1000},
+                             Shape{5, 65}, Shape{1, 64}, Shape{2, 128}}) {
     for (const bool log : {false, true}) {
       g.Output(g.Add(compiler::Softmax{0.5f, log}, {g.Input(shape)}, shape));
     }
