@@ -7,16 +7,15 @@
 // along its depth as well, by parts of the group whose sums are added in their order.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "gpu_cl/emit.h"
+#include "gpu_cl/group_product.h"
 #include "gpu_cl/vector_text.h"
 
 namespace deputy::gpu_cl {
-
-using compiler::Shape;
-using compiler::Window;
 
 namespace {
 
@@ -41,31 +40,18 @@ struct GroupTile {
 constexpr GroupTile kTiles[] = {{8, 2, 1.0}, {8, 1, 0.85}, {4, 1, 0.68}};
 constexpr GroupTile kLeastTile = kTiles[2];
 
-// A product with a constant filter, its left side the pixels of an image of `channels` each.
-struct GroupProduct {
-  int64_t rows = 0, columns = 0, channels = 0;
-  Window window;            // of one pixel, unless
-  bool has_window = false;  // `image` and `out` say where windows lie
-  Shape image, out;
-  Packing packing;
-
-  int64_t depth() const { return int64_t{window.height} * window.width * channels; }
-  int64_t chunks() const { return PartsOf(depth(), kChunk); }
-  int64_t Groups(const GroupTile& tile) const {
-    return PartsOf(rows, tile.height()) * PartsOf(columns, tile.width());
-  }
-  static int64_t PartsOf(int64_t count, int64_t part) { return (count + part - 1) / part; }
-};
-
 // The tile that takes least of those of which there are enough, else the least one.
 GroupTile TileFor(const GroupProduct& product, const PlanOptions& options) {
   constexpr int kGroupsOfUnit = 2;
   const auto cost = [&](const GroupTile& tile) {
-    return static_cast<double>(product.Groups(tile) * tile.height() * tile.width()) / tile.share;
+    return static_cast<double>(product.Groups(tile.height(), tile.width()) * tile.height() *
+                               tile.width()) /
+           tile.share;
   };
   GroupTile best = kLeastTile;
   for (const GroupTile& tile : kTiles) {
-    const bool enough = product.Groups(tile) >= int64_t{kGroupsOfUnit} * options.units;
+    const bool enough =
+        product.Groups(tile.height(), tile.width()) >= int64_t{kGroupsOfUnit} * options.units;
     if (enough && cost(tile) < cost(best)) best = tile;
   }
   return best;
@@ -77,8 +63,9 @@ int PartsFor(const GroupProduct& product, const GroupTile& tile, const PlanOptio
   int parts = 1;
   if (tile.rows != kLeastTile.rows) return parts;
   while (parts < kMostParts &&
-         product.Groups(tile) * parts < int64_t{kPartsOfUnit} * options.units &&
-         product.chunks() >= int64_t{2} * parts * kLeastChunks) {
+         product.Groups(tile.height(), tile.width()) * parts <
+             int64_t{kPartsOfUnit} * options.units &&
+         GroupProduct::PartsOf(product.depth(), kChunk) >= int64_t{2} * parts * kLeastChunks) {
     parts *= 2;
   }
   return parts;
@@ -91,7 +78,8 @@ class GroupTileWriter {
         k_(steps->NewKernel()),
         product_(std::move(product)),
         tile_(TileFor(product_, steps->options())),
-        parts_(PartsFor(product_, tile_, steps->options())) {
+        parts_(PartsFor(product_, tile_, steps->options())),
+        left_(&k_, product_) {
     product_.packing.panel = tile_.width();
     product_.packing.type = k_.value(k_.operation().inputs[1]).type;
     k_.AssumeAligned();
@@ -102,7 +90,7 @@ class GroupTileWriter {
     Declare();
     DeclareLoads();
     const std::string each = Decimal(int64_t{kChunk} * parts_);
-    k_.Line("const int steps = (" + depth_ + " + " + each + " - 1) / " + each + ";");
+    k_.Line("const int steps = (" + left_.depth() + " + " + each + " - 1) / " + each + ";");
     k_.Line("int chunk = part;");
     Fetch();
     k_.Open("for (int step = 0; step < steps; ++step)");
@@ -134,12 +122,8 @@ class GroupTileWriter {
   int LocalVectors() const { return kChunk * (LeftStride() + tile_.width()) / kWidth; }
 
   void Declare() {
-    in_ = k_.Input(0);
     packed_ = k_.Packed(product_.packing);
-    rows_ = k_.Int(product_.rows);
-    columns_ = k_.Int(product_.columns);
-    channels_ = k_.Int(product_.channels);
-    depth_ = k_.Int(product_.depth());
+    left_.Declare();
     const int sums = (parts_ - 1) * kItems * tile_.rows * tile_.vectors;
     k_.Line("local float4 memory[" + Decimal(std::max(parts_ * LocalVectors(), sums)) + "];");
     k_.Line("const int across = get_local_id(0), down = get_local_id(1), part = get_local_id(2);");
@@ -164,37 +148,10 @@ class GroupTileWriter {
 
   // Where the rows lie that the item loads.
   void DeclareLoads() {
-    const Window& window = product_.window;
     k_.Line("const int quarter = item % 4 * 4;");
-    if (product_.has_window) {
-      height_ = k_.Int(product_.image[1]);
-      width_ = k_.Int(product_.image[2]);
-      out_height_ = k_.Int(product_.out[1]);
-      out_width_ = k_.Int(product_.out[2]);
-      stride_y_ = k_.Int(window.stride_y);
-      stride_x_ = k_.Int(window.stride_x);
-      top_ = k_.Int(window.top);
-      left_ = k_.Int(window.left);
-      step_y_ = k_.Int(window.dilation_y);
-      step_x_ = k_.Int(window.dilation_x);
-      window_width_ = k_.Int(window.width);
-    }
     for (int j = 0; j < Lefts(); ++j) {
-      const std::string n = Decimal(j), row = "row" + n, x = "x" + n, y = "y" + n;
-      k_.Line("const int " + row + " = min(top + item / 4 + " + Decimal(j * kItems / kWidth) +
-              ", " + rows_ + " - 1);");
-      k_.Line("float4 a" + n + ";");
-      if (!product_.has_window) {
-        k_.Line("const int o" + n + " = " + row + " * " + channels_ + ";");
-        continue;
-      }
-      k_.Line("const int " + x + " = " + row + " % " + out_width_ + " * " + stride_x_ + " - " +
-              left_ + ";");
-      k_.Line("const int " + y + " = " + row + " / " + out_width_ + " % " + out_height_ + " * " +
-              stride_y_ + " - " + top_ + ";");
-      k_.Line("const int o" + n + " = ((" + row + " / (" + out_width_ + " * " + out_height_ +
-              ") * " + height_ + " + " + y + ") * " + width_ + " + " + x + ") * " + channels_ +
-              ";");
+      left_.DeclareRow(j, "top + item / 4 + " + Decimal(j * kItems / kWidth));
+      k_.Line("float4 a" + Decimal(j) + ";");
     }
     for (int j = 0; j < Rights(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
   }
@@ -204,10 +161,11 @@ class GroupTileWriter {
     k_.Line("{");
     k_.Line("const int start = chunk * " + Decimal(kChunk) + ";");
     if (product_.channels % kWidth == 0) {
-      DeclarePlace("");
+      left_.DeclarePlace("", "start + quarter");
       for (int j = 0; j < Lefts(); ++j) {
-        const std::string loaded = LoadVector(in_, "o" + Decimal(j) + " + step", kWidth);
-        k_.Line("a" + Decimal(j) + " = " + IsInside(j, "") + " ? " + loaded + " : (float4)(0.0f);");
+        const std::string loaded = LoadVector(left_.in(), LeftSide::At(j, ""), kWidth);
+        k_.Line("a" + Decimal(j) + " = " + left_.IsInside(j, "") + " ? " + loaded +
+                " : (float4)(0.0f);");
       }
     } else {
       FetchElements();
@@ -215,8 +173,8 @@ class GroupTileWriter {
     const std::string row_vectors = Decimal(tile_.width() / kWidth);
     for (int j = 0; j < Rights(); ++j) {
       const std::string at = "(item + " + Decimal(j * kItems) + ")";
-      k_.Line("b" + Decimal(j) + " = start + " + at + " / " + row_vectors + " < " + depth_ + " ? " +
-              OfPanel("(1 + start) * " + Decimal(tile_.width()) + " + " + at + " * 4") +
+      k_.Line("b" + Decimal(j) + " = start + " + at + " / " + row_vectors + " < " + left_.depth() +
+              " ? " + OfPanel("(1 + start) * " + Decimal(tile_.width()) + " + " + at + " * 4") +
               " : (float4)(0.0f);");
     }
     k_.Line("}");
@@ -224,39 +182,18 @@ class GroupTileWriter {
 
   // Where the neighbours along the depth are no neighbours in the image.
   void FetchElements() {
-    for (int e = 0; e < kWidth; ++e) DeclarePlace(Decimal(e));
+    for (int e = 0; e < kWidth; ++e) {
+      left_.DeclarePlace(Decimal(e), "start + quarter + " + Decimal(e));
+    }
     for (int j = 0; j < Lefts(); ++j) {
       std::string elements;
       for (int e = 0; e < kWidth; ++e) {
         const std::string n = Decimal(e);
-        elements += (e > 0 ? ", " : "") + IsInside(j, n) + " ? " +
-                    Load(in_, "o" + Decimal(j) + " + step" + n) + " : 0.0f";
+        elements += (e > 0 ? ", " : "") + left_.IsInside(j, n) + " ? " +
+                    Load(left_.in(), LeftSide::At(j, n)) + " : 0.0f";
       }
       k_.Line("a" + Decimal(j) + " = (float4)(" + elements + ");");
     }
-  }
-
-  // Declares d<n>, the place along the depth that the item loads next, with step<n>, where that is
-  // in the image from the first pixel of a window on, and the pixel's place dy<n>, dx<n> in it.
-  void DeclarePlace(const std::string& n) {
-    const std::string d = "d" + n, pixel = "pixel" + n, wy = "wy" + n, dy = "dy" + n, dx = "dx" + n;
-    k_.Line("const int " + d + " = start + quarter" + (n.empty() ? "" : " + " + n) + ";");
-    if (!product_.has_window) return k_.Line("const int step" + n + " = " + d + ";");
-    k_.Line("const int " + pixel + " = " + d + " / " + channels_ + ", " + wy + " = " + pixel +
-            " / " + window_width_ + ";");
-    k_.Line("const int " + dy + " = " + wy + " * " + step_y_ + ", " + dx + " = (" + pixel + " - " +
-            wy + " * " + window_width_ + ") * " + step_x_ + ";");
-    k_.Line("const int step" + n + " = (" + dy + " * " + width_ + " + " + dx + " - " + pixel +
-            ") * " + channels_ + " + " + d + ";");
-  }
-
-  // Whether there is such a place in the image of row j.
-  std::string IsInside(int row, const std::string& n) const {
-    std::string inside = "d" + n + " < " + depth_;
-    if (!product_.has_window) return inside;
-    const std::string j = Decimal(row);
-    return inside + " && (uint)(y" + j + " + dy" + n + ") < (uint)" + height_ + " && (uint)(x" + j +
-           " + dx" + n + ") < (uint)" + width_;
   }
 
   // Into local memory, the left side turned: an item's rows are neighbours there.
@@ -340,8 +277,9 @@ class GroupTileWriter {
 
   void StoreVectorAt(const std::string& sum, const std::string& row, const std::string& vector) {
     const std::string column = "n + " + vector + " * " + Decimal(kSide * kWidth);
-    k_.Open("if (m + " + row + " < " + rows_ + " && " + column + " < " + columns_ + ")");
-    k_.Line("const int at = (m + " + row + ") * " + columns_ + " + " + column + ";");
+    k_.Open("if (m + " + row + " < " + left_.rows() + " && " + column + " < " + left_.columns() +
+            ")");
+    k_.Line("const int at = (m + " + row + ") * " + left_.columns() + " + " + column + ";");
     k_.StoreResult(sum, "at", kWidth, column);
     k_.Close();
   }
@@ -356,80 +294,27 @@ class GroupTileWriter {
   GroupProduct product_;
   const GroupTile tile_;
   const int parts_;
-  Buffer in_, packed_;
-  std::string rows_, columns_, channels_, depth_, height_, width_, out_height_, out_width_,
-      stride_y_, stride_x_, top_, left_, step_y_, step_x_, window_width_;
+  LeftSide left_;
+  Buffer packed_;
 };
 
-bool Fits(const KernelBuilder& look, const StepWriter& steps, int64_t channels, int64_t columns) {
-  const auto is_constant = [&](size_t input) {
-    return !look.has_input(input) || look.value(look.operation().inputs[input]).constant();
-  };
-  const auto is_float = [&](size_t input) {
-    return LoadsAsFloat(look.value(look.operation().inputs[input]).type);
-  };
-  const KernelChoice* const chosen = steps.choice();
-  return steps.options().group_tiles && (chosen == nullptr || chosen->rows == 0) && is_float(0) &&
-         is_float(1) && is_constant(1) && is_constant(2) && columns % kWidth == 0 && channels > 0 &&
-         columns > 0 && look.StoresVectors();
+template <typename Kind>
+bool EmitProduct(const Kind& kind, StepWriter* steps) {
+  if (!steps->options().group_tiles) return false;
+  std::optional<GroupProduct> product = FindGroupProduct(kind, *steps);
+  if (!product) return false;
+  GroupTileWriter(steps, std::move(*product)).Write();
+  return true;
 }
 
 }  // namespace
 
 bool EmitGroupTiles(const compiler::Conv2d& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const Shape& filter = look.shape(look.operation().inputs[1]);
-  const Shape& out = look.shape(look.operation().output());
-  if (kind.groups != 1 || !Fits(look, *steps, filter[3], filter[0])) return false;
-  GroupProduct product;
-  product.rows = int64_t{out[0]} * out[1] * out[2];
-  product.columns = filter[0];
-  product.channels = filter[3];
-  product.window = kind.window;
-  product.image = look.shape(look.operation().inputs[0]);
-  product.out = out;
-  const Window& window = kind.window;
-  product.has_window = window.height != 1 || window.width != 1 || window.stride_y != 1 ||
-                       window.stride_x != 1 || window.top != 0 || window.left != 0 ||
-                       window.bottom != 0 || window.right != 0;
-  const int64_t depth = product.depth();
-  if (product.rows == 0 || depth == 0) return false;
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = look.bias(),
-                     .depth = depth,
-                     .columns = product.columns,
-                     .group_stride = product.columns * depth,
-                     .depth_stride = 1,
-                     .column_stride = depth};
-  GroupTileWriter(steps, std::move(product)).Write();
-  return true;
+  return EmitProduct(kind, steps);
 }
 
 bool EmitGroupTiles(const compiler::MatMul& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const Shape& b = look.shape(look.operation().inputs[1]);
-  const Shape& out = look.shape(look.operation().output());
-  const int64_t columns = out.back();
-  const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
-  if (kind.transpose_a || compiler::ElementCount(b) != depth * columns ||
-      !Fits(look, *steps, depth, columns)) {
-    return false;
-  }
-  GroupProduct product;
-  product.rows = compiler::ElementCount(out) / columns;
-  // Only then do all batches share the left side's rows.
-  const Shape& a = look.shape(look.operation().inputs[0]);
-  if (product.rows == 0 || compiler::ElementCount(a) != product.rows * depth) return false;
-  product.columns = columns;
-  product.channels = depth;
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = look.bias(),
-                     .depth = depth,
-                     .columns = columns,
-                     .depth_stride = kind.transpose_b ? 1 : columns,
-                     .column_stride = kind.transpose_b ? depth : 1};
-  GroupTileWriter(steps, std::move(product)).Write();
-  return true;
+  return EmitProduct(kind, steps);
 }
 
 }  // namespace deputy::gpu_cl
