@@ -78,6 +78,8 @@ std::string Prelude(const PlanOptions& options);
 // (for GPUs) or of each, windows as rows of the output, the rest as loops. False, and nothing is
 // added, where they do not fit the operation. So it is of CLBlast, which must have been chosen.
 bool EmitClblast(const compiler::MatMul& kind, StepWriter* steps);
+bool EmitFewRows(const compiler::Conv2d& kind, StepWriter* steps);
+bool EmitFewRows(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitGroupTiles(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitGroupTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);

@@ -27,7 +27,10 @@ Shape Leading(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
 }  // namespace
 
 void Emit(const compiler::MatMul& kind, StepWriter* steps) {
-  if (EmitClblast(kind, steps) || EmitGroupTiles(kind, steps) || EmitTiles(kind, steps)) return;
+  if (EmitClblast(kind, steps) || EmitFewRows(kind, steps) || EmitGroupTiles(kind, steps) ||
+      EmitTiles(kind, steps)) {
+    return;
+  }
   KernelBuilder k = steps->NewKernel();
   const Shape a = k.shape(k.operation().inputs[0]), b = k.shape(k.operation().inputs[1]);
   const Shape& to = k.shape(k.operation().output());

@@ -214,7 +214,7 @@ TEST_P(GpuKernels, convolutions_of_all_sizes) {
 TEST_P(GpuKernels, products_in_tiles_of_groups) {
   const ConvRow products[] = {
       {{1, 21, 13, 20}, 140, 1, 1, 1, 1, 0}, {{2, 9, 11, 36}, 36, 3, 3, 1, 1, 1},
-      {{1, 17, 8, 4}, 68, 2, 5, 2, 1, 2},    {{1, 1, 3, 260}, 44, 1, 1, 1, 1, 0},
+      {{1, 17, 8, 4}, 68, 2, 5, 2, 1, 2},    {{1, 1, 5, 260}, 44, 1, 1, 1, 1, 0},
       {{1, 12, 12, 16}, 200, 3, 3, 2, 2, 1}, {{2, 19, 16, 3}, 32, 7, 7, 2, 1, 3},
       {{1, 8, 9, 5}, 36, 3, 2, 1, 1, 0},     {{1, 5, 5, 37}, 40, 1, 1, 1, 1, 0},
   };
@@ -497,6 +497,29 @@ TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
     g.Output(g.Unary(op, op == ScalarOp::kExp ? g.WithNumber(ScalarOp::kMin, x, 20) : x));
   }
   ExpectAgreement(g.graph, 1e-5);
+}
+
+// Few of them, as a group of items computes on GPUs with local memory, and more.
+TEST_P(GpuKernels, products_of_few_rows) {
+  GraphMaker g;
+  for (const int rows : {1, 3, 4, 5}) {
+    for (const int columns : {4, 20, 136}) {
+      g.Output(
+          g.WithNumber(ScalarOp::kMax,
+                       g.Add(compiler::MatMul{false, true},
+                             {g.Input({rows, 70}), g.Weights({columns, 70}), g.Weights({columns})},
+                             {rows, columns}),
+                       -3));
+      g.Output(g.Unary(
+          ScalarOp::kTanh,
+          g.Add(compiler::Conv2d{}, {g.Input({1, 1, rows, 300}), g.Weights({columns, 1, 1, 300})},
+                {1, 1, rows, columns})));
+    }
+  }
+  compiler::FuseEpilogues(&g.graph);
+  ExpectAgreement(g.graph, 1e-6);
+  EXPECT_EQ(kernels_.find("local float4 parts[256]") != std::string::npos,
+            GetParam().device_class == DeviceClass::kDesktop);
 }
 
 TEST_P(GpuKernels, rows_of_softmax) {
