@@ -221,10 +221,28 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
+// Adds to the sums d of a warp's items what the units make of its a and b (PTX ISA, mma.sync).
+std::string MatrixUnit(const std::string& name, const std::string& shape,
+                       const std::string& types) {
+  return "#define " + name +
+         "(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1) \\\n"
+         "  asm(\"mma.sync.aligned." +
+         shape + ".row.col.f32." + types +
+         ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\" \\\n"
+         "      : \"+f\"(d0), \"+f\"(d1), \"+f\"(d2), \"+f\"(d3) \\\n"
+         "      : \"r\"(a0), \"r\"(a1), \"r\"(a2), \"r\"(a3), \"r\"(b0), \"r\"(b1))\n";
+}
+
 }  // namespace
 
 std::string Prelude(const PlanOptions& options) {
-  return std::string(options.ranges ? kPackedVectors : kVectorFunctions) + kDivisions;
+  std::string text = options.ranges ? kPackedVectors : kVectorFunctions;
+  text += kDivisions;
+  if (options.matrix_units) {
+    text += MatrixUnit("MULTIPLY_HALVES", "m16n8k16", "f16.f16");
+    text += MatrixUnit("MULTIPLY_TF32", "m16n8k8", "tf32.tf32");
+  }
+  return text;
 }
 
 }  // namespace deputy::gpu_cl

@@ -80,6 +80,8 @@ std::string Prelude(const PlanOptions& options);
 bool EmitClblast(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitFewRows(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitFewRows(const compiler::MatMul& kind, StepWriter* steps);
+bool EmitMatrixTiles(const compiler::Conv2d& kind, StepWriter* steps);
+bool EmitMatrixTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitGroupTiles(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitGroupTiles(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps);

@@ -27,8 +27,8 @@ Shape Leading(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
 }  // namespace
 
 void Emit(const compiler::MatMul& kind, StepWriter* steps) {
-  if (EmitClblast(kind, steps) || EmitFewRows(kind, steps) || EmitGroupTiles(kind, steps) ||
-      EmitTiles(kind, steps)) {
+  if (EmitClblast(kind, steps) || EmitFewRows(kind, steps) || EmitMatrixTiles(kind, steps) ||
+      EmitGroupTiles(kind, steps) || EmitTiles(kind, steps)) {
     return;
   }
   KernelBuilder k = steps->NewKernel();

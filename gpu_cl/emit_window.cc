@@ -55,7 +55,9 @@ void StartSum(KernelBuilder* k) {
 }  // namespace
 
 void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
-  if (EmitFewRows(kind, steps) || EmitGroupTiles(kind, steps) || EmitTiles(kind, steps)) return;
+  if (EmitFewRows(kind, steps) || EmitMatrixTiles(kind, steps) || EmitGroupTiles(kind, steps) ||
+      EmitTiles(kind, steps))
+    return;
   KernelBuilder k = steps->NewKernel();
   const Shape &image = k.shape(k.operation().inputs[0]), &filter = k.shape(k.operation().inputs[1]);
   const Buffer in = k.Input(0), weights = k.Input(1);

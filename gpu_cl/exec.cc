@@ -25,6 +25,9 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   constexpr size_t kGroupItems = 256, kGroupBytes = 20 << 10;
   options.group_tiles = device_class == DeviceClass::kDesktop && profile.known &&
                         profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
+  // Half of them take TF32 and float16 with sums of float32 from this capability on.
+  constexpr uint32_t kLeastCapability = 80;
+  options.matrix_units = options.group_tiles && profile.nvidia_capability >= kLeastCapability;
   options.whole_groups = profile.nvidia_capability > 0 && options.group_tiles;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {

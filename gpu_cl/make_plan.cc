@@ -20,7 +20,8 @@ PlanOptions OptionsOf(Way way, int operation, PlanOptions options) {
   if (way == kAsChosen) return options;
   options.storage = Storage::kBuffer;
   options.choices.erase(operation);
-  options.group_tiles = false;
+  options.group_tiles = way == kByRules && options.matrix_units;
+  options.matrix_units = false;
   if (way == kPlain) options.vector_width = 0;
   return options;
 }

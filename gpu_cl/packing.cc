@@ -45,9 +45,12 @@ std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
       }
       const int64_t start = group * packing.group_stride + first * packing.column_stride;
       for (int64_t d = 0; d < packing.depth; ++d) {
-        float* row = out + (d + 1) * row_stride;
+        const int64_t in_chunk = d % packing.chunk;
+        float* row = out + (d - in_chunk + 1) * row_stride + in_chunk;
         const int64_t from = start + d * packing.depth_stride;
-        for (int64_t c = 0; c < width; ++c) row[c] = filter[from + c * packing.column_stride];
+        for (int64_t c = 0; c < width; ++c) {
+          row[c * packing.chunk] = filter[from + c * packing.column_stride];
+        }
       }
       out += panel_stride;
     }

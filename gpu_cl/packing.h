@@ -22,12 +22,16 @@ struct Packing {
   int64_t groups = 1, depth = 0, columns = 0;
   int64_t group_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t panel = 1;
+  // How much of the depth of a column lies in one piece, column behind column of the panel; the
+  // depth is filled up with zeros to a multiple of it.
+  int64_t chunk = 1;
   TfLiteType type = kTfLiteFloat32;  // of the panels; or kTfLiteFloat16
   Storage storage = Storage::kBuffer;
 
   int64_t panels() const { return (columns + panel - 1) / panel; }
+  int64_t chunks() const { return (depth + chunk - 1) / chunk; }
   // A panel is a row of the bias and a row for each of the depth.
-  int64_t panel_elements() const { return (depth + 1) * panel; }
+  int64_t panel_elements() const { return (chunks() * chunk + 1) * panel; }
   int64_t elements() const { return groups * panels() * panel_elements(); }
 
   friend bool operator==(const Packing&, const Packing&) = default;

@@ -40,6 +40,9 @@ struct PlanOptions {
   // (emit_group_tiles.cc), and how many units the device has for them. Else each item computes its
   // own tile.
   bool group_tiles = false;
+  // Whether they do so with NVIDIA's units for matrices (emit_matrix_tiles.cc), where these take the
+  // product.
+  bool matrix_units = false;
   int units = 1;
   // Whether groups of kernels that need none are chosen here, for devices that run 32 items at a time.
   // Else the driver does.

@@ -21,6 +21,7 @@
 #include "gpu_cl/common_epilogue.h"
 #include "gpu_cl/exec.h"
 #include "tests/compiler_graph_maker.h"
+#include "tests/gpu_matrix_units.h"
 
 namespace deputy::gpu_cl::gpu_kernels_test {
 namespace {
@@ -42,9 +43,10 @@ using Contents = std::vector<std::vector<std::byte>>;
 
 struct Target {
   DeviceClass device_class;
-  uint32_t width;      // floats in a vector
-  bool half = false;   // whether all reals are stored as float16
-  uint32_t units = 0;  // of the device; 0: as many as it has
+  uint32_t width;       // floats in a vector
+  bool half = false;    // whether all reals are stored as float16
+  uint32_t units = 0;   // of the device; 0: as many as it has
+  bool nvidia = false;  // whether kernels are those for its units for matrices
 };
 
 class GpuKernels : public testing::TestWithParam<Target> {
@@ -59,7 +61,9 @@ class GpuKernels : public testing::TestWithParam<Target> {
     if (!status.ok()) GTEST_SKIP() << status.text;
     device.profile.float_width = GetParam().width;
     if (GetParam().units > 0) device.profile.compute_units = GetParam().units;
-    context_ = SharedContext::Create(loaded_.api, device, &status);
+    if (GetParam().nvidia) ClaimToBeNvidia(&device.profile);
+    context_ = SharedContext::Create(
+        GetParam().nvidia ? WithMatrixUnits(*loaded_.api) : loaded_.api, device, &status);
     ASSERT_NE(context_, nullptr) << status.text;
   }
 
@@ -225,12 +229,51 @@ TEST_P(GpuKernels, products_in_tiles_of_groups) {
     g.Output(g.Unary(ScalarOp::kTanh, Conv(&g, row, false)));
     compiler::FuseEpilogues(&g.graph);
     ExpectAgreement(g.graph, 1e-6);
+    if (GetParam().nvidia) {
+      EXPECT_THAT(kernels_, HasSubstr("reqd_work_group_size("));
+      continue;
+    }
     const size_t size = kernels_.find("reqd_work_group_size(8, 8, ");
     EXPECT_EQ(size != std::string::npos, GetParam().device_class == DeviceClass::kDesktop);
     if (size != std::string::npos) group_sizes.push_back(kernels_.substr(size + 27, 1));
   }
-  if (GetParam().units == 0) return;
+  if (GetParam().units == 0 || GetParam().nvidia) return;
   EXPECT_THAT(group_sizes, ElementsAre("1", "4", "1", "4", "4", "4", "1", "1"));
+}
+
+// Tiles of NVIDIA's units for matrices, on a device of so few units that the largest are chosen,
+// and numbers of all digits: what is left of a product is as exact as in float32.
+TEST_P(GpuKernels, products_in_tiles_of_matrix_units) {
+  if (!GetParam().nvidia || GetParam().half) GTEST_SKIP() << "not for this target";
+  const auto run = [&](uint32_t units, const ConvRow& row, TfLiteType type) {
+    Device device = context_->device();
+    device.profile.compute_units = units;
+    ClStatus status;
+    context_ = SharedContext::Create(WithMatrixUnits(*loaded_.api), device, &status);
+    GraphMaker g;
+    const ValueId image = g.Input(row.image, type);
+    std::vector<float> weights(
+        static_cast<size_t>(row.channels * row.height * row.width * row.image[3]));
+    std::mt19937 random(5);
+    for (float& weight : weights) {
+      weight = static_cast<float>(static_cast<int>(random() % 2000001) - 1000000) * 1e-6f;
+    }
+    const Expression third = [&] {
+      Expression e;
+      e.Apply(ScalarOp::kMul, e.Operand(0, kTfLiteFloat32), e.Constant(kTfLiteFloat32, 1.0 / 3));
+      return e;
+    }();
+    const ValueId scaled = type == kTfLiteFloat32 ? g.Compute(third, {image}) : image;
+    const ValueId filter = g.Constant({row.channels, row.height, row.width, row.image[3]}, weights);
+    g.Output(g.Add(compiler::Conv2d{WindowOf(row), 1}, {scaled, filter}, OutputShape(row)));
+    ExpectAgreement(g.graph, 1e-5);
+  };
+  run(1, {{1, 16, 17, 32}, 68, 1, 1}, kTfLiteFloat32);
+  EXPECT_THAT(kernels_, HasSubstr("memory[1536]"));
+  run(2, {{1, 8, 17, 28}, 64, 1, 1}, kTfLiteFloat32);
+  EXPECT_THAT(kernels_, HasSubstr("memory[1024]"));
+  run(4096, {{1, 5, 7, 32}, 52, 3, 3, 1, 1, 1}, kTfLiteFloat32);
+  EXPECT_THAT(kernels_, HasSubstr("memory[2048]"));
 }
 
 // What follows a convolution: bounds, another tensor, numbers per channel, a curve, another type.
@@ -577,10 +620,15 @@ INSTANTIATE_TEST_SUITE_P(
     Targets, GpuKernels,
     testing::Values(Target{DeviceClass::kCpu, 8}, Target{DeviceClass::kCpu, 16},
                     Target{DeviceClass::kDesktop, 1}, Target{DeviceClass::kDesktop, 1, false, 4096},
-                    Target{DeviceClass::kCpu, 16, true}, Target{DeviceClass::kDesktop, 1, true}),
+                    Target{DeviceClass::kCpu, 16, true}, Target{DeviceClass::kDesktop, 1, true},
+                    Target{DeviceClass::kDesktop, 1, false, 4096, true},
+                    Target{DeviceClass::kDesktop, 1, true, 4096, true}),
     [](const auto& given) {
       return ClassName(given.param.device_class) + std::to_string(given.param.width) +
-             (given.param.units > 0 ? "_of_many_units" : "") + (given.param.half ? "_half" : "");
+             (given.param.nvidia      ? "_with_matrix_units"
+              : given.param.units > 0 ? "_of_many_units"
+                                      : "") +
+             (given.param.half ? "_half" : "");
     });
 
 // ---- Panels -------------------------------------------------------------------------------------

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products for GPUs of NVIDIA with units for small matrices, which 32 neighbouring work-items, a
+// warp, use together: PTX has an instruction for them, OpenCL C has not. Halves are multiplied
+// exactly and added in float32. A float32 is the sum of two numbers of 11 digits each that the
+// units take ("TF32"), high and low: three of the four products of such pairs are added, the fourth
+// one is below the last digit.
+//
+// Which of the depth's elements an item holds does not matter, as long as it is the same on both
+// sides: so an item takes 16 bytes of a row or of a column that lie in one piece, for two
+// instructions. Likewise the filter's columns are numbered so that an item has four sums that are
+// neighbours in the result.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "gpu_cl/emit.h"
+#include "gpu_cl/group_product.h"
+#include "gpu_cl/vector_text.h"
+
+namespace deputy::gpu_cl {
+
+namespace {
+
+// Floats in a vector that is stored.
+constexpr int kStored = 4;
+// Items of a warp; rows, and columns, of the result of an instruction.
+constexpr int kWarp = 32, kResultRows = 16, kResultColumns = 8;
+// Of a row or column a group has 64 bytes at a time, in units of 16.
+constexpr int kUnits = 4, kUnitBytes = 16;
+// Parts of a group at most, and of each chunks at least.
+constexpr int kMostShares = 4, kLeastShare = 2;
+
+// A part of a group is `across` by `down` warps, each of which computes `rows` by `columns` results
+// of the instruction, an even number of columns.
+struct MatrixTile {
+  int across, down, rows, columns;
+  // Of the arithmetic that the first one does in the same time.
+  double share;
+
+  int items() const { return across * down * kWarp; }
+  int height() const { return down * rows * kResultRows; }
+  int width() const { return across * columns * kResultColumns; }
+};
+constexpr MatrixTile kMatrixTiles[] = {{2, 2, 4, 4, 1.0}, {2, 2, 2, 4, 0.8}, {2, 2, 1, 2, 0.4}};
+constexpr MatrixTile kLeastMatrixTile = kMatrixTiles[2];
+
+// The tile that takes least of those of which there are enough, else the least one.
+MatrixTile MatrixTileFor(const GroupProduct& product, const PlanOptions& options) {
+  const auto cost = [&](const MatrixTile& tile) {
+    return static_cast<double>(product.Groups(tile.height(), tile.width()) * tile.height() *
+                               tile.width()) /
+           tile.share;
+  };
+  MatrixTile best = kLeastMatrixTile;
+  for (const MatrixTile& tile : kMatrixTiles) {
+    const bool enough = product.Groups(tile.height(), tile.width()) >= options.units;
+    if (enough && cost(tile) < cost(best)) best = tile;
+  }
+  return best;
+}
+
+class MatrixTileWriter {
+ public:
+  MatrixTileWriter(StepWriter* steps, GroupProduct product, TfLiteType type)
+      : steps_(steps),
+        k_(steps->NewKernel()),
+        product_(std::move(product)),
+        type_(type),
+        unit_(kUnitBytes / static_cast<int>(compiler::ElementBytes(type))),
+        tile_(MatrixTileFor(product_, steps->options())),
+        left_(&k_, product_) {
+    product_.packing.panel = tile_.width();
+    product_.packing.chunk = int64_t{unit_} * kUnits;
+    product_.packing.type = type;
+    ChooseParts();
+    k_.AssumeAligned();
+    k_.UseCommonEpilogue();
+  }
+
+  void Write() {
+    Declare();
+    DeclareLoads();
+    k_.Line("int chunk = part;");
+    Fetch();
+    Share();
+    k_.Open("for (int step = 0; step < (" + chunks_ + " + " + Decimal(parts_ - 1) + ") / " +
+            Decimal(parts_) + "; ++step)");
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Line("chunk += " + Decimal(parts_) + ";");
+    Fetch();
+    Accumulate();
+    // The others may still read this half of the memory; none reads the other one.
+    k_.Line("const int other = step % 2 == 0 ? " + Decimal(Units()) + " : " + Decimal(-Units()) +
+            ";");
+    k_.Line("lefts += other;");
+    k_.Line("rights += other;");
+    Share();
+    k_.Close();
+    if (parts_ > 1) AddParts();
+    Store();
+    const std::array<size_t, 3> group = {static_cast<size_t>(tile_.items()), 1,
+                                         static_cast<size_t>(parts_)};
+    k_.RequireGroup(group);
+    const auto groups = [](int64_t count, int part) {
+      return static_cast<size_t>(GroupProduct::PartsOf(count, part));
+    };
+    steps_->AddItems(k_, {groups(product_.columns, tile_.width()) * group[0],
+                          groups(product_.rows, tile_.height()), group[2]});
+  }
+
+ private:
+  // Units that an item loads of the chunk of the left side, and of the filter.
+  int Lefts() const { return tile_.height() * kUnits / tile_.items(); }
+  int Rights() const { return tile_.width() * kUnits / tile_.items(); }
+  // Units of a chunk in local memory; there are two of each part.
+  int Units() const { return (tile_.height() + tile_.width()) * kUnits; }
+  bool IsHalf() const { return type_ == kTfLiteFloat16; }
+
+  // More of them where there are few groups.
+  void ChooseParts() {
+    constexpr int kPartsOfUnit = 4;
+    if (tile_.rows != kLeastMatrixTile.rows) return;
+    const int64_t groups = product_.Groups(tile_.height(), tile_.width());
+    while (parts_ < kMostShares &&
+           groups * parts_ < int64_t{kPartsOfUnit} * steps_->options().units &&
+           product_.packing.chunks() >= int64_t{2} * parts_ * kLeastShare) {
+      parts_ *= 2;
+    }
+  }
+
+  void Declare() {
+    const Buffer packed = k_.Packed(product_.packing);
+    left_.Declare();
+    chunks_ = k_.Int(product_.packing.chunks());
+    const int sums = (parts_ - 1) * tile_.items() * tile_.rows * tile_.columns;
+    k_.Line("local uint4 memory[" + Decimal(std::max(2 * parts_ * Units(), sums)) + "];");
+    k_.Line("const int item = get_local_id(0), part = get_local_id(2);");
+    k_.Line("const int lane = item % 32, lane_row = lane / 4, quarter = lane % 4;");
+    k_.Line("const int warp_row = item / 32 / " + Decimal(tile_.across) + " * " +
+            Decimal(tile_.rows * kResultRows) + " + lane_row;");
+    k_.Line("const int warp_column = item / 32 % " + Decimal(tile_.across) + " * " +
+            Decimal(tile_.columns * kResultColumns) + ";");
+    k_.Line("const int top = get_group_id(1) * " + Decimal(tile_.height()) + ";");
+    k_.Line("local uint4* lefts = memory + part * " + Decimal(2 * Units()) + ";");
+    k_.Line("local uint4* rights = lefts + " + Decimal(tile_.height() * kUnits) + ";");
+    k_.Line(ConstPointer(type_) + " panel = " + packed.name + " + (size_t)get_group_id(0) * " +
+            k_.Int(product_.packing.panel_elements()) + ";");
+    k_.Line("global const uint4* units = (global const uint4*)(panel + " + Decimal(tile_.width()) +
+            ");");
+    for (int c = 0; c < tile_.columns; c += 2) {
+      const std::string bias = "bias" + Decimal(c);
+      k_.Line("const float4 " + bias + " = part > 0 ? (float4)(0.0f) : " +
+              LoadVector({.name = "panel", .type = type_, .aligned = true},
+                         "warp_column + " + Decimal(c * kResultColumns) + " + quarter * 4",
+                         kStored) +
+              ";");
+      for (int r = 0; r < tile_.rows; ++r) {
+        for (int e = 0; e < 4; ++e) {
+          k_.Line("float " + Sum(r, c, e) + " = " + bias + ".s" + Decimal(e % 2) + ", " +
+                  Sum(r, c + 1, e) + " = " + bias + ".s" + Decimal(2 + e % 2) + ";");
+        }
+      }
+    }
+  }
+
+  void DeclareLoads() {
+    for (int j = 0; j < Lefts(); ++j) {
+      left_.DeclareRow(j, "top + item / 4 + " + Decimal(j * tile_.items() / kUnits));
+      k_.Line("uint4 a" + Decimal(j) + ";");
+    }
+    for (int j = 0; j < Rights(); ++j) k_.Line("uint4 b" + Decimal(j) + ";");
+  }
+
+  // From global memory, what the chunk has; zeros beyond the depth and the image.
+  void Fetch() {
+    k_.Line("{");
+    const std::string place =
+        "chunk * " + Decimal(unit_ * kUnits) + " + quarter * " + Decimal(unit_);
+    const bool whole = product_.channels % unit_ == 0;
+    if (whole) left_.DeclarePlace("", place);
+    for (int e = 0; !whole && e < unit_; ++e) {
+      left_.DeclarePlace(Decimal(e), place + " + " + Decimal(e));
+    }
+    for (int j = 0; j < Lefts(); ++j) {
+      if (whole) {
+        k_.Line("a" + Decimal(j) + " = " + left_.IsInside(j, "") + " ? *(global const uint4*)(" +
+                left_.in().name + " + " + LeftSide::At(j, "") + ") : (uint4)(0);");
+      } else {
+        k_.Line("a" + Decimal(j) + " = as_uint4((float4)(" + Elements(j) + "));");
+      }
+    }
+    for (int j = 0; j < Rights(); ++j) {
+      k_.Line("b" + Decimal(j) + " = chunk < " + chunks_ + " ? units[chunk * " +
+              Decimal(tile_.width() * kUnits) + " + item + " + Decimal(j * tile_.items()) +
+              "] : (uint4)(0);");
+    }
+    k_.Line("}");
+  }
+
+  // Where the neighbours along the depth are no neighbours in the image: floats.
+  std::string Elements(int j) const {
+    std::string elements;
+    for (int e = 0; e < unit_; ++e) {
+      const std::string n = Decimal(e);
+      elements += (e > 0 ? ", " : "") + left_.IsInside(j, n) + " ? " +
+                  Load(left_.in(), LeftSide::At(j, n)) + " : 0.0f";
+    }
+    return elements;
+  }
+
+  void Share() {
+    for (int j = 0; j < Lefts(); ++j) {
+      k_.Line("lefts[item + " + Decimal(j * tile_.items()) + "] = a" + Decimal(j) + ";");
+    }
+    for (int j = 0; j < Rights(); ++j) {
+      k_.Line("rights[item + " + Decimal(j * tile_.items()) + "] = b" + Decimal(j) + ";");
+    }
+  }
+
+  void Accumulate() {
+    k_.Line("{");
+    for (int r = 0; r < tile_.rows; ++r) {
+      for (int half = 0; half < 2; ++half) {
+        k_.Line("const uint4 " + Left(r, half) + " = lefts[(warp_row + " +
+                Decimal(r * kResultRows + half * kResultRows / 2) + ") * 4 + quarter];");
+      }
+    }
+    for (int c = 0; c < tile_.columns; ++c) {
+      k_.Line("const uint4 " + Right(c) +
+              " = rights[(warp_column + lane_row / 2 * 4 + lane_row % 2" + " + " +
+              Decimal(c / 2 * 2 * kResultColumns + c % 2 * 2) + ") * 4 + quarter];");
+    }
+    if (IsHalf()) {
+      for (const char* elements : {"xy", "zw"}) {
+        for (int r = 0; r < tile_.rows; ++r) Multiply(r, "sum", elements, "", "");
+      }
+    } else {
+      Split();
+      for (int r = 0; r < tile_.rows; ++r) AddChunk(r);
+    }
+    k_.Line("}");
+  }
+
+  // Into the digits that the units take, rounded, and the rest, which is NaN of what is infinite.
+  void Split() {
+    const auto split = [&](const std::string& name) {
+      k_.Line("const uint4 " + name + "_high = (" + name + " + 0x1000u) & 0xffffe000u;");
+      k_.Line("const uint4 " + name + "_low = as_uint4(as_float4(" + name + ") - as_float4(" +
+              name + "_high));");
+    };
+    for (int r = 0; r < tile_.rows; ++r) {
+      for (int half = 0; half < 2; ++half) split(Left(r, half));
+    }
+    for (int c = 0; c < tile_.columns; ++c) split(Right(c));
+  }
+
+  // The units cut off what they add: so they add what a chunk makes, and that is added to the sums
+  // by ordinary additions, which round.
+  void AddChunk(int r) {
+    for (int c = 0; c < tile_.columns; ++c) {
+      std::string zeros;
+      for (int e = 0; e < 4; ++e) zeros += (e > 0 ? ", " : "") + Name("part", r, c, e) + " = 0.0f";
+      k_.Line("float " + zeros + ";");
+    }
+    for (const char* elements : {"xy", "zw"}) {
+      Multiply(r, "part", elements, "_low", "_high");
+      Multiply(r, "part", elements, "_high", "_low");
+      Multiply(r, "part", elements, "_high", "_high");
+    }
+    for (int c = 0; c < tile_.columns; ++c) {
+      for (int e = 0; e < 4; ++e) {
+        k_.Line(Sum(r, c, e) + " += " + Name("part", r, c, e) + ";");
+      }
+    }
+  }
+
+  // One instruction for each of the warp's results in a row of them: of two elements of each row of
+  // the left side.
+  void Multiply(int r, const std::string& to, const std::string& elements,
+                const std::string& of_left, const std::string& of_right) {
+    for (int c = 0; c < tile_.columns; ++c) {
+      std::string text = IsHalf() ? "MULTIPLY_HALVES(" : "MULTIPLY_TF32(";
+      for (int e = 0; e < 4; ++e) text += Name(to, r, c, e) + ", ";
+      for (const char element : elements) {
+        for (int half = 0; half < 2; ++half) text += Left(r, half) + of_left + "." + element + ", ";
+      }
+      for (const size_t e : {0, 1}) {
+        text += (e > 0 ? ", " : "") + Right(c) + of_right + "." + elements[e];
+      }
+      k_.Line(text + ");");
+    }
+  }
+
+  // To the sums of the first part those of the others.
+  void AddParts() {
+    const std::string items = Decimal(tile_.items());
+    const int count = tile_.rows * tile_.columns;
+    const auto each = [&](const auto& function) {
+      for (int r = 0; r < tile_.rows; ++r) {
+        for (int c = 0; c < tile_.columns; ++c) function(Decimal(r * tile_.columns + c), r, c);
+      }
+    };
+    k_.Line("local float4* others = (local float4*)memory;");
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Open("if (part > 0)");
+    each([&](const std::string& index, int r, int c) {
+      k_.Line("others[((part - 1) * " + Decimal(count) + " + " + index + ") * " + items +
+              " + item] = (float4)(" + Sum(r, c, 0) + ", " + Sum(r, c, 1) + ", " + Sum(r, c, 2) +
+              ", " + Sum(r, c, 3) + ");");
+    });
+    k_.Close();
+    k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
+    k_.Line("if (part > 0) return;");
+    k_.Open("for (int p = 0; p < " + Decimal(parts_ - 1) + "; ++p)");
+    each([&](const std::string& index, int r, int c) {
+      k_.Line("const float4 other" + index + " = others[(p * " + Decimal(count) + " + " + index +
+              ") * " + items + " + item];");
+      for (int e = 0; e < 4; ++e) {
+        k_.Line(Sum(r, c, e) + " += other" + index + ".s" + Decimal(e) + ";");
+      }
+    });
+    k_.Close();
+  }
+
+  void Store() {
+    const int vectors = tile_.rows * tile_.columns;
+    k_.Line("const int row = top + warp_row, column = get_group_id(0) * " + Decimal(tile_.width()) +
+            " + warp_column + quarter * 4;");
+    const bool shortly = k_.StoresShortly();
+    if (!shortly) k_.Line("float4 sums[" + Decimal(vectors) + "];");
+    for (int r = 0; r < tile_.rows; ++r) {
+      for (int half = 0; half < 2; ++half) {
+        for (int c = 0; c < tile_.columns; c += 2) {
+          const std::string sum = "(float4)(" + Sum(r, c, 2 * half) + ", " +
+                                  Sum(r, c, 2 * half + 1) + ", " + Sum(r, c + 1, 2 * half) + ", " +
+                                  Sum(r, c + 1, 2 * half + 1) + ")";
+          if (shortly) {
+            StoreAt(sum, Decimal((2 * r + half) * (kResultRows / 2)), Decimal(c * kResultColumns));
+          } else {
+            k_.Line("sums[" + Decimal((2 * r + half) * tile_.columns / 2 + c / 2) + "] = " + sum +
+                    ";");
+          }
+        }
+      }
+    }
+    if (shortly) return;
+    k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
+    const std::string of_row = Decimal(tile_.columns / 2);
+    StoreAt("sums[i]", "i / " + of_row + " * " + Decimal(kResultRows / 2),
+            "i % " + of_row + " * " + Decimal(2 * kResultColumns));
+    k_.Close();
+  }
+
+  void StoreAt(const std::string& sum, const std::string& row, const std::string& column) {
+    const std::string m = "row + " + row, n = "column + " + column;
+    k_.Open("if (" + m + " < " + left_.rows() + " && " + n + " < " + left_.columns() + ")");
+    k_.Line("const int at = (" + m + ") * " + left_.columns() + " + " + n + ";");
+    k_.StoreResult(sum, "at", kStored, n);
+    k_.Close();
+  }
+
+  static std::string Name(const std::string& word, int r, int c, int e) {
+    return word + Decimal(r) + "_" + Decimal(c) + "_" + Decimal(e);
+  }
+  static std::string Sum(int r, int c, int e) { return Name("sum", r, c, e); }
+  static std::string Left(int r, int half) { return "l" + Decimal(r) + "_" + Decimal(half); }
+  static std::string Right(int c) { return "r" + Decimal(c); }
+
+  StepWriter* const steps_;
+  KernelBuilder k_;
+  GroupProduct product_;
+  const TfLiteType type_;
+  const int unit_;  // elements of the depth in 16 bytes
+  const MatrixTile tile_;
+  int parts_ = 1;
+  LeftSide left_;
+  std::string chunks_;
+};
+
+template <typename Kind>
+bool EmitMatrixProduct(const Kind& kind, StepWriter* steps) {
+  if (!steps->options().matrix_units) return false;
+  std::optional<GroupProduct> product = FindGroupProduct(kind, *steps);
+  if (!product) return false;
+  const KernelBuilder look = steps->NewKernel();
+  const auto& inputs = look.operation().inputs;
+  const TfLiteType type = look.value(inputs[0]).type;
+  if (look.value(inputs[1]).type != type) return false;
+  // By the times of single layers on an H200: of a short depth, and of floats with few columns, the
+  // tiles of emit_group_tiles.cc take less.
+  constexpr int kLeastDepth = 24, kLeastColumns = 48, kHalvesOfUnit = 8;
+  if (product->depth() < kLeastDepth) return false;
+  if (type == kTfLiteFloat32 && product->columns < kLeastColumns) return false;
+  if (type == kTfLiteFloat16 && product->channels % kHalvesOfUnit != 0) return false;
+  MatrixTileWriter(steps, std::move(*product), type).Write();
+  return true;
+}
+
+}  // namespace
+
+bool EmitMatrixTiles(const compiler::Conv2d& kind, StepWriter* steps) {
+  return EmitMatrixProduct(kind, steps);
+}
+
+bool EmitMatrixTiles(const compiler::MatMul& kind, StepWriter* steps) {
+  return EmitMatrixProduct(kind, steps);
+}
+
+}  // namespace deputy::gpu_cl
