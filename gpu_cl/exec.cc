@@ -95,6 +95,7 @@ Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
 Executor::~Executor() {
   // Nothing may go that the device still works on; a failure to wait changes nothing about it.
   if (queue_) (void)api().Finish(queue_.get());
+  staging_.clear();
   kernels_.clear();
   block_images_.clear();
   texels_.clear();
@@ -391,17 +392,24 @@ ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
     if (bytes == 0) continue;
-    cl_mem to = BufferOf(graph_.inputs[i]);
     const DeviceBuffer* from = inputs[i].device.get();
-    ClStatus status =
-        from != nullptr
-            ? Copy(from->memory.get(), from->offset, to, 0, bytes)
-            : ClCall("clEnqueueWriteBuffer",
-                     api().EnqueueWriteBuffer(queue_.get(), to, CL_FALSE, 0, bytes, inputs[i].host,
-                                              0, nullptr, TimeCopy("upload")));
+    ClStatus status = from != nullptr ? Copy(from->memory.get(), from->offset,
+                                             BufferOf(graph_.inputs[i]), 0, bytes)
+                                      : UploadFromHost(graph_.inputs[i], inputs[i].host, bytes);
     if (!status.ok()) return status;
   }
   return {};
+}
+
+ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes) {
+  cl_mem to = BufferOf(input);
+  if (Staging::Gains(context_->device().profile, bytes)) {
+    Staging& staging = staging_.try_emplace(input, context_.get(), queue_.get()).first->second;
+    return staging.Upload(to, host, bytes, [this] { return TimeCopy("upload"); });
+  }
+  return ClCall("clEnqueueWriteBuffer",
+                api().EnqueueWriteBuffer(queue_.get(), to, CL_FALSE, 0, bytes, host, 0, nullptr,
+                                         TimeCopy("upload")));
 }
 
 ClStatus Executor::Download(std::span<const OutputPlace> outputs) {

@@ -27,6 +27,7 @@
 #include "gpu_cl/plan_options.h"
 #include "gpu_cl/program.h"
 #include "gpu_cl/program_cache.h"
+#include "gpu_cl/staging.h"
 #include "gpu_cl/timeline.h"
 
 namespace deputy::gpu_cl {
@@ -161,6 +162,7 @@ class Executor {
   ClStatus BindStep(const Step& step);
   ClStatus SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument);
   ClStatus Upload(std::span<const InputPlace> inputs);
+  ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes);
   ClStatus RunStep(size_t index);
   ClStatus RunSteps();
   ClStatus Download(std::span<const OutputPlace> outputs);
@@ -194,6 +196,7 @@ class Executor {
   std::vector<std::array<size_t, 3>> groups_;  // by step, as Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
+  std::map<compiler::ValueId, Staging> staging_;  // by input
   size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;
   bool has_fingerprint_ = false, has_run_ = false;

@@ -13,6 +13,7 @@
 #include "gpu_cl/whole_buffers.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
+#include "tests/gpu_matrix_units.h"
 
 namespace deputy::gpu_cl::gpu_whole_buffers_test {
 namespace {
@@ -102,6 +103,43 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
     ASSERT_TRUE(status.ok()) << status.text;
     EXPECT_EQ(out, std::vector<float>(1000, -4));
   }
+}
+
+// ---- Large inputs -------------------------------------------------------------------------------
+
+// Through pinned memory in pieces; and without it as before.
+TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged) {
+  constexpr int kCount = (9 << 20) / sizeof(float) + 5;
+  GraphMaker g;
+  g.Output(g.Unary(ScalarOp::kNeg, g.Input({kCount})));
+  std::vector<float> in(kCount), out(kCount);
+  for (int i = 0; i < kCount; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i);
+  Device device = NewContext()->device();
+  ClaimToBeNvidia(&device.profile);
+  if (!Staging::Gains(device.profile, in.size() * sizeof(float))) {
+    GTEST_SKIP() << "the machine has too few threads";
+  }
+  ClStatus status;
+  auto context = SharedContext::Create(spy_->api(), device, &status);
+  ASSERT_NE(context, nullptr) << status.text;
+  for (const char* refused : {"", "EnqueueMapBuffer"}) {
+    const auto executor = Executor::Create(context, g.graph, {}, &status);
+    ASSERT_NE(executor, nullptr) << status.text;
+    if (*refused != '\0') spy_->Fail(refused, 0, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    for (int run = 0; run < 2; ++run) {
+      const int64_t before = Calls("EnqueueWriteBuffer");
+      const InputPlace inputs[] = {{in.data(), nullptr}};
+      const OutputPlace outputs[] = {{out.data(), nullptr}};
+      status = executor->Run(inputs, outputs);
+      ASSERT_TRUE(status.ok()) << status.text;
+      EXPECT_EQ(Calls("EnqueueWriteBuffer") - before, *refused == '\0' ? 5 : 1);
+      for (int i = 0; i < kCount; ++i) ASSERT_EQ(out[static_cast<size_t>(i)], -i);
+      in[17] = 17;
+    }
+  }
+  EXPECT_FALSE(Staging::Gains(device.profile, 1 << 20));
+  device.profile.kind = DeviceKind::kIntegratedGpu;
+  EXPECT_FALSE(Staging::Gains(device.profile, 64 << 20));
 }
 
 }  // namespace
