@@ -11,42 +11,49 @@ using compiler::Value;
 
 namespace {
 
-// A constant's elements as floats.
-class Floats {
+// A constant's elements, as float or as the bits of a float16.
+template <typename T>
+class Elements {
  public:
-  explicit Floats(const Value& value) : value_(value) {}
+  explicit Elements(const Value& value) : value_(value) {}
 
-  float operator[](int64_t index) const {
-    if (value_.type != kTfLiteFloat32) return static_cast<float>(value_.At(index).real);
-    float number;
-    memcpy(&number, value_.data + static_cast<size_t>(index) * sizeof number, sizeof number);
-    return number;
+  T operator[](int64_t index) const {
+    constexpr TfLiteType kType = sizeof(T) == sizeof(float) ? kTfLiteFloat32 : kTfLiteFloat16;
+    T element;
+    if (value_.type == kType) {
+      memcpy(&element, value_.data + static_cast<size_t>(index) * sizeof element, sizeof element);
+    } else {
+      compiler::StoreElement(kType, {value_.At(index).real, 0},
+                             reinterpret_cast<std::byte*>(&element), 0);
+    }
+    return element;
   }
 
  private:
   const Value& value_;
 };
 
-std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
-  std::vector<float> packed(static_cast<size_t>(packing.elements()), 0.0f);
-  const Floats filter(graph.value(packing.filter));
+template <typename T>
+std::vector<std::byte> PackAs(const Graph& graph, const Packing& packing) {
+  std::vector<std::byte> packed(static_cast<size_t>(packing.elements()) * sizeof(T));
+  const Elements<T> filter(graph.value(packing.filter));
   // Side by side a row of one panel is followed by that of the next one.
   const bool beside = packing.storage == Storage::kImage2d;
   const int64_t row_stride =
       beside ? packing.groups * packing.panels() * packing.panel : packing.panel;
   const int64_t panel_stride = beside ? packing.panel : packing.panel_elements();
-  float* out = packed.data();
+  T* out = reinterpret_cast<T*>(packed.data());
   for (int64_t group = 0; group < packing.groups; ++group) {
     for (int64_t first = 0; first < packing.columns; first += packing.panel) {
       const int64_t width = std::min(packing.panel, packing.columns - first);
       if (packing.bias != compiler::kNoValue) {
-        const Floats bias(graph.value(packing.bias));
+        const Elements<T> bias(graph.value(packing.bias));
         for (int64_t c = 0; c < width; ++c) out[c] = bias[group * packing.columns + first + c];
       }
       const int64_t start = group * packing.group_stride + first * packing.column_stride;
       for (int64_t d = 0; d < packing.depth; ++d) {
         const int64_t in_chunk = d % packing.chunk;
-        float* row = out + (d - in_chunk + 1) * row_stride + in_chunk;
+        T* row = out + (d - in_chunk + 1) * row_stride + in_chunk;
         const int64_t from = start + d * packing.depth_stride;
         for (int64_t c = 0; c < width; ++c) {
           row[c * packing.chunk] = filter[from + c * packing.column_stride];
@@ -61,16 +68,8 @@ std::vector<float> PackFloats(const Graph& graph, const Packing& packing) {
 }  // namespace
 
 std::vector<std::byte> Pack(const Graph& graph, const Packing& packing) {
-  const std::vector<float> floats = PackFloats(graph, packing);
-  std::vector<std::byte> bytes(floats.size() * compiler::ElementBytes(packing.type));
-  if (packing.type == kTfLiteFloat32) {
-    memcpy(bytes.data(), floats.data(), bytes.size());
-    return bytes;
-  }
-  for (size_t i = 0; i < floats.size(); ++i) {
-    compiler::StoreElement(packing.type, {floats[i], 0}, bytes.data(), static_cast<int64_t>(i));
-  }
-  return bytes;
+  return packing.type == kTfLiteFloat32 ? PackAs<float>(graph, packing)
+                                        : PackAs<uint16_t>(graph, packing);
 }
 
 }  // namespace deputy::gpu_cl

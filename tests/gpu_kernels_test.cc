@@ -671,5 +671,24 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
   }
 }
 
+// For matrix units: two rows of a column lie together, and the last ones are zeros.
+TEST(GpuPackingTest, chunks_of_the_depth_lie_column_by_column) {
+  GraphMaker g;
+  const ValueId filter = g.Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  Packing packing = {.filter = filter,
+                     .bias = g.Constant({3}, {-1, -2, -3}),
+                     .depth = 3,
+                     .columns = 3,
+                     .depth_stride = 1,
+                     .column_stride = 3,
+                     .panel = 2,
+                     .chunk = 2};
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16}) {
+    packing.type = type;
+    EXPECT_THAT(Packed(g.graph, packing), testing::ElementsAre(-1, -2, 1, 2, 4, 5, 3, 0, 6, 0,  //
+                                                               -3, 0, 7, 8, 0, 0, 9, 0, 0, 0));
+  }
+}
+
 }  // namespace
 }  // namespace deputy::gpu_cl::gpu_kernels_test
