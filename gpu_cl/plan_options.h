@@ -40,12 +40,12 @@ struct PlanOptions {
   // (emit_group_tiles.cc), and how many units the device has for them. Else each item computes its
   // own tile.
   bool group_tiles = false;
-  // Whether they do so with NVIDIA's units for matrices (emit_matrix_tiles.cc), where these take the
-  // product.
+  // Whether they do so with NVIDIA's units for matrices (emit_matrix_tiles.cc), where these take
+  // the product.
   bool matrix_units = false;
   int units = 1;
-  // Whether groups of kernels that need none are chosen here, for devices that run 32 items at a time.
-  // Else the driver does.
+  // Whether groups of kernels that need none are chosen here, for devices that run 32 items at a
+  // time. Else the driver does.
   bool whole_groups = false;
   // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
   // or 16. 0: plain kernels only.
