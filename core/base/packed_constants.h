@@ -37,8 +37,9 @@ class PackedConstants {
     if (const auto found = places_.find(key); found != places_.end()) return found->second;
     char* const place = Place(bytes, limits);
     if (place == nullptr) return nullptr;
-    places_.emplace(key, place);
+    // It may throw: nobody finds what is not complete.
     fill(place);
+    places_.emplace(key, place);
     bytes_ += bytes;
     return place;
   }
