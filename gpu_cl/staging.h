@@ -37,7 +37,7 @@ class Staging {
   void Release();
 
   const SharedContext* const context_;
-  const cl_command_queue queue_;
+  cl_command_queue queue_;
   ClMemory pinned_;
   char* place_ = nullptr;
   size_t bytes_ = 0;
