@@ -231,7 +231,7 @@ ClStatus Executor::AllocateBlocks() {
     cl_int code = CL_SUCCESS;
     cl_mem block = blocks_[static_cast<size_t>(places_[i].block)].get();
     if (profile.parts_are_dear) {
-      const ClStatus status = ClCall("clRetainMemObject", api().RetainMemObject(block));
+      ClStatus status = ClCall("clRetainMemObject", api().RetainMemObject(block));
       if (!status.ok()) return status;
       buffers_[i] = ClMemory(&api(), block);
       continue;
