@@ -13,6 +13,7 @@
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
 // smallest step. CAST to integers saturates, and NaN becomes the largest, as upstream's does.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -497,7 +498,7 @@ void CastElements(const void* values, int64_t count, void* out) {
   To* to = static_cast<To*>(out);
   if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
   if constexpr (std::is_same_v<From, To>) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(To));
+    std::copy_n(from, count, to);
     return;
   }
   if (CastTwice(from, count, to)) return;
