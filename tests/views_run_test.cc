@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
 #include "c_api/include/deputy.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
@@ -55,6 +57,9 @@ class GraphWriter {
     return m_.Finish();
   }
 
+  // Nodes that the scripted delegate can compute.
+  const std::set<int>& sums() const { return sums_; }
+
  private:
   struct Value {
     int tensor, rows;
@@ -97,8 +102,8 @@ class GraphWriter {
   void AddSum() {
     const Value a = Source(), b = Source();
     if (a.rows != b.rows) return AddChange();
-    m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
-             schema::CreateAddOptions(m_.fbb()));
+    sums_.insert(m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
+                          schema::CreateAddOptions(m_.fbb())));
   }
   void AddConcatenation() {
     std::vector<int32_t> parts;
@@ -132,11 +137,20 @@ class GraphWriter {
   std::mt19937 random_;
   ModelBuilder m_;
   std::vector<Value> values_;
+  std::set<int> sums_;
+};
+
+// What happens before the second inference.
+struct Meanwhile {
+  int custom = -1;            // that tensor moves to memory of the client's
+  std::set<int> claims = {};  // a delegate takes those nodes
 };
 
 struct Found {
   std::vector<std::string> outputs;  // of all inferences
   int views = 0;
+  int moved = 0;     // tensors in the client's memory
+  int computed = 0;  // partitions that the delegate has run
 };
 
 // Tensors that lie inside another one's place.
@@ -161,8 +175,10 @@ int ViewsOf(const TfLiteInterpreter* interpreter) {
   return views;
 }
 
-Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads) {
+Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads,
+               const Meanwhile& meanwhile = {}) {
   const WithViews guard(views);
+  Scripted delegate(meanwhile.claims);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
@@ -171,7 +187,23 @@ Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads) {
     ADD_FAILURE() << t.log();
     return found;
   }
+  struct alignas(64) Row {
+    float values[kColumns];
+  };
+  std::vector<Row> own(64);
   for (int inference = 0; inference < 2; ++inference) {
+    if (inference == 1 && !meanwhile.claims.empty()) {
+      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    }
+    if (inference == 1 && meanwhile.custom >= 0) {
+      const TfLiteCustomAllocation allocation = {own.data(), own.size() * sizeof(Row)};
+      if (TfLiteInterpreterSetCustomAllocationForTensor(t.get(), meanwhile.custom, &allocation,
+                                                        0) == kTfLiteOk) {
+        ++found.moved;
+      }
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    }
     std::mt19937 random(static_cast<uint32_t>(inference));
     for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(t.get()); ++i) {
       TfLiteTensor* const input = TfLiteInterpreterGetInputTensor(t.get(), i);
@@ -186,6 +218,7 @@ Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads) {
     }
   }
   found.views = ViewsOf(t.get());
+  found.computed = delegate->calls[kScriptedInvoke];
   return found;
 }
 
@@ -205,6 +238,33 @@ TEST(Views, graphs_have_the_bits_of_copies) {
     }
   }
   EXPECT_GE(views, static_cast<int>(graphs));
+}
+
+TEST(Views, clients_may_bring_memory) {
+  int moved = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const std::vector<uint8_t> model = GraphWriter(seed).Write(4 + static_cast<int>(seed % 24));
+    const Found expected = RunGraph(model, false, 1);
+    for (int tensor = 0; tensor < 40; tensor += 3) {
+      const Found found = RunGraph(model, true, 1, {.custom = tensor + static_cast<int>(seed % 3)});
+      ASSERT_EQ(found.outputs, expected.outputs) << "seed " << seed << ", tensor " << tensor;
+      moved += found.moved;
+    }
+  }
+  EXPECT_GE(moved, 500);
+}
+
+TEST(Views, delegates_may_come_later) {
+  int computed = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    GraphWriter writer(seed);
+    const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 24));
+    const Found expected = RunGraph(model, false, 1);
+    const Found found = RunGraph(model, true, 1, {.claims = writer.sums()});
+    ASSERT_EQ(found.outputs, expected.outputs) << "seed " << seed;
+    computed += found.computed;
+  }
+  EXPECT_GE(computed, 200);
 }
 
 }  // namespace
