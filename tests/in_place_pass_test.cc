@@ -183,6 +183,30 @@ TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
   EXPECT_EQ(tensors[1].place, 0u);
 }
 
+// A hostile model's: what moves with each whole must not be looked at again and again.
+TEST(InPlacePass, wholes_are_nested_deeply) {
+  constexpr int kWholes = 200'000;
+  std::vector<int> numbers;
+  std::vector<Arena::Slot> tensors;
+  std::vector<InPlaceNode> nodes;
+  for (int i = 0; i <= kWholes; ++i) {
+    numbers.push_back(i);
+    tensors.push_back(Of(i, i + 1, 64 * (static_cast<size_t>(i) + 1)));
+  }
+  for (int i = 1; i <= kWholes; ++i) {
+    const std::span<const int> all(numbers);
+    nodes.push_back({i, all.subspan(static_cast<size_t>(i) - 1, 1),
+                     all.subspan(static_cast<size_t>(i), 1), 0, Views(kMade, 64)});
+  }
+  const std::vector<int> owners = OwnersAfter(nodes, &tensors);
+  for (const int i : {0, 1, kWholes / 2, kWholes - 1}) {
+    const auto at = static_cast<size_t>(i);
+    EXPECT_EQ(owners[at], kWholes);
+    EXPECT_EQ(tensors[at].place, 64 * (kWholes - at));
+  }
+  EXPECT_EQ(tensors[kWholes].lifetime.first, 0);
+}
+
 TEST(InPlacePass, owners_of_an_earlier_layout_stay) {
   std::vector<Arena::Slot> tensors = {Of(0, 2), Of(1, 2), Of(2, 3), Of(3, 4)};
   tensors[1].owner = 0;

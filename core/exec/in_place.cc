@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/in_place.h"
 
-#include <map>
+#include <utility>
 
 #include "c_api/include/common.h"
 
@@ -14,10 +14,9 @@ constexpr uint64_t kSharedBits[kTfLiteMaxSharableOpInputs] = {
 class InPlacePass {
  public:
   InPlacePass(const std::vector<bool>& unshared, int first_new, std::vector<Arena::Slot>* slots)
-      : unshared_(unshared), first_new_(first_new), slots_(*slots) {
-    for (size_t tensor = 0; tensor < slots_.size(); ++tensor) {
-      const int owner = slots_[tensor].owner;
-      if (owner >= 0) members_[owner].push_back(static_cast<int>(tensor));
+      : unshared_(unshared), first_new_(first_new), slots_(*slots), owns_(slots->size()) {
+    for (const Arena::Slot& slot : slots_) {
+      if (slot.owner >= 0) owns_[static_cast<size_t>(slot.owner)] = true;
     }
   }
 
@@ -44,7 +43,8 @@ class InPlacePass {
       if (to < 0) return;
       const size_t bytes = SlotOf(to).bytes;
       if (!Fits(place, bytes, SlotOf(from).bytes)) return;
-      if (CanView(node, from, to, place)) Put(to, BlockOf(from), SlotOf(from).place + place);
+      const int block = BlockOf(from);
+      if (CanView(node, block, to, place)) Put(to, block, SlotOf(from).place + place);
       place += bytes;
     }
   }
@@ -65,6 +65,11 @@ class InPlacePass {
     }
   }
 
+  // Owners have none themselves, for all tensors.
+  void Finish() {
+    for (size_t tensor = 0; tensor < slots_.size(); ++tensor) BlockOf(static_cast<int>(tensor));
+  }
+
  private:
   static int At(std::span<const int> indices, int number) {
     return static_cast<size_t>(number) < indices.size() ? indices[static_cast<size_t>(number)] : -1;
@@ -76,14 +81,14 @@ class InPlacePass {
   void Put(int tensor, int block, size_t place) {
     SlotOf(tensor).owner = block;
     SlotOf(tensor).place = place;
-    members_[block].push_back(tensor);
+    owns_[static_cast<size_t>(block)] = true;
     SlotOf(block).lifetime.Include(SlotOf(tensor).lifetime.last);
   }
 
-  bool CanView(const InPlaceNode& node, int from, int to, size_t place) {
+  bool CanView(const InPlaceNode& node, int block, int to, size_t place) {
     if (unshared_[static_cast<size_t>(to)] || place % kTensorAlignment != 0) return false;
-    const Arena::Slot &output = SlotOf(to), &memory = SlotOf(BlockOf(from));
-    return output.owner < 0 && output.bytes != 0 && !members_.contains(to) &&
+    const Arena::Slot &output = SlotOf(to), &memory = SlotOf(block);
+    return output.owner < 0 && output.bytes != 0 && !owns_[static_cast<size_t>(to)] &&
            output.lifetime.first == node.first && memory.lifetime.used() &&
            memory.lifetime.last != kForever;
   }
@@ -103,29 +108,34 @@ class InPlacePass {
   void Move(int from, int to, size_t place) {
     const int block = BlockOf(from);
     SlotOf(to).lifetime.Include(SlotOf(block).lifetime.first);
-    std::vector<int> moved = {block};
-    if (const auto found = members_.find(block); found != members_.end()) {
-      moved.insert(moved.end(), found->second.begin(), found->second.end());
-      members_.erase(block);
-    }
-    SlotOf(to).lifetime.Include(SlotOf(block).lifetime.last);
-    for (const int tensor : moved) {
-      SlotOf(tensor).owner = to;
-      SlotOf(tensor).place += place;
-      members_[to].push_back(tensor);
-    }
+    Put(block, to, place);
   }
 
   Arena::Slot& SlotOf(int tensor) { return slots_[static_cast<size_t>(tensor)]; }
 
-  // The tensor whose memory a tensor uses.
-  int BlockOf(int tensor) { return SlotOf(tensor).owner < 0 ? tensor : SlotOf(tensor).owner; }
+  // The tensor whose memory a tensor uses. A memory may have become a part of another one since it
+  // got its tensors: the way there is shortened, so that long chains take no longer than others.
+  int BlockOf(int tensor) {
+    int block = tensor;
+    size_t place = 0;
+    while (SlotOf(block).owner >= 0) {
+      place += SlotOf(block).place;
+      block = SlotOf(block).owner;
+    }
+    while (tensor != block) {
+      Arena::Slot& slot = SlotOf(tensor);
+      const size_t own = std::exchange(slot.place, place);
+      place -= own;
+      tensor = std::exchange(slot.owner, block);
+    }
+    return block;
+  }
 
   // `block`: the tensor whose memory `from` uses.
   bool CanTakeOver(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
     const Arena::Slot &input = SlotOf(from), &memory = SlotOf(block), &output = SlotOf(to);
-    if (output.owner >= 0 || members_.contains(to)) return false;
+    if (output.owner >= 0 || owns_[static_cast<size_t>(to)]) return false;
     if (input.bytes == 0 || input.bytes != output.bytes) return false;
     if (memory.bytes < output.bytes) return false;
     // Made here, and not kept for the caller.
@@ -140,7 +150,7 @@ class InPlacePass {
   const std::vector<bool>& unshared_;
   const int first_new_;
   std::vector<Arena::Slot>& slots_;
-  std::map<int, std::vector<int>> members_;  // of owners: who lies in their memory
+  std::vector<bool> owns_;  // others lie in its memory
 };
 
 }  // namespace
@@ -163,6 +173,7 @@ void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& u
       pass.ShareOutput(node, static_cast<int>(output));
     }
   }
+  pass.Finish();
 }
 
 }  // namespace deputy
