@@ -80,7 +80,7 @@ class GraphWriter {
   }
 
   void AddNode() {
-    switch (Pick(0, 5)) {
+    switch (Pick(0, 7)) {
       case 0:
         return AddChange();
       case 1:
@@ -90,6 +90,10 @@ class GraphWriter {
         return AddConcatenation();
       case 4:
         return AddSlice();
+      case 5:
+        return AddPack();
+      case 6:
+        return AddSplitV();
       default:
         return AddSplit();
     }
@@ -132,6 +136,28 @@ class GraphWriter {
     const int first = Add(from.rows / 2), second = Add(from.rows / 2);
     m_.AddOp(kTfLiteBuiltinSplit, {axis, from.tensor}, {first, second},
              schema::CreateSplitOptions(m_.fbb(), 2));
+  }
+
+  void AddSplitV() {
+    const Value from = Source();
+    if (from.rows < 2) return AddSlice();
+    const int rows = Pick(1, from.rows - 1);
+    const int sizes = Constant({rows, from.rows - rows});
+    const int axis = m_.AddConstant<int32_t>(kTfLiteInt32, {}, {1});
+    const int first = Add(rows), second = Add(from.rows - rows);
+    m_.AddOp(kTfLiteBuiltinSplitV, {from.tensor, sizes, axis}, {first, second},
+             schema::CreateSplitVOptions(m_.fbb(), 2));
+  }
+  // Two values side by side, and both again.
+  void AddPack() {
+    const Value a = Source(), b = Source();
+    if (a.rows != b.rows) return AddConcatenation();
+    const int packed = m_.AddTensor(kTfLiteFloat32, {2, 1, a.rows, kColumns});
+    m_.AddOp(kTfLiteBuiltinPack, {a.tensor, b.tensor}, {packed},
+             schema::CreatePackOptions(m_.fbb(), 2, 0));
+    const int first = Add(a.rows), second = Add(a.rows);
+    m_.AddOp(kTfLiteBuiltinUnpack, {packed}, {first, second},
+             schema::CreateUnpackOptions(m_.fbb(), 2, 0));
   }
 
   std::mt19937 random_;
