@@ -244,7 +244,8 @@ class MatrixTileWriter {
     k_.Line("}");
   }
 
-  // Into the digits that the units take, rounded, and the rest, which is NaN of what is infinite.
+  // Into the digits that the units take, rounded, and the rest, which is NaN of what is infinite
+  // (StoreMissing).
   void Split() {
     const auto split = [&](const std::string& name) {
       k_.Line("const uint4 " + name + "_high = (" + name + " + 0x1000u) & 0xffffe000u;");
@@ -329,36 +330,81 @@ class MatrixTileWriter {
     const int vectors = tile_.rows * tile_.columns;
     k_.Line("const int row = top + warp_row, column = get_group_id(0) * " + Decimal(tile_.width()) +
             " + warp_column + quarter * 4;");
+    if (!IsHalf()) k_.Line("uint missing = 0;");
     const bool shortly = k_.StoresShortly();
     if (!shortly) k_.Line("float4 sums[" + Decimal(vectors) + "];");
-    for (int r = 0; r < tile_.rows; ++r) {
-      for (int half = 0; half < 2; ++half) {
-        for (int c = 0; c < tile_.columns; c += 2) {
-          const std::string sum = "(float4)(" + Sum(r, c, 2 * half) + ", " +
-                                  Sum(r, c, 2 * half + 1) + ", " + Sum(r, c + 1, 2 * half) + ", " +
-                                  Sum(r, c + 1, 2 * half + 1) + ")";
-          if (shortly) {
-            StoreAt(sum, Decimal((2 * r + half) * (kResultRows / 2)), Decimal(c * kResultColumns));
-          } else {
-            k_.Line("sums[" + Decimal((2 * r + half) * tile_.columns / 2 + c / 2) + "] = " + sum +
-                    ";");
-          }
-        }
+    for (int i = 0; i < vectors; ++i) {
+      const int r = i / tile_.columns, half = i / (tile_.columns / 2) % 2,
+                c = i % (tile_.columns / 2) * 2;
+      const std::string sum = "(float4)(" + Sum(r, c, 2 * half) + ", " + Sum(r, c, 2 * half + 1) +
+                              ", " + Sum(r, c + 1, 2 * half) + ", " + Sum(r, c + 1, 2 * half + 1) +
+                              ")";
+      if (shortly) {
+        StoreAt(sum, Decimal(i));
+      } else {
+        k_.Line("sums[" + Decimal(i) + "] = " + sum + ";");
       }
     }
-    if (shortly) return;
-    k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
-    const std::string of_row = Decimal(tile_.columns / 2);
-    StoreAt("sums[i]", "i / " + of_row + " * " + Decimal(kResultRows / 2),
-            "i % " + of_row + " * " + Decimal(2 * kResultColumns));
+    if (!shortly) {
+      k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
+      StoreAt("sums[i]", "i");
+      k_.Close();
+    }
+    if (!IsHalf()) StoreMissing();
+  }
+
+  // Vector i of an item's sums: its row, and the column of its first one.
+  std::string RowOf(const std::string& i) const {
+    return "row + " + i + " / " + Decimal(tile_.columns / 2) + " * " + Decimal(kResultRows / 2);
+  }
+  std::string ColumnOf(const std::string& i) const { return ColumnsBefore(i) + " + column"; }
+  std::string ColumnsBefore(const std::string& i) const {
+    return i + " % " + Decimal(tile_.columns / 2) + " * " + Decimal(2 * kResultColumns);
+  }
+
+  // Stores a vector, or notes that it is missing.
+  void StoreAt(const std::string& sum, const std::string& i) {
+    const std::string n = ColumnOf(i);
+    k_.Open("if (" + RowOf(i) + " < " + left_.rows() + " && " + n + " < " + left_.columns() + ")");
+    if (!IsHalf()) {
+      k_.Open("if (any(isnan(" + sum + ")))");
+      k_.Line("missing |= 1u << " + i + ";");
+      k_.Close();
+      k_.Open("else");
+    }
+    k_.Line("const int at = (" + RowOf(i) + ") * " + left_.columns() + " + " + n + ";");
+    k_.StoreResult(sum, "at", kStored, n);
+    if (!IsHalf()) k_.Close();
     k_.Close();
   }
 
-  void StoreAt(const std::string& sum, const std::string& row, const std::string& column) {
-    const std::string m = "row + " + row, n = "column + " + column;
-    k_.Open("if (" + m + " < " + left_.rows() + " && " + n + " < " + left_.columns() + ")");
-    k_.Line("const int at = (" + m + ") * " + left_.columns() + " + " + n + ";");
-    k_.StoreResult(sum, "at", kStored, n);
+  // The low part of an infinite number is NaN, and so are products of infinite and zero parts:
+  // what is NaN is computed once more, by sums of whole numbers.
+  void StoreMissing() {
+    const int row = Lefts();  // the next number
+    k_.Open("for (int i = 0; missing >> i != 0; ++i)");
+    k_.Line("if ((missing >> i & 1) == 0) continue;");
+    k_.Line("const int in_panel = warp_column + quarter * 4 + " + ColumnsBefore("i") + ";");
+    left_.DeclareRow(row, RowOf("i"));
+    const Buffer panel = {.name = "panel", .type = type_, .aligned = true};
+    k_.Line("float4 sum = " + LoadVector(panel, "in_panel", kStored) + ";");
+    k_.Open("for (int place = 0; place < " + left_.depth() + "; ++place)");
+    left_.DeclarePlace("", "place");
+    k_.Line("const float left = " + left_.IsInside(row, "") + " ? " +
+            Load(left_.in(), LeftSide::At(row, "")) + " : 0.0f;");
+    const std::string chunk = Decimal(product_.packing.chunk);
+    k_.Line("global const float* right = panel + " + Decimal(tile_.width()) + " + (place / " +
+            chunk + " * " + Decimal(tile_.width()) + " + in_panel) * " + chunk + " + place % " +
+            chunk + ";");
+    std::string rights;
+    for (int e = 0; e < kStored; ++e) {
+      rights += (e > 0 ? ", right[" : "right[") + Decimal(e) + " * " + chunk + "]";
+    }
+    k_.Line("sum = fma((float4)(left), (float4)(" + rights + "), sum);");
+    k_.Close();
+    k_.Line("const int at = (" + RowOf("i") + ") * " + left_.columns() + " + " + ColumnOf("i") +
+            ";");
+    k_.StoreResult("sum", "at", kStored, ColumnOf("i"));
     k_.Close();
   }
 
