@@ -32,6 +32,9 @@ constexpr int kWarp = 32, kResultRows = 16, kResultColumns = 8;
 constexpr int kUnits = 4, kUnitBytes = 16;
 // Parts of a group at most, and of each chunks at least.
 constexpr int kMostShares = 4, kLeastShare = 2;
+// Items of a group. NVIDIA's driver takes no more of these kernels' (580.159: it says so of a
+// kernel that is built, and fails to launch 512), whatever the device's limit.
+constexpr int kMostItems = 256;
 
 // A part of a group is `across` by `down` warps, each of which computes `rows` by `columns` results
 // of the instruction, an even number of columns.
@@ -79,6 +82,9 @@ class MatrixTileWriter {
     k_.AssumeAligned();
     k_.UseCommonEpilogue();
   }
+
+  // Of a group.
+  int items() const { return tile_.items() * parts_; }
 
   void Write() {
     Declare();
@@ -245,7 +251,7 @@ class MatrixTileWriter {
   }
 
   // Into the digits that the units take, rounded, and the rest, which is NaN of what is infinite
-  // (StoreMissing).
+  // (StoreWhole).
   void Split() {
     const auto split = [&](const std::string& name) {
       k_.Line("const uint4 " + name + "_high = (" + name + " + 0x1000u) & 0xffffe000u;");
@@ -309,8 +315,7 @@ class MatrixTileWriter {
     k_.Open("if (part > 0)");
     each([&](const std::string& index, int r, int c) {
       k_.Line("others[((part - 1) * " + Decimal(count) + " + " + index + ") * " + items +
-              " + item] = (float4)(" + Sum(r, c, 0) + ", " + Sum(r, c, 1) + ", " + Sum(r, c, 2) +
-              ", " + Sum(r, c, 3) + ");");
+              " + item] = " + Sums(r, c) + ";");
     });
     k_.Close();
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
@@ -330,7 +335,7 @@ class MatrixTileWriter {
     const int vectors = tile_.rows * tile_.columns;
     k_.Line("const int row = top + warp_row, column = get_group_id(0) * " + Decimal(tile_.width()) +
             " + warp_column + quarter * 4;");
-    if (!IsHalf()) k_.Line("uint missing = 0;");
+    if (!IsHalf()) StoreWhole(vectors);
     const bool shortly = k_.StoresShortly();
     if (!shortly) k_.Line("float4 sums[" + Decimal(vectors) + "];");
     for (int i = 0; i < vectors; ++i) {
@@ -345,47 +350,50 @@ class MatrixTileWriter {
         k_.Line("sums[" + Decimal(i) + "] = " + sum + ";");
       }
     }
-    if (!shortly) {
-      k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
-      StoreAt("sums[i]", "i");
-      k_.Close();
-    }
-    if (!IsHalf()) StoreMissing();
-  }
-
-  // Vector i of an item's sums: its row, and the column of its first one.
-  std::string RowOf(const std::string& i) const {
-    return "row + " + i + " / " + Decimal(tile_.columns / 2) + " * " + Decimal(kResultRows / 2);
-  }
-  std::string ColumnOf(const std::string& i) const { return ColumnsBefore(i) + " + column"; }
-  std::string ColumnsBefore(const std::string& i) const {
-    return i + " % " + Decimal(tile_.columns / 2) + " * " + Decimal(2 * kResultColumns);
-  }
-
-  // Stores a vector, or notes that it is missing.
-  void StoreAt(const std::string& sum, const std::string& i) {
-    const std::string n = ColumnOf(i);
-    k_.Open("if (" + RowOf(i) + " < " + left_.rows() + " && " + n + " < " + left_.columns() + ")");
-    if (!IsHalf()) {
-      k_.Open("if (any(isnan(" + sum + ")))");
-      k_.Line("missing |= 1u << " + i + ";");
-      k_.Close();
-      k_.Open("else");
-    }
-    k_.Line("const int at = (" + RowOf(i) + ") * " + left_.columns() + " + " + n + ";");
-    k_.StoreResult(sum, "at", kStored, n);
-    if (!IsHalf()) k_.Close();
+    if (shortly) return;
+    k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
+    StoreAt("sums[i]", "i");
     k_.Close();
   }
 
-  // The low part of an infinite number is NaN, and so are products of infinite and zero parts:
-  // what is NaN is computed once more, by sums of whole numbers.
-  void StoreMissing() {
+  // Row and column of vector i of an item's results, the latter within the group's as well.
+  std::string RowOf(const std::string& i) const {
+    return "row + " + i + " / " + Decimal(tile_.columns / 2) + " * " + Decimal(kResultRows / 2);
+  }
+  std::string ColumnOf(const std::string& i, const std::string& first = "column") const {
+    return first + " + " + i + " % " + Decimal(tile_.columns / 2) + " * " +
+           Decimal(2 * kResultColumns);
+  }
+
+  void StoreAt(const std::string& sum, const std::string& i) {
+    OpenIfInside(i);
+    StoreInside(sum, i);
+    k_.Close();
+  }
+
+  void OpenIfInside(const std::string& i) {
+    k_.Open("if (" + RowOf(i) + " < " + left_.rows() + " && " + ColumnOf(i) + " < " +
+            left_.columns() + ")");
+  }
+
+  void StoreInside(const std::string& sum, const std::string& i) {
+    k_.Line("const int at = (" + RowOf(i) + ") * " + left_.columns() + " + " + ColumnOf(i) + ";");
+    k_.StoreResult(sum, "at", kStored, ColumnOf(i));
+  }
+
+  // The low part of an infinite number is NaN, and so are products of infinite and zero parts: an
+  // item with such a sum computes all of its results once more, by products of whole numbers.
+  void StoreWhole(int vectors) {
+    std::string all;
+    for (int r = 0; r < tile_.rows; ++r) {
+      for (int c = 0; c < tile_.columns; ++c) all += (all.empty() ? "" : " + ") + Sums(r, c);
+    }
+    k_.Open("if (any(isnan(" + all + ")))");
+    k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
+    OpenIfInside("i");
     const int row = Lefts();  // the next number
-    k_.Open("for (int i = 0; missing >> i != 0; ++i)");
-    k_.Line("if ((missing >> i & 1) == 0) continue;");
-    k_.Line("const int in_panel = warp_column + quarter * 4 + " + ColumnsBefore("i") + ";");
     left_.DeclareRow(row, RowOf("i"));
+    k_.Line("const int in_panel = " + ColumnOf("i", "warp_column + quarter * 4") + ";");
     const Buffer panel = {.name = "panel", .type = type_, .aligned = true};
     k_.Line("float4 sum = " + LoadVector(panel, "in_panel", kStored) + ";");
     k_.Open("for (int place = 0; place < " + left_.depth() + "; ++place)");
@@ -402,9 +410,10 @@ class MatrixTileWriter {
     }
     k_.Line("sum = fma((float4)(left), (float4)(" + rights + "), sum);");
     k_.Close();
-    k_.Line("const int at = (" + RowOf("i") + ") * " + left_.columns() + " + " + ColumnOf("i") +
-            ";");
-    k_.StoreResult("sum", "at", kStored, ColumnOf("i"));
+    StoreInside("sum", "i");
+    k_.Close();
+    k_.Close();
+    k_.Line("return;");
     k_.Close();
   }
 
@@ -412,6 +421,10 @@ class MatrixTileWriter {
     return word + Decimal(r) + "_" + Decimal(c) + "_" + Decimal(e);
   }
   static std::string Sum(int r, int c, int e) { return Name("sum", r, c, e); }
+  static std::string Sums(int r, int c) {
+    return "(float4)(" + Sum(r, c, 0) + ", " + Sum(r, c, 1) + ", " + Sum(r, c, 2) + ", " +
+           Sum(r, c, 3) + ")";
+  }
   static std::string Left(int r, int half) { return "l" + Decimal(r) + "_" + Decimal(half); }
   static std::string Right(int c) { return "r" + Decimal(c); }
 
@@ -441,7 +454,9 @@ bool EmitMatrixProduct(const Kind& kind, StepWriter* steps) {
   if (product->depth() < kLeastDepth) return false;
   if (type == kTfLiteFloat32 && product->columns < kLeastColumns) return false;
   if (type == kTfLiteFloat16 && product->channels % kHalvesOfUnit != 0) return false;
-  MatrixTileWriter(steps, std::move(*product), type).Write();
+  MatrixTileWriter writer(steps, std::move(*product), type);
+  if (writer.items() > kMostItems) return false;
+  writer.Write();
   return true;
 }
 
