@@ -182,14 +182,14 @@ class Comparison {
     std::printf("\nfirst node that differs:%s, run by %s: tensor %d '%s'%s\n",
                 NodeText(row).c_str(), OneLine(row.label).c_str(), row.reference->tensor,
                 OneLine(row.reference->name).c_str(),
-                row.difference.nans > 0 ? (", " + NanText(row.difference)).c_str() : "");
+                row.difference.lone_nans > 0 ? (", " + NanText(row.difference)).c_str() : "");
   }
 
   void PrintTensors() const {
     Table table("><<<>>", {"node", "operator", "run by", "tensor", "largest", "relative"});
     for (const Row& row : tensors_) {
       const std::string nan =
-          row.difference.nans > 0 ? "NaN" : Format("%.3g", row.difference.largest);
+          row.difference.lone_nans > 0 ? "NaN" : Format("%.3g", row.difference.largest);
       table.Add({std::to_string(row.reference->node),
                  Shorten(OneLine(row.reference->operator_name), 20),
                  Shorten(OneLine(row.label), 16), Shorten(OneLine(row.reference->name), 22), nan,

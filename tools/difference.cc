@@ -12,7 +12,8 @@ std::optional<Difference> Compare(std::span<const double> a, std::span<const dou
   difference.count = a.size();
   for (size_t i = 0; i < a.size(); ++i) {
     const bool nan = std::isnan(a[i]), their_nan = std::isnan(b[i]);
-    difference.nans += nan && !their_nan ? 1 : 0;
+    difference.nans += nan ? 1 : 0;
+    difference.lone_nans += nan != their_nan ? 1 : 0;
     difference.their_nans += their_nan ? 1 : 0;
     if (nan || their_nan) continue;
     if (std::isfinite(b[i])) difference.scale = std::max(difference.scale, std::abs(b[i]));

@@ -16,13 +16,13 @@ struct Difference {
   double scale = 0;             // the largest |b|
   size_t at = 0;                // where
   double ours = 0, theirs = 0;  // there
-  size_t nans = 0;              // of a, where b has none
-  size_t their_nans = 0;
+  size_t nans = 0, their_nans = 0;
+  size_t lone_nans = 0;  // on one side only
   size_t count = 0;
 
   // As a part of the largest value; of zeros, the difference itself.
   double relative() const { return scale > 0 ? largest / scale : largest; }
-  bool Exceeds(double tolerance) const { return nans > 0 || relative() > tolerance; }
+  bool Exceeds(double tolerance) const { return lone_nans > 0 || relative() > tolerance; }
 };
 
 // `b` is the measure. Nothing where the two are not of the same length.

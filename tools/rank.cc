@@ -44,7 +44,7 @@ struct Figures {
   size_t nodes, node_count, partitions;
   size_t findings;  // of the validation layer
   double difference, relative;
-  size_t nans;      // where the CPU has none
+  size_t nans;      // on one side only, it or the CPU
   bool is_applied;  // else the reason follows, and the findings are all there is
   bool is_degraded;
 };
@@ -156,7 +156,7 @@ void CompareOutputs(const Session& session, std::span<const double> expected, Fi
     expected = expected.subspan(values.size());
     figures->difference = std::max(figures->difference, difference->largest);
     figures->relative = std::max(figures->relative, difference->relative());
-    figures->nans += difference->nans;
+    figures->nans += difference->lone_nans;
   }
 }
 
