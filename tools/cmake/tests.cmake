@@ -180,14 +180,15 @@ function(deputy_add_tests program)
 endfunction()
 
 # Programs of their own: two replace malloc or operator new, one reads the schema's header in a way of its
-# own, and one is compiled with what it tests, since the command has no library.
-foreach(name allocation_failure_test model_damage_test params_test text_test)
+# own, and two are compiled with what they test, since the command has no library.
+foreach(name allocation_failure_test difference_test model_damage_test params_test text_test)
   list(REMOVE_ITEM test_sources ${PROJECT_SOURCE_DIR}/tests/${name}.cc)
   deputy_add_test(${PROJECT_SOURCE_DIR}/tests/${name}.cc GTest::gmock GTest::gtest_main)
   if(NOT name STREQUAL "params_test")
     target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
   endif()
 endforeach()
+target_sources(difference_test PRIVATE tools/difference.cc)
 target_sources(text_test PRIVATE tools/text.cc)
 
 # The threaded ones are a program of their own, all that is built for the thread sanitizer.
