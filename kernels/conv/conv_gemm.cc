@@ -113,8 +113,9 @@ class ScaledPixels {
  private:
   // Factors are repeated: calls for less values than that cost more than their work.
   static size_t Values(int depth) {
-    constexpr int kFewest = 512;
-    return static_cast<size_t>((kFewest + depth - 1) / depth) * static_cast<size_t>(depth);
+    constexpr size_t kFewest = 512;
+    const auto each = static_cast<size_t>(depth);
+    return (kFewest + each - 1) / each * each;
   }
 
   const BoundedLoop<float> multiply_;
