@@ -289,9 +289,18 @@ struct EndOfRows {
       }
     }
   }
+  [[gnu::always_inline]] static inline void StoreTwentyFour(__m256i bytes, int8_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(bytes));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_extracti128_si256(bytes, 1));
+  }
   [[gnu::always_inline]] inline void Store(int8_t* first) const {
     if constexpr (kDense) {
       _mm512_storeu_si512(first, bytes);
+    } else if (End::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
+      // What a masked store leaves out would still hold up loads of the next rows' addends, which
+      // may lie there.
+      StoreTwentyFour(_mm512_castsi512_si256(bytes), first);
+      StoreTwentyFour(_mm512_extracti64x4_epi64(bytes, 1), first + end.out_stride);
     } else {
 #pragma GCC unroll 4
       for (int i = 0; i < kTogether; ++i, first += end.out_stride) {
