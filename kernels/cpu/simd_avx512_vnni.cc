@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
 // Depths up to which what follows the products counts beside them, and a block of columns fits into
-// the first-level cache.
-constexpr int kShallowS8 = 640;
+// the first-level cache; of products in one part, and in several.
+constexpr int kShallowS8 = 640, kShallowPartsS8 = 512;
 // Steps of products between which the rows before are finished, without and with an addend: the
 // more there is to do, the thinner it is spread.
 constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 16, kFewestBesideAdding = 8;
@@ -472,7 +472,7 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
   const bool adds = job.addend != nullptr;
   const bool plain =
       finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
-  if (plain && job.parts * job.depth <= kShallowS8 &&
+  if (plain && job.parts * job.depth <= (job.parts == 1 ? kShallowS8 : kShallowPartsS8) &&
       job.depth >= (adds ? kFewestBesideAdding : kStepsBesidePlain) * kRunS8) {
     // As many rows as leave registers to the ends, and as the products of one do not wait for its
     // step before.
