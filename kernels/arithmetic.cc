@@ -662,13 +662,25 @@ void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
 template <typename Operator>
 constexpr RowKernel kArithmeticRows = {.rows = &ComputeRows<Operator>};
 
+// MUL by a factor per channel can be computed by the layer that reads the product.
+bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
+  const ArithmeticData& data = DataOf<ArithmeticData>(node);
+  constexpr FloatRange kNone;
+  out->role = StepRole::kScale;
+  out->matching_inputs =
+      data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1));
+  return Output(context, node, 0)->type == kTfLiteFloat32 && data.float_range.low == kNone.low &&
+         data.float_range.high == kNone.high;
+}
+
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
   StepOffer offer = {.invoke = &Guarded<eval>};
-  if (!std::is_same_v<Operator, Sum> || !DescribeSum(context, node, &offer)) {
-    offer = {.invoke = &Guarded<eval>};
-  }
+  bool has_role = false;
+  if constexpr (std::is_same_v<Operator, Sum>) has_role = DescribeSum(context, node, &offer);
+  if constexpr (std::is_same_v<Operator, Product>) has_role = DescribeScale(context, node, &offer);
+  if (!has_role) offer = {.invoke = &Guarded<eval>};
   if (Output(context, node, 0)->type == kTfLiteFloat32 &&
       LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
     offer.by_rows =

@@ -326,8 +326,15 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
     ++tables;
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
       for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40}) {
-        for (const auto& [parts, depth] :
-             {std::pair{1, 4}, {1, 8}, {1, 64}, {3, 12}, {5, 4}, {5, 8}, {2, 260}}) {
+        for (const auto& [parts, depth] : {std::pair{1, 4},
+                                           {1, 8},
+                                           {1, 64},
+                                           {3, 12},
+                                           {5, 4},
+                                           {5, 8},
+                                           {2, 260},
+                                           {1, 516},
+                                           {1, 644}}) {
           // Where both ends are clamped; and where a step is beyond all integers.
           for (const auto& [largest, all_steps] :
                {std::pair{0.4f, false}, {0.4f, true}, {3e9f, false}, {3e9f, true}}) {
@@ -369,7 +376,8 @@ TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
     ++tables;
     for (int columns : {8, 16, 24, 32, 48, 64, 88, 128}) {
       for (int rows : {1, 2, 3, 4, 5, 7, 9, 13, 40}) {
-        for (const auto& [parts, depth] : {std::pair{1, 8}, {1, 32}, {1, 64}, {3, 36}, {2, 260}}) {
+        for (const auto& [parts, depth] :
+             {std::pair{1, 8}, {1, 32}, {1, 64}, {3, 36}, {2, 260}, {1, 516}, {1, 644}}) {
           const auto values = RandomSteps<int8_t>(static_cast<size_t>(rows * columns), 10);
           // Bounded by bytes, by less, and beyond all integers where nothing bounds them.
           for (const RowsAddendS8& addend :

@@ -19,6 +19,9 @@ const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
 const StepOffer kSum = {.role = StepRole::kSum, .low = -9, .high = 9, .matching_inputs = 3};
 const StepOffer kPrelu = {.role = StepRole::kPrelu};
 const StepOffer kSwish = {.role = StepRole::kHardSwish};
+const StepOffer kFactorHead = {.role = StepRole::kHead, .takes_factors = true};
+const StepOffer kScale = {.role = StepRole::kScale, .matching_inputs = 1};
+const StepOffer kScaleBehind = {.role = StepRole::kScale, .matching_inputs = 2};
 const StepOffer kPadAround = {.role = StepRole::kPad, .margins = {.top = 1, .left = 2}};
 const StepOffer kPadChannels = {.role = StepRole::kPad, .margins = {.channels = 3}};
 
@@ -281,6 +284,47 @@ TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
   EXPECT_EQ(around.Find()[0].run.addend, 3);
 }
 
+// ---- MUL ----------------------------------------------------------------------------------------
+
+// x -> MUL by the 5 factors that LOGISTIC makes -> conv.
+Plan Excited(const StepOffer* scale, const StepOffer* head) {
+  Plan plan(5, {4});
+  plan[1] = plan[2] = {.elements = 5, .channels = 5};
+  const bool behind = scale == &kScaleBehind;
+  plan.Node({1}, 2, nullptr).Node({behind ? 2 : 0, behind ? 0 : 2}, 3, scale).Node({3}, 4, head);
+  return plan;
+}
+
+TEST(FindSteps, a_layer_multiplies_what_it_reads) {
+  for (const StepOffer* scale : {&kScale, &kScaleBehind}) {
+    const std::vector<Step> steps = Excited(scale, &kFactorHead).Find();
+    ASSERT_THAT(steps, SizeIs(1));
+    EXPECT_EQ(steps[0].head, 2);
+    EXPECT_THAT(steps[0].nodes, ElementsAre(1, 2));
+    EXPECT_EQ(steps[0].run.input, 0);
+    EXPECT_EQ(steps[0].run.factors, 2);
+    EXPECT_EQ(steps[0].run.output, 4);
+  }
+}
+
+TEST(FindSteps, some_products_are_written) {
+  EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
+  // The factors are those of pixels.
+  Plan plan = Excited(&kScale, &kFactorHead);
+  plan[2] = {.elements = 4, .channels = 1};
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+  // Of all batches.
+  plan[2] = {.elements = 10, .channels = 5};
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+  // Somebody else reads the product, or may write its image.
+  plan = Excited(&kScale, &kFactorHead);
+  ++plan[3].readers;
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+  plan = Excited(&kScale, &kFactorHead);
+  plan[0].fixed = true;
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+}
+
 // ---- Memory -------------------------------------------------------------------------------------
 
 class Fits : public testing::Test {
@@ -320,6 +364,14 @@ TEST_F(Fits, an_input_without_its_margins) {
   plan.Node({0}, 1, &kPadAround).Node({1}, 2, &kHead);
   EXPECT_TRUE(At(plan, {0, 10, 10}));
   EXPECT_FALSE(At(plan, {0, 10, 0}));
+}
+
+TEST_F(Fits, an_image_and_its_factors) {
+  const Plan plan = Excited(&kScale, &kFactorHead);
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40}));
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 30}));   // what lies between is not written
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 0}));   // over the image
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 25}));  // over the factors
 }
 
 // ---- In a plan ----------------------------------------------------------------------------------

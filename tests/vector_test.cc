@@ -402,7 +402,7 @@ TEST(Vector, windows_are_their_formulas) {
   for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
     const char* const name = cpu->name;
-    for (const int rows : {2, 3}) {
+    for (const int rows : {2, 3, 7}) {
       const int pixels = rows * 2;
       const auto mean = [&](double sum) { return clamp(std::round(sum / pixels)); };
       const auto mean_f32 = [&](double sum) {
@@ -414,6 +414,36 @@ TEST(Vector, windows_are_their_formulas) {
       CheckPool(name, v.max_pool_u8, StepBounds{0, 60}, rows, 0, larger, clamp);
       CheckPool(name, v.average_pool_s8, StepBounds{-50, 60}, rows, 0, add, mean);
       CheckPool(name, v.average_pool_u8, StepBounds{0, 60}, rows, 0, add, mean);
+    }
+  }
+}
+
+// Row by row, whatever the number of channels.
+TEST(Vector, large_windows_are_averaged_in_their_order) {
+  constexpr int kRows = 5, kColumns = 9;
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int channels : {1, 8, 15, 16, 17, 40, 64, 65, 80, 150}) {
+      const auto count = static_cast<size_t>(channels);
+      std::vector<float> image(kRows * kColumns * count), out(count + 1, 77.0f);
+      for (size_t i = 0; i < image.size(); ++i) {
+        image[i] = std::sin(static_cast<float>(i)) * static_cast<float>(i % 11 == 0 ? 1e7 : 1);
+      }
+      cpu->vector.average_pool_f32({.first = image.data(),
+                                    .rows = kRows,
+                                    .columns = kColumns,
+                                    .channels = channels,
+                                    .row_stride = int64_t{kColumns} * channels,
+                                    .column_stride = channels,
+                                    .out = out.data(),
+                                    .windows = 1,
+                                    .window_stride = 0},
+                                   {-1e30f, 1e30f});
+      for (size_t c = 0; c < count; ++c) {
+        float sum = 0.0f;
+        for (size_t i = c; i < image.size(); i += count) sum += image[i];
+        ASSERT_EQ(out[c], sum / (kRows * kColumns)) << cpu->name << " channel " << c;
+      }
+      EXPECT_EQ(out.back(), 77.0f) << cpu->name;
     }
   }
 }

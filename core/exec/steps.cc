@@ -90,6 +90,7 @@ class Pass {
     Step step = {.head = head, .nodes = {head}, .run = {}};
     step.run.output = NodeAt(head).outputs[0];
     TakeMargins(&step);
+    TakeFactors(&step);
     while (TakeFollower(&step)) {
     }
     return step;
@@ -103,6 +104,28 @@ class Pass {
     step->run.input = NodeAt(pad).inputs[0];
     step->run.margins = NodeAt(pad).offer->margins;
     step->nodes.push_back(pad);
+  }
+
+  // Those of a product that only the head reads.
+  void TakeFactors(Step* step) const {
+    const StepNode& head = NodeAt(step->head);
+    if (!head.offer->takes_factors || !CanVanish(head.inputs[0])) return;
+    const int n = maker_[static_cast<size_t>(head.inputs[0])];
+    if (RoleOf(n) != StepRole::kScale || step->head - n > kMaxStepSpan) return;
+    const StepNode& scale = NodeAt(n);
+    const int channels = TensorAt(head.inputs[0]).channels;
+    for (const size_t image : {0, 1}) {
+      const int values = scale.inputs[image], factors = scale.inputs[1 - image];
+      if ((scale.offer->matching_inputs >> image & 1) == 0 || !IsThereFor(step->head, values) ||
+          !IsThereFor(step->head, factors) || TensorAt(factors).elements != channels ||
+          TensorAt(factors).channels != channels) {
+        continue;
+      }
+      step->run.input = values;
+      step->run.factors = factors;
+      step->nodes.push_back(n);
+      return;
+    }
   }
 
   // The node that reads what the step makes so far, if it can be computed with it.
@@ -215,6 +238,7 @@ std::vector<StepRead> ReadsOf(const StepRun& run, const StepNode& head,
   for (size_t i = 0; i < head.inputs.size(); ++i) {
     reads.push_back({i == 0 && run.input >= 0 ? run.input : head.inputs[i], false});
   }
+  reads.push_back({run.factors, false});
   reads.push_back({run.slopes, false});
   if (run.addend >= 0) {
     const bool whole = tensors[static_cast<size_t>(run.addend)].elements ==

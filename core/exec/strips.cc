@@ -126,8 +126,9 @@ class Joiner {
     return Fits(longer, 1) ? number : -1;
   }
 
+  // It reads all of its input as it is, and makes all of its output.
   static bool IsWhole(const Step& layer) {
-    return !layer.run.input_stride.any() && !layer.run.output_stride.any();
+    return !layer.run.input_stride.any() && !layer.run.output_stride.any() && layer.run.factors < 0;
   }
 
   // One kernel has to run both.

@@ -150,7 +150,7 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
 void Subgraph::AnnounceSteps() {
   for (int position = 0; position < next_to_prepare_; ++position) {
     PlannedStep* const step = steps_.WithTurn(position);
-    if (step == nullptr || step->run.layers.empty()) continue;
+    if (step == nullptr || (step->run.layers.empty() && step->run.factors < 0)) continue;
     FindLayerNodes(step);
     const int head = graph_.plan()[static_cast<size_t>(step->head)];
     const StepOffer& offer = offers_[static_cast<size_t>(head)];

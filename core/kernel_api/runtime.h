@@ -89,6 +89,7 @@ enum class StepRole : uint8_t {
   kPrelu,      // of input 0 with slopes per channel
   kHardSwish,  // of input 0
   kPad,        // input 0 in zeros
+  kScale,      // an input times a factor per channel, the other one
 };
 
 // Zeros around an image [batches][height][width][channels].
@@ -150,18 +151,18 @@ struct StepOffer {
   StepRole role = StepRole::kNone;
   // kClamp, kSum: the bounds.
   float low = 0, high = 0;
-  // kSum: bit i: input i has as many elements as the output, in the same places.
+  // kSum, kScale: bit i: input i has as many elements as the output, in the same places.
   uint32_t matching_inputs = 0;
   StepScales scales = {};  // kSum, of int8
-  // kHead: input 0 may come without its margins.
-  bool takes_margins = false;
+  // kHead: input 0 may come without its margins; before it was multiplied by factors.
+  bool takes_margins = false, takes_factors = false;
   // kHead: can make an output of which pixels are left out, and read an input of which it needs
   // those alone that are there. `pointwise`: one pixel of the output reads one of input 0, which
   // are `stride` apart there.
   bool subsamples = false, pointwise = false;
   PixelStride stride = {};
   StripOffer strip = {};  // kHead
-  // kHead: announces the scratch of a step with layers, whose tensors have memory.
+  // kHead: announces the scratch of a step with layers, or with factors, whose tensors have memory.
   void (*announce)(TfLiteContext*, const StepRun&) = nullptr;
   // kPad.
   StepMargins margins = {};
@@ -176,6 +177,7 @@ inline constexpr int kMostStripLayers = 8;
 struct StepRun {
   int input = -1;  // read in place of its input 0, which has these margins in addition
   StepMargins margins = {};
+  int factors = -1;  // or which is to be multiplied by these, of its channels
   // Bounds of the clamp behind the head's own operator.
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nodes that run as one step. Its head, a layer, computes what follows it (RELU, ADD, PRELU,
-// HARD_SWISH) on each value before it stores it, and reads around a PAD before it: what lies
-// between the nodes of a step is never written.
+// HARD_SWISH) on each value before it stores it, and reads around a PAD before it, or multiplies
+// what it reads as a MUL before it does: what lies between the nodes of a step is never written.
 //
 // In prepare a kernel offers what its node can be (OfferStep); the subgraph decides
 // (core/exec/steps.h). In invoke the head's kernel looks what it has to compute (StepOf). That is

@@ -67,6 +67,8 @@ class EvenCut {
  private:
   int64_t UnitsOf(int64_t size) const { return (size + unit_ - 1) / unit_; }
   int64_t ShareBegin(int64_t share) const {
+    // Divisions would count in small tasks.
+    if (shares_ == 1) return share * count_;
     return count_ / shares_ * share + std::min(share, count_ % shares_);
   }
 

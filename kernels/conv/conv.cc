@@ -203,6 +203,10 @@ TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   return data.choice.Pack(context, &data, TensorsOf(context, node));
 }
 
+void Announce(TfLiteContext* context, const StepRun& step) {
+  step.layers.empty() ? AnnounceFactors(context, step) : AnnounceStrips(context, step);
+}
+
 void Choose(TfLiteContext* context, TfLiteNode* node,
             std::span<const ConvImplementation* const> implementations) {
   ConvData& data = DataOf<ConvData>(node);
@@ -217,11 +221,12 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
             {.invoke = &Guarded<&Eval>,
              .role = StepRole::kHead,
              .takes_margins = has_window && is_float,
+             .takes_factors = TakesFactors(data),
              .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
              .pointwise = !has_window && y.before == 0 && x.before == 0,
              .stride = {y.stride, x.stride},
              .strip = StripOfferOf(data),
-             .announce = &AnnounceStrips});
+             .announce = &Announce});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {

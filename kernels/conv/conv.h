@@ -85,6 +85,8 @@ struct ConvTensors {
   // Of all pixels, for implementations that fuse; null: none.
   const EpilogueF32* epilogue = nullptr;
   const AddendS8* addend = nullptr;
+  // By which the input's channels are multiplied first; null: none.
+  const float* factors = nullptr;
 };
 
 // Sizes in scratch that keep what follows aligned for tensors.
@@ -211,6 +213,10 @@ extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: products of the patches under the filter with packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
+// Whether that is so of a convolution in a step whose input is multiplied by factors before it is
+// read (ConvTensors::factors), and the scratch of that, for prepare.
+bool TakesFactors(const ConvData& data);
+void AnnounceFactors(TfLiteContext* context, const StepRun& step);
 // strip.cc: layers that are computed strip by strip (core/exec/strips.h). What a node that has
 // chosen its implementation can be there, and the layers of a step, for the node that is its head.
 StripOffer StripOfferOf(const ConvData& data);

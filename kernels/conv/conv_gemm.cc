@@ -80,8 +80,70 @@ TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors
   return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
 }
 
+// Pixels that are multiplied by factors of their channels when they are read, a block at a time.
+class ScaledPixels {
+ public:
+  // Of the room.
+  static size_t Bytes(int depth) { return AlignedBytes(Values(depth) * sizeof(float)); }
+
+  ScaledPixels(const CpuKernels& cpu, const float* pixels, const float* factors, int depth,
+               float* room)
+      : multiply_(cpu.vector.plain_product.of<float>()),
+        pixels_(pixels),
+        factors_(room),
+        depth_(depth) {
+    for (size_t i = 0; i < Values(depth); i += static_cast<size_t>(depth)) {
+      std::copy_n(factors, depth, room + i);
+    }
+  }
+
+  // Of a ScaledPixels, for MatrixLayer.
+  static void Fill(const void* source, int64_t first, int count, float* out) {
+    const auto& own = *static_cast<const ScaledPixels*>(source);
+    constexpr FloatRange kNone;  // as MUL without an activation has it
+    const float* const pixels = own.pixels_ + first * own.depth_;
+    const int64_t values = int64_t{count} * own.depth_;
+    const auto step = static_cast<int64_t>(Values(own.depth_));
+    for (int64_t i = 0; i < values; i += step) {
+      own.multiply_({pixels + i, own.factors_, out + i, std::min(step, values - i), true, true},
+                    {kNone.low, kNone.high});
+    }
+  }
+
+ private:
+  // Factors are repeated: calls for less values than that cost more than their work.
+  static size_t Values(int depth) {
+    constexpr size_t kFewest = 512;
+    const auto each = static_cast<size_t>(depth);
+    return (kFewest + each - 1) / each * each;
+  }
+
+  const BoundedLoop<float> multiply_;
+  const float* const pixels_;
+  const float* const factors_;
+  const int depth_;
+};
+
+TfLiteStatus RunScaled(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                       const CpuKernels& cpu) {
+  const int depth = data->shape.depth;
+  Scratch room;
+  if (!room.Acquire(context, ScaledPixels::Bytes(depth))) {
+    return TensorError(context, tensors.input, "out of memory for its factors");
+  }
+  const ScaledPixels pixels(cpu, Data<float>(tensors.input), tensors.factors, depth,
+                            room.as<float>());
+  MatrixLayer::Rows<float> rows;
+  rows.fill_rows = &ScaledPixels::Fill;
+  rows.source = &pixels;
+  return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), rows, tensors.filter,
+                               tensors.bias, data->float_range, Data<float>(tensors.output),
+                               tensors.epilogue);
+}
+
 TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
+  if (tensors.factors != nullptr) return RunScaled(context, data, tensors, cpu);
   const int32_t zero = 0;
   const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
   return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), FloatRows(&source),
@@ -142,6 +204,20 @@ TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors
 }
 
 }  // namespace
+
+bool TakesFactors(const ConvData& data) {
+  return data.choice.Is(kGemmFloatConv) && data.shape.IsPointwise() && data.shape.groups == 1 &&
+         data.choice.cpu().vector.plain_product.of<float>() != nullptr;
+}
+
+void AnnounceFactors(TfLiteContext* context, const StepRun& step) {
+  const TfLiteTensor &input = context->tensors[step.input], &output = context->tensors[step.output];
+  const int depth = LastDim(&input);
+  if (depth == 0) return;
+  const MatrixShape shape = {ElementCount(&input) / depth, 1, LastDim(&output), depth};
+  AnnounceScratch(context, ScaledPixels::Bytes(depth) +
+                               MatrixLayer::FloatScratch(Cpu(), shape, true, ThreadCount(context)));
+}
 
 constexpr ConvImplementation kFewColumnsConv = {.name = "few_columns",
                                                 .accepts = &HasFewColumns,

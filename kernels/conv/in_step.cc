@@ -81,6 +81,7 @@ InStep::InStep(const TfLiteContext* context, const StepRun& step, ConvData* data
     TakeOff(step.margins.top, step.margins.bottom, &data->shape.y);
     TakeOff(step.margins.left, step.margins.right, &data->shape.x);
   }
+  if (step.factors >= 0) tensors->factors = Data<float>(&context->tensors[step.factors]);
   const FloatRange also = {step.low, step.high};
   data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
   tensors->output = &context->tensors[step.output];

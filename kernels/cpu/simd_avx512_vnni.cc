@@ -17,10 +17,11 @@ namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
 // Depths up to which what follows the products counts beside them, and a block of columns fits into
-// the first-level cache.
-constexpr int kShallowS8 = 512;
-// Steps of products between which the rows before are finished, without and with an addend.
-constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 8;
+// the first-level cache; of products in one part, and in several.
+constexpr int kShallowS8 = 640, kShallowPartsS8 = 512;
+// Steps of products between which the rows before are finished, without and with an addend: the
+// more there is to do, the thinner it is spread.
+constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 16, kFewestBesideAdding = 8;
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
 
@@ -288,9 +289,18 @@ struct EndOfRows {
       }
     }
   }
+  [[gnu::always_inline]] static inline void StoreTwentyFour(__m256i bytes, int8_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(bytes));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_extracti128_si256(bytes, 1));
+  }
   [[gnu::always_inline]] inline void Store(int8_t* first) const {
     if constexpr (kDense) {
       _mm512_storeu_si512(first, bytes);
+    } else if (End::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
+      // What a masked store leaves out would still hold up loads of the next rows' addends, which
+      // may lie there.
+      StoreTwentyFour(_mm512_castsi512_si256(bytes), first);
+      StoreTwentyFour(_mm512_extracti64x4_epi64(bytes, 1), first + end.out_stride);
     } else {
 #pragma GCC unroll 4
       for (int i = 0; i < kTogether; ++i, first += end.out_stride) {
@@ -458,21 +468,23 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
   // What adds is worth its code where networks have it: at many columns, and at 32 or 24.
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   WeightsAhead ahead(job, column);
-  // Two rows by four vectors read too many weights where these are not few.
-  constexpr int kAddingDepth = kVectors == 4 ? 128 : kShallowS8;
   int row = 0;
   const bool adds = job.addend != nullptr;
   const bool plain =
       finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
-  if (plain && job.parts * job.depth <= (adds ? kAddingDepth : kShallowS8) &&
-      job.depth >= (adds ? kStepsBesideAdding : kStepsBesidePlain) * kRunS8) {
+  if (plain && job.parts * job.depth <= (job.parts == 1 ? kShallowS8 : kShallowPartsS8) &&
+      job.depth >= (adds ? kFewestBesideAdding : kStepsBesidePlain) * kRunS8) {
+    // As many rows as leave registers to the ends, and as the products of one do not wait for its
+    // step before.
+    constexpr int kEach = kRows / 2;
     if constexpr (kAdds) {
-      // With more to do at the end, more registers are left to it.
       if (adds) {
-        row = RequantizedInTurn<8 / kVectors, kVectors, AddingEnd, kStepsBesideAdding>(block);
+        row = job.depth >= kStepsBesideAdding * kRunS8
+                  ? RequantizedInTurn<kEach, kVectors, AddingEnd, kStepsBesideAdding>(block)
+                  : RequantizedInTurn<kEach, kVectors, AddingEnd, kFewestBesideAdding>(block);
       }
     }
-    if (!adds) row = RequantizedInTurn<kRows / 2, kVectors, PlainEnd, kStepsBesidePlain>(block);
+    if (!adds) row = RequantizedInTurn<kEach, kVectors, PlainEnd, kStepsBesidePlain>(block);
   } else {
     for (; row + kRows <= job.rows; row += kRows) {
       RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row), &ahead);

@@ -7,7 +7,8 @@
 // Four rows of the input are interleaved first, so that what lies in one column and channel stands
 // side by side in a 32-bit lane, as VPDPBUSD multiplies it. With a zero before or behind the
 // weights of three rows the same four serve two lines of output; for five rows there are two fours.
-// So a tap column takes one or two instructions a line, none of which moves bytes.
+// So a tap column takes one or two instructions a line, none of which moves bytes. Of three rows
+// with stride 2 no column serves another line, so that nothing is gained by keeping it.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -146,85 +147,95 @@ inline __m512i LoadRuns(const int8_t* const* from) {
   }
 }
 
-inline void StoreInterleaved(const __m512i (&rows)[kQuad], int8_t* out) {
+// Bytes of four rows side by side.
+inline void Interleave(const __m512i (&rows)[kQuad], __m512i (&quad)[kVectors]) {
   const __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]);
   const __m512i high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
   const __m512i low23 = _mm512_unpacklo_epi8(rows[2], rows[3]);
   const __m512i high23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
-  _mm512_store_si512(out, _mm512_unpacklo_epi16(low01, low23));
-  _mm512_store_si512(out + kVector, _mm512_unpackhi_epi16(low01, low23));
-  _mm512_store_si512(out + 2 * kVector, _mm512_unpacklo_epi16(high01, high23));
-  _mm512_store_si512(out + 3 * kVector, _mm512_unpackhi_epi16(high01, high23));
+  quad[0] = _mm512_unpacklo_epi16(low01, low23);
+  quad[1] = _mm512_unpackhi_epi16(low01, low23);
+  quad[2] = _mm512_unpacklo_epi16(high01, high23);
+  quad[3] = _mm512_unpackhi_epi16(high01, high23);
 }
 
-// Columns [x, x + count) of four rows of the input and those that lie `starts` further, in as many
-// runs side by side. The first kRead rows are read, those behind have weights of zero.
-template <int kRead>
-struct Interleaver {
-  const int8_t* outside;  // zero points
-  size_t step;
-  int width, x, count;
-  int starts[kMostRuns];
+// Where columns are read.
+struct Source {
+  const int8_t* rows[kQuad];  // null: outside the input
+  const int8_t* outside;      // zero points
+  size_t step;                // from column to column
+  int width;                  // of the input
+  int x;                      // the first column
+  int starts[kMostRuns];      // of as many runs, each so far behind it
+};
 
-  // Rows that are null lie outside the input.
-  template <int kRuns>
-  [[gnu::noinline]] void Run(const int8_t* const (&rows)[kQuad], int8_t* out) const {
-    const int begin = Smaller(x < 0 ? -x : 0, count);
-    const int end = Smaller(count, width - x - starts[kRuns - 1]);
-    for (int i = 0; i < begin; ++i) AtEdge<kRuns>(rows, i, out);
-    if (begin < end) Inside<kRuns>(rows, begin, end, out);
-    for (int i = begin < end ? end : begin; i < count; ++i) AtEdge<kRuns>(rows, i, out);
+// Walks along the columns of four rows. The first kRead rows are read, those behind have weights of
+// zero.
+template <int kRead, int kRuns>
+class Walk {
+ public:
+  explicit Walk(const Source& source)
+      : outside_(source.outside), width_(source.width), step_(source.step), x_(source.x) {
+    for (int run = 0; run < kRuns; ++run) {
+      starts_[run] = source.starts[run];
+      further_[run] = static_cast<ptrdiff_t>(starts_[run]) * static_cast<ptrdiff_t>(step_);
+    }
+    end_ = width_ - starts_[kRuns - 1];
+    for (int r = 0; r < kRead; ++r) {
+      rows_[r] = source.rows[r];
+      if (rows_[r] == nullptr) end_ = 0;
+    }
+    at_ = static_cast<ptrdiff_t>(x_) * static_cast<ptrdiff_t>(step_);
+  }
+
+  // Whether there are so many columns inside the input, in all rows and runs.
+  bool IsInside(int count) const { return x_ >= 0 && x_ + count <= end_; }
+
+  template <bool kInside>
+  [[gnu::always_inline]] inline void Next(__m512i (&quad)[kVectors]) {
+    const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+    __m512i values[kQuad];
+#pragma GCC unroll 4
+    for (int r = 0; r < kQuad; ++r) {
+      const int8_t* runs[kRuns];
+#pragma GCC unroll 8
+      for (int run = 0; run < kRuns && r < kRead; ++run) {
+        runs[run] = kInside ? rows_[r] + at_ + (run == 0 ? 0 : further_[run]) : Pixel(r, run);
+      }
+      values[r] = r < kRead ? _mm512_xor_si512(LoadRuns<kRuns>(runs), flips) : values[kRead - 1];
+    }
+    ++x_;
+    at_ += static_cast<ptrdiff_t>(step_);
+    Interleave(values, quad);
   }
 
  private:
-  static __m512i Biased(__m512i values) {
-    return _mm512_xor_si512(values, _mm512_set1_epi8(static_cast<char>(0x80)));
+  const int8_t* Pixel(int row, int run) const {
+    const int column = x_ + starts_[run];
+    const bool inside = rows_[row] != nullptr && column >= 0 && column < width_;
+    return inside ? rows_[row] + at_ + further_[run] : outside_;
   }
 
-  template <int kRuns>
-  void Inside(const int8_t* const (&rows)[kQuad], int begin, int end, int8_t* out) const {
-    // A row of zero points is the same in all columns.
-    const int8_t* from[kQuad];
-    size_t steps[kQuad], further[kQuad][kRuns];
-    for (int r = 0; r < kQuad; ++r) {
-      steps[r] = rows[r] == nullptr ? 0 : step;
-      from[r] = rows[r] == nullptr ? outside : rows[r] + static_cast<size_t>(x + begin) * step;
-      for (int run = 0; run < kRuns; ++run) {
-        further[r][run] = static_cast<size_t>(starts[run]) * steps[r];
-      }
-    }
-    for (int i = begin; i < end; ++i) {
-      __m512i values[kQuad];
-#pragma GCC unroll 4
-      for (int r = 0; r < kQuad; ++r) {
-        if (r >= kRead) {
-          values[r] = values[0];
-          continue;
-        }
-        const int8_t* runs[kRuns];
-        for (int run = 0; run < kRuns; ++run) runs[run] = from[r] + further[r][run];
-        values[r] = Biased(LoadRuns<kRuns>(runs));
-        from[r] += steps[r];
-      }
-      StoreInterleaved(values, out + kColumnBytes * static_cast<size_t>(i));
-    }
-  }
-
-  template <int kRuns>
-  void AtEdge(const int8_t* const (&rows)[kQuad], int i, int8_t* out) const {
-    __m512i values[kQuad];
-    for (int r = 0; r < kQuad; ++r) {
-      const int8_t* runs[kRuns];
-      for (int run = 0; run < kRuns; ++run) {
-        const int column = x + i + starts[run];
-        const bool inside = rows[r] != nullptr && column >= 0 && column < width;
-        runs[run] = inside ? rows[r] + static_cast<size_t>(column) * step : outside;
-      }
-      values[r] = Biased(LoadRuns<kRuns>(runs));
-    }
-    StoreInterleaved(values, out + kColumnBytes * static_cast<size_t>(i));
-  }
+  const int8_t* const outside_;
+  const int width_;
+  const size_t step_;
+  int x_, end_;
+  ptrdiff_t at_;  // bytes to column x_
+  const int8_t* rows_[kRead];
+  int starts_[kRuns];
+  ptrdiff_t further_[kRuns];
 };
+
+template <int kRuns>
+[[gnu::noinline]] void InterleaveColumns(const Source& source, int count, int8_t* out) {
+  Walk<kQuad, kRuns> walk(source);
+  for (; count > 0; --count, out += kColumnBytes) {
+    __m512i quad[kVectors];
+    walk.IsInside(1) ? walk.template Next<true>(quad) : walk.template Next<false>(quad);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) _mm512_store_si512(out + kVector * v, quad[v]);
+  }
+}
 
 // ---- Products ----------------------------------------------------------------------------------
 
@@ -309,7 +320,7 @@ struct BlockFinish {
 
   // The bytes of a column. What is too low, or no number, becomes the least integer first.
   template <bool kPlain>
-  __m512i Bytes(const __m512i* sums) const {
+  [[gnu::always_inline]] inline __m512i Bytes(const __m512i* sums) const {
     __m512i steps[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
@@ -368,6 +379,127 @@ void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
   }
 }
 
+// ---- Three by three -----------------------------------------------------------------------------
+
+// Outputs of a line, one after the other: sums become bytes beside the products of the next ones,
+// without having been in memory, and weights stay in registers.
+template <bool kPlain, int kRuns>
+class Line {
+ public:
+  using Sums = __m512i[kVectors];
+  using Quad = __m512i[kVectors];
+
+  // `line`: which of those that a quad serves. `packed` is the block's.
+  Line(const BlockFinish& finish, const int8_t* packed, int line, const Columns& columns,
+       int8_t* out)
+      : finish_(finish), bias_(packed + kVectors * WeightsBytes(3)), columns_(columns), out_(out) {
+    for (int v = 0; v < kVectors; ++v) {
+      for (int tap = 0; tap < 3; ++tap) {
+        weights_[tap][v] = Load(packed + static_cast<size_t>(v) * WeightsBytes(3) +
+                                static_cast<size_t>(tap * kLines + line) * kVector);
+      }
+    }
+  }
+
+  [[gnu::always_inline]] inline void Start(Sums& sums) const {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[v] = Load(bias_ + kVector * v);
+  }
+  template <int kTap>
+  [[gnu::always_inline]] inline void Add(const Quad& quad, Sums& sums) const {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[v], quad[v], weights_[kTap][v]);
+  }
+  [[gnu::always_inline]] inline void Store(const Sums& sums) {
+    StoreRuns<kRuns>(finish_.template Bytes<kPlain>(sums), out_, columns_.starts);
+    out_ += columns_.stride;
+  }
+
+ private:
+  // Copies: what is stored could be these, as far as the compiler knows.
+  const BlockFinish finish_;
+  const int8_t* const bias_;
+  const Columns columns_;
+  int8_t* out_;
+  __m512i weights_[3][kVectors];
+};
+
+// `count` outputs from quads in memory.
+template <bool kPlain, int kRuns>
+[[gnu::noinline]] void LineOfQuads(const BlockFinish& finish, const int8_t* packed, int which,
+                                   const int8_t* quads, int count, const Columns& columns,
+                                   int8_t* out) {
+  Line<kPlain, kRuns> line(finish, packed, which, columns, out);
+  __m512i quad[kVectors], a[kVectors], b[kVectors], c[kVectors];
+  const auto next = [&]() __attribute__((always_inline)) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) quad[v] = _mm512_load_si512(quads + kVector * v);
+    quads += kColumnBytes;
+  };
+  // The last sums of `oldest` are added, the middle ones of `middle`, the first ones of `newest`.
+  const auto step = [&](auto& oldest, auto& middle, auto& newest) __attribute__((always_inline)) {
+    line.Start(newest);
+    next();
+    line.template Add<2>(quad, oldest);
+    line.template Add<1>(quad, middle);
+    line.template Add<0>(quad, newest);
+    line.Store(oldest);
+  };
+  line.Start(a);
+  line.Start(b);
+  next();
+  line.template Add<0>(quad, a);
+  next();
+  line.template Add<1>(quad, a);
+  line.template Add<0>(quad, b);
+  for (; count >= 3; count -= 3) {
+    step(a, b, c);
+    step(b, c, a);
+    step(c, a, b);
+  }
+  if (count == 0) return;
+  next();
+  line.template Add<2>(quad, a);
+  line.Store(a);
+  if (count == 1) return;
+  line.template Add<1>(quad, b);
+  next();
+  line.template Add<2>(quad, b);
+  line.Store(b);
+}
+
+// `count` outputs of every second column, whose quads go from the input into registers.
+template <bool kPlain, int kRuns>
+[[gnu::noinline]] void LineOfSteps(const BlockFinish& finish, const int8_t* packed,
+                                   const Source& source, int count, const Columns& columns,
+                                   int8_t* out) {
+  Line<kPlain, kRuns> line(finish, packed, 0, columns, out);
+  Walk<3, kRuns> walk(source);
+  __m512i quad[kVectors], even[kVectors], odd[kVectors];
+  const auto step = [&]<bool kInside>(auto& sums, auto& next) __attribute__((always_inline)) {
+    line.Start(next);
+    walk.template Next<kInside>(quad);
+    line.template Add<1>(quad, sums);
+    walk.template Next<kInside>(quad);
+    line.template Add<2>(quad, sums);
+    line.template Add<0>(quad, next);
+    line.Store(sums);
+  };
+  line.Start(even);
+  walk.template Next<false>(quad);
+  line.template Add<0>(quad, even);
+  for (; count >= 2; count -= 2) {
+    if (walk.IsInside(4)) {
+      step.template operator()<true>(even, odd);
+      step.template operator()<true>(odd, even);
+    } else {
+      step.template operator()<false>(even, odd);
+      step.template operator()<false>(odd, even);
+    }
+  }
+  if (count > 0) step.template operator()<false>(even, odd);
+}
+
 // ---- Lines -------------------------------------------------------------------------------------
 
 template <int kSize, int kStride>
@@ -384,7 +516,7 @@ class Lines {
       const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
       // Pieces of a line, equally long.
       const int most = kMostColumns * block.runs();
-      const int pieces = (in_.columns + most - 1) / most;
+      const int pieces = (in_.columns - 1) / most + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;
       for (int column = 0; column < in_.columns; column += columns) {
         const Piece piece(block, column, Smaller(columns, in_.columns - column));
@@ -397,12 +529,12 @@ class Lines {
   }
 
  private:
+  static constexpr bool kKeepsQuads = kSize > 3 || kStride == 1;
   static constexpr int kServed = kStride == 1 ? kLines : 1;  // lines of a quad
   static constexpr int kWidest = 8;                          // columns of a tile
   static constexpr int kSeen = kSize == 3 ? 72 : 44;         // columns that find room
-  static constexpr int kMostColumns = (kSeen - kSize) / kStride - 1;
-  static constexpr int kHeld = kSize == 3 ? 1 : 3;                      // quads
-  static constexpr int kRead = kSize == 3 && kStride == 2 ? 3 : kQuad;  // rows of a quad
+  static constexpr int kMostColumns = kKeepsQuads ? (kSeen - kSize) / kStride - 1 : 1 << 24;
+  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads
 
   // A block's columns, in runs that are equally long, so that the last ones may have some in
   // common.
@@ -427,52 +559,76 @@ class Lines {
 
   int8_t* QuadAt(int quad) { return quads_[quad % kHeld]; }
 
-  template <int kRuns>
-  void Interleave(const Interleaver<kRead>& interleaver, const Block& block, int quad) {
-    const int8_t* rows[kQuad];
+  // `first`: that of the quad.
+  void FindRows(const Block& block, int first, Source* source) const {
     for (int r = 0; r < kQuad; ++r) {
-      const int8_t* const row = RowAt(quad * (kQuad / 2) + r);
-      rows[r] = row == nullptr ? nullptr : row + block.first;
+      const int8_t* const row = RowAt(first + r);
+      source->rows[r] = row == nullptr ? nullptr : row + block.first;
     }
-    interleaver.template Run<kRuns>(rows, QuadAt(quad));
   }
 
   template <int kRuns>
   void Run(const Piece& piece, const int8_t* packed) {
     const BlockFinish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
-    const auto finished = finish.plain ? &FinishColumns<true, kRuns> : &FinishColumns<false, kRuns>;
+    if (finish.plain) {
+      RunPiece<true, kRuns>(piece, packed, finish);
+    } else {
+      RunPiece<false, kRuns>(piece, packed, finish);
+    }
+  }
+
+  template <bool kPlain, int kRuns>
+  void RunPiece(const Piece& piece, const int8_t* packed, const BlockFinish& finish) {
     const auto channels = static_cast<size_t>(in_.channels);
-    Interleaver<kRead> interleaver = {outside_,
-                                      channels,
-                                      in_.width,
-                                      piece.column * kStride - in_.before,
-                                      (piece.count - 1) * kStride + kSize,
-                                      {}};
+    Source source = {{}, outside_, channels, in_.width, piece.column * kStride - in_.before, {}};
     Columns columns = {channels, {}};
     for (int run = 0; run < kRuns; ++run) {
-      interleaver.starts[run] = piece.starts[run] * kStride;
+      source.starts[run] = piece.starts[run] * kStride;
       columns.starts[run] = static_cast<size_t>(piece.starts[run]) * channels;
     }
     int8_t* out = in_.out + static_cast<size_t>(piece.column) * channels + piece.block.first;
     const size_t line_bytes = static_cast<size_t>(in_.columns) * channels;
+    const int seen = (piece.count - 1) * kStride + kSize;
     for (int line = 0, quad = 0; line < in_.lines; line += kServed, ++quad) {
-      // The quads of five rows are the second next to each other.
-      constexpr int kAhead = kHeld - 1;
-      for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
-        Interleave<kRuns>(interleaver, piece.block, next);
-      }
-      const int lines = Smaller(kServed, in_.lines - line);
-      for (int i = 0, width; i < piece.count; i += width) {
-        width = Width(piece.count - i);
-        const size_t seen = static_cast<size_t>(i * kStride) * kColumnBytes;
-        const int columns_made =
-            Multiply(width, QuadAt(quad) + seen, QuadAt(quad + kAhead) + seen, packed);
-        for (int l = 0; l < lines; ++l) {
-          finished(finish, sums_ + l * columns_made * kVectors, width, columns,
-                   out + static_cast<size_t>(l) * line_bytes + static_cast<size_t>(i) * channels);
+      if constexpr (!kKeepsQuads) {
+        FindRows(piece.block, line * kStride, &source);
+        LineOfSteps<kPlain, kRuns>(finish, packed, source, piece.count, columns, out);
+      } else {
+        // The quads of five rows are the second next to each other.
+        constexpr int kAhead = kHeld - 1;
+        for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
+          FindRows(piece.block, next * (kQuad / 2), &source);
+          InterleaveColumns<kRuns>(source, seen, QuadAt(next));
+        }
+        const int lines = Smaller(kServed, in_.lines - line);
+        if constexpr (kSize == 3) {
+          for (int l = 0; l < lines; ++l) {
+            LineOfQuads<kPlain, kRuns>(finish, packed, l, QuadAt(quad), piece.count, columns,
+                                       out + static_cast<size_t>(l) * line_bytes);
+          }
+        } else {
+          const int8_t* const quads[] = {QuadAt(quad), QuadAt(quad + kAhead)};
+          RunTiles<kPlain, kRuns>(piece.count, quads, lines, packed, finish, columns, out);
         }
       }
       out += kServed * line_bytes;
+    }
+  }
+
+  // Lines that two quads serve.
+  template <bool kPlain, int kRuns>
+  void RunTiles(int count, const int8_t* const (&quads)[2], int lines, const int8_t* packed,
+                const BlockFinish& finish, const Columns& columns, int8_t* out) {
+    const size_t line_bytes = static_cast<size_t>(in_.columns) * columns.stride;
+    for (int i = 0, width; i < count;
+         i += width, out += static_cast<size_t>(width) * columns.stride) {
+      width = Width(count - i);
+      const size_t seen = static_cast<size_t>(i * kStride) * kColumnBytes;
+      const int made = Multiply(width, quads[0] + seen, quads[1] + seen, packed);
+      for (int l = 0; l < lines; ++l) {
+        FinishColumns<kPlain, kRuns>(finish, sums_ + l * made * kVectors, width, columns,
+                                     out + static_cast<size_t>(l) * line_bytes);
+      }
     }
   }
 

@@ -384,8 +384,9 @@ GemmPlan::Cut GemmPlan::TaskCut(int task) const {
   const auto column = [&](int number) {
     return static_cast<int>(std::min<int64_t>(columns, panel_cut.Begin(number) * panel_columns));
   };
-  return {row_cut.Begin(row_task), row_cut.End(row_task), column(column_task),
-          column(column_task + 1)};
+  const int64_t first_row = row_cut.Begin(row_task), last_row = row_cut.End(row_task);
+  if (column_tasks == 1) return {first_row, last_row, 0, columns};
+  return {first_row, last_row, column(column_task), column(column_task + 1)};
 }
 
 namespace {

@@ -157,7 +157,8 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   DEPUTY_TRY(EnsureFloat(context, cpu, shape, weights));
   FloatLayout layout;
   Scratch scratch;
-  if (!layout.Make(cpu, shape, rows.fill != nullptr, ThreadCount(context)) ||
+  const bool direct = rows.fill == nullptr && rows.fill_rows == nullptr;
+  if (!layout.Make(cpu, shape, !direct, ThreadCount(context)) ||
       !scratch.Acquire(context, layout.total_bytes)) {
     return TensorError(context, weights, "out of memory for the rows it meets");
   }
@@ -178,14 +179,15 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
                          group_epilogue ? &*group_epilogue : nullptr};
     const auto run_one = [&](int task, int worker) {
       RunGemmF32(job, layout.plan, task, [&](int64_t first, int count) -> RowBlock<float> {
-        if (rows.fill == nullptr) {
+        if (direct) {
           return {rows.direct + first * static_cast<int64_t>(rows.stride) +
                       int64_t{group} * shape.depth,
                   rows.stride};
         }
         float* block = reinterpret_cast<float*>(scratch.data() + layout.bias_bytes +
                                                 static_cast<size_t>(worker) * layout.block_bytes);
-        for (int r = 0; r < count; ++r) {
+        if (rows.fill_rows != nullptr) rows.fill_rows(rows.source, first, count, block);
+        for (int r = 0; r < count && rows.fill != nullptr; ++r) {
           rows.fill(rows.source, first + r, group,
                     block + static_cast<size_t>(r) * layout.row_values);
         }

@@ -73,16 +73,20 @@ class MatrixLayer {
   // integers `out` is bytes that hold values in the table's LeftForm. Called from several threads.
   template <typename T>
   using FillRow = void (*)(const void* source, int64_t row, int group, T* out);
+  // The same of `count` rows from `first` on, one behind the other, where there is one group.
+  template <typename T>
+  using FillRows = void (*)(const void* source, int64_t first, int count, T* out);
 
   // Where the rows of the input are. Either they lie in memory as they are (float only; `direct`
   // is row 0 of group 0 and `stride` the distance of rows), or `fill`, where it is not null, makes
-  // them.
+  // them, or `fill_rows` (float only).
   template <typename T>
   struct Rows {
     const T* direct = nullptr;
     size_t stride = 0;
     FillRow<T> fill = nullptr;
     const void* source = nullptr;
+    FillRows<T> fill_rows = nullptr;
   };
 
   // `epilogue`, or null, is of the whole output.
