@@ -722,6 +722,52 @@ TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
   EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
 }
 
+// Heads that lie side by side, [rows][heads][depth]: 4 TRANSPOSEs, none of which runs.
+// `also_output`: what the last reads is an output of the graph, too.
+std::vector<uint8_t> HeadsModel(bool also_output) {
+  ModelBuilder m;
+  const auto transpose = [&](int from, const std::vector<int32_t>& order, const Shape& to) {
+    const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {3}, order);
+    const int out = m.AddTensor(kTfLiteFloat32, to);
+    m.AddOp(kTfLiteBuiltinTranspose, {from, axes}, {out});
+    return out;
+  };
+  const auto product = [&](int left, int right, const Shape& to) {
+    const int out = m.AddTensor(kTfLiteFloat32, to);
+    m.AddOp(kTfLiteBuiltinBatchMatmul, {left, right}, {out},
+            schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+    return out;
+  };
+  const int q = m.AddTensor(kTfLiteFloat32, {kRows, kHeads, kDepth});
+  const int k = m.AddTensor(kTfLiteFloat32, {kKeys, kHeads, kDepth});
+  const int v = m.AddTensor(kTfLiteFloat32, {kKeys, kHeads, kWidth});
+  const int left = transpose(q, {1, 0, 2}, {kHeads, kRows, kDepth});
+  const int right = transpose(k, {1, 2, 0}, {kHeads, kDepth, kKeys});
+  const int scores = product(left, right, {kHeads, kRows, kKeys});
+  const int values = transpose(v, {1, 0, 2}, {kHeads, kKeys, kWidth});
+  const int result = product(scores, values, {kHeads, kRows, kWidth});
+  const int out = transpose(result, {1, 0, 2}, {kRows, kHeads, kWidth});
+  m.SetInputs({q, k, v});
+  m.SetOutputs(also_output ? std::vector<int32_t>{out, result} : std::vector<int32_t>{out});
+  return m.Finish();
+}
+
+TEST_F(RowSteps, heads_are_not_moved) {
+  TestInterpreter t(HeadsModel(false));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int node = 0; node < 6; ++node) {
+    EXPECT_EQ(RunOf(t.get(), node).step_head, 4) << node;
+    EXPECT_EQ(RunOf(t.get(), node).step_nodes, 6) << node;
+  }
+  for (const bool also_output : {false, true}) {
+    const std::vector<uint8_t> model = HeadsModel(also_output);
+    const Found found = RunGraph(model, true), expected = RunGraph(model, false);
+    EXPECT_EQ(found.outputs, expected.outputs);
+    EXPECT_EQ(found.followers, also_output ? 4 : 5);
+    EXPECT_EQ(expected.followers, 0);
+  }
+}
+
 // A profiler that wants each node gets each, with what it makes, and none when it has gone.
 TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
   static std::vector<int64_t> nodes;
