@@ -6,11 +6,14 @@
 // leave out or add elements.
 #include <algorithm>
 
+#include "core/kernel_api/step.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
+#include "kernels/common/views.h"
+#include "kernels/linalg/row_step.h"
 #include "kernels/space_batch.h"
 
 namespace deputy {
@@ -80,23 +83,88 @@ TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
 }
 
+// Whether all elements stay where they are: only dimensions of size one move.
+bool MovesNothing(const TfLiteTensor* input, const int* order) {
+  int last = -1;
+  for (int i = 0; i < Rank(input); ++i) {
+    if (Dim(input, order[i]) == 1) continue;
+    if (order[i] < last) return false;
+    last = order[i];
+  }
+  return true;
+}
+
+TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
+  if (const StepRun* const step = StepOf(context)) {
+    return RunRowStep(context, *step, {step->rows.rows, 1});
+  }
+  DEPUTY_TRY(ResizeIfDynamic<&ResizeTransposed>(context, node));
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  int order[kMaxRank] = {};
+  DEPUTY_TRY(ReadPermutation(context, node, order));
+  // It is read from there.
+  if (MovesNothing(input, order) && input->data.data == output->data.data) return kTfLiteOk;
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  StridedCopy copy;
+  for (int i = 0; i < Rank(input); ++i) copy.Add(Dim(input, order[i]), in[order[i]], out[i]);
+  return RunCopy(context, node, &copy);
+}
+
+// Rows of a step by rows, gathered from where their elements are.
+void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
+  const StridedShape& lies = rows.op->strided[0].shape;
+  const float* const in = Data<float>(&context->tensors[rows.op->strided[0].tensor]);
+  const int outer = lies.AxesBeforeRows(rows.columns);
+  const DenseSteps within({lies.dims + outer, static_cast<size_t>(lies.rank - outer)});
+  // Rows that are one step apart: along the last of the axes before them, and those in front of it
+  // that go on.
+  const StridedShape firsts = lies.First(outer);
+  const int64_t row_step = outer == 0 ? 0 : lies.steps[outer - 1];
+  int64_t extent = 1;
+  for (int axis = outer - 1; axis >= 0; --axis) {
+    if (lies.dims[axis] > 1 && lies.steps[axis] != extent * row_step) break;
+    extent *= lies.dims[axis];
+  }
+  for (int64_t done = 0, count; done < rows.count; done += count) {
+    const int64_t row = rows.first + done;
+    count = std::min(rows.count - done, extent - row % extent);
+    StridedCopy copy;
+    copy.Add(count, row_step, rows.columns);
+    for (int axis = outer; axis < lies.rank; ++axis) {
+      copy.Add(lies.dims[axis], lies.steps[axis], within[axis - outer]);
+    }
+    copy.Finish();
+    copy.Run(reinterpret_cast<const uint32_t*>(in + firsts.OffsetOf(row)),
+             reinterpret_cast<uint32_t*>(rows.out + done * rows.columns));
+  }
+}
+
+constexpr RowKernel kGatheredRows = {.rows = &GatherRows};
+
+TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  int order[kMaxRank] = {};
+  DEPUTY_TRY(ReadPermutation(context, node, order));
+  if (MovesNothing(input, order) && HasBytes(input)) {
+    OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput});
+  }
+  if (output->type != kTfLiteFloat32) return kTfLiteOk;
+  StepOffer offer = {.invoke = &Guarded<&EvalTranspose>,
+                     .by_rows = {&kGatheredRows, RowKind::kMoves, 1}};
+  std::copy_n(order, Rank(input), offer.by_rows.axes);
+  OfferStep(context, node, offer);
+  return kTfLiteOk;
+}
+
 TfLiteStatus PrepareTranspose(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), Rank(input)));
-  return PrepareShaped<&ResizeTransposed>(context, node, kTransposeTypes, kInt32Bit);
-}
-
-TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(ResizeIfDynamic<&ResizeTransposed>(context, node));
-  const TfLiteTensor* input = Input(context, node, 0);
-  const auto in = DenseSteps(Dims(input));
-  const auto out = DenseSteps(Dims(Output(context, node, 0)));
-  int order[kMaxRank] = {};
-  DEPUTY_TRY(ReadPermutation(context, node, order));
-  StridedCopy copy;
-  for (int i = 0; i < Rank(input); ++i) copy.Add(Dim(input, order[i]), in[order[i]], out[i]);
-  return RunCopy(context, node, &copy);
+  DEPUTY_TRY(PrepareShaped<&ResizeTransposed>(context, node, kTransposeTypes, kInt32Bit));
+  return IsDynamic(Output(context, node, 0)) ? kTfLiteOk : OfferToMove(context, node);
 }
 
 // ---- TILE -------------------------------------------------------------------------------------

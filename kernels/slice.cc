@@ -2,6 +2,8 @@
 //
 // Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Where the
 // part lies comes as tensors, which may be known at run time only.
+#include "core/kernel_api/step.h"
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -76,6 +78,56 @@ void OfferToBeRead(TfLiteContext* context, const TfLiteNode* node) {
                         (output->bytes / static_cast<size_t>(ElementCount(output)))});
 }
 
+TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* begin = Input(context, node, 1);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (!IsKnown(begin) || !IsKnown(Input(context, node, 2))) DEPUTY_TRY(ResizeSlice(context, node));
+  const auto in = DenseSteps(Dims(input));
+  const auto out = DenseSteps(Dims(output));
+  int64_t offset = 0;
+  StridedCopy copy;
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    offset += IntegerAt(begin, axis) * in[axis];
+    copy.Add(Dim(output, axis), in[axis], out[axis]);
+  }
+  return MoveElements(context, input, output, [&](const auto* from, auto* to) {
+    // Else it is read from there.
+    if (from + offset != to) copy.Run(context, from + offset, to);
+  });
+}
+
+// The same columns of each row of a step.
+void PartsOfRows(TfLiteContext*, TfLiteNode*, const StepRows& rows) {
+  CopyRuns(rows.count, rows.columns,
+           reinterpret_cast<const uint32_t*>(rows.made[0] + rows.op->part_begin),
+           rows.made_columns[0], reinterpret_cast<uint32_t*>(rows.out), rows.columns);
+}
+
+constexpr RowKernel kRowParts = {.rows = &PartsOfRows};
+
+// A slice along one axis, whose elements may be rows of a step.
+void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (output->type != kTfLiteFloat32) return;
+  int part_axis = -1;
+  for (int axis = 0; axis < Rank(input); ++axis) {
+    if (Dim(output, axis) == Dim(input, axis)) continue;
+    if (part_axis >= 0) return;
+    part_axis = axis;
+  }
+  if (part_axis < 0) return;
+  OfferStep(
+      context, node,
+      {.invoke = &Guarded<&EvalSlice>,
+       .by_rows = {.kernel = &kRowParts,
+                   .kind = RowKind::kPart,
+                   .made_inputs = 1,
+                   .part_axis = part_axis,
+                   .part_begin = static_cast<int>(IntegerAt(Input(context, node, 1), part_axis))}});
+}
+
 TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 3, 3, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -94,26 +146,8 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   if (!known) return kTfLiteOk;
   DEPUTY_TRY(ResizeSlice(context, node));
   OfferToBeRead(context, node);
+  OfferPartsOfRows(context, node);
   return kTfLiteOk;
-}
-
-TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
-  const TfLiteTensor* input = Input(context, node, 0);
-  const TfLiteTensor* begin = Input(context, node, 1);
-  TfLiteTensor* output = Output(context, node, 0);
-  if (!IsKnown(begin) || !IsKnown(Input(context, node, 2))) DEPUTY_TRY(ResizeSlice(context, node));
-  const auto in = DenseSteps(Dims(input));
-  const auto out = DenseSteps(Dims(output));
-  int64_t offset = 0;
-  StridedCopy copy;
-  for (int axis = 0; axis < Rank(input); ++axis) {
-    offset += IntegerAt(begin, axis) * in[axis];
-    copy.Add(Dim(output, axis), in[axis], out[axis]);
-  }
-  return MoveElements(context, input, output, [&](const auto* from, auto* to) {
-    // Else it is read from there.
-    if (from + offset != to) copy.Run(context, from + offset, to);
-  });
 }
 
 // ---- STRIDED_SLICE ----------------------------------------------------------------------------

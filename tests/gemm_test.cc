@@ -671,6 +671,50 @@ TEST(PackedWeights, follow_weights_that_change) {
   EXPECT_EQ(packed.Panel(0, 0)[0], 3.0f);
 }
 
+// Groups, columns and depths in any order in memory pack as those that lie as they should.
+TEST(PackedWeights, data_may_lie_in_steps) {
+  constexpr int kOuter = 2, kInner = 3, kColumns = 37, kDepth = 21, kGroups = kOuter * kInner;
+  constexpr int kExtents[] = {kOuter, kInner, kColumns, kDepth};
+  std::vector<float> values(kGroups * kColumns * kDepth), dense(values.size());
+  std::iota(values.begin(), values.end(), 1.0f);
+  for (const char* level : {"generic", "avx2", "avx512"}) {
+    const CpuKernels* const cpu = FindCpu(level);
+    if (cpu == nullptr) continue;
+    std::array<int, 4> order = {0, 1, 2, 3};  // of the axes, outermost first
+    do {
+      int64_t steps[4], step = 1;
+      for (size_t i = 4; i-- > 0; step *= kExtents[order[i]]) steps[order[i]] = step;
+      size_t to = 0;
+      for (int g = 0; g < kGroups; ++g) {
+        for (int c = 0; c < kColumns; ++c) {
+          for (int d = 0; d < kDepth; ++d) {
+            dense[to++] = values[static_cast<size_t>(g / kInner * steps[0] + g % kInner * steps[1] +
+                                                     c * steps[2] + d * steps[3])];
+          }
+        }
+      }
+      const StridedShape groups = {
+          .rank = 2, .dims = {kOuter, kInner}, .steps = {steps[0], steps[1]}};
+      WeightsLayout layout = WeightsLayout::Rows(kGroups, kColumns, kDepth);
+      PackedWeights<float> expected, packed;
+      Scratch expected_memory, memory;
+      ASSERT_TRUE(expected.PackInto(nullptr, *cpu, dense.data(), layout, &expected_memory));
+      layout.column_stride = steps[2];
+      layout.depth_stride = steps[3];
+      layout.group_axes = &groups;
+      ASSERT_TRUE(packed.PackInto(nullptr, *cpu, values.data(), layout, &memory));
+      const size_t count = expected.panel_stride();
+      for (int g = 0; g < kGroups; ++g) {
+        for (int panel = 0; panel * cpu->gemm_f32.columns < kColumns; ++panel) {
+          ASSERT_TRUE(std::equal(expected.Panel(g, panel), expected.Panel(g, panel) + count,
+                                 packed.Panel(g, panel)))
+              << level << ", group " << g << ", panel " << panel;
+        }
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
 TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
   EXPECT_STREQ(FindCpu("generic")->name, "generic");
   EXPECT_STREQ(FindCpu("reference")->name, "reference");

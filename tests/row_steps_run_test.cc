@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nodes that run as steps by rows compute the bits that they compute one by one: attention of
-// random shapes, masks and orders of nodes, with outputs in the middle, run with DEPUTY_PLAN=off
-// and without, and one attention against plain sums.
+// random shapes, masks and orders of nodes, with TRANSPOSEs and outputs in the middle, run with
+// DEPUTY_PLAN=off and without, and one attention against plain sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +11,12 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "c_api/include/deputy.h"
 #include "c_api/include/telemetry_profiler.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/delegate_support.h"
 #include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
@@ -69,6 +71,7 @@ class GraphWriter {
         break;
       default:
         AddProduct();
+        if (shape_.size() > 2 && Maybe()) MoveRows();
     }
     if (Pick(0, 2) == 0) AddFollower();
     if (outputs_.empty() || outputs_.back() != value_) outputs_.push_back(value_);
@@ -76,6 +79,10 @@ class GraphWriter {
     m_.SetOutputs(outputs_);
     return m_.Finish();
   }
+  // The TRANSPOSE nodes.
+  const std::vector<int>& moves() const { return moves_; }
+  // Nodes that the scripted delegate can compute.
+  const std::set<int>& sums() const { return sums_; }
 
  private:
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
@@ -90,10 +97,48 @@ class GraphWriter {
   // Data, by itself or out of another node, or a constant.
   int Operand(const Shape& shape, bool may_be_constant) {
     if (may_be_constant && Pick(0, 3) == 0) return Constant(shape);
+    if (shape.size() > 1 && Pick(0, 2) == 0) return MovedOperand(shape);
     int tensor = m_.AddTensor(kTfLiteFloat32, shape);
     inputs_.push_back(tensor);
     if (Maybe()) tensor = Map(kTfLiteBuiltinTanh, tensor, shape);
     return tensor;
+  }
+  // The same out of TRANSPOSEs, with RESHAPEs where they may be.
+  int MovedOperand(const Shape& shape) {
+    Shape split = shape;
+    if (shape.size() < 6 && shape[0] % 2 == 0 && Maybe()) {
+      split[0] /= 2;
+      split.insert(split.begin(), 2);
+    }
+    const std::vector<int> order = Order(split.size());
+    Shape from(split.size());
+    for (size_t i = 0; i < split.size(); ++i) from[static_cast<size_t>(order[i])] = split[i];
+    int tensor = Pick(0, 3) == 0 ? MovedOperand(from) : Operand(from, false);
+    if (Pick(0, 3) == 0) tensor = ReshapeTo(tensor, from);
+    tensor = Transpose(tensor, &from, order);
+    if (Pick(0, 7) == 0) outputs_.push_back(tensor);
+    return split == shape ? tensor : ReshapeTo(tensor, shape);
+  }
+  std::vector<int> Order(size_t rank) {
+    std::vector<int> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    return order;
+  }
+  int Transpose(int from, Shape* shape, const std::vector<int>& order) {
+    Shape to;
+    for (int axis : order) to.push_back((*shape)[static_cast<size_t>(axis)]);
+    const int out = m_.AddTensor(kTfLiteFloat32, to);
+    const int axes = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(order.size())}, order);
+    moves_.push_back(m_.AddOp(kTfLiteBuiltinTranspose, {from, axes}, {out}));
+    *shape = to;
+    return out;
+  }
+  int ReshapeTo(int from, const Shape& to) {
+    const int wanted = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(to.size())}, to);
+    const int out = m_.AddTensor(kTfLiteFloat32, to);
+    m_.AddOp(kTfLiteBuiltinReshape, {from, wanted}, {out});
+    return out;
   }
   int Map(TfLiteBuiltinOperator code, int from, const Shape& shape) {
     const int to = m_.AddTensor(kTfLiteFloat32, shape);
@@ -154,7 +199,12 @@ class GraphWriter {
 
   void AddFollower() {
     if (Pick(0, 9) == 0) outputs_.push_back(value_);
-    switch (Pick(0, 8)) {
+    switch (Pick(0, 11)) {
+      case 11:
+        return Slice();
+      case 9:
+      case 10:
+        return Move();
       case 8:
         return Normalize();
       case 0:
@@ -180,11 +230,81 @@ class GraphWriter {
   void Reshape() {
     const Shape to = Pick(0, 4) == 0 ? Shape{Count(shape_)}
                                      : Shape{Count(shape_) / shape_.back(), shape_.back()};
-    const int wanted = m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(to.size())}, to);
-    const int out = m_.AddTensor(kTfLiteFloat32, to);
-    m_.AddOp(kTfLiteBuiltinReshape, {value_, wanted}, {out});
-    value_ = out;
+    value_ = ReshapeTo(value_, to);
     shape_ = to;
+  }
+  // Leaves columns together.
+  void MoveRows() {
+    if (Pick(0, 3) == 0) {
+      Shape split = shape_;
+      split.insert(split.begin(), 1);
+      std::swap(split[0], split[1]);
+      value_ = ReshapeTo(value_, split);
+      shape_ = split;
+    }
+    std::vector<int> order = Order(shape_.size() - 1);
+    order.push_back(static_cast<int>(order.size()));
+    value_ = Transpose(value_, &shape_, order);
+  }
+  // There, or there and back again with nodes in between.
+  void Move() {
+    if (shape_.size() < 2) return;
+    const std::vector<int> order = Order(shape_.size());
+    value_ = Transpose(value_, &shape_, order);
+    if (Pick(0, 2) == 0) return;
+    for (int n = Pick(0, 3); n > 0; --n) AddBetween();
+    std::vector<int> back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+    }
+    if (shape_.size() < 6 && Pick(0, 3) == 0) {
+      Shape longer = shape_;
+      longer.push_back(1);
+      value_ = ReshapeTo(value_, longer);
+      shape_ = longer;
+      back.insert(back.begin() + Pick(0, static_cast<int>(back.size())),
+                  static_cast<int>(back.size()));
+    }
+    value_ = Transpose(value_, &shape_, back);
+  }
+  // What may not care where elements are.
+  void AddBetween() {
+    switch (Pick(0, 4)) {
+      case 0:
+        value_ = Map(kTfLiteBuiltinLogistic, value_, shape_);
+        return;
+      case 1:
+        return Gate();
+      case 2:
+        return Combine(kTfLiteBuiltinMul, Constant({}));
+      case 3:
+        return Slice();
+      default:
+        return Arithmetic();
+    }
+  }
+  // Half of an axis, or both halves one on top of the other.
+  void Slice() {
+    const size_t axis = static_cast<size_t>(Pick(0, static_cast<int>(shape_.size()) - 1));
+    if (shape_[axis] < 2) return;
+    Shape half = shape_;
+    half[axis] /= 2;
+    const auto part = [&](int begin) {
+      Shape first(shape_.size());
+      first[axis] = begin;
+      const int rank = static_cast<int>(shape_.size());
+      const int out = m_.AddTensor(kTfLiteFloat32, half);
+      m_.AddOp(kTfLiteBuiltinSlice,
+               {value_, m_.AddConstant<int32_t>(kTfLiteInt32, {rank}, first),
+                m_.AddConstant<int32_t>(kTfLiteInt32, {rank}, half)},
+               {out});
+      return out;
+    };
+    const int upper = Maybe() ? part(shape_[axis] - half[axis]) : -1;
+    const int lower = part(Pick(0, 1));
+    shape_ = half;
+    value_ = lower;
+    if (upper >= 0) Combine(kTfLiteBuiltinMul, upper, true);
   }
   // (x - mean) / deviation of each row, as converters write it.
   void Normalize() {
@@ -223,7 +343,7 @@ class GraphWriter {
   // x * LOGISTIC(x): two readers.
   void Gate() {
     const int gate = Map(kTfLiteBuiltinLogistic, value_, shape_);
-    Combine(kTfLiteBuiltinMul, gate);
+    Combine(kTfLiteBuiltinMul, gate, true);
   }
   void Arithmetic() {
     static constexpr TfLiteBuiltinOperator kCodes[] = {kTfLiteBuiltinAdd, kTfLiteBuiltinMul,
@@ -234,20 +354,25 @@ class GraphWriter {
       if (Pick(0, 2) == 0) extent = 1;
     }
     while (!other.empty() && Pick(0, 3) == 0) other.erase(other.begin());
-    if (Pick(0, 5) == 0) return Combine(code, value_);
+    if (Pick(0, 5) == 0) return Combine(code, value_, true);
     Combine(code, Operand(other, true));
   }
-  void Combine(TfLiteBuiltinOperator code, int other) {
+  void Combine(TfLiteBuiltinOperator code, int other, bool of_same_shape = false) {
     const bool swapped = Maybe();
     const std::vector<int32_t> inputs = {swapped ? other : value_, swapped ? value_ : other};
     const int out = m_.AddTensor(kTfLiteFloat32, shape_);
-    m_.AddOp(code, inputs, {out});
+    const int node = m_.AddOp(code, inputs, {out});
+    if (of_same_shape && (code == kTfLiteBuiltinMul || code == kTfLiteBuiltinAdd)) {
+      sums_.insert(node);
+    }
     value_ = out;
   }
 
   std::mt19937 random_;
   ModelBuilder m_;
   std::vector<int32_t> inputs_, outputs_;
+  std::vector<int> moves_;
+  std::set<int> sums_;
   Shape shape_;
   int value_ = -1;
 };
@@ -294,10 +419,24 @@ int FollowersOf(const TfLiteInterpreter* interpreter) {
 struct Found {
   std::vector<std::vector<std::string>> outputs;  // of each inference
   int followers = 0;
+  int moves = 0;    // of those that were named, in steps
+  int changes = 0;  // tensors in the client's memory, partitions that the delegate has run
 };
 
-Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1) {
+// What happens before the second inference.
+struct Meanwhile {
+  int custom = -1;            // that tensor moves to memory of the client's
+  std::set<int> claims = {};  // a delegate takes those nodes
+};
+
+Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1,
+               const std::vector<int>& moves = {}, const Meanwhile& meanwhile = {}) {
   const Plan plan(in_steps);
+  Scripted delegate(meanwhile.claims);
+  struct alignas(64) Line {
+    float values[16];
+  };
+  std::vector<Line> own(meanwhile.custom < 0 ? 0 : 1 << 14);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
@@ -307,11 +446,23 @@ Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1
     return found;
   }
   for (uint32_t inference = 0; inference < 2; ++inference) {
+    if (inference == 1 && !meanwhile.claims.empty()) {
+      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    }
+    if (inference == 1 && meanwhile.custom >= 0) {
+      const TfLiteCustomAllocation memory = {own.data(), own.size() * sizeof(Line)};
+      found.changes += TfLiteInterpreterSetCustomAllocationForTensor(t.get(), meanwhile.custom,
+                                                                     &memory, 0) == kTfLiteOk;
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    }
     FillInputs(t.get(), inference);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     found.outputs.push_back(Outputs(t.get()));
   }
   found.followers = FollowersOf(t.get());
+  found.changes += delegate->calls[kScriptedInvoke];
+  for (int node : moves) found.moves += RunOf(t.get(), node).step_head >= 0 ? 1 : 0;
   return found;
 }
 
@@ -325,22 +476,44 @@ TEST_F(RowSteps, graphs_have_the_bits_of_single_nodes) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     OverrideCpu(kernels);
-    int followers = 0;
+    int followers = 0, moves = 0;
     for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
-      const std::vector<uint8_t> model = GraphWriter(seed).Write();
+      GraphWriter writer(seed);
+      const std::vector<uint8_t> model = writer.Write();
       const Found expected = RunGraph(model, false);
       EXPECT_EQ(expected.followers, 0);
       for (int threads : {1, 2, 3, 4}) {
-        const Found found = RunGraph(model, true, threads);
+        const Found found = RunGraph(model, true, threads, writer.moves());
         EXPECT_TRUE(found.outputs == expected.outputs)
             << level << ", seed " << seed << ", threads " << threads;
         followers += found.followers;
+        moves += found.moves;
       }
     }
     OverrideCpu(nullptr);
-    std::printf("%s: %d followers\n", level, followers);
+    std::printf("%s: %d followers, %d TRANSPOSEs\n", level, followers, moves);
     EXPECT_GE(followers, static_cast<int>(GraphCount())) << level;
+    EXPECT_GE(moves, static_cast<int>(GraphCount())) << level;
   }
+}
+
+TEST_F(RowSteps, clients_and_delegates_may_come_later) {
+  int moved = 0, computed = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    GraphWriter writer(seed);
+    const std::vector<uint8_t> model = writer.Write();
+    const Found expected = RunGraph(model, false);
+    for (int tensor = static_cast<int>(seed % 4); tensor < 40; tensor += 4) {
+      const Found found = RunGraph(model, true, 1, {}, {.custom = tensor});
+      ASSERT_EQ(found.outputs, expected.outputs) << "seed " << seed << ", tensor " << tensor;
+      moved += found.changes;
+    }
+    const Found found = RunGraph(model, true, 1, {}, {.claims = writer.sums()});
+    ASSERT_EQ(found.outputs, expected.outputs) << "seed " << seed;
+    computed += found.changes;
+  }
+  EXPECT_GE(moved, 150);
+  EXPECT_GE(computed, 20);
 }
 
 // ---- One attention ----------------------------------------------------------------------------
@@ -547,6 +720,52 @@ TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
   const Found found = RunGraph(model, true);
   EXPECT_EQ(found.followers, 3);
   EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
+}
+
+// Heads that lie side by side, [rows][heads][depth]: 4 TRANSPOSEs, none of which runs.
+// `also_output`: what the last reads is an output of the graph, too.
+std::vector<uint8_t> HeadsModel(bool also_output) {
+  ModelBuilder m;
+  const auto transpose = [&](int from, const std::vector<int32_t>& order, const Shape& to) {
+    const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {3}, order);
+    const int out = m.AddTensor(kTfLiteFloat32, to);
+    m.AddOp(kTfLiteBuiltinTranspose, {from, axes}, {out});
+    return out;
+  };
+  const auto product = [&](int left, int right, const Shape& to) {
+    const int out = m.AddTensor(kTfLiteFloat32, to);
+    m.AddOp(kTfLiteBuiltinBatchMatmul, {left, right}, {out},
+            schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+    return out;
+  };
+  const int q = m.AddTensor(kTfLiteFloat32, {kRows, kHeads, kDepth});
+  const int k = m.AddTensor(kTfLiteFloat32, {kKeys, kHeads, kDepth});
+  const int v = m.AddTensor(kTfLiteFloat32, {kKeys, kHeads, kWidth});
+  const int left = transpose(q, {1, 0, 2}, {kHeads, kRows, kDepth});
+  const int right = transpose(k, {1, 2, 0}, {kHeads, kDepth, kKeys});
+  const int scores = product(left, right, {kHeads, kRows, kKeys});
+  const int values = transpose(v, {1, 0, 2}, {kHeads, kKeys, kWidth});
+  const int result = product(scores, values, {kHeads, kRows, kWidth});
+  const int out = transpose(result, {1, 0, 2}, {kRows, kHeads, kWidth});
+  m.SetInputs({q, k, v});
+  m.SetOutputs(also_output ? std::vector<int32_t>{out, result} : std::vector<int32_t>{out});
+  return m.Finish();
+}
+
+TEST_F(RowSteps, heads_are_not_moved) {
+  TestInterpreter t(HeadsModel(false));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (int node = 0; node < 6; ++node) {
+    EXPECT_EQ(RunOf(t.get(), node).step_head, 4) << node;
+    EXPECT_EQ(RunOf(t.get(), node).step_nodes, 6) << node;
+  }
+  for (const bool also_output : {false, true}) {
+    const std::vector<uint8_t> model = HeadsModel(also_output);
+    const Found found = RunGraph(model, true), expected = RunGraph(model, false);
+    EXPECT_EQ(found.outputs, expected.outputs);
+    EXPECT_EQ(found.followers, also_output ? 4 : 5);
+    EXPECT_EQ(expected.followers, 0);
+  }
 }
 
 // A profiler that wants each node gets each, with what it makes, and none when it has gone.

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <list>
+
 namespace deputy::row_steps_test {
 namespace {
 
@@ -29,6 +31,18 @@ const StepOffer kMap = OfferOf(RowKind::kElements, 1), kSum = OfferOf(RowKind::k
 const StepOffer kShift = OfferOf(RowKind::kElements, 1, 2);
 const StepOffer kSoftmax = OfferOf(RowKind::kAlong, 1), kMean = OfferOf(RowKind::kFold, 1);
 const StepOffer kReshape = OfferOf(RowKind::kElements, 1, 0, &kRenames);
+StepOffer TransposeOf(std::vector<int8_t> axes) {
+  StepOffer offer = OfferOf(RowKind::kMoves, 1);
+  std::copy(axes.begin(), axes.end(), offer.by_rows.axes);
+  return offer;
+}
+const StepOffer kSwap = TransposeOf({0, 2, 1}), kRotate = TransposeOf({1, 2, 0});
+const StepOffer kStridedProduct = [] {
+  StepOffer offer = kProduct;
+  offer.by_rows.strided_inputs = 2;
+  offer.by_rows.scatters = true;
+  return offer;
+}();
 
 // Plans over tensors of 6 rows of 5, of which `outputs` are the caller's.
 class Plan {
@@ -41,8 +55,21 @@ class Plan {
   Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
     for (int input : inputs) ++(*this)[input].readers;
     arrays_.push_back(std::move(inputs));
+    inputs_.push_back(&arrays_.back());
     arrays_.push_back({output});
+    outputs_.push_back(&arrays_.back());
     offers_.push_back(offer);
+    return *this;
+  }
+  Plan& Shape(const std::vector<int>& tensors, std::vector<int> dims) {
+    arrays_.push_back(std::move(dims));
+    for (int tensor : tensors) {
+      StepTensor& shaped = (*this)[tensor];
+      shaped.elements = 1;
+      for (int extent : arrays_.back()) shaped.elements *= extent;
+      shaped.channels = arrays_.back().back();
+      shaped.dims = arrays_.back();
+    }
     return *this;
   }
   StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
@@ -50,7 +77,7 @@ class Plan {
   std::vector<StepNode> nodes() const {
     std::vector<StepNode> nodes;
     for (size_t n = 0; n < offers_.size(); ++n) {
-      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
+      nodes.push_back({*inputs_[n], *outputs_[n], offers_[n]});
     }
     return nodes;
   }
@@ -67,7 +94,8 @@ class Plan {
 
  private:
   std::vector<StepTensor> tensors_;
-  std::vector<std::vector<int>> arrays_;
+  std::list<std::vector<int>> arrays_;
+  std::vector<const std::vector<int>*> inputs_, outputs_;
   std::vector<const StepOffer*> offers_;
 };
 
@@ -215,6 +243,200 @@ TEST(RowStepPlan, rows_that_would_fill_the_cache_make_none) {
     }
     plan.Node({0}, 1, &kProduct).Node({1}, 2, &kSoftmax).Node({2}, 3, &kProduct);
     EXPECT_EQ(plan.Find().size(), columns == 4096 ? 1u : 0u);
+  }
+}
+
+// ---- TRANSPOSE ----------------------------------------------------------------------------------
+
+using Nodes = std::vector<std::vector<int>>;
+
+std::vector<int64_t> StepsOf(const StridedShape& shape) {
+  return {shape.steps, shape.steps + shape.rank};
+}
+
+// Heads side by side, [rows][heads][depth], become the right operand of a product of each.
+Plan Heads(const StepOffer* product = &kStridedProduct) {
+  Plan plan(6, {5});
+  plan.Shape({1}, {7, 6, 4}).Shape({2}, {6, 4, 7}).Shape({3}, {2, 3, 4, 7});
+  plan.Shape({4}, {2, 3, 5, 4}).Shape({5}, {2, 3, 5, 7});
+  plan.Node({1}, 2, &kRotate).Node({2}, 3, &kReshape).Node({4, 3}, 5, product);
+  return plan;
+}
+
+TEST(RowStepPlan, a_product_reads_what_transposes_would_make) {
+  const Plan plan = Heads();
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 2);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
+  const RowProgram& rows = steps[0].run.rows;
+  ASSERT_THAT(rows.ops, SizeIs(1));
+  EXPECT_EQ(rows.ops[0].strided[0].tensor, -1);
+  EXPECT_EQ(rows.ops[0].strided[1].tensor, 1);
+  EXPECT_THAT(StepsOf(rows.ops[0].strided[1].shape), ElementsAre(12, 4, 1, 24));
+  std::vector<int> reads;
+  for (const StepRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
+  EXPECT_THAT(reads, ElementsAre(4, 1));
+}
+
+TEST(RowStepPlan, transposes_run_that_others_need) {
+  for (int way = 0; way < 7; ++way) {
+    Plan plan = Heads(way == 6 ? &kProduct : &kStridedProduct);
+    // An output of the graph, or a second reader.
+    if (way < 2) ++plan[2 + way].readers;
+    // Of a shape that is not known yet, or a variable.
+    if (way == 2) plan[2].fixed = true;
+    if (way == 3) plan[1].fixed = true;
+    // Made once.
+    if (way == 4) plan[2].lasting = true;
+    // Elements that are no steps apart.
+    if (way == 5) plan.Shape({3}, {2, 3, 14, 2});
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
+  }
+}
+
+// Of another type or in somebody else's hands.
+TEST(RowStepPlan, transposes_without_an_offer_stay) {
+  Plan plan(4, {3});
+  plan.Shape({0, 1}, {2, 9, 10}).Shape({2}, {2, 10, 9}).Shape({3}, {2, 9, 9});
+  plan.Node({0}, 2, nullptr).Node({1, 2}, 3, &kStridedProduct);
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+}
+
+// x, there, f(x), back.
+Plan Pair(const StepOffer* back) {
+  Plan plan(5, {4});
+  plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9});
+  plan.Shape({4}, back == &kSwap ? std::vector<int>{2, 9, 10} : std::vector<int>{10, 9, 2});
+  plan.Node({0}, 1, &kMap).Node({1}, 2, &kSwap).Node({2}, 3, &kMap).Node({3}, 4, back);
+  return plan;
+}
+
+TEST(RowStepPlan, transposes_that_undo_each_other_move_nothing) {
+  const std::vector<Step> steps = Pair(&kSwap).Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 3);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(steps[0].run.output, 4);
+  const RowProgram& rows = steps[0].run.rows;
+  EXPECT_EQ(rows.rows, 18);
+  ASSERT_THAT(rows.ops, SizeIs(2));
+  EXPECT_EQ(rows.ops[0].node, 0);
+  EXPECT_EQ(rows.ops[1].node, 2);
+  EXPECT_EQ(rows.ops[1].made[0], 0);
+  EXPECT_EQ(rows.ops[1].out, -1);
+  EXPECT_EQ(rows.ops[1].out_columns, 10);
+}
+
+TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
+  const std::vector<Step> steps = Pair(&kRotate).Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  // The first gathers rows.
+  EXPECT_THAT(steps[0].nodes, ElementsAre(1, 2));
+  const RowProgram& rows = steps[0].run.rows;
+  ASSERT_THAT(rows.ops, SizeIs(2));
+  EXPECT_EQ(rows.rows, 20);
+  EXPECT_EQ(rows.ops[0].strided[0].tensor, 1);
+  EXPECT_THAT(StepsOf(rows.ops[0].strided[0].shape), ElementsAre(90, 1, 10));
+}
+
+TEST(RowStepPlan, what_is_read_in_between_is_made) {
+  for (int value : {2, 3}) {
+    Plan plan = Pair(&kSwap);
+    ++plan[value].readers;
+    for (const Step& step : plan.Find()) EXPECT_THAT(step.nodes, SizeIs(2)) << value;
+  }
+}
+
+// Elements are not in their places for a tensor that broadcasts, nor for rows.
+TEST(RowStepPlan, only_elements_may_be_out_of_place) {
+  for (int way = 0; way < 4; ++way) {
+    Plan plan(6, {4});
+    plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9}).Shape({4}, {2, 9, 10});
+    plan.Shape({5}, way == 1 ? std::vector<int>{9} : std::vector<int>{1});
+    plan.Node({0}, 1, &kMap).Node({1}, 2, &kSwap);
+    if (way < 2) plan.Node({2, 5}, 3, &kMap);
+    if (way == 2) plan.Node({2}, 3, &kSoftmax);
+    if (way == 3) plan.Node({5, 2}, 3, &kShift);
+    plan.Node({3}, 4, &kSwap);
+    const bool undoes = std::ranges::any_of(plan.Find(), [](const Step& step) {
+      return step.nodes == std::vector<int>{0, 1, 2, 3};
+    });
+    EXPECT_EQ(undoes, way == 0) << way;
+  }
+}
+
+// x[half] * f(x[other half]) of channels that a TRANSPOSE has put in front.
+TEST(RowStepPlan, parts_are_columns_of_rows) {
+  StepOffer halves[2];
+  for (int half : {0, 1}) {
+    halves[half] = OfferOf(RowKind::kPart, 1);
+    halves[half].by_rows.part_axis = 1;
+    halves[half].by_rows.part_begin = 10 * half;
+  }
+  Plan plan(8, {7});
+  plan.Shape({0, 1}, {2, 9, 20}).Shape({2}, {2, 20, 9}).Shape({3, 4, 5, 6}, {2, 10, 9});
+  plan.Shape({7}, {2, 9, 10});
+  plan.Node({0}, 1, &kMap).Node({1}, 2, &kSwap).Node({2}, 3, &halves[0]);
+  plan.Node({2}, 4, &halves[1]).Node({4}, 5, &kMap).Node({3, 5}, 6, &kSum).Node({6}, 7, &kSwap);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_THAT(steps[0].nodes, SizeIs(7));
+  const RowProgram& rows = steps[0].run.rows;
+  ASSERT_THAT(rows.ops, SizeIs(5));
+  EXPECT_EQ(rows.ops[1].part_begin, 0);
+  EXPECT_EQ(rows.ops[2].part_begin, 10);
+  EXPECT_EQ(rows.ops[2].made_columns[0], 20);
+  EXPECT_EQ(rows.ops[2].out_columns, 10);
+}
+
+// Two of five columns, twice in each row.
+TEST(RowStepPlan, parts_of_less_than_a_row_are_made) {
+  StepOffer part = OfferOf(RowKind::kPart, 1);
+  part.by_rows.part_axis = 2;
+  Plan plan(5, {4});
+  plan.Shape({0, 1}, {6, 10}).Shape({2}, {6, 2, 5}).Shape({3, 4}, {6, 2, 2});
+  plan.Node({0}, 1, &kProduct).Node({1}, 2, &kReshape).Node({2}, 3, &part).Node({3}, 4, &kMap);
+  EXPECT_THAT(plan.Nodes(), IsEmpty());
+}
+
+TEST(RowStepPlan, a_transpose_gathers_rows_for_a_mean) {
+  Plan plan(5, {4});
+  plan.Shape({0}, {9, 2, 10}).Shape({1}, {2, 9, 10}).Shape({2}, {18, 10}).Shape({3}, {18});
+  plan.Shape({4}, {18, 10});
+  const StepOffer swap = TransposeOf({1, 0, 2});
+  plan.Node({0}, 1, &swap).Node({1}, 2, &kReshape).Node({2}, 3, &kMean).Node({2, 3}, 4, &kShift);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(steps[0].head, 0);
+  const RowOp& gather = steps[0].run.rows.ops[0];
+  EXPECT_EQ(gather.strided[0].tensor, 0);
+  EXPECT_THAT(StepsOf(gather.strided[0].shape), ElementsAre(10, 20, 1));
+  EXPECT_EQ(gather.out_columns, 10);
+}
+
+TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
+  for (int way = 0; way < 4; ++way) {
+    Plan plan(5, {4});
+    plan.Shape({0, 1, 2}, {6, 9, 9}).Shape({3}, {2, 3, 9, 9}).Shape({4}, {9, 2, 3, 9});
+    StepOffer move = TransposeOf({2, 0, 1, 3});
+    if (way == 1) ++plan[3].readers;
+    // Columns that do not stay together.
+    if (way == 2) move = TransposeOf({3, 0, 1, 2});
+    plan.Node({0, 1}, 2, way == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
+    plan.Node({3}, 4, &move);
+    const std::vector<Step> steps = plan.Find();
+    if (way > 0) {
+      EXPECT_THAT(steps, IsEmpty()) << way;
+      continue;
+    }
+    ASSERT_THAT(steps, SizeIs(1));
+    EXPECT_EQ(steps[0].head, 0);
+    EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
+    EXPECT_EQ(steps[0].run.output, 4);
+    ASSERT_THAT(steps[0].run.rows.ops, SizeIs(1));
+    EXPECT_THAT(StepsOf(steps[0].run.rows.ops[0].scattered), ElementsAre(9, 54, 1));
   }
 }
 

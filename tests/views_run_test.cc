@@ -266,6 +266,37 @@ TEST(Views, graphs_have_the_bits_of_copies) {
   EXPECT_GE(views, static_cast<int>(graphs));
 }
 
+// Dimensions of size one alone change places, or others, too.
+TEST(Views, a_transpose_that_moves_nothing_is_read_where_it_is) {
+  for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt32}) {
+    for (const bool moves : {false, true}) {
+      ModelBuilder m;
+      const std::vector<int32_t> from = {6, 1, 8, 1};
+      const std::vector<int32_t> order =
+          moves ? std::vector<int32_t>{2, 1, 0, 3} : std::vector<int32_t>{1, 0, 3, 2};
+      std::vector<int32_t> to;
+      for (int axis : order) to.push_back(from[static_cast<size_t>(axis)]);
+      const int x = m.AddTensor(type, from), a = m.AddTensor(type, from);
+      const int b = m.AddTensor(type, to), out = m.AddTensor(type, to);
+      const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {4}, order);
+      m.AddOp(kTfLiteBuiltinNeg, {x}, {a});
+      m.AddOp(kTfLiteBuiltinTranspose, {a, axes}, {b});
+      m.AddOp(kTfLiteBuiltinNeg, {b}, {out});
+      m.SetInputs({x});
+      m.SetOutputs({out});
+      const std::vector<uint8_t> model = m.Finish();
+      const Found found = RunGraph(model, true, 1);
+      EXPECT_EQ(found.outputs, RunGraph(model, false, 1).outputs);
+      TestInterpreter t(model);
+      ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      const auto place = [&t](int tensor) {
+        return TfLiteTensorData(TfLiteInterpreterGetTensor(t.get(), tensor));
+      };
+      EXPECT_EQ(place(a) == place(b), !moves) << type;
+    }
+  }
+}
+
 TEST(Views, clients_may_bring_memory) {
   int moved = 0;
   for (uint32_t seed = 0; seed < 100; ++seed) {

@@ -30,6 +30,7 @@ struct StepTensor {
   bool fixed = false;
   // Made by a node, but once for all inferences.
   bool lasting = false;
+  std::span<const int> dims = {};
 };
 
 // What a step costs to look through is bounded: how far its nodes may be apart.

@@ -83,7 +83,8 @@ std::vector<StepTensor> Subgraph::StepTensors() const {
                   // A client may look into its own memory.
                   .readers = tensor.allocation_type == kTfLiteCustom ? 1 : 0,
                   .fixed = tensor.is_variable || tensor.allocation_type == kTfLiteDynamic,
-                  .lasting = tensor.allocation_type == kTfLitePersistentRo};
+                  .lasting = tensor.allocation_type == kTfLitePersistentRo,
+                  .dims = dims};
   }
   const auto read = [&](int index) {
     if (index >= 0) ++tensors[static_cast<size_t>(index)].readers;

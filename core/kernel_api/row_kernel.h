@@ -3,8 +3,11 @@
 // What a node can compute of its output some rows at a time. Nodes that read each other's rows then
 // run as a step by blocks of rows, which stay in the cache: those of an attention's scores pass
 // from one product through MUL, ADD and SOFTMAX into the next, those of a layer through its
-// activation and a normalisation. Which nodes, the subgraph decides (core/exec/row_steps.h); a
-// product of the step, its head, runs them (kernels/linalg/row_step.h).
+// activation and a normalisation. A TRANSPOSE is the first of them, which gathers rows, or leaves
+// elements where they are for another one that brings them back. What TRANSPOSEs make for a
+// product, that reads from where it was, and it stores rows where one behind it would put them.
+// Which nodes, the subgraph decides (core/exec/row_steps.h); a node of the step, its head, runs
+// them (kernels/linalg/row_step.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 
@@ -12,8 +15,11 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "core/kernel_api/strided_shape.h"
 
 namespace deputy {
+
+struct RowOp;
 
 inline constexpr int kMaxMadeInputs = 2;
 
@@ -25,8 +31,10 @@ struct StepRows {
   // The same rows of inputs that the step makes; null: the input's tensor has its contents.
   const float* made[kMaxMadeInputs] = {};
   int made_columns[kMaxMadeInputs] = {};
-  // Of a node that is no product it may be where one of `made` is.
+  // Of a node that is no product it may be where one of `made` is. All of the output where rows are
+  // scattered.
   float* out = nullptr;
+  const RowOp* op = nullptr;
 };
 
 // The functions of a kind of node; static. Results must not depend on how rows are cut.
@@ -34,7 +42,7 @@ struct RowKernel {
   // Before the first rows of an invoke and after the last, on one thread. null: nothing to do.
   // Several nodes' ends come in the reverse order of their begins; none comes to a begin that
   // fails.
-  TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node) = nullptr;
+  TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node, const RowOp& op) = nullptr;
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
   // From several threads at once. null: the output's rows are those of input 0 (RESHAPE).
   void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
@@ -45,6 +53,8 @@ enum class RowKind : uint8_t {
   kElements,  // nothing: elements of the output come from those in the same place
   kAlong,     // the last dimension of input 0 and of the output
   kFold,      // the last dimension of input 0; the output has one element for each
+  kPart,      // the same columns of each row (SLICE)
+  kMoves,     // anything: the node puts elements elsewhere (TRANSPOSE); it can be a step's head
   kProduct,   // those of matrices that are factor and product; the node can be a step's head
 };
 
@@ -55,6 +65,20 @@ struct RowOffer {
   // Bit i: input i may be what the step makes; of kElements if it has as many elements as the
   // output, or `row_values`: one for each run of the output's last dimension.
   uint32_t made_inputs = 0, row_values = 0;
+  // kProduct, bit i: input i can be read in steps.
+  uint32_t strided_inputs = 0;
+  // kProduct: rows of the output can go to where they are in steps.
+  bool scatters = false;
+  // kMoves: the input's axis that each of the output's is.
+  int8_t axes[kMaxStridedRank] = {};
+  // kPart: the one axis of which only a part is taken, from `part_begin` on.
+  int part_axis = 0, part_begin = 0;
+};
+
+// An input that is read from another tensor; -1: from its own, or from what the step makes.
+struct StridedInput {
+  int tensor = -1;
+  StridedShape shape;
 };
 
 // A node of a step by rows. Values between nodes have slots in a block's memory.
@@ -66,6 +90,11 @@ struct RowOp {
   int made_columns[kMaxMadeInputs] = {};
   int out = -1;  // slot, -1: the step's output
   int out_columns = 0;
+  StridedInput strided[kMaxMadeInputs] = {};
+  // Of a product that is the last, if it has a rank: where the elements of its output go in the
+  // step's. Columns stay together.
+  StridedShape scattered = {};
+  int part_begin = 0;  // kPart: the first column
 };
 
 // What a step by rows computes, in this order.

@@ -14,8 +14,11 @@ namespace deputy {
 
 // What a loop of the table computes without a parameter: of rows.
 template <MapF32 VectorKernels::*loop>
-void MapRows(TfLiteContext*, TfLiteNode*, const StepRows& rows) {
-  (Cpu().vector.*loop)(rows.made[0], int64_t{rows.count} * rows.columns, 0.0f, rows.out);
+void MapRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+  const float* const in = rows.made[0] != nullptr ? rows.made[0]
+                                                  : Data<float>(Input(context, node, 0)) +
+                                                        rows.first * int64_t{rows.columns};
+  (Cpu().vector.*loop)(in, int64_t{rows.count} * rows.columns, 0.0f, rows.out);
 }
 
 template <MapF32 VectorKernels::*loop>

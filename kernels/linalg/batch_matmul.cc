@@ -4,6 +4,8 @@
 // left rows and the right columns are brought into [rows][depth] and [columns][depth]. A right
 // operand that is constant stays packed from one inference to the next. Where bfloat16 is allowed,
 // products with one constant matrix use it; others are not worth rounding both sides each time.
+// In steps by rows a float right operand may lie in steps in another tensor, and the rows of the
+// output apart from each other.
 //
 // Only float32 and int8 have a fast path; int16 takes the reference code everywhere.
 #include "kernels/linalg/batch_matmul.h"
@@ -61,8 +63,9 @@ struct BatchMatMulData;
 // packed.
 class FloatFactors {
  public:
+  // `rhs`: where the right operand is read from if it has a tensor, in place of the node's own.
   TfLiteStatus Make(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
-                    const CpuKernels& cpu);
+                    const CpuKernels& cpu, const StridedInput& rhs);
   const float* lhs() const { return static_cast<const float*>(lhs_); }
   const RowProduct& product() const { return product_; }
 
@@ -374,13 +377,31 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
   return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, nullptr);
 }
 
+// Packs a right operand that lies in steps in another tensor.
+TfLiteStatus PackStridedRhs(TfLiteContext* context, BatchMatMulData* data, const StridedInput& rhs,
+                            const CpuKernels& cpu, Scratch* scratch) {
+  const StridedShape& lies = rhs.shape;
+  const StridedShape groups = lies.First(lies.rank - 2);
+  WeightsLayout layout = data->RhsLayout();
+  layout.group_axes = &groups;
+  layout.column_stride = lies.steps[lies.rank - (data->params.adj_y ? 2 : 1)];
+  layout.depth_stride = lies.steps[lies.rank - (data->params.adj_y ? 1 : 2)];
+  const TfLiteTensor* const tensor = &context->tensors[rhs.tensor];
+  return data->packed_float.PackInto(context, cpu, Data<float>(tensor), layout, scratch)
+             ? kTfLiteOk
+             : TensorError(context, tensor, "out of memory for its packed copy");
+}
+
 TfLiteStatus FloatFactors::Make(TfLiteContext* context, BatchMatMulData* data,
-                                const BatchTensors& tensors, const CpuKernels& cpu) {
+                                const BatchTensors& tensors, const CpuKernels& cpu,
+                                const StridedInput& rhs) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const BatchShape& shape = data->shape;
   DEPUTY_TRY(MatrixRows(context, tensors.lhs, data->params.adj_x, shape.lhs_batches, shape.rows,
                         shape.depth, &copy_, &lhs_));
-  DEPUTY_TRY(PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, &packed_));
+  DEPUTY_TRY(rhs.tensor >= 0
+                 ? PackStridedRhs(context, data, rhs, cpu, &packed_)
+                 : PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, &packed_));
   if (!no_bias_.Acquire(context, BiasBytes(shape))) {
     return TensorError(context, tensors.rhs, "out of memory for its sums");
   }
@@ -398,7 +419,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, BatchMatMulData* data, const Batch
                       const CpuKernels& cpu) {
   const BatchShape& shape = data->shape;
   FloatFactors factors;
-  DEPUTY_TRY(factors.Make(context, data, tensors, cpu));
+  DEPUTY_TRY(factors.Make(context, data, tensors, cpu, {}));
   float* out = Data<float>(tensors.output);
   const auto depth = static_cast<size_t>(shape.depth);
   const GemmPlan plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_f32.rows,
@@ -422,10 +443,10 @@ BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
   return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
 }
 
-TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node, const RowOp& op) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const TfLiteStatus status =
-      data.in_step.emplace().Make(context, &data, TensorsOf(context, node), Cpu());
+      data.in_step.emplace().Make(context, &data, TensorsOf(context, node), Cpu(), op.strided[1]);
   if (status != kTfLiteOk) data.in_step.reset();
   return status;
 }
@@ -444,8 +465,13 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
         rows.made[0] != nullptr
             ? rows.made[0] + int64_t{done} * shape.depth
             : data.in_step->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
-    data.in_step->product().Multiply(right, values, count,
-                                     rows.out + int64_t{done} * shape.columns);
+    // Rows of a matrix are one step apart.
+    const StridedShape& scattered = rows.op->scattered;
+    const bool scatters = scattered.rank > 0;
+    float* const out = rows.out + (scatters ? scattered.First(scattered.rank - 1).OffsetOf(row)
+                                            : int64_t{done} * shape.columns);
+    data.in_step->product().Multiply(
+        right, values, count, out, scatters ? scattered.steps[scattered.rank - 2] : shape.columns);
     done += count;
   }
 }
@@ -462,7 +488,11 @@ void OfferRows(TfLiteContext* context, TfLiteNode* node) {
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
   OfferStep(context, node,
             {.invoke = &Guarded<&EvalBatchMatMul>,
-             .by_rows = {&kBatchRows, RowKind::kProduct, by_rows ? 1u : 0u}});
+             .by_rows = {.kernel = &kBatchRows,
+                         .kind = RowKind::kProduct,
+                         .made_inputs = by_rows ? 1u : 0u,
+                         .strided_inputs = 2,
+                         .scatters = true}});
 }
 
 bool IsInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {

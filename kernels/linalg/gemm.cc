@@ -302,7 +302,7 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       WeightsLayout part = layout;
       part.columns = std::min(static_cast<int>(count) * panel_columns, layout.columns - first);
       const T* const source = static_cast<const T*>(
-          reader.Read(weights + group * layout.group_stride + first * layout.column_stride,
+          reader.Read(weights + layout.GroupOffset(group) + first * layout.column_stride,
                       part.columns, worker));
       T* to = reinterpret_cast<T*>(out) + group * group_stride_ + panel * panel_stride_;
       for (int column = 0; column < part.columns; column += panel_columns, to += panel_stride_) {

@@ -15,6 +15,7 @@
 
 #include "core/kernel_api/packed_constant.h"
 #include "core/kernel_api/scratch.h"
+#include "core/kernel_api/strided_shape.h"
 #include "kernels/common/even_cut.h"
 #include "kernels/cpu/cpu.h"
 
@@ -28,6 +29,12 @@ struct WeightsLayout {
   int groups = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
   int parts = 1;
+  // For PackInto: the axes of groups that are not group_stride apart; null: they are.
+  const StridedShape* group_axes = nullptr;
+
+  int64_t GroupOffset(int64_t group) const {
+    return group_axes == nullptr ? group * group_stride : group_axes->OffsetOf(group);
+  }
 
   // As models hold them: [groups][columns][depth].
   static WeightsLayout Rows(int groups, int columns, int depth) {

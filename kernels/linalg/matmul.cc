@@ -539,7 +539,7 @@ TfLiteStatus BeginLayer(TfLiteContext* context, const LayerTensors& tensors,
   return kTfLiteOk;
 }
 
-TfLiteStatus BeginLayerRows(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus BeginLayerRows(TfLiteContext* context, TfLiteNode* node, const RowOp&) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
   const TfLiteStatus status = BeginLayer(context, TensorsOf(context, node), &data);
@@ -556,7 +556,7 @@ void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const StepRows& 
   const float* const values = rows.made[0] != nullptr ? rows.made[0]
                                                       : Data<float>(Input(context, node, 0)) +
                                                             rows.first * data.shape.depth;
-  data.in_step->product.Multiply(0, values, rows.count, rows.out);
+  data.in_step->product.Multiply(0, values, rows.count, rows.out, data.shape.columns);
 }
 
 constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};

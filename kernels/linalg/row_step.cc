@@ -34,7 +34,7 @@ class Begun {
     for (; count_ < ops_.size(); ++count_) {
       const RowOp& op = ops_[count_];
       if (op.kernel->begin == nullptr) continue;
-      DEPUTY_TRY(op.kernel->begin(context_, runtime_->step_node(op.node)));
+      DEPUTY_TRY(op.kernel->begin(context_, runtime_->step_node(op.node), op));
     }
     return kTfLiteOk;
   }
@@ -125,13 +125,17 @@ class BlockRun {
   }
 
   void RunOp(const RowOp& op, int64_t first, int count) const {
-    StepRows block = {.first = first, .count = count, .columns = op.out_columns};
+    StepRows block = {.first = first, .count = count, .columns = op.out_columns, .op = &op};
     for (int i = 0; i < kMaxMadeInputs; ++i) {
       if (op.made[i] < 0) continue;
       block.made[i] = At(op.made[i], op.made_columns[i], first);
       block.made_columns[i] = op.made_columns[i];
     }
-    block.out = op.out < 0 ? output_ + first * op.out_columns : At(op.out, op.out_columns, first);
+    if (op.out >= 0) {
+      block.out = At(op.out, op.out_columns, first);
+    } else {
+      block.out = op.scattered.rank > 0 ? output_ : output_ + first * op.out_columns;
+    }
     op.kernel->rows(context_, runtime_->step_node(op.node), block);
   }
 
@@ -174,9 +178,12 @@ TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCu
   return kTfLiteOk;
 }
 
-void RowProduct::Multiply(int group, const float* rows, int count, float* out) const {
+void RowProduct::Multiply(int group, const float* rows, int count, float* out,
+                          int64_t out_step) const {
   const GemmPlan::Cut whole = {0, count, 0, columns};
-  RunGemmF32(Job(group, out), whole, [&](int64_t, int) -> RowBlock<float> {
+  GemmF32 job = Job(group, out);
+  job.out_stride = static_cast<size_t>(out_step);
+  RunGemmF32(job, whole, [&](int64_t, int) -> RowBlock<float> {
     return {rows, static_cast<size_t>(depth)};
   });
 }

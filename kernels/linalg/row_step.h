@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs steps by rows (core/kernel_api/row_kernel.h), for the invoke of the product that is their
-// head.
+// Runs steps by rows (core/kernel_api/row_kernel.h), for the invoke of the node that is their head.
 #ifndef DEPUTY_KERNELS_LINALG_ROW_STEP_H_
 #define DEPUTY_KERNELS_LINALG_ROW_STEP_H_
 
@@ -33,8 +32,8 @@ struct RowProduct {
     return {
         cpu, weights, group, depth, bias, range.low, range.high, out, static_cast<size_t>(columns)};
   }
-  // out[count][columns] of some.
-  void Multiply(int group, const float* rows, int count, float* out) const;
+  // Of some, which are so many elements apart in the output.
+  void Multiply(int group, const float* rows, int count, float* out, int64_t out_step) const;
 };
 
 // Whether a float product may be a node of a step by rows: it has rows enough for all threads, and

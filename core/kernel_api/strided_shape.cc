@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernel_api/strided_shape.h"
+
+#include <algorithm>
+
+namespace deputy {
+
+std::optional<StridedShape> StridedShape::Dense(std::span<const int> dims) {
+  if (dims.size() > kMaxStridedRank) return std::nullopt;
+  StridedShape shape;
+  shape.rank = static_cast<int>(dims.size());
+  int64_t step = 1;
+  for (int axis = shape.rank - 1; axis >= 0; --axis) {
+    const int extent = dims[static_cast<size_t>(axis)];
+    if (extent < 1) return std::nullopt;
+    shape.dims[axis] = extent;
+    shape.steps[axis] = step;
+    if (__builtin_mul_overflow(step, extent, &step)) return std::nullopt;
+  }
+  return shape;
+}
+
+StridedShape StridedShape::Transposed(const int8_t* axes) const {
+  StridedShape shape;
+  shape.rank = rank;
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.dims[axis] = dims[axes[axis]];
+    shape.steps[axis] = steps[axes[axis]];
+  }
+  return shape;
+}
+
+std::optional<StridedShape> StridedShape::Reshaped(std::span<const int> to) const {
+  std::optional<StridedShape> shape = Dense(to);
+  if (!shape) return std::nullopt;
+  // From the innermost axis outwards: axes that are one walk in memory, with what is left of it.
+  int own = rank - 1;
+  int64_t left = 1, step = 1;
+  for (int axis = shape->rank - 1; axis >= 0; --axis) {
+    const int extent = shape->dims[axis];
+    if (extent == 1) continue;
+    if (left == 1) {
+      while (own >= 0 && dims[own] == 1) --own;
+      if (own < 0) return std::nullopt;
+      step = steps[own];
+      for (; own >= 0 && (dims[own] == 1 || steps[own] == step * left); --own) left *= dims[own];
+    }
+    if (left % extent != 0) return std::nullopt;
+    shape->steps[axis] = step;
+    step *= extent;
+    left /= extent;
+  }
+  while (own >= 0 && dims[own] == 1) --own;
+  return left == 1 && own < 0 ? shape : std::nullopt;
+}
+
+std::optional<StridedShape> StridedShape::WithPartOfRows(int axis, int count) const {
+  const int columns = dims[axis];
+  if (steps[axis] != 1 || count < 1 || count > columns) return std::nullopt;
+  StridedShape shape = *this;
+  shape.dims[axis] = count;
+  for (int other = 0; other < rank; ++other) {
+    if (other == axis || dims[other] == 1) continue;
+    if (steps[other] % columns != 0) return std::nullopt;
+    shape.steps[other] = steps[other] / columns * count;
+  }
+  return shape;
+}
+
+StridedShape StridedShape::First(int axes) const {
+  StridedShape shape;
+  shape.rank = axes;
+  std::copy_n(dims, axes, shape.dims);
+  std::copy_n(steps, axes, shape.steps);
+  return shape;
+}
+
+bool StridedShape::IsDense() const {
+  int64_t step = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    if (dims[axis] == 1) continue;
+    if (steps[axis] != step) return false;
+    step *= dims[axis];
+  }
+  return true;
+}
+
+int StridedShape::AxesBeforeRows(int64_t columns) const {
+  int axes = rank;
+  for (int64_t elements = 1; elements < columns; elements *= dims[axes]) {
+    if (axes == 0) return -1;
+    --axes;
+    if (elements * dims[axes] > columns) return -1;
+  }
+  return axes;
+}
+
+int64_t StridedShape::OffsetOf(int64_t index) const {
+  int64_t offset = 0;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    offset += index % dims[axis] * steps[axis];
+    index /= dims[axis];
+  }
+  return offset;
+}
+
+}  // namespace deputy
