@@ -247,11 +247,13 @@ void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, cons
   for (int count : kVectorCounts) {
     const int stride = count + kGap;
     const std::vector<T> in = Steps<T>(kRows * stride, 37);
-    Sum expected = start;
-    for (int i = 0; i < count; ++i) {
-      expected = static_cast<Sum>(fold(expected, in[static_cast<size_t>(i)]));
+    std::vector<Sum> expected(kRows, start), sums(kRows, start);
+    for (int i = 0; i < kRows * count; ++i) {
+      Sum& sum = expected[static_cast<size_t>(i / count)];
+      sum = static_cast<Sum>(fold(sum, in[static_cast<size_t>(i)]));
     }
-    EXPECT_EQ(loops.run(in.data(), count, start), expected) << name << " " << count;
+    loops.runs(in.data(), kRows, count, sums.data());
+    EXPECT_EQ(sums, expected) << name << " " << count;
     for (int rows = 0; rows <= kRows; ++rows) {
       std::vector<Sum> out(static_cast<size_t>(count) + 1, start);
       loops.rows(in.data(), rows, stride, count, out.data());
@@ -321,7 +323,9 @@ TEST(Vector, products_are_their_formulas) {
       for (size_t i = 0; i < in.size(); ++i) in[i] = i % 3 == 0 ? -2.0f : i % 3 == 1 ? 0.5f : 1.0f;
       float expected = 3.0f;
       for (float x : in) expected *= x;
-      EXPECT_EQ(product.of<FromTo<float>>().run(in.data(), count, 3.0f), expected) << cpu->name;
+      float result = 3.0f;
+      product.of<FromTo<float>>().runs(in.data(), 1, count, &result);
+      EXPECT_EQ(result, expected) << cpu->name;
     }
   }
 }
