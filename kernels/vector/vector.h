@@ -162,7 +162,8 @@ using CastLoops =
           FromTo<int32_t, int64_t>, FromTo<int64_t, float>, FromTo<int64_t, int32_t>,
           FromTo<int8_t, float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, float>,
           FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>, FromTo<int16_t, float>,
-          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>>;
+          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>,
+          FromTo<int8_t, int16_t>, FromTo<uint8_t, int16_t>, FromTo<int16_t, int8_t>>;
 
 template <typename T>
 using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
