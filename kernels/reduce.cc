@@ -767,12 +767,32 @@ void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams
   const FoldSum add;
   // Along the innermost axis every sum waits for the one before: vectors are for those side by
   // side.
+  if (inner == 1) {
+    for (int64_t o = 0; o < split.outer; ++o) {
+      const int64_t first = o * block + (params.reverse ? block - 1 : 0);
+      const T* from = in + first;
+      T* to = out + first;
+      T sum = params.exclusive ? T{0} : *from;
+      *to = sum;
+      if (!params.exclusive) from += direction;
+      for (int64_t left = split.extent - 1; left > 0; --left, from += direction) {
+        to += direction;
+        sum = add(sum, *from);
+        *to = sum;
+      }
+    }
+    return;
+  }
   const BoundedLoop<T> loop = inner < 16 ? nullptr : Cpu().vector.plain_sum.of<T>();
   for (int64_t o = 0; o < split.outer; ++o) {
     const int64_t first = o * block + (params.reverse ? block - inner : 0);
     const T* from = in + first;
     T* to = out + first;
-    for (int64_t i = 0; i < inner; ++i) to[i] = params.exclusive ? T{0} : from[i];
+    if (params.exclusive) {
+      std::fill_n(to, inner, T{0});
+    } else {
+      std::copy_n(from, inner, to);
+    }
     for (int64_t step = 1; step < split.extent; ++step) {
       const T* addend = params.exclusive ? from : from + direction;
       if (loop != nullptr) {
