@@ -79,7 +79,7 @@ TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const UnaryData& data = DataOf<UnaryData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return data.bytes.Map(context, input, output);
+  if (input->type == kTfLiteInt8) return MapBytes(context, data.bytes, input, output);
   if (input->type == kTfLiteInt16) return MapShorts(context, input, output, *data.shorts);
   return UnexpectedType(context, input);
 }

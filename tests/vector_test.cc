@@ -308,6 +308,21 @@ TEST(Vector, folds_are_their_formulas) {
   }
 }
 
+TEST(Vector, bytes_are_looked_up) {
+  uint8_t table[256];
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 37 + i / 16);
+  for (const CpuKernels* cpu : VectorTables()) {
+    if (cpu->vector.look_up_bytes == nullptr) continue;
+    for (int count : kVectorCounts) {
+      const std::vector<uint8_t> in = Steps<uint8_t>(count, 37);
+      std::vector<uint8_t> out(in.size(), 1);
+      cpu->vector.look_up_bytes(in.data(), count, table, out.data());
+      for (size_t i = 0; i + 1 < in.size(); ++i) ASSERT_EQ(out[i], table[in[i]]) << cpu->name;
+      EXPECT_EQ(out.back(), 1) << cpu->name;
+    }
+  }
+}
+
 // Integers wrap; of floats powers of two, which no order rounds.
 TEST(Vector, products_are_their_formulas) {
   const auto times = [](auto product, auto x) {

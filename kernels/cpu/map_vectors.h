@@ -76,6 +76,19 @@ TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
       [&](const int16_t* values, int64_t count, int16_t* out) { loop(values, count, bend, out); });
 }
 
+// Bytes through a table.
+inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
+                             const TfLiteTensor* input, TfLiteTensor* output) {
+  const uint8_t* const bytes = table.bytes();
+  const auto loop = Cpu().vector.look_up_bytes;
+  return MapRuns<uint8_t, uint8_t>(
+      context, input, output, [=](const uint8_t* values, int64_t count, uint8_t* out) {
+        if (loop != nullptr) return loop(values, count, bytes, out);
+        MapRange(
+            values, count, [bytes](uint8_t x) { return bytes[x]; }, out);
+      });
+}
+
 // int16 through a table.
 template <typename Real>
 TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,

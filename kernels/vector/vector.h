@@ -344,6 +344,9 @@ struct VectorKernels {
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
   CastLoops cast;
   MapS16 look_up_s16 = nullptr;
+  // out[i] = table[in[i]], of 256 bytes; null where single loads are no slower.
+  void (*look_up_bytes)(const uint8_t* in, int64_t count, const uint8_t* table,
+                        uint8_t* out) = nullptr;
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
                     int16_t* out) = nullptr;
   // 1 for all numbers but 0.
