@@ -222,7 +222,7 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   }
 }
 
@@ -254,7 +254,7 @@ TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
       return MapBend(context, input, output, relu.AsVectors(), relu);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   }
 }
 
@@ -407,7 +407,7 @@ TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type != kTfLiteFloat32)
-    return DataOf<TableData>(node).bytes.Map(context, input, output);
+    return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   return MapVectors(context, input, output, &VectorKernels::hard_swish, 0.0f,
                     [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
 }
@@ -564,7 +564,7 @@ TfLiteStatus EvalLogistic(TfLiteContext* context, TfLiteNode* node) {
       return MapCurve(context, input, output, scaling, LogisticCurve(scaling), &LogisticInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   }
 }
 
@@ -599,7 +599,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
       return MapCurve(context, input, output, scaling, TanhCurve(scaling), &TanhInt16);
     }
     default:
-      return DataOf<TableData>(node).bytes.Map(context, input, output);
+      return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   }
 }
 
@@ -618,7 +618,8 @@ TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return DataOf<TableData>(node).bytes.Map(context, input, output);
+  if (input->type == kTfLiteInt8)
+    return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
   return MapVectors(context, input, output, &VectorKernels::elu, 0.0f,
                     [](float x) { return FastElu(x); });
 }
@@ -666,7 +667,7 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
     case kTfLiteInt16:
       return MapShorts(context, input, output, *data.shorts);
     default:
-      return data.bytes.Map(context, input, output);
+      return MapBytes(context, data.bytes, input, output);
   }
 }
 

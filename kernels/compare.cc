@@ -9,6 +9,7 @@
 // SELECT takes a condition of the shape of its values, a scalar, or one truth per row; SELECT_V2
 // broadcasts all three inputs.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -174,20 +175,38 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
   }
 }
 
-// Truth is any byte but 0; two truths are equal.
-TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
-  const auto truth = Cpu().vector.truth.of<int8_t>();
-  const auto cast = Cpu().vector.cast.of<FromTo<uint8_t, int32_t>>();
-  const auto widen = [=](const uint8_t* in, int64_t count, int32_t* out) {
-    if (truth != nullptr && cast != nullptr) {
-      uint8_t truths[kWidenedCount];
-      truth(reinterpret_cast<const int8_t*>(in), count, truths);
-      return cast(truths, count, out);
-    }
+// Any byte but 0 as 1; one of them `count` times, if they do not move.
+void AsTruths(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
+  if (!moves) {
+    std::memset(out, *in != 0 ? 1 : 0, static_cast<size_t>(count));
+  } else if (const auto truth = Cpu().vector.truth.of<int8_t>()) {
+    truth(reinterpret_cast<const int8_t*>(in), count, out);
+  } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? 1 : 0;
-  };
-  return RunWidened<uint8_t, int32_t, uint8_t>(context, node, DataOf<CompareData>(node).plan, widen,
-                                               widen, compare);
+  }
+}
+
+// Eight truths at a time: of two that differ the bits do.
+TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negated) {
+  constexpr size_t kTogether = sizeof(uint64_t);
+  const uint64_t flip = negated ? 0 : 0x0101010101010101;
+  return RunVectors<uint8_t>(
+      context, node, DataOf<CompareData>(node).plan, [flip](const BinaryRun<uint8_t>& run) {
+        uint8_t a[kWidenedCount], b[kWidenedCount];
+        for (int64_t first = 0; first < run.count; first += kWidenedCount) {
+          const int64_t count = std::min(run.count - first, kWidenedCount);
+          AsTruths(run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
+          AsTruths(run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
+          for (size_t i = 0; i < static_cast<size_t>(count); i += kTogether) {
+            uint64_t left, right;
+            std::memcpy(&left, a + i, kTogether);
+            std::memcpy(&right, b + i, kTogether);
+            left ^= right ^ flip;
+            std::memcpy(a + i, &left, kTogether);
+          }
+          std::copy_n(a, count, run.out + first);
+        }
+      });
 }
 
 TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node, bool negated) {
@@ -212,7 +231,7 @@ template <const Comparison& compare>
 TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
   switch (Input(context, node, 0)->type) {
     case kTfLiteBool:
-      return CompareTruths(context, node, compare);
+      return CompareTruths(context, node, compare.negated);
     case kTfLiteString:
       return CompareStrings(context, node, compare.negated);
     default:

@@ -71,12 +71,25 @@ TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// `count` times the value. What is long is copied from its beginning, by wider vectors than a loop
+// of this file has.
+template <typename T>
+void FillAll(T value, int64_t count, T* out) {
+  if (sizeof(T) == 1) return static_cast<void>(std::fill_n(out, count, value));
+  constexpr int64_t kChunk = 4096 / static_cast<int64_t>(sizeof(T));
+  const int64_t first = std::min(count, kChunk);
+  std::fill_n(out, first, value);
+  for (int64_t done = first; done < count; done += kChunk) {
+    std::copy_n(out, std::min(count - done, kChunk), out + done);
+  }
+}
+
 TfLiteStatus EvalFill(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output)) DEPUTY_TRY(ResizeFill(context, node));
   return MoveElements(
       context, Input(context, node, 1), output,
-      [output](const auto* in, auto* out) { std::fill_n(out, ElementCount(output), *in); });
+      [output](const auto* in, auto* out) { FillAll(*in, ElementCount(output), out); });
 }
 
 // ---- ZEROS_LIKE -------------------------------------------------------------------------------

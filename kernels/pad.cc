@@ -146,7 +146,7 @@ class PadWriter {
     const Level& level = levels_[number];
     const int64_t from = std::clamp(level.before, first, last);
     const int64_t to = std::clamp(level.before + level.extent_in, first, last);
-    Fill(out + first * level.step_out, (from - first) * level.step_out);
+    FillLong(out + first * level.step_out, (from - first) * level.step_out);
     const T* source = in + (from - level.before) * level.step_in;
     T* place = out + from * level.step_out;
     if (number + 1 == padded_levels_) {
@@ -159,13 +159,16 @@ class PadWriter {
         Slices(number + 1, 0, inner, source, place);
       }
     }
-    Fill(out + to * level.step_out, (last - to) * level.step_out);
+    FillLong(out + to * level.step_out, (last - to) * level.step_out);
   }
 
   // `count` slices of the last level that has margins.
   void Runs(const Level& level, int64_t count, const T* in, T* out) const {
     const int64_t before = level.before * level.step_out, run = level.extent_in * level.step_in;
     const int64_t after = level.extent_out * level.step_out - before - run;
+    if (std::max(before, after) >= 16 * kChunk) {
+      return LongRuns(count, before, run, after, in, out);
+    }
     for (; count > 0; --count, in += run, out += after) {
       Fill(out, before);
       CopyRun(in, run, out + before);
@@ -174,6 +177,22 @@ class PadWriter {
     }
   }
 
+  // The same between margins of many elements.
+  [[gnu::noinline]] void LongRuns(int64_t count, int64_t before, int64_t run, int64_t after,
+                                  const T* in, T* out) const {
+    for (; count > 0; --count, in += run, out += after) {
+      FillLong(out, before);
+      CopyRun(in, run, out + before);
+      out += before + run;
+      FillLong(out, after);
+    }
+  }
+
+  // What is long and zero is worth a call.
+  void FillLong(T* out, int64_t count) const {
+    if (count < 16 * kChunk || value_ != T{0}) return Fill(out, count);
+    std::memset(out, 0, static_cast<size_t>(count) * sizeof(T));
+  }
   void Fill(T* out, int64_t count) const {
     for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
     for (; count > 0; --count) *out++ = value_;

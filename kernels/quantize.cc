@@ -452,35 +452,43 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CAST -------------------------------------------------------------------------------------
 
-// A piece of a tensor to another type. Of bytes, so that all pairs of types share what is around
-// it.
+// A piece of a tensor to another type.
 using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
-// Two loops where there is no single one. Integers wrap all the same on the way through int32, and
-// float16 is converted by way of float.
 template <typename From, typename To>
-using CastHub = std::conditional_t<kIsShortFloat<From> || kIsShortFloat<To>, float, int32_t>;
-template <typename From, typename To>
-bool CastTwice(const From* from, int64_t count, To* to) {
-  using Hub = CastHub<From, To>;
-  const CastLoops& loops = Cpu().vector.cast;
-  const auto first_loop = loops.of<FromTo<From, Hub>>();
-  const auto second_loop = loops.of<FromTo<Hub, To>>();
-  constexpr bool kWraps = std::is_integral_v<From> && std::is_integral_v<To> &&
-                          (sizeof(From) <= sizeof(Hub) || sizeof(To) <= sizeof(Hub));
-  if (std::is_same_v<Hub, int32_t> && !kWraps) return false;
-  if (first_loop == nullptr || second_loop == nullptr) return false;
-  Hub values[kWidenedCount];
-  for (int64_t first = 0; first < count; first += kWidenedCount) {
-    const int64_t here = std::min(count - first, kWidenedCount);
-    first_loop(from + first, here, values);
-    second_loop(values, here, to + first);
+void CastElements(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  To* to = static_cast<To*>(out);
+  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
+}
+
+// Anything but zero is true; NaN is.
+template <typename From>
+void CastToTruth(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  uint8_t* to = static_cast<uint8_t*>(out);
+  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
+}
+
+void TakeRealParts(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  float* to = static_cast<float*>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+}
+
+void MakeComplex(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  float* to = static_cast<float*>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    to[2 * i] = from[i];
+    to[2 * i + 1] = 0.0f;
   }
-  return true;
 }
 
 // Integers of a size become the same bits whether they are signed or not, and shorter ones come
-// from the same bits: such pairs of types share a loop.
+// from the same bits: such types share loops.
 template <typename T>
 using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                            std::type_identity<T>>::type;
@@ -492,84 +500,148 @@ struct CastTypes {
   using To = std::conditional_t<kIntegers, Signed<ToType>, ToType>;
 };
 
-template <typename From, typename To>
-void CastElements(const void* values, int64_t count, void* out) {
-  const From* from = static_cast<const From*>(values);
-  To* to = static_cast<To*>(out);
-  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
-  if constexpr (std::is_same_v<From, To>) {
-    std::copy_n(from, count, to);
-    return;
-  }
-  if (CastTwice(from, count, to)) return;
-  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
-}
-
-// Anything but zero is true; NaN is.
-template <typename From>
-void CastToTruth(const void* values, int64_t count, void* out) {
-  const From* from = static_cast<const From*>(values);
-  uint8_t* to = static_cast<uint8_t*>(out);
-  // Integers are zero or not whatever their sign.
-  using Bits = Signed<From>;
-  if (const auto loop = Cpu().vector.truth.of<Bits>()) {
-    return loop(static_cast<const Bits*>(values), count, to);
-  }
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
-}
-
-TfLiteStatus CastPieces(TfLiteContext* context, const TfLiteTensor* input, size_t in_bytes,
-                        TfLiteTensor* output, size_t out_bytes, CastPiece cast) {
-  const char* values = Data<char>(input);
-  char* out = Data<char>(output);
-  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
-    cast(values + static_cast<size_t>(first) * in_bytes, last - first,
-         out + static_cast<size_t>(first) * out_bytes);
-  });
-  return kTfLiteOk;
-}
-
-// Every other number: the real parts.
-template <typename To>
-void CastRealParts(const void* values, int64_t count, void* out) {
-  const float* from = static_cast<const float*>(values);
-  To* to = static_cast<To*>(out);
-  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[2 * i]);
-}
-
-void CastRealPartsToTruth(const void* values, int64_t count, void* out) {
-  const float* from = static_cast<const float*>(values);
-  for (int64_t i = 0; i < count; ++i) static_cast<uint8_t*>(out)[i] = from[2 * i] != 0;
-}
-
-template <typename From>
-void CastToComplex(const void* values, int64_t count, void* out) {
-  const From* from = static_cast<const From*>(values);
-  float* to = static_cast<float*>(out);
-  for (int64_t i = 0; i < count; ++i) {
-    to[2 * i] = CastNumber<float>(from[i]);
-    to[2 * i + 1] = 0.0f;
+template <typename FromType, typename ToType>
+constexpr CastPiece PieceOf() {
+  using Types = CastTypes<FromType, ToType>;
+  if constexpr (std::is_same_v<typename Types::From, typename Types::To>) {
+    return nullptr;
+  } else {
+    return &CastElements<typename Types::From, typename Types::To>;
   }
 }
 
-constexpr size_t kComplexBytes = 2 * sizeof(float);
-
-TfLiteStatus CastComplex(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
-  if (input->type == output->type) return CopyTensor(context, input, output);
-  if (output->type == kTfLiteBool) {
-    return CastPieces(context, input, kComplexBytes, output, 1, &CastRealPartsToTruth);
+// One or two loops between two types. A loop of each pair would make more code than is ever run:
+// what no vector loop does goes by way of float, double or int32.
+class Casting {
+ public:
+  TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
+    in_bytes_ = BytesOf(input);
+    out_bytes_ = BytesOf(output);
+    if (output->type == kTfLiteBool) return PlanTruth(context, input);
+    if (input->type == kTfLiteComplex64) {
+      Add(&TakeRealParts);
+      return AddFromHub<float, kRealTypes>(context, output);
+    }
+    if (output->type == kTfLiteComplex64) {
+      DEPUTY_TRY((AddToHub<float, kRealTypes>(context, input)));
+      Add(&MakeComplex);
+      return kTfLiteOk;
+    }
+    if (FindLoop(input->type, output->type)) return kTfLiteOk;
+    constexpr uint32_t kDouble = TypeBit(kTfLiteFloat64);
+    constexpr uint32_t kShort = kBFloat16Bit | kFloat16Bit;
+    const uint32_t types = TypeBit(input->type) | TypeBit(output->type);
+    if ((types & kShort) != 0 || (types & (kDouble | kFloat32Bit)) == kFloat32Bit) {
+      return PlanBy<float, kRealTypes>(context, input, output);
+    }
+    if ((types & kDouble) != 0) return PlanBy<double, kRealTypes & ~kShort>(context, input, output);
+    constexpr uint32_t kIntegers = kRealTypes & ~(kShort | kDouble | kFloat32Bit);
+    if (in_bytes_ == out_bytes_) return kTfLiteOk;
+    if (input->type == kTfLiteUInt32 && out_bytes_ == 8) {
+      Add(PieceOf<uint32_t, int64_t>());
+      return kTfLiteOk;
+    }
+    return PlanBy<int32_t, kIntegers>(context, input, output);
   }
-  if (output->type == kTfLiteComplex64) {
-    return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      using From = typename decltype(tag)::type;
-      return CastPieces(context, input, sizeof(From), output, kComplexBytes, &CastToComplex<From>);
+
+  // Nothing is to be done but to copy.
+  bool is_copy() const { return first_ == nullptr; }
+
+  void Run(const char* values, int64_t first, int64_t last, char* out) const {
+    values += first * in_bytes_;
+    out += first * out_bytes_;
+    if (second_ == nullptr) return first_(values, last - first, out);
+    alignas(kTensorAlignment) char between[kWidenedCount * sizeof(double)];
+    for (; first < last; first += kWidenedCount) {
+      const int64_t count = std::min(last - first, kWidenedCount);
+      first_(values, count, between);
+      second_(between, count, out);
+      values += count * in_bytes_;
+      out += count * out_bytes_;
+    }
+  }
+
+ private:
+  static int64_t BytesOf(const TfLiteTensor* tensor) {
+    return tensor->type == kTfLiteComplex64 ? 2 * static_cast<int64_t>(sizeof(float))
+                                            : ElementBytes(tensor->type);
+  }
+
+  void Add(CastPiece piece) { (first_ == nullptr ? first_ : second_) = piece; }
+
+  template <typename Hub, uint32_t types>
+  TfLiteStatus AddToHub(TfLiteContext* context, const TfLiteTensor* input) {
+    return DispatchType<types>(context, input, [&](auto tag) {
+      Add(PieceOf<typename decltype(tag)::type, Hub>());
+      return kTfLiteOk;
     });
   }
-  return DispatchType<kRealTypes>(context, output, [&](auto tag) {
-    using To = typename decltype(tag)::type;
-    return CastPieces(context, input, kComplexBytes, output, sizeof(To), &CastRealParts<To>);
-  });
-}
+  template <typename Hub, uint32_t types>
+  TfLiteStatus AddFromHub(TfLiteContext* context, const TfLiteTensor* output) {
+    return DispatchType<types>(context, output, [&](auto tag) {
+      Add(PieceOf<Hub, typename decltype(tag)::type>());
+      return kTfLiteOk;
+    });
+  }
+  template <typename Hub, uint32_t types>
+  TfLiteStatus PlanBy(TfLiteContext* context, const TfLiteTensor* input,
+                      const TfLiteTensor* output) {
+    DEPUTY_TRY((AddToHub<Hub, types>(context, input)));
+    return AddFromHub<Hub, types>(context, output);
+  }
+
+  TfLiteStatus PlanTruth(TfLiteContext* context, const TfLiteTensor* input) {
+    if (input->type == kTfLiteComplex64) {
+      Add(&TakeRealParts);
+      Add(&CastToTruth<float>);
+      return kTfLiteOk;
+    }
+    return DispatchType<kRealTypes>(context, input, [&](auto tag) {
+      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // zero or not whatever the sign
+      return kTfLiteOk;
+    });
+  }
+
+  // Whether there is a vector loop of just these types.
+  bool FindLoop(TfLiteType from, TfLiteType to) {
+    return [&]<typename... Keys>(const Loops<ConvertLoop, Keys...>&) {
+      return (IsLoop<typename Keys::From, typename Keys::To>(from, to) || ...);
+    }(CastLoops());
+  }
+  template <typename From, typename To>
+  bool IsLoop(TfLiteType from, TfLiteType to) {
+    const bool narrows =
+        std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) <= sizeof(From);
+    if (!IsOf<From>(from, narrows) || !IsOf<To>(to, std::is_integral_v<From>)) return false;
+    first_ = PieceOf<From, To>();
+    return true;
+  }
+  // Whether elements of the type are T, or, of `either` sign, integers of its size.
+  template <typename T>
+  static bool IsOf(TfLiteType type, bool either) {
+    switch (type) {
+#define DEPUTY_CAST_CASE(tflite_type, cpp_type) \
+  case tflite_type:                             \
+    return std::is_same_v<T, cpp_type> || (either && std::is_same_v<Signed<T>, Signed<cpp_type>>);
+      DEPUTY_CAST_CASE(kTfLiteFloat32, float)
+      DEPUTY_CAST_CASE(kTfLiteFloat16, Half)
+      DEPUTY_CAST_CASE(kTfLiteInt8, int8_t)
+      DEPUTY_CAST_CASE(kTfLiteUInt8, uint8_t)
+      DEPUTY_CAST_CASE(kTfLiteBool, uint8_t)
+      DEPUTY_CAST_CASE(kTfLiteInt16, int16_t)
+      DEPUTY_CAST_CASE(kTfLiteUInt16, uint16_t)
+      DEPUTY_CAST_CASE(kTfLiteInt32, int32_t)
+      DEPUTY_CAST_CASE(kTfLiteUInt32, uint32_t)
+      DEPUTY_CAST_CASE(kTfLiteInt64, int64_t)
+#undef DEPUTY_CAST_CASE
+      default:
+        return false;
+    }
+  }
+
+  CastPiece first_ = nullptr, second_ = nullptr;
+  int64_t in_bytes_ = 0, out_bytes_ = 0;
+};
 
 TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
                             TfLiteTensor* output) {
@@ -605,21 +677,16 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (PackedBits(input->type) != 0) return CastFromPacked(context, input, output);
   if (PackedBits(output->type) != 0) return CastToPacked(context, input, output);
-  if (input->type == kTfLiteComplex64 || output->type == kTfLiteComplex64) {
-    return CastComplex(context, input, output);
+  Casting casting;
+  if (input->type != output->type || input->type == kTfLiteBool) {
+    DEPUTY_TRY(casting.Plan(context, input, output));
   }
-  return DispatchType<kRealTypes>(context, input, [&](auto in_tag) -> TfLiteStatus {
-    using From = typename decltype(in_tag)::type;
-    if (output->type == kTfLiteBool) {
-      return CastPieces(context, input, sizeof(From), output, 1, &CastToTruth<From>);
-    }
-    return DispatchType<kRealTypes>(context, output, [&](auto out_tag) {
-      using To = typename decltype(out_tag)::type;
-      using Types = CastTypes<From, To>;
-      return CastPieces(context, input, sizeof(From), output, sizeof(To),
-                        &CastElements<typename Types::From, typename Types::To>);
-    });
-  });
+  if (casting.is_copy()) return CopyTensor(context, input, output);
+  const char* values = Data<char>(input);
+  char* out = Data<char>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask,
+                 [&](int64_t first, int64_t last) { casting.Run(values, first, last, out); });
+  return kTfLiteOk;
 }
 
 // ---- BITCAST ----------------------------------------------------------------------------------

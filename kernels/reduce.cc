@@ -120,8 +120,8 @@ class FoldingLoops {
 
   // `count` accumulators into which nothing is folded yet.
   virtual void Start(int64_t count, char* out) const = 0;
-  // A run of elements into one accumulator.
-  virtual void Run(const char* in, int64_t count, char* out) const = 0;
+  // Runs of elements, one behind the other, into an accumulator each.
+  virtual void Runs(const char* in, int64_t runs, int64_t count, char* out) const = 0;
   // Rows into as many accumulators as they have elements; the stride counts elements.
   virtual void Rows(const char* in, int64_t rows, int64_t stride, int64_t count,
                     char* out) const = 0;
@@ -152,10 +152,11 @@ class TypedFolding final : public FoldingLoops {
 
   void Start(int64_t count, char* out) const override { std::fill_n(Sums(out), count, start_); }
   // A call of vector code costs more than a few elements.
-  void Run(const char* in, int64_t count, char* out) const override {
-    Acc* const sum = Sums(out);
-    *sum = loops_.run != nullptr && count >= 16 ? loops_.run(Elements(in), count, *sum)
-                                                : FoldRun(Elements(in), count, *sum, fold_);
+  void Runs(const char* in, int64_t runs, int64_t count, char* out) const override {
+    const T* from = Elements(in);
+    Acc* sum = Sums(out);
+    if (loops_.runs != nullptr && runs * count >= 16) return loops_.runs(from, runs, count, sum);
+    for (; runs > 0; --runs, from += count, ++sum) *sum = FoldRun(from, count, *sum, fold_);
   }
   void Rows(const char* in, int64_t rows, int64_t stride, int64_t count, char* out) const override {
     if (loops_.rows != nullptr && rows * count >= 16) {
@@ -273,12 +274,14 @@ class Folding {
     const Axis& axis = plan_.axes[level];
     if (level + 1 == plan_.rank) {
       if (axis.step_out == 0) {
-        loops_.Run(in, extent, out);
+        loops_.Runs(in, 1, extent, out);
       } else {
         loops_.Rows(in, 1, 0, extent, out);
       }
     } else if (axis.step_out == 0) {
       Columns(level, extent, plan_.axes[level + 1].extent, in, out);
+    } else if (level + 2 == plan_.rank) {
+      loops_.Runs(in, extent, axis.step_in, out);
     } else {
       for (int64_t i = 0; i < extent; ++i) {
         Level(level + 1, plan_.axes[level + 1].extent, ElementAt(in, axis, i), SumAt(out, axis, i));
@@ -620,6 +623,15 @@ TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReduceP
   });
 }
 
+void DivideAll(float* values, int64_t count, float divisor) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto loop = Cpu().vector.plain_quotient.of<float>();
+  if (loop != nullptr && count >= 16) {
+    return loop({values, &divisor, values, count, true, false}, {-kInfinity, kInfinity});
+  }
+  for (int64_t i = 0; i < count; ++i) values[i] /= divisor;
+}
+
 TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
   ReducePlan plan;
   DEPUTY_TRY(MakePlan(context, node, &plan));
@@ -627,9 +639,8 @@ TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
   if (IsQuantizable(input->type)) return SumQuantized(context, node, plan, plan.per_output);
   if (input->type != kTfLiteFloat32) return MeanInteger(context, node, plan);
   DEPUTY_TRY(FoldElements<FoldSum>(context, node, plan));
-  float* out = Data<float>(Output(context, node, 0));
-  const auto divisor = static_cast<float>(plan.per_output);  // 0 / 0 is NaN
-  for (int64_t i = 0; i < plan.outputs; ++i) out[i] /= divisor;
+  DivideAll(Data<float>(Output(context, node, 0)), plan.outputs,
+            static_cast<float>(plan.per_output));  // 0 / 0 is NaN
   return kTfLiteOk;
 }
 
@@ -645,11 +656,10 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
       rows.made[0] != nullptr ? rows.made[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
   const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
-  for (int row = 0; row < rows.count; ++row, in += columns) {
-    float sum = 0.0f;
-    loops.Run(reinterpret_cast<const char*>(in), columns, reinterpret_cast<char*>(&sum));
-    rows.out[row] = sum / static_cast<float>(columns);
-  }
+  std::fill_n(rows.out, rows.count, 0.0f);
+  loops.Runs(reinterpret_cast<const char*>(in), rows.count, columns,
+             reinterpret_cast<char*>(rows.out));
+  DivideAll(rows.out, rows.count, static_cast<float>(columns));
 }
 
 constexpr RowKernel kMeanRows = {.rows = &MeansOfRows};
@@ -757,12 +767,32 @@ void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams
   const FoldSum add;
   // Along the innermost axis every sum waits for the one before: vectors are for those side by
   // side.
+  if (inner == 1) {
+    for (int64_t o = 0; o < split.outer; ++o) {
+      const int64_t first = o * block + (params.reverse ? block - 1 : 0);
+      const T* from = in + first;
+      T* to = out + first;
+      T sum = params.exclusive ? T{0} : *from;
+      *to = sum;
+      if (!params.exclusive) from += direction;
+      for (int64_t left = split.extent - 1; left > 0; --left, from += direction) {
+        to += direction;
+        sum = add(sum, *from);
+        *to = sum;
+      }
+    }
+    return;
+  }
   const BoundedLoop<T> loop = inner < 16 ? nullptr : Cpu().vector.plain_sum.of<T>();
   for (int64_t o = 0; o < split.outer; ++o) {
     const int64_t first = o * block + (params.reverse ? block - inner : 0);
     const T* from = in + first;
     T* to = out + first;
-    for (int64_t i = 0; i < inner; ++i) to[i] = params.exclusive ? T{0} : from[i];
+    if (params.exclusive) {
+      std::fill_n(to, inner, T{0});
+    } else {
+      std::copy_n(from, inner, to);
+    }
     for (int64_t step = 1; step < split.extent; ++step) {
       const T* addend = params.exclusive ? from : from + direction;
       if (loop != nullptr) {

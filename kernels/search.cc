@@ -74,7 +74,7 @@ TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
 // What of a kind of search is the best, and its loops over elements. NaN neither beats nor is
 // beaten.
 struct Greater {
-  static constexpr auto kFind = &VectorKernels::find_above;
+  static constexpr auto kPlace = &VectorKernels::place_of_largest;
   static constexpr auto kKeep = &VectorKernels::keep_largest;
   template <typename T>
   bool operator()(T a, T b) const {
@@ -82,7 +82,7 @@ struct Greater {
   }
 };
 struct Less {
-  static constexpr auto kFind = &VectorKernels::find_below;
+  static constexpr auto kPlace = &VectorKernels::place_of_smallest;
   static constexpr auto kKeep = &VectorKernels::keep_smallest;
   template <typename T>
   bool operator()(T a, T b) const {
@@ -90,22 +90,11 @@ struct Less {
   }
 };
 
-// The place of the first of `count` values that beats the bound, `count` where none does.
-template <typename Better, typename T>
-int64_t FindBetter(const T* in, int64_t count, T bound) {
-  if (const auto find = (Cpu().vector.*Better::kFind).template of<T>()) {
-    return find(in, count, bound);
-  }
-  return std::find_if(in, in + count, [bound](T x) { return Better()(x, bound); }) - in;
-}
-
 template <typename Better, typename T>
 int64_t BestOfRow(const T* in, int64_t count) {
+  if (const auto place = (Cpu().vector.*Better::kPlace).template of<T>()) return place(in, count);
   int64_t best = 0;
-  for (int64_t i = 0; i < count; best = i < count ? i : best) {
-    i += 1;
-    i += FindBetter<Better>(in + i, count - i, in[best]);
-  }
+  for (int64_t i = 1; i < count; ++i) best = Better()(in[i], in[best]) ? i : best;
   return best;
 }
 
@@ -222,6 +211,13 @@ TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// The place of the first of `count` values above the bound, `count` where none is.
+template <typename T>
+int64_t FindAbove(const T* in, int64_t count, T bound) {
+  if (const auto find = Cpu().vector.find_above.of<T>()) return find(in, count, bound);
+  return std::find_if(in, in + count, [bound](T x) { return x > bound; }) - in;
+}
+
 // The k best of a row, best first. The output row itself is the heap: its front is the worst of
 // the best so far.
 template <typename T, typename Index>
@@ -234,7 +230,7 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, Index* indices) 
   std::make_heap(indices, end, before);
   // What comes later beats the worst only by being larger.
   for (int64_t i = k;; ++i) {
-    i += FindBetter<Greater>(row + i, size - i, row[*indices]);
+    i += FindAbove(row + i, size - i, row[*indices]);
     if (i >= size) break;
     std::pop_heap(indices, end, before);
     end[-1] = static_cast<Index>(i);

@@ -213,8 +213,11 @@ LookUpLoops<T> LookUps() {
 
 template <typename T>
 int LargestStep(const T* values, int depth) {
-  const auto loop = Cpu().vector.max.of<FromTo<T>>().run;
-  return loop != nullptr ? loop(values, depth, *values) : *std::max_element(values, values + depth);
+  const auto loop = Cpu().vector.max.of<FromTo<T>>().runs;
+  if (loop == nullptr) return *std::max_element(values, values + depth);
+  T largest = *values;
+  loop(values, 1, depth, &largest);
+  return largest;
 }
 
 template <typename T>

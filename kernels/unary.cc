@@ -79,7 +79,7 @@ TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const UnaryData& data = DataOf<UnaryData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteInt8) return data.bytes.Map(context, input, output);
+  if (input->type == kTfLiteInt8) return MapBytes(context, data.bytes, input, output);
   if (input->type == kTfLiteInt16) return MapShorts(context, input, output, *data.shorts);
   return UnexpectedType(context, input);
 }
@@ -108,13 +108,13 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (input->type == kTfLiteBFloat16) return MapBFloat16(context, input, output, function);
   constexpr MapF32 VectorKernels::*kLoop = LoopOf(function);
+  if (input->type == kTfLiteFloat16) {
+    return MapHalfVectors(context, input, output, kLoop, 0.0f, function);
+  }
   if constexpr (kLoop != nullptr) {
-    return input->type == kTfLiteFloat16
-               ? MapHalfVectors(context, input, output, kLoop, 0.0f, function)
-               : MapVectors(context, input, output, kLoop, 0.0f, function);
+    return MapVectors(context, input, output, kLoop, 0.0f, function);
   } else {
-    return input->type == kTfLiteFloat16 ? MapHalves(context, input, output, function)
-                                         : MapElements<float>(context, input, output, function);
+    return MapElements<float>(context, input, output, function);
   }
 }
 

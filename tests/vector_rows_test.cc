@@ -28,11 +28,8 @@ void CheckFind(const CpuKernels* cpu, int count) {
   for (const int bound : {-30, 5, 70, 79, 80, 100}) {
     const auto limit = static_cast<T>(bound);
     const auto above = std::find_if(in.begin(), in.end(), [=](T x) { return x > limit; });
-    const auto below = std::find_if(in.begin(), in.end(), [=](T x) { return x < limit; });
     EXPECT_EQ(cpu->vector.find_above.of<T>()(in.data(), count, limit), above - in.begin())
         << cpu->name << " of " << count << " above " << bound;
-    EXPECT_EQ(cpu->vector.find_below.of<T>()(in.data(), count, limit), below - in.begin())
-        << cpu->name << " of " << count << " below " << bound;
   }
 }
 
@@ -49,13 +46,49 @@ TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
   }
 }
 
+// The best wherever it lies, and the first of several.
+template <typename T>
+void CheckPlaces(const CpuKernels* cpu, int count) {
+  using Limits = std::numeric_limits<T>;
+  for (int place = 0; place < count; ++place) {
+    for (const T best : {Limits::max(), Limits::lowest()}) {
+      std::vector<T> in = Mixed<T>(count);
+      in[static_cast<size_t>(place)] = in.back() = best;
+      ASSERT_EQ(cpu->vector.place_of_largest.of<T>()(in.data(), count),
+                std::max_element(in.begin(), in.end()) - in.begin())
+          << cpu->name;
+      ASSERT_EQ(cpu->vector.place_of_smallest.of<T>()(in.data(), count),
+                std::min_element(in.begin(), in.end()) - in.begin())
+          << cpu->name;
+    }
+  }
+}
+
+TEST(VectorRows, the_place_of_the_best_is_found) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int count : kVectorCounts) {
+      CheckPlaces<float>(cpu, count);
+      CheckPlaces<int8_t>(cpu, count);
+      CheckPlaces<uint8_t>(cpu, count);
+      CheckPlaces<int32_t>(cpu, count);
+    }
+  }
+}
+
 TEST(VectorRows, nan_is_neither_found_nor_beaten) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> in(200, nan);
   for (const CpuKernels* cpu : VectorTables()) {
+    std::vector<float> in(200, nan);
     EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
-    const std::vector<float> ones(200, 1.0f);
-    EXPECT_EQ(cpu->vector.find_below.of<float>()(ones.data(), 200, nan), 200) << cpu->name;
+    EXPECT_EQ(cpu->vector.place_of_largest.of<float>()(in.data(), 200), 0) << cpu->name;
+    in.assign(200, 1.0f);
+    in[0] = nan;
+    EXPECT_EQ(cpu->vector.place_of_smallest.of<float>()(in.data(), 200), 0) << cpu->name;
+    in.assign(200, nan);
+    in[0] = 1.0f;
+    in[130] = in[150] = -2.0f;
+    EXPECT_EQ(cpu->vector.place_of_largest.of<float>()(in.data(), 200), 0) << cpu->name;
+    EXPECT_EQ(cpu->vector.place_of_smallest.of<float>()(in.data(), 200), 130) << cpu->name;
   }
 }
 

@@ -247,11 +247,13 @@ void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, cons
   for (int count : kVectorCounts) {
     const int stride = count + kGap;
     const std::vector<T> in = Steps<T>(kRows * stride, 37);
-    Sum expected = start;
-    for (int i = 0; i < count; ++i) {
-      expected = static_cast<Sum>(fold(expected, in[static_cast<size_t>(i)]));
+    std::vector<Sum> expected(kRows, start), sums(kRows, start);
+    for (int i = 0; i < kRows * count; ++i) {
+      Sum& sum = expected[static_cast<size_t>(i / count)];
+      sum = static_cast<Sum>(fold(sum, in[static_cast<size_t>(i)]));
     }
-    EXPECT_EQ(loops.run(in.data(), count, start), expected) << name << " " << count;
+    loops.runs(in.data(), kRows, count, sums.data());
+    EXPECT_EQ(sums, expected) << name << " " << count;
     for (int rows = 0; rows <= kRows; ++rows) {
       std::vector<Sum> out(static_cast<size_t>(count) + 1, start);
       loops.rows(in.data(), rows, stride, count, out.data());
@@ -306,6 +308,21 @@ TEST(Vector, folds_are_their_formulas) {
   }
 }
 
+TEST(Vector, bytes_are_looked_up) {
+  uint8_t table[256];
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 37 + i / 16);
+  for (const CpuKernels* cpu : VectorTables()) {
+    if (cpu->vector.look_up_bytes == nullptr) continue;
+    for (int count : kVectorCounts) {
+      const std::vector<uint8_t> in = Steps<uint8_t>(count, 37);
+      std::vector<uint8_t> out(in.size(), 1);
+      cpu->vector.look_up_bytes(in.data(), count, table, out.data());
+      for (size_t i = 0; i + 1 < in.size(); ++i) ASSERT_EQ(out[i], table[in[i]]) << cpu->name;
+      EXPECT_EQ(out.back(), 1) << cpu->name;
+    }
+  }
+}
+
 // Integers wrap; of floats powers of two, which no order rounds.
 TEST(Vector, products_are_their_formulas) {
   const auto times = [](auto product, auto x) {
@@ -321,7 +338,9 @@ TEST(Vector, products_are_their_formulas) {
       for (size_t i = 0; i < in.size(); ++i) in[i] = i % 3 == 0 ? -2.0f : i % 3 == 1 ? 0.5f : 1.0f;
       float expected = 3.0f;
       for (float x : in) expected *= x;
-      EXPECT_EQ(product.of<FromTo<float>>().run(in.data(), count, 3.0f), expected) << cpu->name;
+      float result = 3.0f;
+      product.of<FromTo<float>>().runs(in.data(), 1, count, &result);
+      EXPECT_EQ(result, expected) << cpu->name;
     }
   }
 }

@@ -66,7 +66,8 @@ template <typename T>
     default:
       break;
   }
-  if (copy_runs::OfBytes<32>(runs, count, in, step_in, out, step_out) ||
+  if (copy_runs::OfBytes<16>(runs, count, in, step_in, out, step_out) ||
+      copy_runs::OfBytes<32>(runs, count, in, step_in, out, step_out) ||
       copy_runs::OfBytes<64>(runs, count, in, step_in, out, step_out) ||
       copy_runs::OfBytes<128>(runs, count, in, step_in, out, step_out) ||
       copy_runs::OfBytes<256>(runs, count, in, step_in, out, step_out)) {

@@ -84,17 +84,8 @@ class ByteTable {
     });
   }
 
-  TfLiteStatus Map(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) const {
-    const uint8_t* values = Data<uint8_t>(input);
-    uint8_t* out = Data<uint8_t>(output);
-    ParallelRanges(
-        context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
-          const uint8_t* const bytes = bytes_;
-          MapRange(
-              values + first, last - first, [bytes](uint8_t x) { return bytes[x]; }, out + first);
-        });
-    return kTfLiteOk;
-  }
+  // By the byte of x.
+  const uint8_t* bytes() const { return bytes_; }
 
  private:
   uint8_t bytes_[256];

@@ -93,6 +93,8 @@ void StridedCopy::Row(const Axis& axis, int64_t count, const T* in, T* out) {
     std::copy_n(in, count, out);
   } else if (axis.step_in == 0) {
     std::fill_n(out, count, *in);
+  } else if (axis.step_in == -1) {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[-i];
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i * axis.step_in];
   }

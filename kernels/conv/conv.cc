@@ -182,6 +182,19 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
+// The fast implementations take one output per channel of the input: where there are several, the
+// channels of the input are repeated.
+void RepeatChannels(ConvData* data) {
+  ConvShape& shape = data->shape;
+  data->repeats = 1;
+  const bool is_fast = data->form == WeightsForm::kFloat  ? Cpu().depthwise_f32.columns != nullptr
+                       : data->form == WeightsForm::kInt8 ? Cpu().depthwise_s8.pixel != nullptr
+                                                          : false;
+  if (!is_fast) return;
+  data->repeats = shape.output_channels / shape.input_channels;
+  shape.input_channels = shape.groups = shape.output_channels;
+}
+
 // ---- Implementations --------------------------------------------------------------------------
 
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
@@ -190,6 +203,8 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
   ConvTensors tensors = TensorsOf(context, node);
   const StepRun* const step = StepOf(context);
+  RepeatedChannels repeated;
+  if (data.repeats > 1) DEPUTY_TRY(repeated.Replace(context, data, &tensors));
   if (step == nullptr) return data.choice.Run(context, &data, tensors);
   if (!step->layers.empty()) return RunStrips(context, *step);
   const InStep in_step(context, *step, &data, &tensors);
@@ -213,7 +228,8 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   data.choice.Make(context, implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
   const bool is_float = data.form == WeightsForm::kFloat;
-  if (!data.choice.fuses() || (!is_float && Cpu().vector.sum_s8 == nullptr)) return;
+  if (data.repeats > 1 || !data.choice.fuses() || (!is_float && Cpu().vector.sum_s8 == nullptr))
+    return;
   // Pixels that are read where they lie have no margins.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
   const bool has_window = y.filter > 1 || x.filter > 1;
@@ -243,6 +259,11 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
       &kDepthwiseFloat, &kDepthwiseLinesInt8, &kDepthwiseInt8, &kReferenceDepthwise};
   DEPUTY_TRY(ReadDepthwise(context, node));
+  ConvData& data = DataOf<ConvData>(node);
+  RepeatChannels(&data);
+  if (data.repeats > 1) {
+    AnnounceScratch(context, RepeatedChannels::ScratchBytes(data, Input(context, node, 0)));
+  }
   Choose(context, node, kImplementations);
   return kTfLiteOk;
 }

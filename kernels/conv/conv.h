@@ -105,6 +105,7 @@ struct ConvData {
   bool wide_sums = false;       // int16
   WeightScales weight_scales;   // hybrid
   bool asymmetric_rows = true;  // hybrid
+  int repeats = 1;              // depthwise: times that the shape has each channel of the input
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
@@ -223,6 +224,19 @@ StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
 // For prepare.
 void AnnounceStrips(TfLiteContext* context, const StepRun& step);
+
+// repeat.cc: a tensor whose channels come `repeats` times each, side by side.
+class RepeatedChannels {
+ public:
+  // Bytes of scratch.
+  static size_t ScratchBytes(const ConvData& data, const TfLiteTensor* input);
+  // Puts such a copy of their input into `tensors`, until this is destroyed.
+  TfLiteStatus Replace(TfLiteContext* context, const ConvData& data, ConvTensors* tensors);
+
+ private:
+  Scratch scratch_;
+  TfLiteTensor copy_ = {};
+};
 
 // depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8;

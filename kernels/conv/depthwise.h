@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the implementations of DEPTHWISE_CONV_2D share. They take one output per input channel;
-// several are rare and stay with the reference, as uint8, int16 and hybrid do.
+// where there are several, float32 and int8 come with a copy of the input (repeat.cc), and uint8,
+// int16 and hybrid stay with the reference.
 #ifndef DEPUTY_KERNELS_CONV_DEPTHWISE_H_
 #define DEPUTY_KERNELS_CONV_DEPTHWISE_H_
 

@@ -34,7 +34,7 @@ TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLit
       [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); });
 }
 
-// The same on float16 with a loop and a function on float.
+// The same on float16 with a function on float and, unless null, a loop of it.
 template <typename Function>
 TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                             MapF32 VectorKernels::*loop, float parameter,
@@ -42,8 +42,8 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
   const VectorKernels& vector = Cpu().vector;
   const auto to_float = vector.cast.of<FromTo<Half, float>>();
   const auto to_half = vector.cast.of<FromTo<float, Half>>();
-  const MapF32 map = vector.*loop;
-  if (map == nullptr || to_float == nullptr || to_half == nullptr) {
+  const MapF32 map = loop == nullptr ? nullptr : vector.*loop;
+  if (to_float == nullptr || to_half == nullptr) {
     return MapHalves(context, input, output, reference);
   }
   return MapRuns<Half, Half>(context, input, output, [=](const Half* in, int64_t count, Half* out) {
@@ -52,7 +52,11 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
     for (int64_t first = 0; first < count; first += kChunk) {
       const int64_t here = std::min(count - first, kChunk);
       to_float(in + first, here, values);
-      map(values, here, parameter, values);
+      if (map != nullptr) {
+        map(values, here, parameter, values);
+      } else {
+        MapRange(values, here, reference, values);
+      }
       to_half(values, here, out + first);
     }
   });
@@ -70,6 +74,19 @@ TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
   return MapRuns<int16_t, int16_t>(
       context, input, output,
       [&](const int16_t* values, int64_t count, int16_t* out) { loop(values, count, bend, out); });
+}
+
+// Bytes through a table.
+inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
+                             const TfLiteTensor* input, TfLiteTensor* output) {
+  const uint8_t* const bytes = table.bytes();
+  const auto loop = Cpu().vector.look_up_bytes;
+  return MapRuns<uint8_t, uint8_t>(
+      context, input, output, [=](const uint8_t* values, int64_t count, uint8_t* out) {
+        if (loop != nullptr) return loop(values, count, bytes, out);
+        MapRange(
+            values, count, [bytes](uint8_t x) { return bytes[x]; }, out);
+      });
 }
 
 // int16 through a table.

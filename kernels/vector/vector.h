@@ -162,7 +162,8 @@ using CastLoops =
           FromTo<int32_t, int64_t>, FromTo<int64_t, float>, FromTo<int64_t, int32_t>,
           FromTo<int8_t, float>, FromTo<int8_t, int32_t>, FromTo<uint8_t, float>,
           FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>, FromTo<int16_t, float>,
-          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>>;
+          FromTo<int16_t, int32_t>, FromTo<int32_t, int8_t>, FromTo<int32_t, int16_t>,
+          FromTo<int8_t, int16_t>, FromTo<uint8_t, int16_t>, FromTo<int16_t, int8_t>>;
 
 template <typename T>
 using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
@@ -226,12 +227,12 @@ struct SelectRun {
 template <typename T>
 using SelectLoop = void (*)(const SelectRun<T>& run);
 
-// Many values into few. `run` folds `count` values into one; floats in lanes whose number does not
-// depend on the instruction set. `rows` folds as many rows, `stride` values apart, into out[0 ..
-// count), one after the other.
+// Many values into few. `runs` folds runs of `count` values, which lie one behind the other, into
+// one each; floats in lanes whose number does not depend on the instruction set. `rows` folds as
+// many rows, `stride` values apart, into out[0 .. count), one after the other.
 template <typename T, typename Sum = T>
 struct FoldLoops {
-  Sum (*run)(const T* in, int64_t count, Sum start) = nullptr;
+  void (*runs)(const T* in, int64_t runs, int64_t count, Sum* out) = nullptr;
   void (*rows)(const T* in, int64_t rows, int64_t stride, int64_t count, Sum* out) = nullptr;
 };
 
@@ -284,6 +285,10 @@ using BlendLoops = Loops<BlendLoop, FromTo<float>, FromTo<uint8_t, float>, FromT
 template <typename T>
 using FindLoop = int64_t (*)(const T* in, int64_t count, T bound);
 using FindLoops = Loops<FindLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+// The place of the first of the best of `count` values, 1 or more: what comes later has to beat it.
+template <typename T>
+using BestLoop = int64_t (*)(const T* in, int64_t count);
+using BestLoops = Loops<BestLoop, float, int8_t, uint8_t, int32_t>;
 
 // best[i] = in[i] and at[i] = row where in[i] beats best[i].
 template <typename Key>  // from elements to indices
@@ -310,7 +315,8 @@ struct VectorKernels {
   void (*average_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
   void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
   BlendLoops blend;
-  FindLoops find_above, find_below;
+  FindLoops find_above;
+  BestLoops place_of_largest, place_of_smallest;
   KeepLoops keep_largest, keep_smallest;
   MapF32 relu = nullptr;        // 0 for what is below
   MapF32 relu_up_to = nullptr;  // from 0 to the parameter; NaN passes
@@ -338,6 +344,9 @@ struct VectorKernels {
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
   CastLoops cast;
   MapS16 look_up_s16 = nullptr;
+  // out[i] = table[in[i]], of 256 bytes; null where single loads are no slower.
+  void (*look_up_bytes)(const uint8_t* in, int64_t count, const uint8_t* table,
+                        uint8_t* out) = nullptr;
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
                     int16_t* out) = nullptr;
   // 1 for all numbers but 0.
