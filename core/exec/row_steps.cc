@@ -61,6 +61,7 @@ class RowPass {
     const int count = static_cast<int>(nodes_.size());
     for (int n = 0; n < count; ++n) {
       if (CanJoin(n) && IsProduct(n)) FindStrided(n);
+      if (CanJoin(n) && IsMove(n)) moves_.push_back(n);
     }
     for (int n = 0; n < count; ++n) {
       if (!CanJoin(n)) continue;
@@ -204,6 +205,9 @@ class RowPass {
   Group GroupInOrder(int n) const {
     Group group = {.keeps_order = IsMove(n), .needs_pair = true};
     if (!IsMove(n) && (OfferOf(n).kind != RowKind::kElements || IsReshape(n))) return group;
+    // Most have no two of them in reach.
+    const auto next = std::lower_bound(moves_.begin(), moves_.end(), n);
+    if (moves_.end() - next < 2 || next[1] - n >= kMaxStepSpan) return group;
     const int rows_of = IsMove(n) ? NodeAt(n).inputs[0] : OutputOf(n);
     group.rows = RowsOf(rows_of);
     if (group.rows <= 0 || TensorAt(rows_of).channels < kFewestColumns) return group;
@@ -514,6 +518,7 @@ class RowPass {
   std::span<const StepTensor> tensors_;
   std::vector<int> maker_, reader_;  // by tensor: the last node that makes or reads it
   std::vector<bool> taken_;          // by node: in a step
+  std::vector<int> moves_;           // nodes
   // By product.
   std::map<int, std::array<Strided, kMaxMadeInputs>> strided_;
 };
