@@ -442,9 +442,10 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
   if (IsIdle(context, node, data.done)) return kTfLiteOk;
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(MoveElements(context, input, output, [&](const auto*, auto* out) {
-    std::memset(output->data.data, 0, output->bytes);
-    SparseExpansion(input, out).Write();
+  std::memset(output->data.data, 0, output->bytes);
+  DEPUTY_TRY(DispatchType<kDensifyTypes>(context, input, [&](auto tag) {
+    SparseExpansion(input, Data<typename decltype(tag)::type>(output)).Write();
+    return kTfLiteOk;
   }));
   data.done = true;
   return kTfLiteOk;

@@ -8,9 +8,9 @@
 // inconsistent order could lead outside the row (std::sort would). UNIQUE takes all NaN for one
 // number.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "kernels/common/element_type.h"
@@ -360,61 +360,72 @@ TfLiteStatus PrepareUnique(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, positions, input);
 }
 
-template <typename T>
-bool IsBefore(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+// A value and its place.
+struct KeyedPlace {
+  int64_t key;
+  int64_t at;
+
+  bool operator<(const KeyedPlace& other) const {
+    return key != other.key ? key < other.key : at < other.at;
   }
-  return a < b;
+};
+
+// The same for numbers that are equal, and for no others.
+template <typename T>
+int64_t KeyOf(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(x)) return std::numeric_limits<int64_t>::max();
+    return x == T{0} ? 0 : std::bit_cast<int32_t>(x);
+  } else {
+    return static_cast<int64_t>(x);
+  }
 }
 
 // For each value, where the first of its like is.
-template <typename T>
-void FindFirsts(const T* values, int64_t count, std::vector<int64_t>* order,
-                std::vector<int64_t>* firsts) {
-  order->resize(static_cast<size_t>(count));
-  firsts->resize(static_cast<size_t>(count));
-  std::iota(order->begin(), order->end(), int64_t{0});
-  std::sort(order->begin(), order->end(), [values](int64_t a, int64_t b) {
-    if (IsBefore(values[a], values[b])) return true;
-    return !IsBefore(values[b], values[a]) && a < b;
-  });
-  int64_t first = 0;
-  for (size_t i = 0; i < order->size(); ++i) {
-    const int64_t at = (*order)[i];
-    if (i == 0 || IsBefore(values[first], values[at])) first = at;
-    (*firsts)[static_cast<size_t>(at)] = first;
+void FindFirsts(std::vector<KeyedPlace>* places, std::vector<int64_t>* firsts) {
+  std::sort(places->begin(), places->end());
+  const KeyedPlace* first = places->data();
+  for (const KeyedPlace& place : *places) {
+    if (place.key != first->key) first = &place;
+    (*firsts)[static_cast<size_t>(place.at)] = first->at;
   }
 }
 
-// Numbers the different values in the order of their first appearance.
-template <typename T, typename Position>
-TfLiteStatus NumberValues(TfLiteContext* context, TfLiteNode* node) {
+// Numbers the different values in the order of their first appearance. Sorting takes no longer for
+// a hostile model, as a table of hashes would.
+TfLiteStatus EvalUnique(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor *values = Output(context, node, 0), *positions = Output(context, node, 1);
   const int64_t count = ElementCount(input);
-  DEPUTY_TRY(CheckRoom(context, input, count, 2 * sizeof(int64_t), "positions"));
-  std::vector<int64_t> numbers, firsts;
-  FindFirsts(Data<T>(input), count, &numbers, &firsts);
-  Position* positions = Data<Position>(Output(context, node, 1));
+  DEPUTY_TRY(CheckRoom(context, input, count, 3 * sizeof(int64_t), "positions"));
+  std::vector<KeyedPlace> places(static_cast<size_t>(count));
+  std::vector<int64_t> firsts(static_cast<size_t>(count));
+  DEPUTY_TRY(DispatchType<kUniqueBits>(context, input, [&](auto tag) {
+    const auto* in = Data<typename decltype(tag)::type>(input);
+    for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(i)] = {KeyOf(in[i]), i};
+    return kTfLiteOk;
+  }));
+  FindFirsts(&places, &firsts);
   int found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<size_t>(i);
-    numbers[at] = firsts[at] == i ? found++ : numbers[static_cast<size_t>(firsts[at])];
-    positions[i] = static_cast<Position>(numbers[at]);
+    const auto first = static_cast<size_t>(firsts[static_cast<size_t>(i)]);
+    const bool is_new = first == static_cast<size_t>(i);
+    const int64_t number = is_new ? found++ : places[first].at;
+    places[static_cast<size_t>(i)].at = number;
+    if (positions->type == kTfLiteInt64) {
+      Data<int64_t>(positions)[i] = number;
+    } else {
+      Data<int32_t>(positions)[i] = static_cast<int32_t>(number);
+    }
   }
-  TfLiteTensor* values = Output(context, node, 0);
   DEPUTY_TRY(ResizeTo(context, values, {&found, 1}));
-  for (int64_t i = 0; i < count; ++i) {
-    if (firsts[static_cast<size_t>(i)] == i) Data<T>(values)[positions[i]] = Data<T>(input)[i];
-  }
-  return kTfLiteOk;
-}
-
-TfLiteStatus EvalUnique(TfLiteContext* context, TfLiteNode* node) {
-  return DispatchType<kUniqueBits>(context, Input(context, node, 0), [&](auto tag) {
+  return DispatchType<kUniqueBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return Output(context, node, 1)->type == kTfLiteInt64 ? NumberValues<T, int64_t>(context, node)
-                                                          : NumberValues<T, int32_t>(context, node);
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (firsts[i] != static_cast<int64_t>(i)) continue;
+      Data<T>(values)[places[i].at] = Data<T>(input)[i];
+    }
+    return kTfLiteOk;
   });
 }
 
