@@ -617,13 +617,17 @@ class Casting {
     first_ = PieceOf<From, To>();
     return true;
   }
+  template <typename T, typename Element>
+  static bool IsSame(bool either) {
+    return std::is_same_v<T, Element> || (either && std::is_same_v<Signed<T>, Signed<Element>>);
+  }
   // Whether elements of the type are T, or, of `either` sign, integers of its size.
   template <typename T>
   static bool IsOf(TfLiteType type, bool either) {
     switch (type) {
 #define DEPUTY_CAST_CASE(tflite_type, cpp_type) \
   case tflite_type:                             \
-    return std::is_same_v<T, cpp_type> || (either && std::is_same_v<Signed<T>, Signed<cpp_type>>);
+    return IsSame<T, cpp_type>(either);
       DEPUTY_CAST_CASE(kTfLiteFloat32, float)
       DEPUTY_CAST_CASE(kTfLiteFloat16, Half)
       DEPUTY_CAST_CASE(kTfLiteInt8, int8_t)

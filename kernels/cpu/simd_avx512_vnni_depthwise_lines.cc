@@ -428,6 +428,7 @@ class Line {
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfQuads(const BlockFinish& finish, const int8_t* packed, int which,
                                    const int8_t* quads, int count, const Columns& columns,
+                                   // NOLINTNEXTLINE(readability-non-const-parameter): Line stores
                                    int8_t* out) {
   Line<kPlain, kRuns> line(finish, packed, which, columns, out);
   __m512i quad[kVectors], a[kVectors], b[kVectors], c[kVectors];
@@ -472,6 +473,7 @@ template <bool kPlain, int kRuns>
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfSteps(const BlockFinish& finish, const int8_t* packed,
                                    const Source& source, int count, const Columns& columns,
+                                   // NOLINTNEXTLINE(readability-non-const-parameter): Line stores
                                    int8_t* out) {
   Line<kPlain, kRuns> line(finish, packed, 0, columns, out);
   Walk<3, kRuns> walk(source);
