@@ -159,6 +159,24 @@ TEST(EmptyTensors, take_no_time) {
   }
 }
 
+// No pictures, of which channels would be repeated.
+TEST(EmptyTensors, have_no_outputs_per_channel) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {0, 4, 4, 2});
+  const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 4}, {1, 2, 3, 4});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {4}, {0, 0, 0, 0});
+  const int y = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinDepthwiseConv2d, {x, filter, bias}, {y},
+          schema::CreateDepthwiseConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 2));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0)),
+            (std::vector<int>{0, 4, 4, 4}));
+}
+
 // ---- Memory -------------------------------------------------------------------------------------
 
 std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {

@@ -32,7 +32,7 @@ TfLiteStatus RepeatedChannels::Replace(TfLiteContext* context, const ConvData& d
                                        ConvTensors* tensors) {
   const TfLiteTensor* const input = tensors->input;
   const size_t bytes = ScratchBytes(data, input);
-  if (bytes == 0 || !scratch_.Acquire(context, bytes)) {
+  if (bytes < input->bytes || !scratch_.Acquire(context, bytes)) {
     return TensorError(context, input, "out of memory for a copy");
   }
   const int repeats = data.repeats;
