@@ -631,13 +631,13 @@ class Casting {
       DEPUTY_CAST_CASE(kTfLiteFloat32, float)
       DEPUTY_CAST_CASE(kTfLiteFloat16, Half)
       DEPUTY_CAST_CASE(kTfLiteInt8, int8_t)
-      DEPUTY_CAST_CASE(kTfLiteUInt8, uint8_t)
-      DEPUTY_CAST_CASE(kTfLiteBool, uint8_t)
       DEPUTY_CAST_CASE(kTfLiteInt16, int16_t)
       DEPUTY_CAST_CASE(kTfLiteUInt16, uint16_t)
       DEPUTY_CAST_CASE(kTfLiteInt32, int32_t)
       DEPUTY_CAST_CASE(kTfLiteUInt32, uint32_t)
       DEPUTY_CAST_CASE(kTfLiteInt64, int64_t)
+      case kTfLiteBool:
+        DEPUTY_CAST_CASE(kTfLiteUInt8, uint8_t)
 #undef DEPUTY_CAST_CASE
       default:
         return false;
