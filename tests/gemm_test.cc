@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -712,6 +714,72 @@ TEST(PackedWeights, data_may_lie_in_steps) {
         }
       }
     } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+// What follows a tile of bfloat16, of any width, of rows that lie one behind the other or apart,
+// and where it is stored over what is added.
+TEST(GemmBf16, sums_are_followed_as_one_by_one) {
+  constexpr int kDepth = 32, kMostRows = 33;
+  const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
+  const auto bf16 = [](float value) {
+    return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16);
+  };
+  std::vector<uint16_t> a, b;
+  for (int16_t step : steps) {
+    a.push_back(bf16(static_cast<float>(step % 16)));
+    b.push_back(bf16(static_cast<float>(step / 16)));
+  }
+  const std::vector<float> bias = RandomSteps<float>(128, 8), slopes = RandomSteps<float>(128, 9);
+  const std::vector<float> terms = RandomSteps<float>(size_t{kMostRows} * 128, 10);
+  for (const CpuKernels* cpu : Tables()) {
+    if (cpu->gemm_bf16.tile == nullptr) continue;
+    for (const int columns : {4, 8, 9, 16, 24, 30, 64}) {
+      for (const int rows : {1, 2, 3, 11, 16, 17, kMostRows}) {
+        for (const int apart : {0, 5}) {
+          for (const auto curve : {EpilogueF32::Curve::kNone, EpilogueF32::Curve::kPrelu}) {
+            const auto stride = static_cast<size_t>(columns + apart);
+            std::vector<float> sums(static_cast<size_t>(rows) * stride), out = terms;
+            const uint16_t* const left = a.data();
+            GemmTileBf16 tile = {.rows = rows,
+                                 .columns = columns,
+                                 .parts = 1,
+                                 .depth = kDepth,
+                                 .a = &left,
+                                 .a_stride = kDepth,
+                                 .b = b.data(),
+                                 .bias = bias.data(),
+                                 .low = -300,
+                                 .high = 400,
+                                 .out = sums.data(),
+                                 .out_stride = stride};
+            cpu->gemm_bf16.tile(tile);
+            const EpilogueF32 epilogue = {.addend = out.data(),
+                                          .addend_stride = stride,
+                                          .addend_columns = columns,
+                                          .low = -250,
+                                          .high = 350,
+                                          .curve = curve,
+                                          .slopes = slopes.data()};
+            tile.out = out.data();
+            tile.epilogue = &epilogue;
+            cpu->gemm_bf16.tile(tile);
+            for (size_t i = 0; i < sums.size(); ++i) {
+              float expected = terms[i];
+              const size_t column = i % stride;
+              if (column < static_cast<size_t>(columns)) {
+                expected = std::clamp(sums[i] + terms[i], epilogue.low, epilogue.high);
+                if (curve == EpilogueF32::Curve::kPrelu && !(expected >= 0)) {
+                  expected *= slopes[column];
+                }
+              }
+              ASSERT_EQ(out[i], expected) << cpu->name << ' ' << rows << " x " << columns << " at "
+                                          << i << ", " << apart << " apart";
+            }
+          }
+        }
+      }
+    }
   }
 }
 

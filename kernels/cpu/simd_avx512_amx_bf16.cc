@@ -127,9 +127,7 @@ class PanelBf16 {
   void StoreRows(int first, int count, const float* sums) const {
     if (job_.epilogue != nullptr) {
       const int width = columns_ < kPanelColumns ? columns_ : kPanelColumns;
-      for (int r = 0; r < count; ++r, sums += kPanelColumns) {
-        StoreFollowed(job_, first + r, column_, width, sums);
-      }
+      StoreFollowed(job_, first, count, column_, width, sums, kPanelColumns);
       return;
     }
     const __m512 low = _mm512_set1_ps(job_.low), high = _mm512_set1_ps(job_.high);

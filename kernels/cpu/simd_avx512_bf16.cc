@@ -96,6 +96,32 @@ class Rounding {
   RoundingAhead job_ = {nullptr, nullptr, 0};
 };
 
+// The sums of rows that have eight columns and lie one behind the other, as does what is added to
+// them: two rows in a vector. False, and nothing is stored, where they do not.
+template <int kCount>
+[[gnu::always_inline]] inline bool StorePairs(const GemmTileBf16& tile, int row,
+                                              const __m256 (&sums)[kCount]) {
+  constexpr int kEight = 8;
+  const EpilogueF32& epilogue = *tile.epilogue;
+  if (tile.columns != kEight || tile.out_stride != kEight || epilogue.addend == nullptr ||
+      epilogue.addend_stride != kEight || epilogue.addend_columns < kEight ||
+      epilogue.curve != EpilogueF32::Curve::kNone) {
+    return false;
+  }
+  const Bounds clamp(tile.low, tile.high), also(epilogue.low, epilogue.high);
+  const float* addend = epilogue.addend + static_cast<ptrdiff_t>(row) * kEight;
+  float* out = tile.out + static_cast<ptrdiff_t>(row) * kEight;
+#pragma GCC unroll 8
+  for (int r = 0; r < kCount; r += 2, addend += 2 * kEight, out += 2 * kEight) {
+    const __mmask16 lanes = FirstLanes((kCount - r) * kEight);
+    const __m256 next = r + 1 < kCount ? sums[r + 1 < kCount ? r + 1 : r] : _mm256_setzero_ps();
+    const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(sums[r]), next, 1);
+    const __m512 sum = _mm512_add_ps(clamp(both), _mm512_maskz_loadu_ps(lanes, addend));
+    _mm512_mask_storeu_ps(out, lanes, also(sum));
+  }
+  return true;
+}
+
 // Rows [row, row + kCount) against kWide vectors of a panel and, with kHalf, half a vector behind
 // them; `columns` of it all are stored.
 template <int kCount, int kWide, bool kHalf>
@@ -139,17 +165,20 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   }
   rounding.Finish();
   if (tile.epilogue != nullptr) {
+    if constexpr (kWide == 0) {
+      if (StorePairs(tile, row, halves)) return;
+    }
     constexpr int kWidth = 16 * kWide + (kHalf ? 8 : 0);
     alignas(64) float kept[kCount][kColumns];
 #pragma GCC unroll 16
     for (int r = 0; r < kCount; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kWide; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
-      if constexpr (kHalf) _mm256_store_ps(kept[r] + 16 * kWide, halves[r]);
+      if constexpr (kHalf) {
+        _mm512_store_ps(kept[r] + 16 * kWide, _mm512_zextps256_ps512(halves[r]));
+      }
     }
-    for (int r = 0; r < kCount; ++r) {
-      StoreFollowed(tile, row + r, first, columns < kWidth ? columns : kWidth, kept[r]);
-    }
+    StoreFollowed(tile, row, kCount, first, columns < kWidth ? columns : kWidth, kept[0], kColumns);
     return;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
@@ -228,9 +257,8 @@ void Few(const GemmTileBf16& tile, int first) {
       for (int v = 0; v < kVectors; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
     }
     const int left = tile.columns - first;
-    for (int r = 0; r < kCount; ++r) {
-      StoreFollowed(tile, r, first, left < 16 * kVectors ? left : 16 * kVectors, kept[r]);
-    }
+    StoreFollowed(tile, 0, kCount, first, left < 16 * kVectors ? left : 16 * kVectors, kept[0],
+                  16 * kVectors);
     return;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
