@@ -727,8 +727,9 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
   };
   std::vector<uint16_t> a, b;
   for (int16_t step : steps) {
+    const int whole = step / 16;
     a.push_back(bf16(static_cast<float>(step % 16)));
-    b.push_back(bf16(static_cast<float>(step / 16)));
+    b.push_back(bf16(static_cast<float>(whole)));
   }
   const std::vector<float> bias = RandomSteps<float>(128, 8), slopes = RandomSteps<float>(128, 9);
   const std::vector<float> terms = RandomSteps<float>(size_t{kMostRows} * 128, 10);
