@@ -11,6 +11,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/delegate_support.h"
 #include "tests/large_models.h"
+#include "tests/model_builder.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::large_graph_test {
@@ -118,6 +119,33 @@ TEST(LargeGraph, of_many_inputs_is_allocated) {
     ASSERT_EQ(memory.tensor_index, i);
     ASSERT_EQ(memory.offset, size_t{64} * static_cast<size_t>(i));
   }
+}
+
+// Whoever looks for TRANSPOSEs that undo each other looks no further than a step reaches.
+TEST(LargeGraph, of_transposes_is_computed) {
+  constexpr int kNodes = 100000;
+  ModelBuilder m;
+  const int turn = m.AddConstant<int32_t>(kTfLiteInt32, {3}, {1, 2, 0});
+  const int one = m.AddConstant<float>(kTfLiteFloat32, {1}, {1});
+  const int input = m.AddTensor(kTfLiteFloat32, {2, 3, 8});
+  int x = input;
+  for (int i = 0; i < kNodes; ++i) {
+    const int y = m.AddTensor(kTfLiteFloat32, {1});
+    if (i % 2 == 0) {
+      m.AddOp(kTfLiteBuiltinTranspose, {x, turn}, {y});
+    } else {
+      m.AddOp(kTfLiteBuiltinMul, {x, one}, {y}, schema::CreateMulOptions(m.fbb()));
+    }
+    x = y;
+  }
+  m.SetInputs({input});
+  m.SetOutputs({x});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  // 50000 turns, three of which are none.
+  EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
+            (std::vector<int>{8, 2, 3}));
 }
 
 TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
