@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/small_pages.h"
+#include "core/base/pages.h"
 
 namespace deputy {
 namespace {
@@ -52,8 +52,9 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   const size_t old_size = block_.size(), kept = std::min(kept_bytes, old_size);
   if (!block_.Reserve(total, kept, limits)) return false;
   const size_t busy = InLargePages(plan.busy_bytes);
-  if (busy < total && block_.size() > old_size) {
-    UseSmallPages(block_.data() + busy, block_.size() - busy);
+  if (block_.size() > old_size) {
+    if (busy < total) UseSmallPages(block_.data() + busy, block_.size() - busy);
+    MakeResident(block_.data(), std::min(busy, block_.size()));
   }
   // Tensors are compared before they are written.
   if (guard_bytes_ > 0 && block_.size() > old_size) {

@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/pages.h"
+
 namespace deputy {
+namespace {
+
+// What a piece takes of the block; false when it does not fit a size.
+bool PieceBytes(size_t bytes, size_t* out) {
+  size_t rounded;
+  if (!AddSizes(std::max<size_t>(bytes, 1), kTensorAlignment - 1, &rounded)) return false;
+  *out = rounded - rounded % kTensorAlignment;
+  return true;
+}
+
+}  // namespace
 
 char* ScratchArena::Acquire(size_t bytes, const Limits& limits) {
   size_t rounded;
-  if (!AddSizes(std::max<size_t>(bytes, 1), kTensorAlignment - 1, &rounded)) return nullptr;
-  rounded -= rounded % kTensorAlignment;
+  if (!PieceBytes(bytes, &rounded)) return nullptr;
   const size_t begin = pieces_.empty() ? 0 : pieces_.back().end;
   size_t end;
   if (!AddSizes(begin, rounded, &end)) return nullptr;
@@ -33,9 +45,18 @@ void ScratchArena::Release() {
   pieces_.pop_back();
 }
 
-void ScratchArena::Announce(size_t bytes) { announced_bytes_ = std::max(announced_bytes_, bytes); }
+void ScratchArena::Announce(size_t bytes) {
+  if (bytes == 0) return;
+  PieceBytes(bytes, &bytes);  // what does not fit is refused later, as it is
+  announced_bytes_ = std::max(announced_bytes_, bytes);
+}
 
-bool ScratchArena::Grow(const Limits& limits) { return Grow(announced_bytes_, limits); }
+bool ScratchArena::Grow(const Limits& limits) {
+  const size_t old_size = block_.size();
+  if (!Grow(announced_bytes_, limits)) return false;
+  if (block_.size() > old_size) MakeResident(block_.data(), block_.size());
+  return true;
+}
 
 bool ScratchArena::Grow(size_t bytes, const Limits& limits) {
   if (!pieces_.empty() || bytes <= block_.size()) return true;

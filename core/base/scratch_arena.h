@@ -22,7 +22,8 @@ class ScratchArena {
 
   // The block will hold so much at once; no memory is taken yet.
   void Announce(size_t bytes);
-  // Makes the block as large as was announced or used, unless it is in use. False when refused.
+  // Makes the block as large as was announced or used, unless it is in use, and resident. False
+  // when refused.
   bool Grow(const Limits& limits);
 
   // Size of the block.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which memory is resident before the first inference, as mincore() tells.
+#include "core/base/pages.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/arena.h"
+#include "core/base/scratch_arena.h"
+
+namespace deputy::pages_test {
+namespace {
+
+const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+
+// Fresh pages, none of them resident.
+class Mapping {
+ public:
+  explicit Mapping(size_t bytes)
+      : bytes_(bytes),
+        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~Mapping() { munmap(data_, bytes_); }
+  char* data() const { return static_cast<char*>(data_); }
+
+ private:
+  size_t bytes_;
+  void* data_;
+};
+
+// Of the pages that lie whole in these bytes: how many there are, and how many are resident.
+struct Pages {
+  size_t all = 0;
+  size_t resident = 0;
+};
+
+Pages PagesOf(const char* data, size_t bytes) {
+  const size_t before = (kPage - reinterpret_cast<uintptr_t>(data) % kPage) % kPage;
+  if (bytes < before) return {};
+  Pages pages{.all = (bytes - before) / kPage};
+  std::vector<unsigned char> states(pages.all);
+  EXPECT_EQ(mincore(const_cast<char*>(data) + before, pages.all * kPage, states.data()), 0);
+  pages.resident = static_cast<size_t>(
+      std::count_if(states.begin(), states.end(), [](unsigned char state) { return state & 1; }));
+  return pages;
+}
+
+// Linux has it since 5.14.
+bool SystemMakesPagesResident() {
+#ifdef MADV_POPULATE_WRITE
+  const Mapping mapping(kPage);
+  return madvise(mapping.data(), kPage, MADV_POPULATE_WRITE) == 0;
+#else
+  return false;
+#endif
+}
+
+TEST(MakeResident, takes_the_pages_that_lie_whole_inside_and_keeps_their_contents) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  const Mapping mapping(16 * kPage);
+  mapping.data()[5 * kPage] = 7;
+  MakeResident(mapping.data() + 1, 9 * kPage);
+  EXPECT_EQ(PagesOf(mapping.data(), kPage).resident, 0u);
+  EXPECT_EQ(PagesOf(mapping.data() + kPage, 8 * kPage).resident, 8u);
+  EXPECT_EQ(PagesOf(mapping.data() + 9 * kPage, 7 * kPage).resident, 0u);
+  EXPECT_EQ(mapping.data()[5 * kPage], 7);
+}
+
+TEST(MakeResident, leaves_alone_what_is_smaller_than_a_page_or_large) {
+  const Mapping mapping(kMaxResidentBytes + kPage);
+  MakeResident(mapping.data(), kPage - 1);
+  MakeResident(mapping.data() + 1, kPage);
+  MakeResident(mapping.data(), 0);
+  MakeResident(mapping.data(), kMaxResidentBytes + kPage);
+  EXPECT_EQ(PagesOf(mapping.data(), kMaxResidentBytes + kPage).resident, 0u);
+}
+
+TEST(MakeResident, is_done_for_an_arena_up_to_what_is_idle) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  constexpr size_t kBusy = 600'000, kIdle = 16 << 20;
+  Arena arena;
+  std::vector<Arena::Slot> slots(2);
+  slots[0] = {.bytes = kIdle, .lifetime = {.first = 0, .last = 1}, .idle = true};
+  slots[1] = {.bytes = kBusy, .lifetime = {.first = 0, .last = 1}};
+  ASSERT_TRUE(arena.Plan(slots, Limits()));
+  const Pages busy = PagesOf(arena.Address(1), kBusy);
+  EXPECT_GT(busy.all, 100u);
+  EXPECT_EQ(busy.resident, busy.all);
+  // The first page may be shared with what is busy.
+  EXPECT_LE(PagesOf(arena.Address(0), kIdle).resident, 1u);
+}
+
+TEST(MakeResident, is_done_for_scratch_that_was_announced) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  constexpr size_t kBytes = 900'000;
+  const Limits limits;
+  ScratchArena scratch;
+  scratch.Announce(kBytes);
+  ASSERT_TRUE(scratch.Grow(limits));
+  const Pages pages = PagesOf(scratch.Acquire(kBytes, limits), kBytes);
+  scratch.Release();
+  EXPECT_GT(pages.all, 200u);
+  EXPECT_EQ(pages.resident, pages.all);
+}
+
+}  // namespace
+}  // namespace deputy::pages_test
