@@ -20,14 +20,20 @@ inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 // Adds the steps by rows of nodes that are in none of `steps` yet, which stay by ascending heads.
 //
 // A step begins with a product, a MEAN of rows, or a TRANSPOSE that gathers them. Nodes join that
-// read what the step makes; nobody else reads what they make, but for the last. The head is its
-// last product, or its last TRANSPOSE: nodes before it wait for it, and all else that nodes behind
-// it read is complete before it runs.
+// read what the step makes; only the last one makes what others read. The head is the last product,
+// or else the last TRANSPOSE: nodes before it wait for it, and all else that nodes behind it read
+// is complete before it runs.
 //
-// A TRANSPOSE in the middle leaves elements where they are. Those behind it that work element by
-// element do not care; a second one brings them back. Such a step may begin with any of these
-// nodes. A TRANSPOSE at the end has its product store rows where they go. TRANSPOSEs that make a
-// product's right operand join its step and do not run: it reads in steps.
+// TRANSPOSEs of a step do not run:
+// - One that comes first gathers rows, or, if a later one brings elements back, leaves them where
+//   they are. Such a step may begin with a node that computes elements, too.
+// - One in the middle leaves elements where they are: nodes behind it that work element by element
+//   compute the same there (core/exec/row_layout.h).
+// - One at the end has its product store rows where it would put them; those that make a product's
+//   right operand have it read in steps (core/exec/absorbed_transposes.h).
+//
+// core/exec/row_candidate.h finds the nodes of a step, core/exec/row_program.h what it computes;
+// here it is decided which candidates become steps.
 void AddRowSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
                  std::vector<Step>* steps);
 

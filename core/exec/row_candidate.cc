@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/row_candidate.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/exec/absorbed_transposes.h"
+#include "core/exec/row_layout.h"
+
+namespace deputy {
+namespace {
+
+// Rows that are not those of a product are to be worth a function's call.
+constexpr int64_t kFewestColumns = 8;
+// Rows that are gathered element by element are to be short.
+constexpr int64_t kMostTurnedColumns = 192;
+
+// Adds nodes to a candidate that has its first one, and remembers the longest that can be a step.
+class Growth {
+ public:
+  Growth(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout)
+      : plan_(plan),
+        nodes_(candidate.nodes),
+        head_(candidate.head),
+        transposes_(candidate.undoes_transpose && plan.IsTranspose(nodes_[0]) ? 1 : 0),
+        longest_(std::move(candidate)) {
+    AddValue(nodes_[0], layout);
+    if (longest_.undoes_transpose) longest_.nodes.clear();
+  }
+
+  RowCandidate Run() {
+    const int first = nodes_[0];
+    const int end = std::min(plan_.node_count(), first + kMaxStepSpan);
+    for (int n = first + 1; n < end; ++n) {
+      if (!plan_.IsFree(n)) continue;
+      const std::optional<StridedShape> layout = LayoutBehind(plan_, n, longest_.rows, made_);
+      if (!layout) continue;
+      Join(n, *layout);
+      ConsiderEnd(*layout);
+    }
+    return std::move(longest_);
+  }
+
+ private:
+  void AddValue(int node, const StridedShape& layout) {
+    const int output = plan_.OutputOf(node);
+    made_[output] = {plan_.TensorAt(output).readers, layout};
+  }
+
+  void Join(int node, const StridedShape& layout) {
+    const bool product_leads = head_ >= 0 && plan_.IsProduct(head_);
+    if (plan_.IsProduct(node) || (plan_.IsTranspose(node) && !product_leads)) {
+      head_ = node;
+      head_lacks_input_ = false;
+    }
+    for (int tensor : plan_.InputsOf(node)) {
+      const auto value = made_.find(tensor);
+      if (value != made_.end()) {
+        --value->second.readers_left;
+      } else {
+        head_lacks_input_ = head_lacks_input_ || !IsThereForHead(tensor);
+      }
+    }
+    nodes_.push_back(node);
+    AddValue(node, layout);
+    transposes_ += plan_.IsTranspose(node) ? 1 : 0;
+  }
+
+  // Without a head yet, the node will run at its place or behind it.
+  bool IsThereForHead(int tensor) const {
+    return head_ < 0 || tensor < 0 || plan_.ProducerOf(tensor) < head_;
+  }
+
+  // Keeps the nodes so far if they can be a step: its output lies as its tensor does.
+  void ConsiderEnd(const StridedShape& layout) {
+    if (head_ < 0 || head_lacks_input_ || !OnlyNewestIsRead()) return;
+    int scatters = -1;
+    if (longest_.undoes_transpose) {
+      if (!layout.IsDense() || transposes_ < 2) return;
+    } else if (!layout.IsDense()) {
+      scatters = ProductThatScatters(plan_, nodes_);
+      if (scatters < 0) return;
+    }
+    longest_.nodes = nodes_;
+    longest_.head = head_;
+    longest_.scatters = scatters;
+  }
+
+  bool OnlyNewestIsRead() const {
+    const int newest = plan_.OutputOf(nodes_.back());
+    return std::all_of(made_.begin(), made_.end(), [newest](const auto& value) {
+      return value.first == newest || value.second.readers_left == 0;
+    });
+  }
+
+  const RowPlan& plan_;
+  std::vector<int> nodes_;
+  int head_;
+  int transposes_;                 // that leave elements where they are
+  bool head_lacks_input_ = false;  // what a node behind it reads is made behind it, too
+  MadeValues made_;
+  RowCandidate longest_;
+};
+
+// Whether so many rows of a TRANSPOSE's output are whole axes, whose elements lie in its input side
+// by side: along rows, or along several that are gathered together.
+bool GathersRows(const RowPlan& plan, int transpose, int64_t rows) {
+  const int output = plan.OutputOf(transpose);
+  const int64_t columns = plan.TensorAt(output).elements / rows;
+  if (DenseLayout(plan, output).AxesBeforeRows(columns) < 0) return false;
+  const StridedShape lies = GatheredBy(plan, transpose);
+  int last = lies.rank - 1;
+  while (last >= 0 && lies.dims[last] == 1) --last;
+  return last < 0 || lies.steps[last] == 1 || columns <= kMostTurnedColumns;
+}
+
+// The rows of what RESHAPEs make of a TRANSPOSE's output, if they are rows of that, too; else 0.
+int64_t RowsBehindTranspose(const RowPlan& plan, int transpose) {
+  int tensor = plan.OutputOf(transpose);
+  for (int hops = 0; hops < kMaxStepSpan && plan.TensorAt(tensor).readers == 1; ++hops) {
+    const int reader = plan.LastConsumerOf(tensor);
+    if (reader < 0 || !plan.IsFree(reader) || !plan.IsReshape(reader)) break;
+    tensor = plan.OutputOf(reader);
+  }
+  const int64_t rows = plan.RowsOf(tensor);
+  if (rows <= 0 || plan.TensorAt(tensor).channels < kFewestColumns) return 0;
+  return GathersRows(plan, transpose, rows) ? rows : 0;
+}
+
+// The rows of a step that begins with the node; 0 if none does.
+int64_t RowsFrom(const RowPlan& plan, int node) {
+  switch (plan.OfferOf(node).kind) {
+    case RowKind::kFold:
+      return plan.TensorAt(plan.OutputOf(node)).elements;
+    case RowKind::kMoves:
+      return RowsBehindTranspose(plan, node);
+    case RowKind::kProduct:
+      return plan.RowsOf(plan.OutputOf(node));
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+RowCandidate CandidateAroundTransposes(const RowPlan& plan, int first) {
+  const bool transpose = plan.IsTranspose(first);
+  const bool maps = plan.OfferOf(first).kind == RowKind::kElements && !plan.IsReshape(first);
+  if (!transpose && !maps) return {};
+  const int tensor = transpose ? plan.InputOf(first) : plan.OutputOf(first);
+  const int64_t rows = plan.RowsOf(tensor);
+  if (rows <= 0 || plan.TensorAt(tensor).channels < kFewestColumns) return {};
+  const StridedShape layout = transpose ? GatheredBy(plan, first) : DenseLayout(plan, tensor);
+  if (transpose && layout.IsDense()) return {};
+  RowCandidate candidate = {.rows = rows, .undoes_transpose = true, .nodes = {first}};
+  if (transpose) candidate.head = first;
+  return Growth(plan, std::move(candidate), layout).Run();
+}
+
+RowCandidate CandidateAlone(const RowPlan& plan, int node) {
+  const int64_t rows = RowsFrom(plan, node);
+  if (rows <= 0) return {};
+  const bool leads = plan.IsProduct(node) || plan.IsTranspose(node);
+  return {.rows = rows, .nodes = {node}, .head = leads ? node : -1};
+}
+
+RowCandidate CandidateFromRows(const RowPlan& plan, int first) {
+  RowCandidate candidate = CandidateAlone(plan, first);
+  if (candidate.nodes.empty()) return candidate;
+  return Growth(plan, std::move(candidate), DenseLayout(plan, plan.OutputOf(first))).Run();
+}
+
+}  // namespace deputy

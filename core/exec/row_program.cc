@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/row_program.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/exec/row_layout.h"
+
+namespace deputy {
+namespace {
+
+// The slots of a block. One is as wide as the rows in it: rows of others do not fit, as some of a
+// value may be made while some of an earlier one are still to come.
+class Slots {
+ public:
+  int Take(int columns) {
+    size_t slot = 0;
+    while (slot < used_.size() && (used_[slot] || columns_[slot] != columns)) ++slot;
+    if (slot == used_.size()) {
+      used_.push_back(false);
+      columns_.push_back(columns);
+    }
+    used_[slot] = true;
+    return static_cast<int>(slot);
+  }
+  void Free(std::span<const int> slots) {
+    for (int slot : slots) used_[static_cast<size_t>(slot)] = false;
+  }
+  const std::vector<int>& columns() const { return columns_; }
+
+ private:
+  std::vector<bool> used_;
+  std::vector<int> columns_;
+};
+
+class Builder {
+ public:
+  Builder(const RowPlan& plan, const RowCandidate& candidate, const StridedOperands& operands)
+      : plan_(plan), candidate_(candidate), operands_(operands) {}
+
+  RowProgram Build() {
+    const std::vector<int>& nodes = candidate_.nodes;
+    const auto computes = [this](int node) { return !IsRenaming(node); };
+    const int last = *std::find_if(nodes.rbegin(), nodes.rend(), computes);
+    for (int node : nodes) {
+      if (IsRenaming(node)) {
+        Rename(node);
+      } else {
+        AddOp(node, node == last);
+      }
+    }
+    // The last that computes makes the output, unless nobody reads what it makes.
+    const size_t output = value_of_.at(plan_.OutputOf(nodes.back()));
+    if (values_[output].slot >= 0) return {};
+    program_.rows = candidate_.rows;
+    program_.slot_columns = slots_.columns();
+    return std::move(program_);
+  }
+
+ private:
+  // What the step makes, under the names of all tensors that have these rows.
+  struct Value {
+    int slot = -1;  // -1: in the step's output
+    int columns = 0;
+    int readers_left = 0;
+  };
+
+  // Rows stay rows, or elements where they are. The first node, of the candidate, brings them.
+  bool IsRenaming(int node) const {
+    return plan_.IsTranspose(node) ? node != candidate_.nodes.front() : plan_.IsReshape(node);
+  }
+
+  void Rename(int node) {
+    const int output = plan_.OutputOf(node);
+    const size_t value = value_of_.at(plan_.InputOf(node));
+    values_[value].readers_left += plan_.TensorAt(output).readers - 1;
+    value_of_[output] = value;
+  }
+
+  void AddOp(int node, bool is_last) {
+    const int output = plan_.OutputOf(node);
+    RowOp op = {
+        .node = node, .kernel = plan_.OfferOf(node).kernel, .is_product = plan_.IsProduct(node)};
+    op.part_begin = plan_.OfferOf(node).part_begin;
+    op.out_columns = static_cast<int>(plan_.ColumnsOf(output, candidate_.rows));
+    DescribeStrides(&op);
+    const std::vector<int> freed = ReadValues(&op);
+    // The output may be where an input was, but not that of a product.
+    if (!op.is_product) slots_.Free(freed);
+    if (!is_last) op.out = slots_.Take(op.out_columns);
+    if (op.is_product) slots_.Free(freed);
+    value_of_[output] = values_.size();
+    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).readers});
+    program_.ops.push_back(op);
+  }
+
+  // The slots that nobody needs behind the operation.
+  std::vector<int> ReadValues(RowOp* op) {
+    std::vector<int> freed;
+    const std::span<const int> inputs = plan_.InputsOf(op->node);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto made = value_of_.find(inputs[i]);
+      if (made == value_of_.end()) continue;
+      Value& value = values_[made->second];
+      op->made[i] = value.slot;
+      op->made_columns[i] = value.columns;
+      if (--value.readers_left == 0) freed.push_back(value.slot);
+    }
+    return freed;
+  }
+
+  // What the operation does in place of TRANSPOSEs.
+  void DescribeStrides(RowOp* op) const {
+    const int node = op->node;
+    const auto operands = operands_.find(node);
+    for (size_t i = 0; operands != operands_.end() && i < kMaxMadeInputs; ++i) {
+      op->strided[i] = operands->second[i].input;
+    }
+    if (node == candidate_.scatters) {
+      op->scattered = *ScatteredRows(plan_, node, candidate_.nodes.back());
+    }
+    if (!plan_.IsTranspose(node)) return;
+    const int input = plan_.InputOf(node);
+    op->strided[0] = {
+        input, candidate_.undoes_transpose ? DenseLayout(plan_, input) : GatheredBy(plan_, node)};
+  }
+
+  const RowPlan& plan_;
+  const RowCandidate& candidate_;
+  const StridedOperands& operands_;
+  RowProgram program_;
+  Slots slots_;
+  std::vector<Value> values_;
+  std::map<int, size_t> value_of_;  // by tensor
+};
+
+}  // namespace
+
+RowProgram ProgramOf(const RowPlan& plan, const RowCandidate& candidate,
+                     const StridedOperands& operands) {
+  return Builder(plan, candidate, operands).Build();
+}
+
+int64_t RowBytes(const RowProgram& program) {
+  int64_t bytes = 0;
+  for (int columns : program.slot_columns) bytes += int64_t{columns} * int64_t{sizeof(float)};
+  return bytes;
+}
+
+}  // namespace deputy
