@@ -12,6 +12,7 @@
 #include "core/base/delegate_params.h"
 #include "core/base/kernel_call.h"
 #include "core/base/type_size.h"
+#include "core/exec/int_array.h"
 #include "core/exec/interpreter_state.h"
 #include "core/model/op_names.h"
 
@@ -26,84 +27,6 @@ constexpr size_t kNodesToReservePerNode = 2;
 
 // What reports say of a delegate's nodes then.
 constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
-
-struct FreeArray {
-  void operator()(TfLiteIntArray* array) const { TfLiteIntArrayFree(array); }
-  void operator()(TfLiteFloatArray* array) const { TfLiteFloatArrayFree(array); }
-};
-using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
-
-IntArray MakeArray(std::span<const int32_t> values) {
-  IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
-  if (array == nullptr) throw std::bad_alloc();
-  std::copy(values.begin(), values.end(), array->data);
-  return array;
-}
-
-template <typename T>
-T* AllocateZeroed() {
-  T* value = static_cast<T*>(calloc(1, sizeof(T)));
-  if (value == nullptr) throw std::bad_alloc();
-  return value;
-}
-
-// The tensor owns the result; each part is attached before the next is allocated, so that a
-// refused allocation leaks nothing.
-void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
-  if (desc.type == kTfLiteBlockwiseQuantization) {
-    auto* params = AllocateZeroed<TfLiteBlockwiseQuantization>();
-    params->scale = desc.scales_tensor;
-    params->zero_point = desc.zero_points_tensor;
-    params->blocksize = desc.block_size;
-    params->quantized_dimension = desc.dimension;
-    tensor->quantization = {kTfLiteBlockwiseQuantization, params};
-    return;
-  }
-  if (desc.type == kTfLiteMultiAxisQuantization) {
-    auto* params = AllocateZeroed<TfLiteMultiAxisQuantization>();
-    tensor->quantization = {kTfLiteMultiAxisQuantization, params};
-    params->scales = desc.scales_tensor;
-    params->zero_points = desc.zero_points_tensor;
-    params->blocksize = desc.block_size;
-    params->quantized_dimensions = MakeArray(desc.dimensions).release();
-    return;
-  }
-  if (desc.type != kTfLiteAffineQuantization || desc.scale.empty()) return;
-  auto* params = AllocateZeroed<TfLiteAffineQuantization>();
-  tensor->quantization = {kTfLiteAffineQuantization, params};
-  const int count = static_cast<int>(desc.scale.size());
-  params->quantized_dimension = desc.dimension;
-  params->scale = TfLiteFloatArrayCreate(count);
-  params->zero_point = TfLiteIntArrayCreate(count);
-  if (params->scale == nullptr || params->zero_point == nullptr) throw std::bad_alloc();
-  for (int i = 0; i < count; ++i) {
-    params->scale->data[i] = desc.scale[i];
-    params->zero_point->data[i] =
-        desc.zero_point.empty() ? 0 : static_cast<int>(desc.zero_point[i]);
-  }
-  if (count == 1) tensor->params = {params->scale->data[0], params->zero_point->data[0]};
-}
-
-void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
-  auto* sparsity = AllocateZeroed<TfLiteSparsity>();
-  tensor->sparsity = sparsity;
-  sparsity->traversal_order = MakeArray(desc.traversal_order).release();
-  if (!desc.block_map.empty()) sparsity->block_map = MakeArray(desc.block_map).release();
-  const size_t count = desc.dimensions.size();
-  sparsity->dim_metadata =
-      static_cast<TfLiteDimensionMetadata*>(calloc(count, sizeof(TfLiteDimensionMetadata)));
-  if (sparsity->dim_metadata == nullptr && count > 0) throw std::bad_alloc();
-  sparsity->dim_metadata_size = static_cast<int>(count);
-  for (size_t i = 0; i < count; ++i) {
-    const DimensionDesc& from = desc.dimensions[i];
-    TfLiteDimensionMetadata& to = sparsity->dim_metadata[i];
-    to.dense_size = from.dense_size;
-    if (!from.sparse_csr) continue;
-    to.format = kTfLiteDimSparseCSR;
-    to.array_segments = MakeArray(from.segments).release();
-    to.array_indices = MakeArray(from.indices).release();
-  }
-}
 
 bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int builtin_code) {
   if (builtin_code == kTfLiteBuiltinIf || builtin_code == kTfLiteBuiltinWhile ||
@@ -159,48 +82,6 @@ const GraphIndex& Subgraph::graph_index() {
 }
 
 // ---- Building -----------------------------------------------------------------------------------
-
-TfLiteStatus Subgraph::BuildTensors() {
-  // Callers keep pointers to tensors from before they are prepared, too.
-  graph_.ReserveTensors(desc_->tensors.size() + Graph::kTensorsToSpare);
-  graph_.ReserveNodes(desc_->operators.size());
-  graph_.ReservePlan(desc_->operators.size());
-  int first = 0;
-  if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
-  // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
-  // then and never runs, but callers may query its inputs.
-  if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
-  if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
-  for (size_t i = 0; i < desc_->tensors.size(); ++i) {
-    if (BuildTensor(desc_->tensors[i], &graph_.tensors()[i]) != kTfLiteOk) return kTfLiteError;
-    if (graph_.tensors()[i].is_variable) graph_.AddVariable(static_cast<int>(i));
-  }
-  return kTfLiteOk;
-}
-
-TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor) {
-  tensor->type = desc.type;
-  tensor->name = desc.name;
-  tensor->is_variable = desc.is_variable;
-  tensor->dims = MakeArray(desc.shape).release();
-  SetQuantization(desc.quantization, tensor);
-  if (desc.sparsity != nullptr) SetSparsity(*desc.sparsity, tensor);
-  if (desc.data != nullptr) {
-    tensor->allocation_type = kTfLiteMmapRo;
-    tensor->data.raw_const = reinterpret_cast<const char*>(desc.data);
-    tensor->bytes = desc.bytes;
-    if (desc.has_signature) tensor->dims_signature = MakeArray(desc.signature).release();
-    return kTfLiteOk;
-  }
-  tensor->dims_signature = MakeArray(desc.signature).release();
-  if (!HasFixedSize(desc.type)) {
-    // The payload's size is known only once somebody writes it.
-    tensor->allocation_type = desc.type == kTfLiteNoType ? kTfLiteArenaRw : kTfLiteDynamic;
-    return kTfLiteOk;
-  }
-  tensor->allocation_type = desc.is_variable ? kTfLiteArenaRwPersistent : kTfLiteArenaRw;
-  return ComputeBytes(*tensor, *tensor->dims, &tensor->bytes);
-}
 
 TfLiteStatus Subgraph::AddTensors(int count, int* out_first_index) {
   if (count < 0 || count > limits().max_tensors - tensor_count()) {
@@ -512,80 +393,6 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
 
 TfLiteBuiltinOperator Subgraph::operator_code(size_t n) const {
   return interpreter_->model().desc().operator_codes[desc_->operators[n].code_index].code;
-}
-
-// ---- Runtime ------------------------------------------------------------------------------------
-
-ThreadPool& Subgraph::pool() { return interpreter_->pool(); }
-TileObserver* Subgraph::tile_observer() { return interpreter_->tile_observer(); }
-Arithmetic Subgraph::arithmetic() const { return interpreter_->arithmetic(); }
-Precision Subgraph::precision() const { return interpreter_->precision(); }
-const Limits& Subgraph::limits() const { return interpreter_->limits(); }
-
-bool Subgraph::TensorIsRead(int tensor_index) const {
-  // Tensors added since the plan was read are kept: being wrong here costs time, not results.
-  return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
-         read_[tensor_index];
-}
-
-CallableSubgraph* Subgraph::FindSubgraph(int index) {
-  return index >= 0 && index < interpreter_->subgraph_count() ? interpreter_->subgraph(index)
-                                                              : nullptr;
-}
-
-bool Subgraph::TakeCancellation() { return interpreter_->TakeCancellation(); }
-
-ScratchArena& Subgraph::scratch() { return interpreter_->scratch(); }
-
-Resources& Subgraph::resources() { return interpreter_->resources(); }
-
-PackedConstants* Subgraph::PackedConstantsOf(const void* data) {
-  return interpreter_->PackedConstantsOf(data);
-}
-
-PackedConstants& Subgraph::node_constants() { return interpreter_->node_constants(); }
-
-bool Subgraph::CopyConstant(const void* data, size_t bytes, void* to) {
-  return interpreter_->model().CopyBytes(data, bytes, to);
-}
-
-void Subgraph::RequestPacking(const TfLiteNode* node,
-                              TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
-  // A delegate may call a kernel's prepare with a node of its own.
-  if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
-  pack_requests_.push_back({preparing_node_, pack});
-}
-
-void Subgraph::NoteContents(int tensor_index) {
-  has_contents_.resize(graph_.tensors().size());
-  has_contents_[static_cast<size_t>(tensor_index)] = true;
-}
-
-bool Subgraph::HasContents(int tensor_index) const {
-  return static_cast<size_t>(tensor_index) < has_contents_.size() &&
-         has_contents_[static_cast<size_t>(tensor_index)];
-}
-
-void Subgraph::NoteImplementation(const char* name) {
-  if (preparing_node_ < 0) return;
-  const auto index = static_cast<size_t>(preparing_node_);
-  if (implementations_.size() <= index) {
-    implementations_.resize(static_cast<size_t>(graph_.node_count()));
-  }
-  implementations_[index] = name;
-}
-
-const char* Subgraph::implementation(int node_index) const {
-  const auto index = static_cast<size_t>(node_index);
-  const char* const name = index < implementations_.size() ? implementations_[index] : nullptr;
-  return name == nullptr ? "" : name;
-}
-
-void Subgraph::NoteFailure(const char* text) { interpreter_->failure_note().Set(text); }
-
-void Subgraph::Report(const char* format, va_list args) {
-  if (Observer* observer = interpreter_->observer()) observer->EnterFunction(this, "ReportError");
-  interpreter_->reporter()->ReportV(format, args);
 }
 
 }  // namespace deputy

@@ -4,8 +4,9 @@
 // memory under them. The C context that kernels and delegates see is part of it;
 // core/exec/context.cc is the only bridge from that context's callbacks to these methods.
 //
-// The implementation is in five files: subgraph.cc (tensors and nodes), allocate.cc (prepare and
-// memory), invoke.cc, subgraph_steps.cc (nodes that run together), and subgraph_call.cc (as other
+// The implementation is in eight files: subgraph.cc (tensors and nodes), build_tensors.cc (those of
+// the model), allocate.cc (prepare), lay_out.cc (memory), invoke.cc, subgraph_steps.cc (nodes that
+// run together), subgraph_runtime.cc (what kernels may use), and subgraph_call.cc (as other
 // subgraphs call it).
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_H_
@@ -250,8 +251,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
  private:
   enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
 
-  // subgraph.cc
+  // build_tensors.cc
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
+
+  // subgraph.cc
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
   // A call of one of the node's functions.
   ForeignCall CallOf(Callback callback, int node_index);
@@ -272,15 +275,12 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // visit(tensor) for the constants that their nodes read.
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
-  // Has the scratch announced that steps take, where that is more than their nodes take.
-  void AnnounceSteps();
-  // Steps that read constants which are there need not wait for the nodes that make them.
-  void NoteReadsAhead();
-  // Layers are known by their positions; nodes may have moved.
-  void FindLayerNodes(PlannedStep* step);
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);
+  void NoteReaders();
+
+  // lay_out.cc
   // Nodes below `first_new` keep what they have.
   TfLiteStatus LayOut(int first_new, int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
@@ -294,12 +294,16 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<InPlaceNode> InPlaceNodes(int first_new, int last_prepared) const;
   void PointTensorsIntoArenas();
   TfLiteStatus VerifyCustomAllocations();
-  bool HasDynamicTensor(const TfLiteIntArray* indices) const;
-  void NoteReaders();
 
   // subgraph_steps.cc
   // The steps of the nodes that have just been prepared.
   void FormSteps(int first_new, int last_prepared);
+  // Has the scratch announced that steps take, where that is more than their nodes take.
+  void AnnounceSteps();
+  // Steps that read constants which are there need not wait for the nodes that make them.
+  void NoteReadsAhead();
+  // Layers are known by their positions; nodes may have moved.
+  void FindLayerNodes(PlannedStep* step);
   StepNode StepNodeAt(int position) const;
   std::vector<StepTensor> StepTensors() const;
   // The tensors whose memory the output of the follower at `position` must not take over: it may be
