@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/common/blend.h"
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -231,11 +232,21 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
   const auto columns = NearestAlong(params, Dim(input, 2), Dim(output, 2), depth);
   const int64_t height = Dim(output, 1), width = Dim(output, 2) * depth;
   return MoveElements(context, input, output, [&](const auto* in, auto* out) {
-    ForEachRow(context, output, [&](int64_t at) {
-      const auto* from = in + at / height * image + rows[static_cast<size_t>(at % height)];
-      auto* to = out + at * width;
-      for (const int64_t x : columns) to = std::copy_n(from + x, depth, to);
-    });
+    ParallelRanges(context, Dim(output, 0) * height, kElementsPerTask / width + 1,
+                   [&](int64_t first, int64_t last) {
+                     const auto* before = in;  // what the row before was made of
+                     for (int64_t at = first; at < last; ++at) {
+                       const auto* from =
+                           in + at / height * image + rows[static_cast<size_t>(at % height)];
+                       auto* to = out + at * width;
+                       if (at > first && from == before) {
+                         std::copy_n(to - width, width, to);
+                       } else {
+                         PickRuns(from, row, columns, depth, to);
+                       }
+                       before = from;
+                     }
+                   });
   });
 }
 

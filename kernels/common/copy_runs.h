@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace deputy {
@@ -82,6 +83,25 @@ extern template void CopyRuns(int64_t, int64_t, const uint8_t*, int64_t, uint8_t
 extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint64_t*, int64_t, uint64_t*, int64_t);
+
+// The runs of `length` elements, 1 or more, that begin at `places` of `count` elements, one behind
+// the other.
+template <typename T>
+[[gnu::noinline]] void PickRuns(const T* in, int64_t count, std::span<const int64_t> places,
+                                int64_t length, T* out) {
+  constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMostChunks = 32;
+  auto place = places.begin();
+  if (length <= kMostChunks * kChunk) {
+    // Whole chunks: what they store too much belongs to runs that are still to come.
+    const int64_t stored = (length + kChunk - 1) / kChunk * kChunk;
+    const auto runs = static_cast<int64_t>(places.size());
+    const auto last = place + std::max<int64_t>(0, runs - (stored - 1) / length);
+    for (; place != last && *place + stored <= count; ++place, out += length) {
+      for (int64_t i = 0; i < stored; i += kChunk) std::memcpy(out + i, in + *place + i, 16);
+    }
+  }
+  for (; place != places.end(); ++place) out = std::copy_n(in + *place, length, out);
+}
 
 }  // namespace deputy
 

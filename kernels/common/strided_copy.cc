@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/common/copy_runs.h"
 
@@ -14,30 +15,97 @@ namespace deputy {
 
 namespace {
 
-// Four by four elements whose rows and columns change places.
-using Four = uint32_t __attribute__((vector_size(16)));
+// Elements that lie side by side in 16 bytes.
+template <typename T>
+struct Side {
+  static constexpr bool kHas = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
+  static constexpr int kCount = kHas ? 16 / static_cast<int>(sizeof(T)) : 1;
+};
 
-void TransposeFours(const uint32_t* in, int64_t step_in, uint32_t* out, int64_t step_out) {
-  Four rows[4];
-  for (int i = 0; i < 4; ++i) std::memcpy(&rows[i], in + i * step_in, sizeof rows[i]);
-  const Four a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
-  const Four b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
-  const Four c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
-  const Four d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
-  const Four columns[4] = {
-      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
-      __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
-  for (int i = 0; i < 4; ++i) std::memcpy(out + i * step_out, &columns[i], sizeof columns[i]);
+template <typename T>
+struct Sixteen {
+  typedef T Row __attribute__((vector_size(16)));
+  static constexpr int kCount = Side<T>::kCount;
+
+  // The elements of both rows in turns: half of each.
+  template <bool high, int... i>
+  static Row Interleave(const Row& a, const Row& b, std::integer_sequence<int, i...>) {
+    constexpr int kFirst = high ? kCount / 2 : 0;
+    return __builtin_shufflevector(a, b, (kFirst + i / 2 + i % 2 * kCount)...);
+  }
+  // In the opposite order, from memory to memory. (g++ 12 takes a vector of less than four bytes
+  // apart.)
+  static void Reverse(const T* in, T* out) {
+    if constexpr (sizeof(T) == 1) {
+      uint64_t low, high;
+      std::memcpy(&low, in, sizeof low);
+      std::memcpy(&high, in + 8, sizeof high);
+      low = __builtin_bswap64(low);
+      high = __builtin_bswap64(high);
+      std::memcpy(out, &high, sizeof high);
+      std::memcpy(out + 8, &low, sizeof low);
+    } else {
+      typedef uint32_t Words __attribute__((vector_size(16)));
+      Words words;
+      std::memcpy(&words, in, sizeof words);
+      words = sizeof(T) == 8 ? __builtin_shufflevector(words, words, 2, 3, 0, 1)
+                             : __builtin_shufflevector(words, words, 3, 2, 1, 0);
+      if constexpr (sizeof(T) == 2) words = words << 16 | words >> 16;
+      std::memcpy(out, &words, sizeof words);
+    }
+  }
+
+  // As many rows of as many elements, whose rows and columns change places: the numbers of row and
+  // column are bits of an element's place, which every pass moves up by one.
+  static void Transpose(const T* in, int64_t step_in, T* out, int64_t step_out) {
+    constexpr auto kAll = std::make_integer_sequence<int, kCount>();
+    Row rows[kCount], next[kCount];
+    for (int i = 0; i < kCount; ++i) std::memcpy(&rows[i], in + i * step_in, sizeof rows[i]);
+#pragma GCC unroll 4
+    for (int pass = 1; pass < kCount; pass *= 2) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount / 2; ++i) {
+        next[2 * i] = Interleave<false>(rows[i], rows[i + kCount / 2], kAll);
+        next[2 * i + 1] = Interleave<true>(rows[i], rows[i + kCount / 2], kAll);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+    }
+    for (int i = 0; i < kCount; ++i) std::memcpy(out + i * step_out, &rows[i], sizeof rows[i]);
+  }
+};
+
+// So many rows of so many, both multiples of Side<T>::kCount. Apart from its caller, which would
+// lose other optimisations.
+template <typename T>
+[[gnu::noinline]] void TransposeBlock(const T* in, int64_t step_in, T* out, int64_t step_out,
+                                      int64_t rows, int64_t count) {
+  constexpr int kCount = Side<T>::kCount;
+  for (int64_t r = 0; r < rows; r += kCount) {
+    for (int64_t c = 0; c < count; c += kCount) {
+      Sixteen<T>::Transpose(in + r + c * step_in, step_in, out + r * step_out + c, step_out);
+    }
+  }
 }
 
-// So many rows of so many, both multiples of four. Apart from its caller, which would lose other
-// optimisations.
-[[gnu::noinline]] void TransposeBlock(const uint32_t* in, int64_t step_in, uint32_t* out,
-                                      int64_t step_out, int64_t rows, int64_t count) {
-  for (int64_t r = 0; r < rows; r += 4) {
-    for (int64_t c = 0; c < count; c += 4) {
-      TransposeFours(in + r + c * step_in, step_in, out + r * step_out + c, step_out);
+// `runs` runs, which begin so many elements apart on either side, each from its last element on.
+template <typename T>
+[[gnu::noinline]] void ReverseRuns(int64_t runs, int64_t count, const T* in, int64_t step_in,
+                                   T* out, int64_t step_out) {
+  for (; runs > 0; --runs, in += step_in, out += step_out) {
+    if constexpr (Side<T>::kHas) {
+      constexpr int kCount = Side<T>::kCount;
+      if (count >= kCount) {
+        // Some of the last elements are moved twice.
+        const int64_t last = count - kCount;
+        for (int64_t i = 0; i < last; i += kCount) {
+          Sixteen<T>::Reverse(in - i - (kCount - 1), out + i);
+        }
+        Sixteen<T>::Reverse(in - (count - 1), out + last);
+        continue;
+      }
     }
+    for (int64_t i = 0; i < count; ++i) out[i] = in[-i];
   }
 }
 
@@ -79,6 +147,9 @@ void StridedCopy::Level(int level, const T* in, T* out) const {
     if (run.step_in == 1 && run.step_out == 1) {
       return CopyRuns(axis.extent, run.extent, in, axis.step_in, out, axis.step_out);
     }
+    if (run.step_in == -1 && run.step_out == 1) {
+      return ReverseRuns(axis.extent, run.extent, in, axis.step_in, out, axis.step_out);
+    }
   }
   for (int64_t i = 0; i < axis.extent; ++i) {
     Level(level + 1, in + i * axis.step_in, out + i * axis.step_out);
@@ -94,7 +165,7 @@ void StridedCopy::Row(const Axis& axis, int64_t count, const T* in, T* out) {
   } else if (axis.step_in == 0) {
     std::fill_n(out, count, *in);
   } else if (axis.step_in == -1) {
-    for (int64_t i = 0; i < count; ++i) out[i] = in[-i];
+    ReverseRuns(1, count, in, 0, out, 0);
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i * axis.step_in];
   }
@@ -108,18 +179,17 @@ void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
       const int64_t count = std::min(kBlock, b.extent - j);
       const T* from = in + i * a.step_in + j * b.step_in;
       T* to = out + i * a.step_out + j * b.step_out;
-      // Of four by four elements, what is contiguous along `a` on one side and along `b` on the
-      // other.
-      int64_t row_fours = 0, column_fours = 0;
-      if constexpr (std::is_same_v<T, uint32_t>) {
+      // In squares, what is contiguous along `a` on one side and along `b` on the other.
+      int64_t square_rows = 0, square_columns = 0;
+      if constexpr (Side<T>::kHas) {
         if (a.step_in == 1 && b.step_out == 1) {
-          row_fours = rows / 4 * 4;
-          column_fours = count / 4 * 4;
+          square_rows = rows - rows % Side<T>::kCount;
+          square_columns = count - count % Side<T>::kCount;
+          TransposeBlock(from, b.step_in, to, a.step_out, square_rows, square_columns);
         }
-        TransposeBlock(from, b.step_in, to, a.step_out, row_fours, column_fours);
       }
-      for (int64_t r = column_fours == count ? row_fours : 0; r < rows; ++r) {
-        const int64_t done = r < row_fours ? column_fours : 0;
+      for (int64_t r = square_columns == count ? square_rows : 0; r < rows; ++r) {
+        const int64_t done = r < square_rows ? square_columns : 0;
         Row(b, count - done, from + r * a.step_in + done * b.step_in,
             to + r * a.step_out + done * b.step_out);
       }
