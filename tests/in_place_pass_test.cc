@@ -145,6 +145,14 @@ TEST(InPlacePass, parts_are_read_where_their_whole_is) {
 }
 
 // Who changes a part afterwards must be the last to read the whole.
+// Where the next part begins is not known then.
+TEST(InPlacePass, parts_behind_one_that_is_no_tensor_of_the_arena_are_copied) {
+  std::vector<Arena::Slot> tensors = {Of(1, 5, 128), {}, Of(2, 5)};
+  const int kOneAndTwo[] = {1, 2};
+  EXPECT_EQ(OwnersAfter({{2, kZero, kOneAndTwo, 0, Views(kRead)}}, &tensors),
+            (std::vector<int>{-1, -1, -1}));
+}
+
 TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
   constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
   const auto owner_of_changed = [&](int last_of_whole) {

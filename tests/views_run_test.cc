@@ -311,6 +311,35 @@ TEST(Views, clients_may_bring_memory) {
   EXPECT_GE(moved, 500);
 }
 
+// The first part of a SPLIT lies in the client's memory when the arena is laid out: the second one
+// must not take its place in the whole.
+TEST(Views, a_part_of_the_clients_leaves_the_whole_alone) {
+  ModelBuilder m;
+  const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {}, {0});
+  const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };
+  const int x = tensor(2), a = tensor(2), first = tensor(1), second = tensor(1), out = tensor(2);
+  const int sum = tensor(1);
+  m.AddOp(kTfLiteBuiltinNeg, {x}, {a});
+  m.AddOp(kTfLiteBuiltinSplit, {axis, a}, {first, second}, schema::CreateSplitOptions(m.fbb(), 2));
+  m.AddOp(kTfLiteBuiltinAdd, {first, second}, {sum}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinNeg, {a}, {out});
+  m.SetInputs({x});
+  m.SetOutputs({out, sum});
+  TestInterpreter t(m.Finish());
+  alignas(64) static float memory[16];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), first, &allocation, 0),
+            kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  std::vector<float> values(32), sums(16);
+  for (size_t i = 0; i < 32; ++i) values[i] = static_cast<float>(i);
+  for (size_t i = 0; i < 16; ++i) sums[i] = -values[i] - values[i + 16];
+  t.Set(0, values);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Get<float>(0), values);
+  EXPECT_EQ(t.Get<float>(1), sums);
+}
+
 TEST(Views, delegates_may_come_later) {
   int computed = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {

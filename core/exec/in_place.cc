@@ -40,9 +40,9 @@ class InPlacePass {
     if (from < 0 || unshared_[static_cast<size_t>(from)]) return;
     size_t place = node.views.offset;
     for (const int to : node.outputs) {
-      if (to < 0) return;
-      const size_t bytes = SlotOf(to).bytes;
-      if (!Fits(place, bytes, SlotOf(from).bytes)) return;
+      // Of a part that is no tensor of the arena the size is not known.
+      const size_t bytes = to < 0 ? 0 : SlotOf(to).bytes;
+      if (bytes == 0 || !Fits(place, bytes, SlotOf(from).bytes)) return;
       const int block = BlockOf(from);
       if (CanView(node, block, to, place)) Put(to, block, SlotOf(from).place + place);
       place += bytes;
@@ -56,10 +56,8 @@ class InPlacePass {
     if (!SlotOf(to).lifetime.used()) return;
     size_t place = node.views.offset;
     for (const int from : node.inputs) {
-      // Of a part that is no tensor of the arena the size is not known.
-      if (from < 0 || !Fits(place, SlotOf(from).bytes, SlotOf(to).bytes)) return;
-      const size_t bytes = SlotOf(from).bytes;
-      if (bytes == 0) return;
+      const size_t bytes = from < 0 ? 0 : SlotOf(from).bytes;
+      if (bytes == 0 || !Fits(place, bytes, SlotOf(to).bytes)) return;
       if (CanMove(from, to, place)) Move(from, to, place);
       place += bytes;
     }
@@ -88,7 +86,7 @@ class InPlacePass {
   bool CanView(const InPlaceNode& node, int block, int to, size_t place) {
     if (unshared_[static_cast<size_t>(to)] || place % kTensorAlignment != 0) return false;
     const Arena::Slot &output = SlotOf(to), &memory = SlotOf(block);
-    return output.owner < 0 && output.bytes != 0 && !owns_[static_cast<size_t>(to)] &&
+    return output.owner < 0 && !owns_[static_cast<size_t>(to)] &&
            output.lifetime.first == node.first && memory.lifetime.used() &&
            memory.lifetime.last != kForever;
   }
