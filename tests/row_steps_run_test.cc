@@ -667,6 +667,34 @@ TEST_F(RowSteps, what_clients_hold_is_made) {
   ExpectNear(t.Get<float>(0), expected.result);
 }
 
+// The same where tensors are in the client's memory only after they were allocated.
+TEST_F(RowSteps, what_clients_hold_later_is_made) {
+  ModelBuilder m;
+  const Shape shape = {kRows, kKeys};
+  const int q = m.AddTensor(kTfLiteFloat32, {kRows, kDepth});
+  const int k = m.AddTensor(kTfLiteFloat32, {kDepth, kKeys});
+  const int scores = m.AddTensor(kTfLiteFloat32, shape), out = m.AddTensor(kTfLiteFloat32, shape);
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {q, k}, {scores},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+  m.AddOp(kTfLiteBuiltinTanh, {scores}, {out});
+  m.SetInputs({q, k});
+  m.SetOutputs({out});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_EQ(FollowersOf(t.get()), 1);
+  alignas(64) static float memory[kRows * kKeys];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), scores, &allocation, 0),
+            kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  FillInputs(t.get(), 5);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  const std::vector<float> values = t.Get<float>(0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSERT_NEAR(values[i], std::tanh(memory[i]), 1e-5) << i;
+  }
+}
+
 // The client has put V, which a node between those of the step makes, where K lies: by then the
 // product of K is done, node by node.
 TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {

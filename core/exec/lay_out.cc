@@ -198,6 +198,14 @@ TensorMemory Subgraph::placed_tensor(size_t entry) const {
   return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime, owner};
 }
 
+// What steps make in any case are the graph's outputs.
+bool Subgraph::IsInside(int tensor_index) const {
+  const auto has = [tensor_index](const std::vector<int>& indices) {
+    return std::find(indices.begin(), indices.end(), tensor_index) != indices.end();
+  };
+  return !has(graph_.inputs()) && !has(graph_.outputs());
+}
+
 TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
                                            const TfLiteCustomAllocation& allocation,
                                            int64_t flags) {
@@ -234,7 +242,10 @@ TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
       known = true;
     }
   }
-  if (!known) custom_allocations_.emplace_back(tensor_index, allocation);
+  if (!known) {
+    custom_allocations_.emplace_back(tensor_index, allocation);
+    client_looks_inside_ = client_looks_inside_ || IsInside(tensor_index);
+  }
   target->allocation_type = kTfLiteCustom;
   target->data.data = allocation.data;
   return kTfLiteOk;

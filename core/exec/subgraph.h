@@ -294,6 +294,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<InPlaceNode> InPlaceNodes(int first_new, int last_prepared) const;
   void PointTensorsIntoArenas();
   TfLiteStatus VerifyCustomAllocations();
+  bool IsInside(int tensor_index) const;
 
   // subgraph_steps.cc
   // The steps of the nodes that have just been prepared.
@@ -365,8 +366,11 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   std::vector<ViewOffer> view_offers_;        // likewise
   std::vector<const char*> implementations_;  // likewise
   PlanSteps steps_;
-  std::vector<bool> has_contents_;         // by tensor: constants that kernels have made
-  bool has_walked_ = false;                // the whole plan, since steps were formed
+  std::vector<bool> has_contents_;  // by tensor: constants that kernels have made
+  bool has_walked_ = false;         // the whole plan, since steps were formed
+  // Since steps were formed a client has brought memory for what nodes make for each other: it may
+  // look at all of it, which steps leave out, and at what comes of it.
+  bool client_looks_inside_ = false;
   const StepRun* running_step_ = nullptr;  // of the node that runs now
   std::vector<PixelStride> subsampled_;    // by tensor: what the step that made it left of it
   CallShapes call_shapes_;

@@ -108,6 +108,7 @@ std::vector<StepTensor> Subgraph::StepTensors() const {
 void Subgraph::FormSteps(int first_new, int last_prepared) {
   steps_.ForgetFrom(first_new);
   has_walked_ = false;
+  if (first_new == 0) client_looks_inside_ = false;
   ForgetSubsampled(first_new);
   if (!interpreter_->steps() || offers_.empty()) return;
   std::vector<StepNode> nodes;
@@ -224,7 +225,8 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
 // has put what the step reads.
 bool Subgraph::MeetsClients(const PlannedStep& step) const {
   const int span = step.nodes.back() - step.nodes.front();
-  return span >= static_cast<int>(step.nodes.size()) && !custom_allocations_.empty();
+  return client_looks_inside_ ||
+         (span >= static_cast<int>(step.nodes.size()) && !custom_allocations_.empty());
 }
 
 // Whether its nodes can run as one now.
