@@ -340,6 +340,60 @@ TEST(Views, a_part_of_the_clients_leaves_the_whole_alone) {
   EXPECT_EQ(t.Get<float>(1), sums);
 }
 
+// ---- A kernel that changes its output's shape while it runs -----------------------------------
+
+int rows_now = 1;
+
+TfLiteStatus SetRows(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteIntArray* const dims = TfLiteIntArrayCreate(2);
+  dims->data[0] = rows_now;
+  dims->data[1] = 16;
+  return context->ResizeTensor(context, &context->tensors[node->outputs->data[0]], dims);
+}
+
+TfLiteStatus MakeRows(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* const output = &context->tensors[node->outputs->data[0]];
+  if (output->dims->data[0] != rows_now) return SetRows(context, node);
+  for (size_t i = 0; i < output->bytes / sizeof(float); ++i) output->data.f[i] = 3;
+  return kTfLiteOk;
+}
+
+// Upstream lets it do so in an arena tensor; here the inference fails, and the next one prepares
+// again what comes behind: parts find new places.
+TEST(Views, parts_of_other_sizes_get_other_places) {
+  ModelBuilder m;
+  const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };
+  const int x = tensor(1), made = tensor(1), a = tensor(1), b = tensor(1), whole = tensor(2);
+  const int out = tensor(2);
+  m.AddCustomOp("Rows", {x}, {made});
+  m.AddOp(kTfLiteBuiltinNeg, {x}, {b});
+  m.AddOp(kTfLiteBuiltinNeg, {made}, {a});
+  m.AddOp(kTfLiteBuiltinConcatenation, {a, b}, {whole},
+          schema::CreateConcatenationOptions(m.fbb(), 0));
+  m.AddOp(kTfLiteBuiltinNeg, {whole}, {out});
+  m.SetInputs({x});
+  m.SetOutputs({out});
+  rows_now = 1;
+  TestInterpreter t(m.Finish(), [](TfLiteInterpreterOptions* options) {
+    static const TfLiteRegistration kRows = [] {
+      TfLiteRegistration registration{};
+      registration.prepare = &SetRows;
+      registration.invoke = &MakeRows;
+      return registration;
+    }();
+    TfLiteInterpreterOptionsAddCustomOp(options, "Rows", &kRows, 1, 1);
+  });
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set(0, std::vector<float>(16, 5));
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  rows_now = 4;
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  std::vector<float> expected(64, 3);
+  expected.resize(80, 5);
+  EXPECT_EQ(t.Get<float>(0), expected);
+}
+
 TEST(Views, delegates_may_come_later) {
   int computed = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {

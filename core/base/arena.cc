@@ -17,7 +17,7 @@ constexpr int kFreshByte = 0xC9;
 
 void Arena::ForgetFrom(int position) {
   for (Slot& slot : slots_) {
-    if (slot.lifetime.first >= position) slot = Slot{};
+    if (slot.lifetime.first >= position && slot.lifetime.last != kForever) slot = Slot{};
   }
   std::erase_if(
       placed_, [&](int tensor) { return slots_[static_cast<size_t>(tensor)].offset == kNoOffset; });

@@ -53,7 +53,8 @@ class Arena {
     placed_.clear();
   }
 
-  // Forgets the offsets of tensors first used at or after `position`.
+  // Forgets the offsets of tensors first used at or after `position`, but for those that live
+  // forever.
   void ForgetFrom(int position);
 
   // Gives every wanted tensor an offset: one entry per tensor index, bytes 0 = none wanted. Tensors

@@ -126,6 +126,7 @@ bool Subgraph::LostOutput(int position) {
       continue;
     }
     next_to_prepare_ = position;
+    arena_.ForgetFrom(position);
     Fail(interpreter_->reporter(), kTfLiteError,
          "Node number %d (%s) failed to invoke.; subgraph %d: tensor %d '%s': expected a kernel "
          "that keeps the shape it prepared, found one that changed it",
