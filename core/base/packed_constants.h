@@ -19,7 +19,7 @@ namespace deputy {
 struct PackedKey {
   const void* constant = nullptr;  // where its values begin
   const void* form = nullptr;      // the code that reads it
-  std::array<int64_t, 8> layout{};
+  std::array<int64_t, 10> layout{};
 
   friend auto operator<=>(const PackedKey&, const PackedKey&) = default;
 };

@@ -66,14 +66,23 @@ TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char
 
 }  // namespace
 
+namespace {
+
+// Positions from 0 to `place`, which is one of 32 bits, that are so far apart; `most` at most.
+int PositionsUpTo(int64_t place, int stride, int most) {
+  if (place < 0) return 0;
+  const uint32_t before = static_cast<uint32_t>(place) / static_cast<uint32_t>(stride);
+  return static_cast<int>(std::min<int64_t>(int64_t{before} + 1, most));
+}
+
+}  // namespace
+
 int TransposeShape::Axis::First(int o) const {
-  const int64_t before_first = int64_t{o} + before - filter;  // the last position that misses
-  return before_first < 0 ? 0
-                          : static_cast<int>(std::min<int64_t>(before_first / stride + 1, input));
+  return PositionsUpTo(int64_t{o} + before - filter, stride, input);  // those that miss
 }
 
 int TransposeShape::Axis::Last(int o) const {
-  return static_cast<int>(std::min<int64_t>((int64_t{o} + before) / stride + 1, input));
+  return PositionsUpTo(int64_t{o} + before, stride, input);
 }
 
 TfLiteStatus TransposeConv::Prepare(TfLiteContext* context, const Tensors& tensors,
@@ -168,11 +177,13 @@ void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* z
     const int oy = row % y.output, b = row / y.output;
     const In* picture = input + int64_t{b} * y.input * x.input * depth;
     int64_t out = int64_t{row} * x.output * channels;
+    const int first_y = y.First(oy), last_y = y.Last(oy);
     for (int ox = 0; ox < x.output; ++ox) {
+      const int first_x = x.First(ox), last_x = x.Last(ox);
       for (int o = 0; o < channels; ++o, ++out) {
         DotSum<In, Weight> sum = 0;
-        for (int iy = y.First(oy); iy < y.Last(oy); ++iy) {
-          for (int ix = x.First(ox); ix < x.Last(ox); ++ix) {
+        for (int iy = first_y; iy < last_y; ++iy) {
+          for (int ix = first_x; ix < last_x; ++ix) {
             const int64_t tap = (int64_t{o} * y.filter + y.Tap(oy, iy)) * x.filter + x.Tap(ox, ix);
             Accumulate(&sum,
                        Dot(picture + (int64_t{iy} * x.input + ix) * depth, weights + tap * depth,
@@ -247,7 +258,8 @@ TfLiteStatus TransposeConv::RunPlain(TfLiteContext* context, const Tensors& tens
 
 MatrixShape TransposeConv::ProductShape() const {
   return {int64_t{shape_.y.input} * shape_.x.input, 1,
-          static_cast<int>(shape_.taps() * shape_.output_channels), shape_.input_channels};
+          static_cast<int>(shape_.taps() * shape_.output_channels), shape_.input_channels,
+          static_cast<int>(shape_.taps())};
 }
 
 // 0 when they do not fit.
@@ -265,26 +277,31 @@ MatrixLayer::IntWeights TransposeConv::WeightsOf(const Tensors& tensors) const {
   return {tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - 128 : 0};
 }
 
-// finish(sums of all channels, output position of the first channel) for the outputs of a picture.
+// finish(sums of some channels, the first of them, how many, output position of the first) for the
+// outputs of a picture.
 template <typename Sum, typename Finish>
 void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Sum* products,
                                   const Finish& finish) const {
   const auto& y = shape_.y;
   const auto& x = shape_.x;
   const int channels = shape_.output_channels;
-  const int64_t taps = shape_.taps(), row_values = taps * channels;
+  const int64_t row_values = shape_.taps() * channels;
   ParallelFor(context, y.output, [&](int oy, int) {
     constexpr int kChunk = 64;
     int64_t out = (int64_t{batch} * y.output + oy) * x.output * channels;
+    const int first_y = y.First(oy), last_y = y.Last(oy);
     for (int ox = 0; ox < x.output; ++ox, out += channels) {
+      const int first_x = x.First(ox), last_x = x.Last(ox);
       for (int first = 0; first < channels; first += kChunk) {
         const int count = std::min(kChunk, channels - first);
-        Sum sums[kChunk] = {};
-        for (int iy = y.First(oy); iy < y.Last(oy); ++iy) {
-          for (int ix = x.First(ox); ix < x.Last(ox); ++ix) {
-            const Sum* from = products + (int64_t{iy} * x.input + ix) * row_values + first * taps +
-                              int64_t{y.Tap(oy, iy)} * x.filter + x.Tap(ox, ix);
-            for (int o = 0; o < count; ++o) Accumulate(&sums[o], from[o * taps]);
+        Sum sums[kChunk];
+        std::fill_n(sums, count, Sum{0});
+        for (int iy = first_y; iy < last_y; ++iy) {
+          for (int ix = first_x; ix < last_x; ++ix) {
+            const int64_t tap = int64_t{y.Tap(oy, iy)} * x.filter + x.Tap(ox, ix);
+            const Sum* from =
+                products + (int64_t{iy} * x.input + ix) * row_values + tap * channels + first;
+            for (int o = 0; o < count; ++o) Accumulate(&sums[o], from[o]);
           }
         }
         finish(sums, first, count, out + first);
@@ -443,7 +460,7 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
   if (hybrid) DEPUTY_TRY(QuantizeInput(context, tensors, &rows_of_input));
   const char* input = hybrid ? reinterpret_cast<const char*>(rows_of_input.values())
                              : static_cast<const char*>(tensors.input->data.data);
-  const Arithmetic arithmetic = ArithmeticOf(context);
+  const auto requantize = hybrid ? nullptr : scaling_.TileFunctionOf(cpu, ArithmeticOf(context));
   for (int b = 0; b < shape_.batches; ++b) {
     const PixelRows source = {input + b * matrix.rows * matrix.depth, matrix.depth, is_unsigned,
                               &cpu};
@@ -463,22 +480,30 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
                                }));
     GatherPicture(context, b, products.as<int32_t>(),
                   [&](int32_t* sums, int first, int count, int64_t at) {
-                    for (int o = 0; o < count; ++o) {
-                      const int channel = first + o;
-                      if (hybrid) {
+                    if (hybrid) {
+                      for (int o = 0; o < count; ++o) {
+                        const int channel = first + o;
                         const float bias =
                             tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
                         const float scale = weight_scales_[channel] * rows_of_input.scales()[b];
                         Data<float>(tensors.output)[at + o] =
                             Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
-                        continue;
                       }
-                      if (tensors.bias != nullptr)
-                        Accumulate(&sums[o], Data<int32_t>(tensors.bias)[channel]);
-                      // int8 and uint8 are bytes alike.
-                      Data<uint8_t>(tensors.output)[at + o] =
-                          static_cast<uint8_t>(scaling_.Requantize(arithmetic, sums[o], channel));
+                      return;
                     }
+                    if (tensors.bias != nullptr) {
+                      const int32_t* const bias = Data<int32_t>(tensors.bias) + first;
+                      for (int o = 0; o < count; ++o) Accumulate(&sums[o], bias[o]);
+                    }
+                    RequantizeTile tile = scaling_.Tile(first);
+                    tile.rows = 1;
+                    tile.columns = count;
+                    tile.sums = sums;
+                    tile.sums_stride = 0;
+                    tile.out = Data<int8_t>(tensors.output) + at;
+                    tile.out_stride = 0;
+                    requantize(tile);
+                    if (is_unsigned) FlipSigns(tile);
                   });
   }
   return kTfLiteOk;

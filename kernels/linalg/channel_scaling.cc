@@ -156,4 +156,13 @@ RequantizeTile ChannelScaling::Tile(int first) const {
   return tile;
 }
 
+void FlipSigns(const RequantizeTile& tile) {
+  for (int r = 0; r < tile.rows; ++r) {
+    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
+    for (int c = 0; c < tile.columns; ++c) {
+      out[c] = static_cast<int8_t>(static_cast<uint8_t>(out[c]) ^ 0x80u);
+    }
+  }
+}
+
 }  // namespace deputy

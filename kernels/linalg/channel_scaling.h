@@ -87,6 +87,9 @@ class ChannelScaling {
   IntRange range_;
 };
 
+// The outputs of a tile, from int8 back to uint8 that is 128 more.
+void FlipSigns(const RequantizeTile& tile);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_

@@ -168,7 +168,7 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
 // The sums over depth of the columns.
 void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int32_t* sums) {
   for (int c = 0; c < layout.columns; ++c) {
-    const int8_t* const column = weights + c * layout.column_stride;
+    const int8_t* const column = weights + layout.ColumnOffset(c);
     uint32_t sum = 0;
     for (int d = 0; d < layout.depth; ++d) {
       sum += static_cast<uint32_t>(Flipped(column[d * layout.depth_stride], flip));
@@ -186,7 +186,8 @@ class PanelReader {
     // As much as a call to the system is worth; the most of a worker, which its second-level cache
     // keeps, and of all.
     constexpr int64_t kAtOnce = 64 << 10, kMost = 1 << 20, kMostOfAll = 8 << 20;
-    if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth) {
+    if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth ||
+        layout.run_columns != 0) {
       return;
     }
     column_bytes_ = static_cast<size_t>(layout.depth) * value_bytes;
@@ -267,21 +268,23 @@ void PackedWeights<T>::FillPanel(const CpuKernels& cpu, const T* source,
                                  const WeightsLayout& layout, uint8_t flip, int first,
                                  T* panel) const {
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
+  const bool in_runs = layout.run_columns != 0;
   if constexpr (std::is_same_v<T, float>) {
-    if (layout.column_stride == 1) return CopyPanel(source, layout, first, panel_columns, panel);
-    if (layout.depth_stride == 1) {
+    if (layout.column_stride == 1 && !in_runs)
+      return CopyPanel(source, layout, first, panel_columns, panel);
+    if (layout.depth_stride == 1 && !in_runs) {
       return TransposePanel(source, layout, first, panel_columns, panel);
     }
   }
   const int run = std::is_same_v<T, float> ? 1 : cpu.gemm_s8.run;
   if constexpr (!std::is_same_v<T, float>) {
-    if (layout.depth_stride == 1 && (run == 2 || run == 4)) {
+    if (layout.depth_stride == 1 && !in_runs && (run == 2 || run == 4)) {
       const auto pack = run == 2 ? &PackDeepPanel<2> : &PackDeepPanel<4>;
       return pack(source, layout, first, panel_columns, flip, panel);
     }
   }
   const auto weight = [&](int c, int d) -> T {
-    return Flipped(source[c * layout.column_stride + d * layout.depth_stride], flip);
+    return Flipped(source[layout.ColumnOffset(c) + d * layout.depth_stride], flip);
   };
   PackPanel(weight, layout, first, panel_columns, run, panel);
 }
@@ -301,9 +304,10 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       const auto first = static_cast<int>(panel) * panel_columns;
       WeightsLayout part = layout;
       part.columns = std::min(static_cast<int>(count) * panel_columns, layout.columns - first);
+      part.first_column = first;
+      const int64_t before = layout.run_columns == 0 ? first * layout.column_stride : 0;
       const T* const source = static_cast<const T*>(
-          reader.Read(weights + layout.GroupOffset(group) + first * layout.column_stride,
-                      part.columns, worker));
+          reader.Read(weights + layout.GroupOffset(group) + before, part.columns, worker));
       T* to = reinterpret_cast<T*>(out) + group * group_stride_ + panel * panel_stride_;
       for (int column = 0; column < part.columns; column += panel_columns, to += panel_stride_) {
         FillPanel(cpu, source, part, flip, column, to);
@@ -328,10 +332,11 @@ bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu,
     Invalidate();
     return false;
   }
-  const PackedKey key = {weights,
-                         reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
-                         {layout.groups, layout.columns, layout.depth, layout.group_stride,
-                          layout.column_stride, layout.depth_stride, layout.parts, flip}};
+  const PackedKey key = {
+      weights,
+      reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
+      {layout.groups, layout.columns, layout.depth, layout.group_stride, layout.column_stride,
+       layout.depth_stride, layout.parts, flip, layout.run_columns, layout.run_stride}};
   return constant_.Ensure(context, key, fixed, bytes, [&](char* out) {
     Fill(context, cpu, weights, fixed, layout, flip, out);
   });

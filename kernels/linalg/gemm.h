@@ -31,7 +31,16 @@ struct WeightsLayout {
   int parts = 1;
   // For PackInto: the axes of groups that are not group_stride apart; null: they are.
   const StridedShape* group_axes = nullptr;
+  // 0: columns are column_stride apart. Else runs of so many are, and runs run_stride;
+  // `first_column` is the number of the first one.
+  int run_columns = 0, first_column = 0;
+  int64_t run_stride = 0;
 
+  int64_t ColumnOffset(int column) const {
+    if (run_columns == 0) return column * column_stride;
+    column += first_column;
+    return column % run_columns * column_stride + column / run_columns * run_stride;
+  }
   int64_t GroupOffset(int64_t group) const {
     return group_axes == nullptr ? group * group_stride : group_axes->OffsetOf(group);
   }

@@ -7,21 +7,20 @@
 namespace deputy {
 namespace {
 
-// From int8 back to uint8 that is 128 more.
-void FlipSigns(const RequantizeTile& tile) {
-  for (int r = 0; r < tile.rows; ++r) {
-    int8_t* out = tile.out + static_cast<size_t>(r) * tile.out_stride;
-    for (int c = 0; c < tile.columns; ++c) {
-      out[c] = static_cast<int8_t>(static_cast<uint8_t>(out[c]) ^ 0x80u);
-    }
-  }
+WeightsLayout LayoutOf(const MatrixShape& shape) {
+  auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+  if (shape.taps == 1) return layout;
+  layout.column_stride *= shape.taps;
+  layout.run_columns = shape.columns / shape.taps;
+  layout.run_stride = shape.depth;
+  return layout;
 }
 
 }  // namespace
 
 TfLiteStatus MatrixLayer::EnsureFloat(TfLiteContext* context, const CpuKernels& cpu,
                                       const MatrixShape& shape, const TfLiteTensor* weights) {
-  const auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+  const auto layout = LayoutOf(shape);
   if (float_weights_.Pack(context, cpu, Data<float>(weights), IsConstant(weights), layout)) {
     return kTfLiteOk;
   }
@@ -31,7 +30,7 @@ TfLiteStatus MatrixLayer::EnsureFloat(TfLiteContext* context, const CpuKernels& 
 TfLiteStatus MatrixLayer::EnsureInt8(TfLiteContext* context, const CpuKernels& cpu,
                                      const MatrixShape& shape, const IntWeights& weights,
                                      int parts) {
-  auto layout = WeightsLayout::Rows(shape.groups, shape.columns, shape.depth);
+  auto layout = LayoutOf(shape);
   layout.parts = parts;
   if (int8_weights_.Pack(context, cpu, Data<int8_t>(weights.tensor), IsConstant(weights.tensor),
                          layout, weights.is_unsigned ? 0x80 : 0)) {

@@ -14,12 +14,14 @@
 namespace deputy {
 
 // groups x [columns][depth] weights; `rows` rows of each group make rows x groups * columns
-// outputs.
+// outputs. Where there are taps, of one group, weights are [columns / taps][taps][depth] and
+// outputs [taps][columns / taps].
 struct MatrixShape {
   int64_t rows = 0;
   int groups = 1;
   int columns = 0;
   int depth = 0;
+  int taps = 1;
 };
 
 // So few columns that a panel of packed weights would be read for the sake of one or two.
