@@ -90,12 +90,26 @@ struct Less {
   }
 };
 
-template <typename Better, typename T>
-int64_t BestOfRow(const T* in, int64_t count) {
-  if (const auto place = (Cpu().vector.*Better::kPlace).template of<T>()) return place(in, count);
-  int64_t best = 0;
-  for (int64_t i = 1; i < count; ++i) best = Better()(in[i], in[best]) ? i : best;
-  return best;
+// The place of the best of each row.
+template <typename Better, typename T, typename Index>
+void SearchRows(const T* in, int64_t rows, int64_t count, Index* out) {
+  const auto find = (Cpu().vector.*Better::kPlace).template of<T>();
+  constexpr int64_t kRows = 64;
+  int32_t places[kRows];
+  for (int64_t first = 0; first < rows; first += kRows, in += kRows * count) {
+    const int64_t here = std::min(kRows, rows - first);
+    if (find != nullptr) {
+      find(in, here, count, places);
+      std::copy_n(places, here, out + first);
+      continue;
+    }
+    for (int64_t r = 0; r < here; ++r) {
+      const T* const row = in + r * count;
+      int64_t best = 0;
+      for (int64_t i = 1; i < count; ++i) best = Better()(row[i], row[best]) ? i : best;
+      out[first + r] = static_cast<Index>(best);
+    }
+  }
 }
 
 // best[c] = row[c] and at[c] = index where row[c] is better.
@@ -130,17 +144,15 @@ void SearchColumns(const T* in, const AxisSplit& split, Index* out) {
 template <typename Better, typename T, typename Index>
 void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split, Index* out) {
   const int64_t slice = split.extent * split.inner;
-  ParallelRanges(context, split.outer, kElementsPerTask / slice + 1,
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t o = begin; o < end; ++o) {
-                     const T* from = in + o * slice;
-                     if (split.inner == 1) {
-                       out[o] = static_cast<Index>(BestOfRow<Better>(from, split.extent));
-                     } else {
-                       SearchColumns<Better>(from, split, out + o * split.inner);
-                     }
-                   }
-                 });
+  ParallelRanges(
+      context, split.outer, kElementsPerTask / slice + 1, [&](int64_t begin, int64_t end) {
+        if (split.inner == 1) {
+          return SearchRows<Better>(in + begin * slice, end - begin, split.extent, out + begin);
+        }
+        for (int64_t o = begin; o < end; ++o) {
+          SearchColumns<Better>(in + o * slice, split, out + o * split.inner);
+        }
+      });
 }
 
 template <typename Better>

@@ -256,6 +256,22 @@ void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   }
 }
 
+// out[c] = below[values[c]], less 128 for int8, whose values `below` has from -128 on.
+template <typename T>
+void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
+  constexpr int kFlip = std::is_signed_v<T> ? 128 : 0;
+  uint8_t table[256];
+  for (int i = 0; i < 128; ++i) {
+    table[i] = static_cast<uint8_t>(below[i] ^ kFlip);
+    table[i + 128] = static_cast<uint8_t>(below[i + 128 - 2 * kFlip] ^ kFlip);
+  }
+  const auto* const in = reinterpret_cast<const uint8_t*>(values);
+  if (const auto loop = Cpu().vector.look_up_bytes) {
+    return loop(in, depth, table, reinterpret_cast<uint8_t*>(out));
+  }
+  for (int c = 0; c < depth; ++c) out[c] = static_cast<T>(table[in[c]]);
+}
+
 template <typename T>
 void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) {
   constexpr int kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
@@ -265,7 +281,13 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
   // Differences of this many steps and more would leave Q5 once the logarithm is subtracted.
   const int32_t lowest =
       Multiply(log_sum + std::numeric_limits<int32_t>::min(), data.to_difference);
-  const int limit = std::min<int64_t>(data.differences, -int64_t{lowest});
+  const int limit = static_cast<int>(std::min<int64_t>(data.differences, -int64_t{lowest}));
+  constexpr int kManyValues = 64;  // of which there are enough for a table of all
+  if (const auto shift = Cpu().vector.shift_entries; shift != nullptr && depth >= kManyValues) {
+    uint8_t steps[512] = {};
+    shift(data.exponents, {log_sum, kSurplusBits, limit}, steps);
+    return LookUpSteps(values, depth, steps + (255 - largest), out);
+  }
   for (int c = 0; c < depth; ++c) {
     const int difference = largest - values[c];
     int32_t step = kLow;

@@ -46,27 +46,44 @@ TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
   }
 }
 
+template <typename T>
+int64_t PlaceIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
+  int32_t place = -1;
+  loop(row.data(), 1, count, &place);
+  return place;
+}
+
 // The best wherever it lies, and the first of several.
 template <typename T>
 void CheckPlaces(const CpuKernels* cpu, int count) {
   using Limits = std::numeric_limits<T>;
+  const auto largest = cpu->vector.place_of_largest.of<T>();
+  const auto smallest = cpu->vector.place_of_smallest.of<T>();
+  std::vector<T> rows;
   for (int place = 0; place < count; ++place) {
     for (const T best : {Limits::max(), Limits::lowest()}) {
       std::vector<T> in = Mixed<T>(count);
       in[static_cast<size_t>(place)] = in.back() = best;
-      ASSERT_EQ(cpu->vector.place_of_largest.of<T>()(in.data(), count),
-                std::max_element(in.begin(), in.end()) - in.begin())
-          << cpu->name;
-      ASSERT_EQ(cpu->vector.place_of_smallest.of<T>()(in.data(), count),
-                std::min_element(in.begin(), in.end()) - in.begin())
-          << cpu->name;
+      ASSERT_EQ(PlaceIn(largest, in, count), std::max_element(in.begin(), in.end()) - in.begin())
+          << cpu->name << " " << count;
+      ASSERT_EQ(PlaceIn(smallest, in, count), std::min_element(in.begin(), in.end()) - in.begin())
+          << cpu->name << " " << count;
+      rows.insert(rows.end(), in.begin(), in.begin() + count);
     }
   }
+  std::vector<int32_t> places(static_cast<size_t>(2 * count) + 1, -7);
+  largest(rows.data(), 2 * count, count, places.data());
+  for (int row = 0; row < 2 * count; ++row) {
+    const auto first = rows.begin() + row * count;
+    ASSERT_EQ(places[static_cast<size_t>(row)], std::max_element(first, first + count) - first);
+  }
+  EXPECT_EQ(places.back(), -7);
 }
 
 TEST(VectorRows, the_place_of_the_best_is_found) {
   for (const CpuKernels* cpu : VectorTables()) {
-    for (const int count : kVectorCounts) {
+    for (const int count :
+         {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 100, 127, 128, 129, 300}) {
       CheckPlaces<float>(cpu, count);
       CheckPlaces<int8_t>(cpu, count);
       CheckPlaces<uint8_t>(cpu, count);
@@ -80,15 +97,15 @@ TEST(VectorRows, nan_is_neither_found_nor_beaten) {
   for (const CpuKernels* cpu : VectorTables()) {
     std::vector<float> in(200, nan);
     EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
-    EXPECT_EQ(cpu->vector.place_of_largest.of<float>()(in.data(), 200), 0) << cpu->name;
+    EXPECT_EQ(PlaceIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, 1.0f);
     in[0] = nan;
-    EXPECT_EQ(cpu->vector.place_of_smallest.of<float>()(in.data(), 200), 0) << cpu->name;
+    EXPECT_EQ(PlaceIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, nan);
     in[0] = 1.0f;
     in[130] = in[150] = -2.0f;
-    EXPECT_EQ(cpu->vector.place_of_largest.of<float>()(in.data(), 200), 0) << cpu->name;
-    EXPECT_EQ(cpu->vector.place_of_smallest.of<float>()(in.data(), 200), 130) << cpu->name;
+    EXPECT_EQ(PlaceIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(PlaceIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 130) << cpu->name;
   }
 }
 

@@ -379,6 +379,27 @@ TEST(Vector, rows_of_bytes_look_up_their_distances) {
   }
 }
 
+TEST(Vector, entries_become_bytes) {
+  for (const CpuKernels* cpu : VectorTables()) {
+    for (const int32_t subtrahend : {-1000, 0, 1 << 27, 2147483647}) {
+      const EntryShift shift = {subtrahend, 23, 250};
+      int32_t entries[256] = {};
+      for (int i = 0; i < 250; ++i) {
+        const int64_t lowest = std::numeric_limits<int32_t>::min() + int64_t{subtrahend};
+        entries[i] = static_cast<int32_t>(std::max(int64_t{-8500001} * i, lowest));
+      }
+      uint8_t out[257] = {};
+      out[256] = 77;
+      cpu->vector.shift_entries(entries, shift, out);
+      for (int i = 0; i < 256; ++i) {
+        const int32_t steps = i < 250 ? RoundingShiftRight(entries[i] - subtrahend, 23) : -255;
+        ASSERT_EQ(out[255 - i], std::clamp(steps, -255, 0) + 255) << cpu->name << " " << i;
+      }
+      EXPECT_EQ(out[256], 77) << cpu->name;
+    }
+  }
+}
+
 // Neighbouring windows in the middle of an image, against brute force.
 template <typename T, typename BoundsT, typename Fold, typename Finish>
 void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),

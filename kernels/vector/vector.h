@@ -246,6 +246,14 @@ using ExtremeFolds = Loops<FoldsOf, FromTo<float>, FromTo<int8_t>, FromTo<uint8_
                            FromTo<int32_t>, FromTo<int64_t>>;
 using TruthFolds = Loops<FoldsOf, FromTo<uint8_t>>;
 
+// Entries of 32 bits as bytes: less the subtrahend, and divided by 2^bits, 1 or more, to nearest
+// with ties away from zero; 0 becomes 255, and what lies 255 or more below becomes 0. The
+// difference may be 0 or less. Entries from the limit on count as the lowest.
+struct EntryShift {
+  int32_t subtrahend;
+  int bits, limit;
+};
+
 // Rows of bytes whose distances to their largest value are looked up in tables of 256.
 template <typename T>
 struct LookUpLoops {
@@ -285,9 +293,10 @@ using BlendLoops = Loops<BlendLoop, FromTo<float>, FromTo<uint8_t, float>, FromT
 template <typename T>
 using FindLoop = int64_t (*)(const T* in, int64_t count, T bound);
 using FindLoops = Loops<FindLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
-// The place of the first of the best of `count` values, 1 or more: what comes later has to beat it.
+// Of each of so many rows of `count` values, 1 or more and fewer than 2^31, the place of the first
+// of the best: what comes later has to beat it.
 template <typename T>
-using BestLoop = int64_t (*)(const T* in, int64_t count);
+using BestLoop = void (*)(const T* in, int64_t rows, int64_t count, int32_t* places);
 using BestLoops = Loops<BestLoop, float, int8_t, uint8_t, int32_t>;
 
 // best[i] = in[i] and at[i] = row where in[i] beats best[i].
@@ -371,6 +380,8 @@ struct VectorKernels {
   Loops<RescaleBytesLoop, int8_t, uint8_t> scale_row;
   LookUpLoops<int8_t> look_up_s8;
   LookUpLoops<uint8_t> look_up_u8;
+  // out[255 - i] = table[i] shifted, for 256 entries.
+  void (*shift_entries)(const int32_t* table, const EntryShift& by, uint8_t* out) = nullptr;
   // SOFTMAX of int16: out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) + 32767)) and
   // the sum of these; then values[i] = clamp(values[i] * factor / 2^shift) from 0 on, rounded to
   // nearest, ties upwards. `factor` is one of int16 and `shift` from 1 to 31.
