@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/common/distinct.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -343,7 +344,6 @@ TfLiteStatus EvalWhere(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// UNIQUE and BUCKETIZE have no kernels here yet. The boundaries stay in the model.
 // ---- UNIQUE -----------------------------------------------------------------------------------
 
 constexpr uint32_t kUniqueBits =
@@ -372,16 +372,6 @@ TfLiteStatus PrepareUnique(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, positions, input);
 }
 
-// A value and its place.
-struct KeyedPlace {
-  int64_t key;
-  int64_t at;
-
-  bool operator<(const KeyedPlace& other) const {
-    return key != other.key ? key < other.key : at < other.at;
-  }
-};
-
 // The same for numbers that are equal, and for no others.
 template <typename T>
 int64_t KeyOf(T x) {
@@ -393,50 +383,27 @@ int64_t KeyOf(T x) {
   }
 }
 
-// For each value, where the first of its like is.
-void FindFirsts(std::vector<KeyedPlace>* places, std::vector<int64_t>* firsts) {
-  std::sort(places->begin(), places->end());
-  const KeyedPlace* first = places->data();
-  for (const KeyedPlace& place : *places) {
-    if (place.key != first->key) first = &place;
-    (*firsts)[static_cast<size_t>(place.at)] = first->at;
-  }
-}
-
-// Numbers the different values in the order of their first appearance. Sorting takes no longer for
-// a hostile model, as a table of hashes would.
 TfLiteStatus EvalUnique(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor *values = Output(context, node, 0), *positions = Output(context, node, 1);
   const int64_t count = ElementCount(input);
-  DEPUTY_TRY(CheckRoom(context, input, count, 3 * sizeof(int64_t), "positions"));
-  std::vector<KeyedPlace> places(static_cast<size_t>(count));
-  std::vector<int64_t> firsts(static_cast<size_t>(count));
+  DEPUTY_TRY(CheckRoom(context, input, count, 8 * sizeof(int64_t), "positions"));
+  std::vector<int64_t> keys(static_cast<size_t>(count));
   DEPUTY_TRY(DispatchType<kUniqueBits>(context, input, [&](auto tag) {
     const auto* in = Data<typename decltype(tag)::type>(input);
-    for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(i)] = {KeyOf(in[i]), i};
+    for (int64_t i = 0; i < count; ++i) keys[static_cast<size_t>(i)] = KeyOf(in[i]);
     return kTfLiteOk;
   }));
-  FindFirsts(&places, &firsts);
-  int found = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto first = static_cast<size_t>(firsts[static_cast<size_t>(i)]);
-    const bool is_new = first == static_cast<size_t>(i);
-    const int64_t number = is_new ? found++ : places[first].at;
-    places[static_cast<size_t>(i)].at = number;
-    if (positions->type == kTfLiteInt64) {
-      Data<int64_t>(positions)[i] = number;
-    } else {
-      Data<int32_t>(positions)[i] = static_cast<int32_t>(number);
-    }
-  }
+  const bool wide = positions->type == kTfLiteInt64;
+  std::vector<int32_t> numbers(wide ? keys.size() : 0), firsts;
+  NumberDistinct(keys, wide ? numbers.data() : Data<int32_t>(positions), &firsts);
+  if (wide) std::copy(numbers.begin(), numbers.end(), Data<int64_t>(positions));
+  const auto found = static_cast<int>(firsts.size());
   DEPUTY_TRY(ResizeTo(context, values, {&found, 1}));
   return DispatchType<kUniqueBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (firsts[i] != static_cast<int64_t>(i)) continue;
-      Data<T>(values)[places[i].at] = Data<T>(input)[i];
-    }
+    T* out = Data<T>(values);
+    for (const int32_t first : firsts) *out++ = Data<T>(input)[first];
     return kTfLiteOk;
   });
 }
