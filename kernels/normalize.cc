@@ -194,12 +194,9 @@ TfLiteStatus EvalLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const int depth = LastDim(input);
   const auto& params = ParamsOf<TfLiteLocalResponseNormParams>(node);
-  const int64_t count = ElementCount(input);
-  for (int64_t i = 0; i < count; i += depth) {
-    NormalizeByNeighbours(Data<float>(input) + i, depth, params,
-                          Data<float>(Output(context, node, 0)) + i);
-  }
-  return kTfLiteOk;
+  return NormalizeRows<float>(
+      context, input, Output(context, node, 0),
+      [&](const float* values, float* out) { NormalizeByNeighbours(values, depth, params, out); });
 }
 
 // ---- Table ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #include "kernels/common/requantize.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/linalg/channel_scaling.h"
 
 namespace deputy {
 namespace {
@@ -568,6 +569,40 @@ FixedMultiplier SumMultiplier(const TfLiteTensor* input, const TfLiteTensor* out
 }
 
 template <typename T>
+bool HasZeroPointOf(const TfLiteTensor* tensor) {
+  return tensor->params.zero_point >= std::numeric_limits<T>::min() &&
+         tensor->params.zero_point <= std::numeric_limits<T>::max();
+}
+
+// Sums less `zero_in`, which wrap, as steps of an output of bytes, by the functions that finish
+// products.
+void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier by,
+                 const TfLiteTensor* output, void* out) {
+  constexpr int kChunk = 64;
+  const bool is_unsigned = output->type == kTfLiteUInt8;
+  int32_t mantissas[kChunk], shifts[kChunk];
+  std::fill_n(mantissas, kChunk, by.mantissa);
+  std::fill_n(shifts, kChunk, by.shift);
+  RequantizeTile tile = {};
+  tile.rows = 1;
+  tile.mantissas = mantissas;
+  tile.shifts = shifts;
+  tile.zero_point = output->params.zero_point - (is_unsigned ? 128 : 0);
+  tile.low = -128;
+  tile.high = 127;
+  for (int64_t first = 0; first < count; first += kChunk) {
+    tile.columns = static_cast<int>(std::min<int64_t>(kChunk, count - first));
+    tile.sums = sums + first;
+    tile.out = static_cast<int8_t*>(out) + first;
+    for (int64_t i = first; i < first + tile.columns; ++i) {
+      sums[i] = static_cast<int32_t>(sums[i] - zero_in);
+    }
+    Cpu().requantize.exact(tile);
+    if (is_unsigned) FlipSigns(tile);
+  }
+}
+
+template <typename T>
 TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                       int64_t divisor) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -583,6 +618,10 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   DEPUTY_TRY(FoldAll<T>(context, node, plan, int32_t{0}, sums, FoldSum()));
   const FixedMultiplier by = SumMultiplier(input, output, divisor);
   const int64_t zero_in = int64_t{input->params.zero_point} * plan.per_output;
+  if (sizeof(T) == 1 && Cpu().requantize.exact != nullptr && HasZeroPointOf<T>(output)) {
+    RescaleSums(sums, plan.outputs, zero_in, by, output, out);
+    return kTfLiteOk;
+  }
   for (int64_t i = 0; i < plan.outputs; ++i) {
     const int64_t steps =
         int64_t{Multiply(static_cast<int32_t>(sums[i] - zero_in), by)} + output->params.zero_point;
