@@ -22,13 +22,18 @@ class PackedConstant {
     data_ = data;
   }
 
+  // Whether data() is what Ensure would make it.
+  bool Holds(const PackedKey& key, bool fixed) const {
+    return fixed && data_ != nullptr && key_ == key;
+  }
+
   // Makes data() the block of `bytes` that `fill` makes for the key, unless it is that already.
   // Contents that are `fixed` never change at that address; others are packed every time. False
   // when memory is refused.
   template <typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, bool fixed, size_t bytes,
               const Fill& fill) {
-    if (fixed && data_ != nullptr && key_ == key) return true;
+    if (Holds(key, fixed)) return true;
     Invalidate();
     key_ = key;
     Runtime* const runtime = RuntimeOf(context);

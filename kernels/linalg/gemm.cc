@@ -327,16 +327,17 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
 template <typename T>
 bool PackedWeights<T>::Pack(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
                             bool fixed, const WeightsLayout& layout, uint8_t flip) {
-  size_t bytes = 0;
-  if (!Measure(cpu, layout, &bytes)) {
-    Invalidate();
-    return false;
-  }
   const PackedKey key = {
       weights,
       reinterpret_cast<const void*>(GemmKernelsOf<T>(cpu).tile),
       {layout.groups, layout.columns, layout.depth, layout.group_stride, layout.column_stride,
        layout.depth_stride, layout.parts, flip, layout.run_columns, layout.run_stride}};
+  if (constant_.Holds(key, fixed)) return true;
+  size_t bytes = 0;
+  if (!Measure(cpu, layout, &bytes)) {
+    Invalidate();
+    return false;
+  }
   return constant_.Ensure(context, key, fixed, bytes, [&](char* out) {
     Fill(context, cpu, weights, fixed, layout, flip, out);
   });
