@@ -96,7 +96,7 @@ struct ColumnBlock {
   int8_t* out;       // of the first row
   ptrdiff_t addend;  // from an output to its addend
   __mmask64 exist;   // of a row's bytes
-  bool dense;        // whole vectors are stored
+  bool dense;        // rows that are narrowed together follow each other
   alignas(64) float factors[16 * kVectors];
 
   ColumnBlock(const GemmRowsS8& whole, const Finish& how, int column)
@@ -107,8 +107,8 @@ struct ColumnBlock {
         out(whole.out + column),
         addend(whole.addend == nullptr ? 0 : whole.addend->values - whole.out),
         exist(FirstBytes(Smaller(whole.columns - column, 16 * kVectors))),
-        dense(kVectors != 3 && column + 16 * kVectors <= whole.columns &&
-              (kVectors == 4 || whole.out_stride == 16 * kVectors)) {
+        dense(kTogether > 1 && column + 16 * kVectors <= whole.columns &&
+              whole.out_stride == 16 * kVectors) {
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 lanes = FirstLanes(whole.columns - column - 16 * v);
       _mm512_storeu_ps(factors + 16 * v,
@@ -127,13 +127,15 @@ struct PlainEnd {
   __m512i zero_point;
   __mmask64 exist;
   size_t out_stride;
+  bool dense;
 
   template <int kVectors>
   explicit PlainEnd(const ColumnBlock<kVectors>& block)
       : factors(block.factors),
         zero_point(block.finish.zero_point),
         exist(block.exist),
-        out_stride(block.job.out_stride) {}
+        out_stride(block.job.out_stride),
+        dense(block.dense) {}
 
   [[gnu::always_inline]] inline __m512i Steps(__m512i sums, int vector) const {
     const __m512 scale = _mm512_load_ps(factors + 16 * vector);
@@ -219,7 +221,7 @@ struct SumsS8 {
 
 // What is done at the end of a block of rows, in stages that are done between its successor's
 // steps: long runs of it would fill the processor's queues.
-template <int kRows, int kVectors, bool kDense, typename End>
+template <int kRows, int kVectors, typename End>
 struct EndOfRows {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
   static constexpr int kPieces = kRows / kTogether;
@@ -278,7 +280,7 @@ struct EndOfRows {
     }
   }
   [[gnu::always_inline]] inline void Load(const int8_t* first) {
-    if constexpr (kDense) {
+    if (kTogether > 1 && end.dense) {
       values = _mm512_loadu_si512(first + end.addend);
     } else {
       values = _mm512_setzero_si512();
@@ -294,7 +296,7 @@ struct EndOfRows {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), _mm256_extracti128_si256(bytes, 1));
   }
   [[gnu::always_inline]] inline void Store(int8_t* first) const {
-    if constexpr (kDense) {
+    if (kTogether > 1 && end.dense) {
       _mm512_storeu_si512(first, bytes);
     } else if (End::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
       // What a masked store leaves out would still hold up loads of the next rows' addends, which
@@ -380,7 +382,7 @@ template <int kRows, int kVectors>
 
 // Rows in blocks of kRows, each finished during the next one, which keeps all units of the
 // processor busy. The first part has kSteps steps or more.
-template <int kRows, int kVectors, bool kDense, typename End, int kSteps>
+template <int kRows, int kVectors, typename End, int kSteps>
 struct InTurn {
   using Sums = SumsS8<kRows, kVectors>;
   const GemmRowsS8& job;
@@ -400,7 +402,7 @@ struct InTurn {
       const void* const* rows, const Sums& before, Sums* sums,
       // NOLINTNEXTLINE(readability-non-const-parameter): stages store
       int8_t* out) const {
-    EndOfRows<kRows, kVectors, kDense, End> last(before, end, out);
+    EndOfRows<kRows, kVectors, End> last(before, end, out);
     sums->Start(bias);
     constexpr int kStages = last.kStages;
 #pragma GCC unroll 16
@@ -418,39 +420,35 @@ struct InTurn {
 };
 
 // Returns how many rows that were.
-template <int kRows, int kVectors, bool kDense, typename End, int kSteps>
+template <int kRows, int kVectors, typename End, int kSteps>
 [[gnu::noinline]] int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
-  const InTurn<kRows, kVectors, kDense, End, kSteps> turn(block);
+  const InTurn<kRows, kVectors, End, kSteps> turn(block);
   const int blocks = turn.job.rows / kRows;
   if (blocks == 0) return 0;
   const size_t step = kRows * turn.end.out_stride;
   const void* const* rows = turn.job.a;
   int8_t* out = block.out;
+  // An even number of blocks begins in the middle of the loop, so that the last one is in `even`.
   SumsS8<kRows, kVectors> even, odd;
   even.Start(turn.bias);
   SumUp(turn.job, rows, 0, turn.b, &even);
-  rows += kRows;
-  for (int left = (blocks - 1) / 2; left > 0; --left) {
-    turn.Both(rows, even, &odd, out);
-    turn.Both(rows + kRows, odd, &even, out + step);
-    rows += 2 * kRows;
-    out += 2 * step;
-  }
-  if (blocks % 2 == 0) {
-    turn.Both(rows, even, &odd, out);
-    even = odd;
+  bool begins_odd = blocks % 2 == 0;
+  if (begins_odd) odd = even;
+  for (int left = blocks / 2; left > 0; --left) {
+    if (!begins_odd) {
+      rows += kRows;
+      turn.Both(rows, even, &odd, out);
+      out += step;
+    }
+    begins_odd = false;
+    rows += kRows;
+    turn.Both(rows, odd, &even, out);
     out += step;
   }
-  EndOfRows<kRows, kVectors, kDense, End> last(even, turn.end, out);
+  EndOfRows<kRows, kVectors, End> last(even, turn.end, out);
 #pragma GCC unroll 32
   for (int stage = 0; stage < last.kStages; ++stage) last.Stage(stage);
   return blocks * kRows;
-}
-
-template <int kRows, int kVectors, typename End, int kSteps>
-int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
-  return block.dense ? RequantizedInTurn<kRows, kVectors, true, End, kSteps>(block)
-                     : RequantizedInTurn<kRows, kVectors, false, End, kSteps>(block);
 }
 
 template <int kRows, int kVectors>
