@@ -369,8 +369,8 @@ struct Columns {
 };
 
 template <bool kPlain, int kRuns>
-void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
-                   const Columns& columns, int8_t* out) {
+[[gnu::noinline]] void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
+                                     const Columns& columns, int8_t* out) {
   // Copies: what is stored could be these, as far as the compiler knows.
   const BlockFinish finished = finish;
   const Columns to = columns;
@@ -504,6 +504,25 @@ template <bool kPlain, int kRuns>
 
 // ---- Lines -------------------------------------------------------------------------------------
 
+// What depends on a piece's runs and on how plain its finish is.
+struct PieceCode {
+  decltype(&InterleaveColumns<1>) interleave;
+  decltype(&FinishColumns<true, 1>) finish;
+  decltype(&LineOfQuads<true, 1>) line_of_quads;
+  decltype(&LineOfSteps<true, 1>) line_of_steps;
+
+  template <bool kPlain, int kRuns>
+  static constexpr PieceCode Of() {
+    return {&InterleaveColumns<kRuns>, &FinishColumns<kPlain, kRuns>, &LineOfQuads<kPlain, kRuns>,
+            &LineOfSteps<kPlain, kRuns>};
+  }
+};
+// By whether it is plain, and by runs: 1, 2, 4, 8.
+constexpr PieceCode kPieceCodes[2][4] = {{PieceCode::Of<false, 1>(), PieceCode::Of<false, 2>(),
+                                          PieceCode::Of<false, 4>(), PieceCode::Of<false, 8>()},
+                                         {PieceCode::Of<true, 1>(), PieceCode::Of<true, 2>(),
+                                          PieceCode::Of<true, 4>(), PieceCode::Of<true, 8>()}};
+
 template <int kSize, int kStride>
 class Lines {
  public:
@@ -521,11 +540,7 @@ class Lines {
       const int pieces = (in_.columns - 1) / most + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;
       for (int column = 0; column < in_.columns; column += columns) {
-        const Piece piece(block, column, Smaller(columns, in_.columns - column));
-        if (block.runs() == 1) Run<1>(piece, packed);
-        if (block.runs() == 2) Run<2>(piece, packed);
-        if (block.runs() == 4) Run<4>(piece, packed);
-        if (block.runs() == 8) Run<8>(piece, packed);
+        RunPiece(Piece(block, column, Smaller(columns, in_.columns - column)), packed);
       }
     }
   }
@@ -569,22 +584,15 @@ class Lines {
     }
   }
 
-  template <int kRuns>
-  void Run(const Piece& piece, const int8_t* packed) {
+  void RunPiece(const Piece& piece, const int8_t* packed) {
     const BlockFinish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
-    if (finish.plain) {
-      RunPiece<true, kRuns>(piece, packed, finish);
-    } else {
-      RunPiece<false, kRuns>(piece, packed, finish);
-    }
-  }
-
-  template <bool kPlain, int kRuns>
-  void RunPiece(const Piece& piece, const int8_t* packed, const BlockFinish& finish) {
+    const int runs = piece.block.runs();
+    const PieceCode& code =
+        kPieceCodes[finish.plain ? 1 : 0][__builtin_ctz(static_cast<unsigned>(runs))];
     const auto channels = static_cast<size_t>(in_.channels);
     Source source = {{}, outside_, channels, in_.width, piece.column * kStride - in_.before, {}};
     Columns columns = {channels, {}};
-    for (int run = 0; run < kRuns; ++run) {
+    for (int run = 0; run < kMostRuns; ++run) {
       source.starts[run] = piece.starts[run] * kStride;
       columns.starts[run] = static_cast<size_t>(piece.starts[run]) * channels;
     }
@@ -594,23 +602,23 @@ class Lines {
     for (int line = 0, quad = 0; line < in_.lines; line += kServed, ++quad) {
       if constexpr (!kKeepsQuads) {
         FindRows(piece.block, line * kStride, &source);
-        LineOfSteps<kPlain, kRuns>(finish, packed, source, piece.count, columns, out);
+        code.line_of_steps(finish, packed, source, piece.count, columns, out);
       } else {
         // The quads of five rows are the second next to each other.
         constexpr int kAhead = kHeld - 1;
         for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
           FindRows(piece.block, next * (kQuad / 2), &source);
-          InterleaveColumns<kRuns>(source, seen, QuadAt(next));
+          code.interleave(source, seen, QuadAt(next));
         }
         const int lines = Smaller(kServed, in_.lines - line);
         if constexpr (kSize == 3) {
           for (int l = 0; l < lines; ++l) {
-            LineOfQuads<kPlain, kRuns>(finish, packed, l, QuadAt(quad), piece.count, columns,
-                                       out + static_cast<size_t>(l) * line_bytes);
+            code.line_of_quads(finish, packed, l, QuadAt(quad), piece.count, columns,
+                               out + static_cast<size_t>(l) * line_bytes);
           }
         } else {
           const int8_t* const quads[] = {QuadAt(quad), QuadAt(quad + kAhead)};
-          RunTiles<kPlain, kRuns>(piece.count, quads, lines, packed, finish, columns, out);
+          RunTiles(code, piece.count, quads, lines, packed, finish, columns, out);
         }
       }
       out += kServed * line_bytes;
@@ -618,9 +626,9 @@ class Lines {
   }
 
   // Lines that two quads serve.
-  template <bool kPlain, int kRuns>
-  void RunTiles(int count, const int8_t* const (&quads)[2], int lines, const int8_t* packed,
-                const BlockFinish& finish, const Columns& columns, int8_t* out) {
+  void RunTiles(const PieceCode& code, int count, const int8_t* const (&quads)[2], int lines,
+                const int8_t* packed, const BlockFinish& finish, const Columns& columns,
+                int8_t* out) {
     const size_t line_bytes = static_cast<size_t>(in_.columns) * columns.stride;
     for (int i = 0, width; i < count;
          i += width, out += static_cast<size_t>(width) * columns.stride) {
@@ -628,8 +636,8 @@ class Lines {
       const size_t seen = static_cast<size_t>(i * kStride) * kColumnBytes;
       const int made = Multiply(width, quads[0] + seen, quads[1] + seen, packed);
       for (int l = 0; l < lines; ++l) {
-        FinishColumns<kPlain, kRuns>(finish, sums_ + l * made * kVectors, width, columns,
-                                     out + static_cast<size_t>(l) * line_bytes);
+        code.finish(finish, sums_ + l * made * kVectors, width, columns,
+                    out + static_cast<size_t>(l) * line_bytes);
       }
     }
   }
