@@ -72,10 +72,42 @@ void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* 
   }
 }
 
+// Loads of the `count` channels of a chunk that there are, which must not touch what lies behind
+// them: two of eight bytes, which have some in common, and a shuffle. Before a chunk's first
+// channel lie others, but not before the first of all: fewer than eight of those are put together.
+struct ChunkLoad {
+  int count;
+  bool few;
+  ptrdiff_t second;  // from the first eight bytes to the others
+  ptrdiff_t first;
+  __m128i order;
+
+  ChunkLoad(int channels, int first_channel)
+      : count(Smaller(kChunk, channels - first_channel)), few(first_channel == 0 && count < 8) {
+    first = count < 8 ? count - 8 : 0;
+    second = count - 8;
+    alignas(16) int8_t places[kChunk];
+    for (int i = 0; i < kChunk; ++i) {
+      const int place = count < 8 ? 8 - count + i : i < 8 ? i : 16 - count + i;
+      places[i] = i < count ? static_cast<int8_t>(place) : int8_t{-1};
+    }
+    std::memcpy(&order, places, sizeof order);
+  }
+};
+
+[[gnu::noinline]] __m128i LoadFew(const int8_t* values, int count) {
+  return LoadBytes(values, count);
+}
+
 // kAll: all 16 exist.
 template <bool kAll>
-inline __m256i LoadWidened(const int8_t* values, int count) {
-  return kAll ? Widened(values) : _mm256_cvtepi8_epi16(LoadBytes(values, count));
+inline __m256i LoadWidened(const int8_t* values, const ChunkLoad& load) {
+  if constexpr (kAll) return Widened(values);
+  if (load.few) return _mm256_cvtepi8_epi16(LoadFew(values, load.count));
+  const __m128i front = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values + load.first));
+  const __m128i both = _mm_castps_si128(
+      _mm_loadh_pi(_mm_castsi128_ps(front), reinterpret_cast<const __m64*>(values + load.second)));
+  return _mm256_cvtepi8_epi16(_mm_shuffle_epi8(both, load.order));
 }
 
 // Sums of a chunk in one column.
@@ -90,13 +122,13 @@ inline void AddPair(ChunkSums* sums, __m256i first, __m256i second, const int8_t
 
 // All taps of a chunk, `offset` from where they point.
 template <bool kAll>
-inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, int count,
+inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, const ChunkLoad& load,
                     const int8_t* weights, ChunkSums* sums) {
   for (int pair = 0; pair < PairsOf(taps); ++pair, weights += 4 * kChunk) {
     const TapPair at = PairAt(taps, pair);
-    const __m256i first = LoadWidened<kAll>(inputs[at.first] + offset, count);
+    const __m256i first = LoadWidened<kAll>(inputs[at.first] + offset, load);
     const __m256i second =
-        at.second < 0 ? first : LoadWidened<kAll>(inputs[at.second] + offset, count);
+        at.second < 0 ? first : LoadWidened<kAll>(inputs[at.second] + offset, load);
     AddPair(sums, first, second, weights);
   }
 }
@@ -105,9 +137,10 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
   const int8_t* weights = pixel.weights;
   const int chunk_bytes = PairsOf(pixel.taps) * 4 * kChunk;
   for (int first = 0; first < pixel.channels; first += kChunk, weights += chunk_bytes) {
-    const int count = Smaller(kChunk, pixel.channels - first);
+    const ChunkLoad load(pixel.channels, first);
+    const int count = load.count;
     ChunkSums sums = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    AddTaps<false>(pixel.inputs, pixel.taps, static_cast<size_t>(first), count, weights, &sums);
+    AddTaps<false>(pixel.inputs, pixel.taps, static_cast<size_t>(first), load, weights, &sums);
     const __m256i in_order[2] = {_mm256_permute2x128_si256(sums.low, sums.high, 0x20),
                                  _mm256_permute2x128_si256(sums.low, sums.high, 0x31)};
     for (int v = 0; 8 * v < count; ++v) {
@@ -152,12 +185,12 @@ inline void StartChunk(const DepthwiseColumnsS8& in, int first, ChunkSums (&sums
 template <bool kAll>
 void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Finish& finish, int column, int first,
                        const int8_t* weights) {
-  const int count = Smaller(kChunk, in.channels - first);
+  const ChunkLoad load(in.channels, first);
   ChunkSums sums[1];
   StartChunk(in, first, sums);
   const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
-  AddTaps<kAll>(in.inputs, in.taps, offset, count, weights, &sums[0]);
-  StoreChunks<false>(in, finish, column, 1, first, count, sums);
+  AddTaps<kAll>(in.inputs, in.taps, offset, load, weights, &sums[0]);
+  StoreChunks<false>(in, finish, column, 1, first, load.count, sums);
 }
 
 // ---- Squares of taps that neighbouring columns share ----
@@ -183,9 +216,8 @@ inline size_t SharedStep(const DepthwiseColumnsS8& in) {
 // is loaded and interleaved once.
 template <int kSize, int kStride, int kColumns, bool kAll>
 void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, int first,
-                       const int8_t* weights, ChunkSums* out) {
+                       const ChunkLoad& load, const int8_t* weights, ChunkSums* out) {
   constexpr int kSeen = (kColumns - 1) * kStride + kSize, kLast = kSize - 1;
-  const int count = Smaller(kChunk, in.channels - first);
   ChunkSums sums[kColumns];
   StartChunk(in, first, sums);
   const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
@@ -194,7 +226,7 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
     const int8_t* lower = in.inputs[(2 * pair + 1) * kSize] + offset;
 #pragma GCC unroll 16
     for (int seen = 0; seen < kSeen; ++seen, upper += step, lower += step) {
-      const __m256i a = LoadWidened<kAll>(upper, count), b = LoadWidened<kAll>(lower, count);
+      const __m256i a = LoadWidened<kAll>(upper, load), b = LoadWidened<kAll>(lower, load);
       const __m256i low = _mm256_unpacklo_epi16(a, b), high = _mm256_unpackhi_epi16(a, b);
 #pragma GCC unroll 8
       for (int i = 0; i < kColumns; ++i) {
@@ -206,12 +238,12 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
     }
   }
   const int8_t* from = in.inputs[kLast * kSize] + offset;
-  __m256i next = LoadWidened<kAll>(from, count);
+  __m256i next = LoadWidened<kAll>(from, load);
 #pragma GCC unroll 16
   for (int seen = 0; seen < kSeen; ++seen) {
     const __m256i here = next;
     from += step;
-    if (seen + 1 < kSeen) next = LoadWidened<kAll>(from, count);
+    if (seen + 1 < kSeen) next = LoadWidened<kAll>(from, load);
     if (kStride == 2 && seen % 2 == 1) continue;
     const __m256i low = _mm256_unpacklo_epi16(here, next);
     const __m256i high = _mm256_unpackhi_epi16(here, next);
@@ -234,25 +266,28 @@ template <int kSize, int kStride, bool kAll>
 void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t step,
                             int first, const int8_t* weights) {
   constexpr int kRoom = 32;
-  const int count = Smaller(kChunk, in.channels - first);
+  const ChunkLoad load(in.channels, first);
   ChunkSums room[kRoom];
   for (int begin = 0; begin < in.columns; begin += kRoom) {
     const int columns = Smaller(in.columns - begin, kRoom);
     int i = 0;
     for (; i + 4 <= columns; i += 4) {
-      DepthwiseS8Shared<kSize, kStride, 4, kAll>(in, step, begin + i, first, weights, room + i);
+      DepthwiseS8Shared<kSize, kStride, 4, kAll>(in, step, begin + i, first, load, weights,
+                                                 room + i);
     }
     if (i + 2 <= columns) {
-      DepthwiseS8Shared<kSize, kStride, 2, kAll>(in, step, begin + i, first, weights, room + i);
+      DepthwiseS8Shared<kSize, kStride, 2, kAll>(in, step, begin + i, first, load, weights,
+                                                 room + i);
       i += 2;
     }
     if (i < columns) {
-      DepthwiseS8Shared<kSize, kStride, 1, kAll>(in, step, begin + i, first, weights, room + i);
+      DepthwiseS8Shared<kSize, kStride, 1, kAll>(in, step, begin + i, first, load, weights,
+                                                 room + i);
     }
     if (kAll && finish.plain) {
       StoreChunks<true>(in, finish, begin, columns, first, kChunk, room);
     } else {
-      StoreChunks<false>(in, finish, begin, columns, first, count, room);
+      StoreChunks<false>(in, finish, begin, columns, first, load.count, room);
     }
   }
 }
