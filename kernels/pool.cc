@@ -136,10 +136,33 @@ struct AverageSteps {
   }
 };
 
-// One output pixel, a handful of channels at a time so that their sums stay in registers.
+// One output pixel, channel by channel.
 template <typename Pool>
 void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Value* image, int oy,
                int ox, typename Pool::Value* out) {
+  const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
+  const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
+  const int64_t count = int64_t{last_y - first_y} * (last_x - first_x);
+  for (int c = 0; c < data.channels; ++c) {
+    typename Pool::Sum sum = Pool::kFirst;
+    for (int ky = first_y; ky < last_y; ++ky) {
+      for (int kx = first_x; kx < last_x; ++kx) {
+        const int64_t pixel = (data.y.Start(oy) + ky) * data.x.input + data.x.Start(ox) + kx;
+        pool.Take(&sum, image[pixel * data.channels + c]);
+      }
+    }
+    out[c] = pool.Finish(sum, count);
+  }
+}
+
+// A pooling that no table has a loop for.
+template <typename Reference>
+struct ChunkedPool : Reference {};
+
+// The same, a handful of channels at a time so that their sums stay in registers.
+template <typename Pool>
+void PoolPixel(const PoolData& data, const ChunkedPool<Pool>& pool,
+               const typename Pool::Value* image, int oy, int ox, typename Pool::Value* out) {
   constexpr int kChunk = 32;
   const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
   const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
@@ -266,14 +289,14 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
     case kTfLiteUInt8:
       return RunLoop(context, node, loops.u8, StepsPool<uint8_t>{data.int_range});
     case kTfLiteInt16:
-      return Run(context, node, StepsPool<int16_t>{data.int_range});
+      return Run(context, node, ChunkedPool<StepsPool<int16_t>>{{data.int_range}});
     default:
       return UnexpectedType(context, Input(context, node, 0));
   }
 }
 
 TfLiteStatus EvalL2(TfLiteContext* context, TfLiteNode* node) {
-  return Run(context, node, L2Float{DataOf<PoolData>(node).float_range});
+  return Run(context, node, ChunkedPool<L2Float>{{DataOf<PoolData>(node).float_range}});
 }
 
 // ---- Table ------------------------------------------------------------------------------------
