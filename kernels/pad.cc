@@ -105,19 +105,24 @@ T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
   return static_cast<T>(output->params.zero_point);
 }
 
-// Writes an output from front to back: margins, and the input's elements between them.
+// Writes an output from front to back: margins, and the input's elements between them. All of them
+// are so many bytes to it, of which it moves T at a time.
 template <typename T>
 class PadWriter {
  public:
+  // `value` is an element of `value_bytes`, a multiple of those of a T.
   PadWriter(const TfLiteTensor* input, const TfLiteTensor* margins, const TfLiteTensor* output,
-            T value)
-      : value_(value) {
+            const void* value, size_t value_bytes)
+      : parts_(static_cast<int64_t>(value_bytes / sizeof(T))) {
     const DenseSteps in(Dims(input)), out(Dims(output));
-    std::fill_n(values_, kChunk, value);
+    for (size_t i = 0; i < sizeof values_; i += value_bytes) {
+      std::memcpy(reinterpret_cast<char*>(values_) + i, value, value_bytes);
+    }
+    for (const T part : values_) is_zero_ = is_zero_ && part == T{0};
     const int rank = Rank(input);
     for (int axis = 0; axis < rank; ++axis) {
-      const Level level = {Before(margins, axis), Dim(input, axis), Dim(output, axis), in[axis],
-                           out[axis]};
+      const Level level = {Before(margins, axis), Dim(input, axis), Dim(output, axis),
+                           in[axis] * parts_, out[axis] * parts_};
       // What is whole and lies side by side needs no loop of its own.
       if (level.extent_out == 1 && level.before == 0) continue;
       levels_[level_count_++] = level;
@@ -128,7 +133,7 @@ class PadWriter {
   // Slices of the first level, as the interpreter's threads share them.
   void Run(TfLiteContext* context, const T* in, T* out) const {
     if (padded_levels_ == 0) {
-      std::copy_n(in, level_count_ == 0 ? 1 : levels_[0].extent_in * levels_[0].step_in, out);
+      std::copy_n(in, level_count_ == 0 ? parts_ : levels_[0].extent_in * levels_[0].step_in, out);
       return;
     }
     ParallelRanges(context, levels_[0].extent_out, kElementsPerTask / levels_[0].step_out + 1,
@@ -190,18 +195,29 @@ class PadWriter {
 
   // What is long and zero is worth a call.
   void FillLong(T* out, int64_t count) const {
-    if (count < 16 * kChunk || value_ != T{0}) return Fill(out, count);
+    if (count < 16 * kChunk || !is_zero_) return Fill(out, count);
     std::memset(out, 0, static_cast<size_t>(count) * sizeof(T));
   }
   void Fill(T* out, int64_t count) const {
     for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
-    for (; count > 0; --count) *out++ = value_;
+    for (int64_t i = 0; i < count; ++i) out[i] = values_[i];
   }
-  T value_;
+  int64_t parts_;  // of an element
+  bool is_zero_ = true;
   T values_[kChunk];
   Level levels_[kMaxPadRank] = {};
   int level_count_ = 0, padded_levels_ = 0;
 };
+
+// Out of line: types share it.
+template <typename T>
+[[gnu::noinline]] void WritePadded(TfLiteContext* context, const TfLiteNode* node,
+                                   const void* value, size_t value_bytes) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  const PadWriter<T> writer(input, Input(context, node, 1), output, value, value_bytes);
+  writer.Run(context, static_cast<const T*>(input->data.data), static_cast<T*>(output->data.data));
+}
 
 template <bool with_value>
 TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
@@ -219,7 +235,8 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
         std::fill_n(Data<T>(output), count, value);
         return kTfLiteOk;
       }
-      PadWriter<T>(input, margins, output, value).Run(context, Data<T>(input), Data<T>(output));
+      using Part = std::conditional_t<sizeof(T) <= 2, uint8_t, uint32_t>;
+      WritePadded<Part>(context, node, &value, sizeof value);
     }
     return kTfLiteOk;
   });
