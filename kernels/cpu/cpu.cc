@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -169,7 +170,6 @@ constexpr Candidate<HalfKernels> kHalf[] = {
 };
 constexpr Candidate<VectorKernels> kVector[] = {
 #if defined(__x86_64__)
-    {&kVectorAvx512, kAvx512, &HasAvx512},
     {&kVectorAvx2, kAvx2, &HasAvx2},
 #endif
     {&kVectorGeneric, kGeneric, &Always},
@@ -194,6 +194,25 @@ Group BestOf(const Candidate<Group> (&candidates)[count], int level) {
   return {};
 }
 
+// Completes a table of vector loops by what it leaves to another one, which has it as fast.
+VectorKernels Completed(const VectorKernels& table, const VectorKernels& other) {
+  // There are pointers alone in it.
+  using Pointers = std::array<const void*, sizeof(VectorKernels) / sizeof(void*)>;
+  auto pointers = std::bit_cast<Pointers>(table);
+  const auto others = std::bit_cast<Pointers>(other);
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    if (pointers[i] == nullptr) pointers[i] = others[i];
+  }
+  return std::bit_cast<VectorKernels>(pointers);
+}
+
+VectorKernels VectorOf(int level) {
+#if defined(__x86_64__)
+  if (level >= kAvx512 && HasAvx512()) return Completed(kVectorAvx512, kVectorAvx2);
+#endif
+  return BestOf(kVector, level);
+}
+
 CpuKernels TableOf(int level) {
   return {.name = kLevels[level].name,
           .gemm_f32 = BestOf(kGemmF32, level),
@@ -204,7 +223,7 @@ CpuKernels TableOf(int level) {
           .depthwise_f32 = BestOf(kDepthwiseF32, level),
           .depthwise_s8 = BestOf(kDepthwiseS8, level),
           .half = BestOf(kHalf, level),
-          .vector = BestOf(kVector, level),
+          .vector = VectorOf(level),
           .step_sum = BestOf(kStepSum, level)};
 }
 
