@@ -153,7 +153,7 @@ TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
   StepOffer offer = {.invoke = &Guarded<&EvalTranspose>,
-                     .by_rows = {&kGatheredRows, RowKind::kMoves, 1}};
+                     .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
   OfferStep(context, node, offer);
   return kTfLiteOk;

@@ -32,7 +32,7 @@ const StepOffer kShift = OfferOf(RowKind::kElements, 1, 2);
 const StepOffer kSoftmax = OfferOf(RowKind::kAlong, 1), kMean = OfferOf(RowKind::kFold, 1);
 const StepOffer kReshape = OfferOf(RowKind::kElements, 1, 0, &kRenames);
 StepOffer TransposeOf(std::vector<int8_t> axes) {
-  StepOffer offer = OfferOf(RowKind::kMoves, 1);
+  StepOffer offer = OfferOf(RowKind::kTranspose, 1);
   std::copy(axes.begin(), axes.end(), offer.by_rows.axes);
   return offer;
 }

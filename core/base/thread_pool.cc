@@ -320,7 +320,8 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
 }
 
-// Whether the workers have finished, after the moment that it takes to hear of it.
+// Whether the workers have finished, or do so within the moment that their last write takes to
+// arrive here.
 bool ThreadPool::State::FinishSoon(uint32_t all) const {
   for (int pauses = 0; pauses < kPausesOfAMoment; ++pauses) {
     if (finished.load(std::memory_order_acquire) == all) return true;

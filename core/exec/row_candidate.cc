@@ -133,7 +133,7 @@ int64_t RowsFrom(const RowPlan& plan, int node) {
   switch (plan.OfferOf(node).kind) {
     case RowKind::kFold:
       return plan.TensorAt(plan.OutputOf(node)).elements;
-    case RowKind::kMoves:
+    case RowKind::kTranspose:
       return RowsBehindTranspose(plan, node);
     case RowKind::kProduct:
       return plan.RowsOf(plan.OutputOf(node));

@@ -43,11 +43,11 @@ std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t
   const int input = plan.InputsOf(node)[i], output = plan.OutputOf(node);
   const int64_t columns = plan.ColumnsOf(input, rows), out_columns = plan.ColumnsOf(output, rows);
   if (columns == 0 || out_columns == 0 || out_columns > INT32_MAX) return std::nullopt;
-  if (offer.kind == RowKind::kMoves || offer.kind == RowKind::kPart) {
+  if (offer.kind == RowKind::kTranspose || offer.kind == RowKind::kPart) {
     if (!Has(offer.made_inputs, i) || !HasAxesOf(plan.TensorAt(input), layout)) {
       return std::nullopt;
     }
-    return offer.kind == RowKind::kMoves
+    return offer.kind == RowKind::kTranspose
                ? layout.Transposed(offer.axes)
                : LayoutOfPart(offer, columns, static_cast<int>(out_columns), layout);
   }
@@ -94,7 +94,7 @@ StridedShape ScatteredBy(const RowPlan& plan, int transpose) {
 std::optional<StridedShape> LayoutBehind(const RowPlan& plan, int node, int64_t rows,
                                          const MadeValues& made) {
   const RowKind kind = plan.OfferOf(node).kind;
-  const bool may_be_strided = kind == RowKind::kMoves || kind == RowKind::kPart;
+  const bool may_be_strided = kind == RowKind::kTranspose || kind == RowKind::kPart;
   const std::span<const int> inputs = plan.InputsOf(node);
   std::optional<StridedShape> result;
   for (size_t i = 0; i < inputs.size(); ++i) {

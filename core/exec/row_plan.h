@@ -33,7 +33,7 @@ class RowPlan {
   const RowOffer& OfferOf(int node) const { return NodeAt(node).offer->by_rows; }
 
   bool IsProduct(int node) const { return OfferOf(node).kind == RowKind::kProduct; }
-  bool IsTranspose(int node) const { return OfferOf(node).kind == RowKind::kMoves; }
+  bool IsTranspose(int node) const { return OfferOf(node).kind == RowKind::kTranspose; }
   // Its rows are those of its input: there is nothing to compute.
   bool IsReshape(int node) const { return OfferOf(node).kernel->rows == nullptr; }
 

@@ -24,9 +24,9 @@ struct StepNode {
 struct StepTensor {
   int64_t elements = 0;
   int channels = 0;  // the last dimension
-  // Who may look at it: inputs of nodes, the caller, a client whose memory it is.
+  // How many read it: inputs of nodes, outputs of the graph, a client whose memory it is in.
   int readers = 0;
-  // It is nobody's to move: a variable, written by several nodes, of a shape that is not known yet.
+  // No step reads or makes it: a variable, written by several nodes, of a shape that is not known.
   bool fixed = false;
   // Made by a node, but once for all inferences.
   bool lasting = false;

@@ -29,6 +29,36 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
+// With what it reads and leaves unwritten. Nodes are still those of the pass.
+PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
+                      std::span<const StepTensor> tensors, std::span<const int> makers) {
+  PlannedStep planned;
+  if (!step.run.rows.ops.empty()) {
+    planned.reads = RowReadsOf(step.run.rows, nodes);
+    planned.passing = UnwrittenBy(step, nodes);
+  } else if (!step.run.layers.empty()) {
+    planned.reads = ReadsOfLayers(step.run, nodes, tensors);
+    planned.unwritten = UnwrittenBy(step, nodes);
+  } else {
+    planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
+  }
+  planned.reads_ahead = std::any_of(
+      planned.reads.begin(), planned.reads.end(),
+      [&](const StepRead& read) { return makers[static_cast<size_t>(read.tensor)] > step.turn(); });
+  planned.places.reserve(planned.reads.size() + 1);
+  static_cast<Step&>(planned) = std::move(step);
+  return planned;
+}
+
+// From places among the nodes of the pass, the first of which is at `first` of the plan, to those
+// in the plan; of nodes by rows to their numbers.
+void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
+  for (RowOp& op : step->run.rows.ops) op.node = plan[static_cast<size_t>(op.node + first)];
+  for (int& node : step->nodes) node += first;
+  for (StripLayer& layer : step->run.layers) layer.position += first;
+  step->head += first;
+}
+
 }  // namespace
 
 void Subgraph::OfferStep(const TfLiteNode* node, const StepOffer& offer) {
@@ -122,29 +152,8 @@ void Subgraph::FormSteps(int first_new, int last_prepared) {
   AddRowSteps(nodes, tensors, &steps);
   const std::vector<int> makers = MakersOf(nodes, tensors.size());
   for (Step& step : steps) {
-    PlannedStep planned;
-    if (!step.run.rows.ops.empty()) {
-      planned.reads = RowReadsOf(step.run.rows, nodes);
-      planned.passing = UnwrittenBy(step, nodes);
-    } else if (!step.run.layers.empty()) {
-      planned.reads = ReadsOfLayers(step.run, nodes, tensors);
-      planned.unwritten = UnwrittenBy(step, nodes);
-    } else {
-      planned.reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], tensors);
-    }
-    planned.reads_ahead =
-        std::any_of(planned.reads.begin(), planned.reads.end(), [&](const StepRead& read) {
-          return makers[static_cast<size_t>(read.tensor)] > step.turn();
-        });
-    planned.places.reserve(planned.reads.size() + 1);
-    for (RowOp& op : step.run.rows.ops) {
-      const int position = op.node + first_new;
-      op.node = graph_.plan()[static_cast<size_t>(position)];
-    }
-    for (int& node : step.nodes) node += first_new;
-    for (StripLayer& layer : step.run.layers) layer.position += first_new;
-    step.head += first_new;
-    static_cast<Step&>(planned) = std::move(step);
+    PlannedStep planned = PlannedOf(std::move(step), nodes, tensors, makers);
+    PlaceBehind(first_new, graph_.plan(), &planned);
     steps_.Add(std::move(planned), graph_.plan().size());
   }
 }

@@ -3,11 +3,14 @@
 // What a node can compute of its output some rows at a time. Nodes that read each other's rows then
 // run as a step by blocks of rows, which stay in the cache: those of an attention's scores pass
 // from one product through MUL, ADD and SOFTMAX into the next, those of a layer through its
-// activation and a normalisation. A TRANSPOSE is the first of them, which gathers rows, or leaves
-// elements where they are for another one that brings them back. What TRANSPOSEs make for a
-// product, that reads from where it was, and it stores rows where one behind it would put them.
-// Which nodes, the subgraph decides (core/exec/row_steps.h); a node of the step, its head, runs
-// them (kernels/linalg/row_step.h).
+// activation and a normalisation.
+//
+// TRANSPOSEs of a step do not run. The first one gathers rows, or leaves elements where they are
+// until a later one undoes it; a product reads its right operand from where it was before them, and
+// stores rows where one behind it would put them.
+//
+// The subgraph decides which nodes are a step (core/exec/row_steps.h). One of them, the step's
+// head, runs all of them (kernels/linalg/row_step.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 
@@ -50,12 +53,12 @@ struct RowKernel {
 
 // What rows are to a node.
 enum class RowKind : uint8_t {
-  kElements,  // nothing: elements of the output come from those in the same place
-  kAlong,     // the last dimension of input 0 and of the output
-  kFold,      // the last dimension of input 0; the output has one element for each
-  kPart,      // the same columns of each row (SLICE)
-  kMoves,     // anything: the node puts elements elsewhere (TRANSPOSE); it can be a step's head
-  kProduct,   // those of matrices that are factor and product; the node can be a step's head
+  kElements,   // nothing: elements of the output come from those in the same place
+  kAlong,      // the last dimension of input 0 and of the output
+  kFold,       // the last dimension of input 0; the output has one element for each
+  kPart,       // the same columns of each row (SLICE)
+  kTranspose,  // anything: the node puts elements elsewhere; it can be a step's head
+  kProduct,    // those of matrices that are factor and product; the node can be a step's head
 };
 
 // Part of a StepOffer.
@@ -69,7 +72,7 @@ struct RowOffer {
   uint32_t strided_inputs = 0;
   // kProduct: rows of the output can go to where they are in steps.
   bool scatters = false;
-  // kMoves: the input's axis that each of the output's is.
+  // kTranspose: the input's axis that each of the output's is.
   int8_t axes[kMaxStridedRank] = {};
   // kPart: the one axis of which only a part is taken, from `part_begin` on.
   int part_axis = 0, part_begin = 0;

@@ -468,7 +468,7 @@ GemmPlan CutForThreads(const GemmCut& cut, int threads) {
   const int64_t row_tasks = rows.parts();
   EvenCut columns(panels, 1, 1, 1);
   if (row_tasks == 1 && sharing > 1) {
-    // Too few rows (one picture, a fully connected layer): share the columns instead.
+    // Too few rows (one image, a fully connected layer): share the columns instead.
     columns = EvenCut::Halving(
         panels, 1, sharing,
         LeastOf(operations / static_cast<double>(cut.columns) * cut.panel_columns));
