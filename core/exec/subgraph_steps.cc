@@ -53,7 +53,10 @@ PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
 // From places among the nodes of the pass, the first of which is at `first` of the plan, to those
 // in the plan; of nodes by rows to their numbers.
 void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
-  for (RowOp& op : step->run.rows.ops) op.node = plan[static_cast<size_t>(op.node + first)];
+  for (RowOp& op : step->run.rows.ops) {
+    const int position = op.node + first;
+    op.node = plan[static_cast<size_t>(position)];
+  }
   for (int& node : step->nodes) node += first;
   for (StripLayer& layer : step->run.layers) layer.position += first;
   step->head += first;
