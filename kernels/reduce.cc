@@ -695,6 +695,7 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
       rows.made[0] != nullptr ? rows.made[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
   const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
+  // Not where it reads: an axis of one element makes no such step (HasWholeRows).
   std::fill_n(rows.out, rows.count, 0.0f);
   loops.Runs(reinterpret_cast<const char*>(in), rows.count, columns,
              reinterpret_cast<char*>(rows.out));
