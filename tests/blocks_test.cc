@@ -43,6 +43,27 @@ TEST(Blocks, every_element_is_computed_and_no_other) {
   }
 }
 
+// Combine for a first input that moves.
+void CombineMoving(const void*, const BlockStream* inputs, char* out, int64_t blocks) {
+  const BlockStream moving[] = {{inputs[0].first, true}, inputs[1]};
+  Combine(nullptr, moving, out, blocks);
+}
+
+TEST(Blocks, first_input_is_repeated) {
+  const int16_t a = -300;
+  for (int count = 0; count <= 130; ++count) {
+    for (const bool b_moves : {false, true}) {
+      std::vector<int32_t> b(132), out(132, 5);
+      for (int i = 0; i < 132; ++i) b[i] = 1000 - 7 * i;
+      const BlockInput inputs[] = {{&a, 2, false}, {b.data(), 4, b_moves}};
+      RunRepeating(inputs, out.data(), 4, count, 5, nullptr, &CombineMoving);
+      for (int i = 0; i < 132; ++i) {
+        ASSERT_EQ(out[i], i >= count ? 5 : -900 - b[b_moves ? i : 0]) << count << " " << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace blocks_test
 }  // namespace deputy

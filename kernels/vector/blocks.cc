@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/vector/blocks.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -46,6 +47,27 @@ void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int
   alignas(kBlockBytes) char result[kMostBlock];
   loop(function, streams, result, 1);
   CopyFew(result, rest * out_bytes, to);
+}
+
+void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
+                  int block_shift, const void* function, BlockLoop loop) {
+  const int block = 1 << block_shift;
+  alignas(kBlockBytes) char repeated[kMostBlock];
+  for (int i = 0; i < block; ++i) {
+    std::memcpy(repeated + i * inputs[0].bytes, inputs[0].elements,
+                static_cast<size_t>(inputs[0].bytes));
+  }
+  BlockInput here[kMostInputs];
+  std::copy(inputs.begin(), inputs.end(), here);
+  here[0] = {repeated, inputs[0].bytes, true};
+  for (int64_t first = 0; first < count; first += block) {
+    RunBlocks({here, inputs.size()}, static_cast<char*>(out) + first * out_bytes, out_bytes,
+              std::min<int64_t>(block, count - first), block_shift, function, loop);
+    for (size_t i = 1; i < inputs.size(); ++i) {
+      if (!inputs[i].moves) continue;
+      here[i].elements = static_cast<const char*>(here[i].elements) + block * inputs[i].bytes;
+    }
+  }
 }
 
 }  // namespace deputy

@@ -42,6 +42,10 @@ constexpr int BlockShift(size_t narrowest_bytes) {
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop);
 
+// The same for a loop whose first input always moves: its element is repeated. Slow.
+void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
+                  int block_shift, const void* function, BlockLoop loop);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_KERNELS_VECTOR_BLOCKS_H_
