@@ -257,13 +257,22 @@ int RowsAtOnce(int left) {
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
+// How many times that is kMost; at least once.
+template <int kMost>
+int WholeTiles(int rows) {
+  const int tiles = rows % kMost == 0 ? rows / kMost : (rows - 4) / kMost;
+  return tiles < 1 ? 1 : tiles;
+}
+
 template <int kMost, int kWide, bool kHalf, typename Fetching>
 void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
-  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, Fetching*) = {
-      &GemmF32Block<1, kWide, kHalf, Fetching>, &GemmF32Block<2, kWide, kHalf, Fetching>,
-      &GemmF32Block<3, kWide, kHalf, Fetching>, &GemmF32Block<4, kWide, kHalf, Fetching>,
-      &GemmF32Block<5, kWide, kHalf, Fetching>, &GemmF32Block<6, kWide, kHalf, Fetching>,
-      &GemmF32Block<7, kWide, kHalf, Fetching>, &GemmF32Block<8, kWide, kHalf, Fetching>};
+  // Few rows, which are left over, fetch nothing: that would take eight more functions.
+  NothingAhead nothing;
+  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, NothingAhead*) = {
+      &GemmF32Block<1, kWide, kHalf, NothingAhead>, &GemmF32Block<2, kWide, kHalf, NothingAhead>,
+      &GemmF32Block<3, kWide, kHalf, NothingAhead>, &GemmF32Block<4, kWide, kHalf, NothingAhead>,
+      &GemmF32Block<5, kWide, kHalf, NothingAhead>, &GemmF32Block<6, kWide, kHalf, NothingAhead>,
+      &GemmF32Block<7, kWide, kHalf, NothingAhead>, &GemmF32Block<8, kWide, kHalf, NothingAhead>};
   const int columns = tile.columns - first;
   for (int row = 0, rows; row < tile.rows; row += rows) {
     rows = RowsAtOnce<kMost>(tile.rows - row);
@@ -274,7 +283,7 @@ void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
         GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns, &fetching);
       }
     } else {
-      kBySize[rows - 1](tile, row, first, columns, &fetching);
+      kBySize[rows - 1](tile, row, first, columns, &nothing);
     }
   }
 }
@@ -321,8 +330,8 @@ void GemmF32(const GemmTileF32& tile) {
   for (; first < tile.columns; first += kColumnsF32) {
     const int left = tile.columns - first;
     if (left > 24 && tile.ahead != nullptr) {
-      const int passes = (tile.rows + kRowsF32 - 1) / kRowsF32;
-      GemmF32Panel<kRowsF32, 2, false>(tile, first, Ahead(tile.ahead, passes));
+      GemmF32Panel<kRowsF32, 2, false>(tile, first,
+                                       Ahead(tile.ahead, WholeTiles<kRowsF32>(tile.rows)));
     } else if (left > 24) {
       GemmF32Panel<kRowsF32, 2, false>(tile, first, NothingAhead());
     } else if (left > 16) {
