@@ -83,7 +83,7 @@ template <int kColumns, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v, sums += 8) values[i][v] = _mm256_loadu_ps(sums);
   }
-  FollowAndStore(out, step, epilogue, pixel, first, 8 * kVectors, values);
+  FollowAndStore(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
 
 // A piece of lines: neighbouring columns, of whose windows the outer ones lack `left` and `right`
