@@ -169,6 +169,7 @@ constexpr Candidate<HalfKernels> kHalf[] = {
     {&kHalfGeneric, kGeneric, &Always},
 };
 constexpr Candidate<VectorKernels> kVector[] = {
+    // of AVX-512: VectorOf
 #if defined(__x86_64__)
     {&kVectorAvx2, kAvx2, &HasAvx2},
 #endif
