@@ -490,16 +490,18 @@ template <bool kPlain, int kRuns>
   line.Start(even);
   walk.template Next<false>(quad);
   line.template Add<0>(quad, even);
-  for (; count >= 2; count -= 2) {
-    if (walk.IsInside(4)) {
+  while (count > 0) {
+    if (count >= 2 && walk.IsInside(4)) {
       step.template operator()<true>(even, odd);
       step.template operator()<true>(odd, even);
+      count -= 2;
     } else {
       step.template operator()<false>(even, odd);
-      step.template operator()<false>(odd, even);
+      if (--count == 0) return;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) even[v] = odd[v];
     }
   }
-  if (count > 0) step.template operator()<false>(even, odd);
 }
 
 // ---- Lines -------------------------------------------------------------------------------------
