@@ -181,8 +181,8 @@ constexpr int kTogether = 64;
 using TileFunction = void (*)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first,
                               __mmask16 lanes);
 
-// The tiles of so many columns: of one vector and, if there are few, of two at once: their sums
-// would wait for themselves.
+// The tiles of so many columns: of one vector and, if there are less than eight, of two at once:
+// their sums would wait for themselves.
 struct Tiles {
   int columns;
   TileFunction one, two;
@@ -190,7 +190,7 @@ struct Tiles {
 template <int kTaps, int kStride, int kColumns>
 constexpr Tiles TilesOf() {
   Tiles tiles = {kColumns, &LineTile<kColumns, kTaps, kStride, 1>, nullptr};
-  if constexpr (kColumns <= 8) tiles.two = &LineTile<kColumns, kTaps, kStride, 2>;
+  if constexpr (kColumns < 8) tiles.two = &LineTile<kColumns, kTaps, kStride, 2>;
   return tiles;
 }
 
