@@ -168,8 +168,8 @@ constexpr Candidate<HalfKernels> kHalf[] = {
 #endif
     {&kHalfGeneric, kGeneric, &Always},
 };
+// Without that of AVX-512: see VectorOf.
 constexpr Candidate<VectorKernels> kVector[] = {
-    // of AVX-512: VectorOf
 #if defined(__x86_64__)
     {&kVectorAvx2, kAvx2, &HasAvx2},
 #endif
