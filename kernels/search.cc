@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/distinct.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
@@ -313,18 +314,22 @@ TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The coordinates of every element that is not 0. The place is counted on row by row.
+// The coordinates of every element that is not 0, which are so many. The place is counted on row by
+// row; what is written of others is written over, so that no jump depends on the values.
 template <typename T>
-void WriteCoordinates(const T* values, std::span<const int> dims, int64_t* out) {
+void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, int64_t* out) {
   const size_t rank = dims.size();
   const int row = dims[rank - 1];
   const int64_t rows = row == 0 ? 0 : ElementCount(dims) / row;
   int64_t place[kMaxRank] = {};
   for (int64_t r = 0; r < rows; ++r, values += row) {
     for (int i = 0; i < row; ++i) {
-      if (values[i] == T{0}) continue;
-      out = std::copy_n(place, rank - 1, out);
-      *out++ = i;
+      if (hits == 0) return;
+      CopyRun(place, static_cast<int64_t>(rank) - 1, out);
+      out[rank - 1] = i;
+      const auto hit = static_cast<int64_t>(values[i] != T{0});
+      out += -hit & static_cast<int64_t>(rank);
+      hits -= hit;
     }
     for (size_t axis = rank - 1; axis-- > 0;) {
       if (++place[axis] < dims[axis]) break;
@@ -339,7 +344,7 @@ TfLiteStatus EvalWhere(TfLiteContext* context, TfLiteNode* node) {
   if (IsDynamic(output)) DEPUTY_TRY(ResizeWhere(context, node));
   return DispatchType<kWhereBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    WriteCoordinates(Data<T>(input), Dims(input), Data<int64_t>(output));
+    WriteCoordinates(Data<T>(input), Dims(input), Dim(output, 0), Data<int64_t>(output));
     return kTfLiteOk;
   });
 }

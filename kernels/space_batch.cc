@@ -6,6 +6,9 @@
 // with the zero point, cropping on the way back. Both inputs may be known at run time only.
 #include "kernels/space_batch.h"
 
+#include <algorithm>
+
+#include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/shape_input.h"
@@ -116,25 +119,39 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// visit(batch, y, x, space) for every element column of the batch form; `space` is the offset of
-// its place in the spatial form, -1 for one outside of it.
+// Element columns that follow each other in a row of the batch form: those from `first` to `last`
+// have a place in the spatial form, the others do not.
+struct ColumnRow {
+  int64_t batch;  // where the row begins in the batch form
+  int64_t first, last;
+  int64_t space, step;  // where the first one's place is, and from one to the next
+};
+
+// visit(row) for every row of the batch form.
 template <typename Visit>
-void ForEachColumn(const Extents& space, const Extents& batch, const Blocks& blocks,
-                   const Visit& visit) {
+void ForEachRow(const Extents& space, const Extents& batch, const Blocks& blocks,
+                const Visit& visit) {
+  const int64_t size_y = blocks.size[0], size_x = blocks.size[1];
+  // How many columns of a row have their place in front of one.
+  const auto columns_before = [&](int64_t place) {
+    return std::clamp<int64_t>((place + size_x - 1) / size_x, 0, batch.x);
+  };
   for (int64_t b = 0; b < batch.batch; ++b) {
     const int64_t place = b / space.batch;
-    const int64_t shift_y = place / blocks.size[1] - blocks.before[0];
-    const int64_t shift_x = place % blocks.size[1] - blocks.before[1];
+    const int64_t shift_y = place / size_x - blocks.before[0];
+    const int64_t shift_x = place % size_x - blocks.before[1];
+    const int64_t first = columns_before(-shift_x);
+    const int64_t last = std::max(first, columns_before(space.x - shift_x));
     for (int64_t y = 0; y < batch.y; ++y) {
-      const int64_t space_y = y * blocks.size[0] + shift_y;
-      const bool row_inside = space_y >= 0 && space_y < space.y;
-      const int64_t row = ((b % space.batch) * space.y + space_y) * space.x;
-      for (int64_t x = 0; x < batch.x; ++x) {
-        const int64_t space_x = x * blocks.size[1] + shift_x;
-        const bool inside = row_inside && space_x >= 0 && space_x < space.x;
-        visit(((b * batch.y + y) * batch.x + x) * batch.depth,
-              inside ? (row + space_x) * space.depth : -1);
+      const int64_t space_y = y * size_y + shift_y;
+      ColumnRow row = {(b * batch.y + y) * batch.x * batch.depth, first, first, 0,
+                       size_x * space.depth};
+      if (space_y >= 0 && space_y < space.y) {
+        const int64_t line = b % space.batch * space.y + space_y;
+        row.last = last;
+        row.space = (line * space.x + first * size_x + shift_x) * space.depth;
       }
+      visit(row);
     }
   }
 }
@@ -170,12 +187,15 @@ TfLiteStatus EvalSpaceToBatch(TfLiteContext* context, TfLiteNode* node) {
   const Extents space = ExtentsOf(input), batch = ExtentsOf(output);
   return MoveElements(context, input, output, [&]<typename T>(const T* in, T* out) {
     const T padding = PaddingOf<T>(output);
-    ForEachColumn(space, batch, blocks, [&](int64_t to, int64_t from) {
-      if (from >= 0) {
-        std::copy_n(in + from, space.depth, out + to);
-      } else {
-        std::fill_n(out + to, space.depth, padding);
+    const int64_t depth = space.depth;
+    ForEachRow(space, batch, blocks, [&](const ColumnRow& row) {
+      T* const to = out + row.batch;
+      std::fill_n(to, row.first * depth, padding);
+      if (row.last > row.first) {
+        CopyRuns(row.last - row.first, depth, in + row.space, row.step, to + row.first * depth,
+                 depth);
       }
+      std::fill_n(to + row.last * depth, (batch.x - row.last) * depth, padding);
     });
   });
 }
@@ -188,8 +208,11 @@ TfLiteStatus EvalBatchToSpace(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   const Extents space = ExtentsOf(output), batch = ExtentsOf(input);
   return MoveElements(context, input, output, [&]<typename T>(const T* in, T* out) {
-    ForEachColumn(space, batch, blocks, [&](int64_t from, int64_t to) {
-      if (to >= 0) std::copy_n(in + from, space.depth, out + to);
+    const int64_t depth = space.depth;
+    ForEachRow(space, batch, blocks, [&](const ColumnRow& row) {
+      if (row.last == row.first) return;
+      CopyRuns(row.last - row.first, depth, in + row.batch + row.first * depth, depth,
+               out + row.space, row.step);
     });
   });
 }
