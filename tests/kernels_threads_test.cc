@@ -75,6 +75,80 @@ TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   }
 }
 
+// Runs of a few elements, whichever input moves, as a whole and in parts that begin and end within.
+template <typename T>
+void CheckShortRuns(const std::vector<int>& a, const std::vector<int>& b) {
+  SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, " << testing::PrintToString(a) << " and "
+                                  << testing::PrintToString(b));
+  ThreadedContext context(2);
+  TfLiteTensor tensors[3] = {};
+  const auto dims = [](const std::vector<int>& extents) {
+    TfLiteIntArray* array = TfLiteIntArrayCreate(static_cast<int>(extents.size()));
+    std::copy(extents.begin(), extents.end(), array->data);
+    return array;
+  };
+  tensors[0].dims = dims(a);
+  tensors[1].dims = dims(b);
+  TfLiteContext* const c = context.get();
+  c->tensors = tensors;
+  c->ResizeTensor = [](TfLiteContext*, TfLiteTensor* tensor, TfLiteIntArray* shape) {
+    tensor->dims = shape;
+    return kTfLiteOk;
+  };
+  BroadcastPlan plan;
+  ASSERT_EQ(plan.Prepare(c, &tensors[0], &tensors[1], &tensors[2]), kTfLiteOk);
+  std::vector<T> values[2];
+  for (int i = 0; i < 2; ++i) {
+    for (int64_t k = 0; k < ElementCount(&tensors[i]); ++k) {
+      values[i].push_back(static_cast<T>(k * (i == 0 ? 3 : 7) % 251));
+    }
+  }
+  const auto count = static_cast<size_t>(ElementCount(&tensors[2]));
+  std::vector<T> expected;
+  for (size_t at = 0; at < count; ++at) {
+    size_t place[2] = {}, pitch[2] = {1, 1}, rest = at;
+    for (int axis = tensors[2].dims->size - 1; axis >= 0; --axis) {
+      const auto extent = static_cast<size_t>(tensors[2].dims->data[axis]);
+      for (int i = 0; i < 2; ++i) {
+        const auto own = static_cast<size_t>(tensors[i].dims->data[axis]);
+        place[i] += own == 1 ? 0 : rest % extent * pitch[i];
+        pitch[i] *= own;
+      }
+      rest /= extent;
+    }
+    expected.push_back(static_cast<T>(values[0][place[0]] - 2 * values[1][place[1]]));
+  }
+  const auto run = [](const T* x, const T* y, T* out, int64_t many, bool x_moves, bool y_moves) {
+    for (int64_t i = 0; i < many; ++i) {
+      out[i] = static_cast<T>(x[x_moves ? i : 0] - 2 * y[y_moves ? i : 0]);
+    }
+  };
+  std::vector<T> whole(count), parts(count);
+  plan.RunByRuns(c, values[0].data(), values[1].data(), whole.data(), run);
+  EXPECT_EQ(whole, expected);
+  for (size_t first = 0, last; first < count; first = last) {
+    last = std::min(count, first + 1 + first % 157);
+    plan.RunPart(static_cast<int64_t>(first), static_cast<int64_t>(last), values[0].data(),
+                 values[1].data(), parts.data(), run);
+  }
+  EXPECT_EQ(parts, expected);
+  for (TfLiteTensor& tensor : tensors) TfLiteIntArrayFree(tensor.dims);
+}
+
+TEST(ParallelRanges, short_runs_are_gathered) {
+  const std::pair<std::vector<int>, std::vector<int>> kShapes[] = {
+      {{8, 100, 1}, {1, 1, 2}},    {{1, 1, 2}, {8, 100, 1}},  {{40, 3, 1}, {40, 1, 5}},
+      {{700, 15}, {700, 1}},       {{700, 1}, {700, 15}},     {{3, 20, 4}, {3, 1, 4}},
+      {{5, 1, 7}, {5, 30, 7}},     {{1, 16, 1}, {9, 16, 15}}, {{9, 16, 15}, {1, 16, 1}},
+      {{2, 3000, 3}, {2, 3000, 1}}};
+  for (const auto& [a, b] : kShapes) {
+    CheckShortRuns<uint8_t>(a, b);
+    CheckShortRuns<int16_t>(a, b);
+    CheckShortRuns<float>(a, b);
+    CheckShortRuns<int64_t>(a, b);
+  }
+}
+
 struct Reduction {
   std::vector<int> shape;
   std::vector<int> axes;

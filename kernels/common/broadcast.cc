@@ -37,6 +37,19 @@ void Repeat(const char* values, int64_t bytes, int64_t channels, int64_t times, 
   }
 }
 
+// `rows` rows of `count` elements, which are so many elements apart, one behind the other.
+template <typename T>
+void GatherAs(const char* values, int64_t rows, int64_t row_step, int64_t count, int64_t step,
+              char* out) {
+  const T* row = reinterpret_cast<const T*>(values);
+  T* to = reinterpret_cast<T*>(out);
+  for (; rows > 0; --rows, row += row_step) {
+    for (int64_t i = 0; i < count; ++i) *to++ = row[i * step];
+  }
+}
+
+bool IsGathered(int64_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
+
 }  // namespace
 
 TfLiteStatus BroadcastPlan::Prepare(TfLiteContext* context, const TfLiteTensor* a,
@@ -86,6 +99,7 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   std::reverse(axes_.begin(), axes_.begin() + rank_);
   count_ = pitch_out;
   channels_ = 0;
+  gathers_ = false;
   if (rank_ < 2) return;
   const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
              &inner = axes_[static_cast<size_t>(rank_) - 1];
@@ -95,6 +109,8 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
       inner.extent <= kMostRepeated && again.extent >= kSmallestBlock / inner.extent) {
     channels_ = inner.extent;
   }
+  constexpr int64_t kShortRun = 16;
+  gathers_ = channels_ == 0 && inner.extent < kShortRun && again.extent >= kShortRun;
 }
 
 void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
@@ -106,11 +122,13 @@ void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
 // A second input that gives few values again and again (biases, slopes) would make for many short
 // runs.
 void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) const {
-  if (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMostRepeated)) {
+  const bool gathers = gathers_ && IsGathered(runs.bytes_a) && IsGathered(runs.bytes_b);
+  if (!gathers && (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMostRepeated))) {
     return RunOneByOne(first, last, runs);
   }
-  // The two innermost axes are blocks in which b's channels come again and again.
-  const int64_t block = axes_[static_cast<size_t>(rank_) - 2].extent * channels_;
+  // The two innermost axes are blocks in which b's channels come again and again, or short runs.
+  const int64_t block =
+      axes_[static_cast<size_t>(rank_) - 2].extent * axes_[static_cast<size_t>(rank_) - 1].extent;
   while (first < last) {
     const int64_t number = first / block, end = std::min(last, (number + 1) * block);
     Runs of_block = runs;
@@ -123,7 +141,8 @@ void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) cons
       of_block.b += place * axis.step_b * runs.bytes_b;
       rest /= axis.extent;
     }
-    RunBlock(first - number * block, end - number * block, of_block);
+    const auto run = gathers ? &BroadcastPlan::RunGathered : &BroadcastPlan::RunBlock;
+    (this->*run)(first - number * block, end - number * block, of_block);
     first = end;
   }
 }
@@ -146,6 +165,45 @@ void BroadcastPlan::RunBlock(int64_t first, int64_t last, const Runs& runs) cons
   const int64_t times = std::min(most / channels_, (last - first - 1) / channels_ + 1);
   Repeat(runs.b, runs.bytes_b, channels_, times, repeated);
   while (first < last) run(repeated, std::min(times * channels_, last - first));
+}
+
+void BroadcastPlan::RunGathered(int64_t first, int64_t last, const Runs& runs) const {
+  const Axis &rows = axes_[static_cast<size_t>(rank_) - 2],
+             &inner = axes_[static_cast<size_t>(rank_) - 1];
+  const auto part_of_row = [&](int64_t count) {
+    const int64_t row = first / inner.extent, within = first % inner.extent;
+    runs.call(runs.function, runs.a + (row * rows.step_a + within * inner.step_a) * runs.bytes_a,
+              runs.b + (row * rows.step_b + within * inner.step_b) * runs.bytes_b,
+              runs.out + first * runs.bytes_out, count, inner.step_a != 0, inner.step_b != 0);
+    first += count;
+  };
+  alignas(std::max_align_t) char left[kRepeatedBytes], right[kRepeatedBytes];
+  // An input's rows, where they lie or gathered.
+  const auto gather = [&](const char* values, int64_t bytes, int64_t row, int64_t count,
+                          int64_t row_step, int64_t step, char* out) -> const char* {
+    values += row * row_step * bytes;
+    if (step == 1 && row_step == inner.extent) return values;
+    const auto as = bytes == 1   ? &GatherAs<uint8_t>
+                    : bytes == 2 ? &GatherAs<uint16_t>
+                    : bytes == 4 ? &GatherAs<uint32_t>
+                                 : &GatherAs<uint64_t>;
+    as(values, count, row_step, inner.extent, step, out);
+    return out;
+  };
+  if (const int64_t within = first % inner.extent; within != 0) {
+    part_of_row(std::min(last - first, inner.extent - within));
+  }
+  const int64_t most = kRepeatedBytes / std::max(runs.bytes_a, runs.bytes_b) / inner.extent;
+  while (last - first >= inner.extent) {
+    const int64_t row = first / inner.extent, count = std::min(most, (last - first) / inner.extent);
+    const char* const a = gather(runs.a, runs.bytes_a, row, count, rows.step_a, inner.step_a, left);
+    const char* const b =
+        gather(runs.b, runs.bytes_b, row, count, rows.step_b, inner.step_b, right);
+    runs.call(runs.function, a, b, runs.out + first * runs.bytes_out, count * inner.extent, true,
+              true);
+    first += count * inner.extent;
+  }
+  if (first < last) part_of_row(last - first);
 }
 
 void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) const {

@@ -103,6 +103,9 @@ class BroadcastPlan {
   // The same of a block of repeated channels, which is all that `runs` has.
   void RunBlock(int64_t first, int64_t last, const Runs& runs) const;
 
+  // The same of a block of short runs, which are gathered to make long ones.
+  void RunGathered(int64_t first, int64_t last, const Runs& runs) const;
+
   // The same, run by run.
   void RunOneByOne(int64_t first, int64_t last, const Runs& runs) const;
 
@@ -111,6 +114,9 @@ class BroadcastPlan {
   int64_t count_ = 0;  // elements of the output
   // Of a plan that gives each of a few channels a value of b, again and again: how many; else 0.
   int64_t channels_ = 0;
+  // Of other plans: whether runs are so short that a call for each would take longer than it takes
+  // to bring their elements together.
+  bool gathers_ = false;
 };
 
 }  // namespace deputy
