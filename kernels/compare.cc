@@ -186,9 +186,11 @@ void AsTruths(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   }
 }
 
-// Eight truths at a time: of two that differ the bits do.
+// Sixteen truths at a time: of two that differ the bits do.
 TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negated) {
-  constexpr size_t kTogether = sizeof(uint64_t);
+  typedef uint64_t Truths __attribute__((vector_size(16)));
+  constexpr size_t kTogether = sizeof(Truths);
+  static_assert(kWidenedCount % kTogether == 0);
   const uint64_t flip = negated ? 0 : 0x0101010101010101;
   return RunVectors<uint8_t>(
       context, node, DataOf<CompareData>(node).plan, [flip](const BinaryRun<uint8_t>& run) {
@@ -198,7 +200,7 @@ TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negate
           AsTruths(run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
           AsTruths(run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
           for (size_t i = 0; i < static_cast<size_t>(count); i += kTogether) {
-            uint64_t left, right;
+            Truths left, right;
             std::memcpy(&left, a + i, kTogether);
             std::memcpy(&right, b + i, kTogether);
             left ^= right ^ flip;
