@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
-#include "kernels/common/copy_runs.h"
 #include "kernels/common/distinct.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
@@ -318,17 +318,23 @@ TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
 // row; what is written of others is written over, so that no jump depends on the values.
 template <typename T>
 void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, int64_t* out) {
+  constexpr size_t kFew = 4;  // coordinates that are written at once, as long as there is room
   const size_t rank = dims.size();
+  const int64_t enough = rank <= kFew ? kFew : std::numeric_limits<int64_t>::max();
   const int row = dims[rank - 1];
   const int64_t rows = row == 0 ? 0 : ElementCount(dims) / row;
   int64_t place[kMaxRank] = {};
   for (int64_t r = 0; r < rows; ++r, values += row) {
     for (int i = 0; i < row; ++i) {
-      if (hits == 0) return;
-      CopyRun(place, static_cast<int64_t>(rank) - 1, out);
-      out[rank - 1] = i;
       const auto hit = static_cast<int64_t>(values[i] != T{0});
-      out += -hit & static_cast<int64_t>(rank);
+      if (hits >= enough) {
+        std::memcpy(out, place, kFew * sizeof(int64_t));
+        out[rank - 1] = i;
+        out += -hit & static_cast<int64_t>(rank);
+      } else if (hit != 0) {
+        out = std::copy_n(place, rank - 1, out);
+        *out++ = i;
+      }
       hits -= hit;
     }
     for (size_t axis = rank - 1; axis-- > 0;) {

@@ -89,7 +89,7 @@ extern template void CopyRuns(int64_t, int64_t, const uint64_t*, int64_t, uint64
 template <typename T>
 [[gnu::noinline]] void PickRuns(const T* in, int64_t count, std::span<const int64_t> places,
                                 int64_t length, T* out) {
-  constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMostChunks = 32;
+  constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMostChunks = 4;
   auto place = places.begin();
   if (length <= kMostChunks * kChunk) {
     // Whole chunks: what they store too much belongs to runs that are still to come.
