@@ -25,6 +25,45 @@ TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
   return options;
 }
 
+// More of them than are written at once, of few axes and of many, behind which nothing is written.
+TEST(Where, names_the_places_of_all_that_is_not_zero) {
+  for (const std::vector<int>& shape : {std::vector<int>{50},
+                                        {7, 9},
+                                        {3, 4, 9},
+                                        {2, 3, 4, 5},
+                                        {2, 3, 2, 3, 4},
+                                        {1, 2},
+                                        {2, 1, 1}}) {
+    for (const int every : {1, 2, 3, 1000}) {
+      ModelBuilder m;
+      const int input = m.AddTensor(kTfLiteInt32, shape, "input");
+      const int output = m.AddTensor(kTfLiteInt64, {1}, "output");
+      m.AddOp(kTfLiteBuiltinWhere, {input}, {output}, schema::CreateWhereOptions(m.fbb()));
+      m.SetInputs({input});
+      m.SetOutputs({output});
+      TestInterpreter interpreter(m.Finish());
+      ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+      int count = 1;
+      for (const int extent : shape) count *= extent;
+      std::vector<int32_t> values(static_cast<size_t>(count));
+      std::vector<int64_t> expected;
+      for (int i = 0; i < count; ++i) {
+        if (i % every != every - 1) continue;
+        values[static_cast<size_t>(i)] = -5;
+        int rest = i, behind = count;
+        for (const int extent : shape) {
+          behind /= extent;
+          expected.push_back(rest / behind);
+          rest %= behind;
+        }
+      }
+      interpreter.Set(0, values);
+      ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+      EXPECT_EQ(interpreter.Get<int64_t>(0), expected) << shape.size() << " axes, " << every;
+    }
+  }
+}
+
 TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
   std::set<int> codes;
   std::set<std::string> names;
