@@ -64,6 +64,62 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
   }
 }
 
+// Margins in front of and behind both axes, up to more than a block; what is cropped is nowhere,
+// and what is added is 0.
+TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
+  for (const bool to_batch : {true, false}) {
+    for (const int before : {0, 1, 2, 3, 5}) {
+      for (const int block : {1, 2, 3}) {
+        SCOPED_TRACE(testing::Message() << to_batch << " " << before << " " << block);
+        // The spatial form: its width with margins is that of seven blocks, its height of five.
+        constexpr int kBatches = 2, kRows = 5, kColumns = 7, kDepth = 3;
+        const int after = 1, height = kRows * block - after, width = kColumns * block - before - 1;
+        if (width < 1) continue;
+        const std::vector<int> space = {kBatches, height, width, kDepth};
+        const std::vector<int> batch = {kBatches * block * block, kRows, kColumns, kDepth};
+        ModelBuilder m;
+        const int input = m.AddTensor(kTfLiteInt32, to_batch ? space : batch, "input");
+        const int size = m.AddConstant<int>(kTfLiteInt32, {2}, {block, block});
+        const int margins = m.AddConstant<int>(kTfLiteInt32, {2, 2}, {0, after, before, 1});
+        const int output = m.AddTensor(kTfLiteInt32, {1}, "output");
+        if (to_batch) {
+          m.AddOp(kTfLiteBuiltinSpaceToBatchNd, {input, size, margins}, {output},
+                  schema::CreateSpaceToBatchNDOptions(m.fbb()));
+        } else {
+          m.AddOp(kTfLiteBuiltinBatchToSpaceNd, {input, size, margins}, {output},
+                  schema::CreateBatchToSpaceNDOptions(m.fbb()));
+        }
+        m.SetInputs({input});
+        m.SetOutputs({output});
+        TestInterpreter interpreter(m.Finish());
+        ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+        const auto count = [](const std::vector<int>& shape) {
+          return static_cast<size_t>(shape[0] * shape[1] * shape[2] * shape[3]);
+        };
+        std::vector<int32_t> values(count(to_batch ? space : batch));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i) + 1;
+        std::vector<int32_t> expected(count(to_batch ? batch : space));
+        for (int b = 0; b < batch[0]; ++b) {
+          for (int i = 0; i < kRows * kColumns * kDepth; ++i) {
+            const int place = b / kBatches, row = i / (kColumns * kDepth);
+            const int y = row * block + place / block;
+            const int x = i / kDepth % kColumns * block + place % block - before;
+            if (y >= height || x < 0 || x >= width) continue;
+            const auto in_batch = static_cast<size_t>(b * kRows * kColumns * kDepth + i);
+            const auto in_space = static_cast<size_t>(
+                ((b % kBatches * height + y) * width + x) * kDepth + i % kDepth);
+            (to_batch ? expected[in_batch] : expected[in_space]) =
+                to_batch ? values[in_space] : values[in_batch];
+          }
+        }
+        interpreter.Set(0, values);
+        ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+        EXPECT_EQ(interpreter.Get<int32_t>(0), expected);
+      }
+    }
+  }
+}
+
 TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
   std::set<int> codes;
   std::set<std::string> names;
