@@ -173,20 +173,59 @@ TfLiteStatus PrepareLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
+// x^-beta of each of them, in its place.
+using InversePowers = void (*)(float* values, int count, float beta);
+
+void PlainInversePowers(float* values, int count, float beta) {
+  for (int i = 0; i < count; ++i) values[i] = std::pow(values[i], -beta);
+}
+
+// The same for a beta that roots make, in half a dozen instructions that vectors have.
+template <typename Root>
+void RootInversePowers(float* values, int count, float beta) {
+  bool negative = false;
+  for (int i = 0; i < count; ++i) negative |= values[i] < 0.0f;
+  if (negative) return PlainInversePowers(values, count, beta);  // infinity is a case of its own
+  for (int i = 0; i < count; ++i) values[i] = 1.0f / Root()(values[i]);
+}
+
+InversePowers InversePowersOf(float beta) {
+  const bool plain = Cpu().vector.l2_normalize == nullptr;
+  if (!plain && beta == 0.5f) {
+    return &RootInversePowers<decltype([](float x) { return std::sqrt(x); })>;
+  }
+  if (!plain && beta == 0.75f) {
+    return &RootInversePowers<decltype([](float x) {
+      const float root = std::sqrt(x);
+      return root * std::sqrt(root);
+    })>;
+  }
+  return &PlainInversePowers;
+}
+
 // Each channel by the squares of those at most `radius` away, which are added at one end of a
 // moving window and taken away at the other.
 void NormalizeByNeighbours(const float* values, int depth,
-                           const TfLiteLocalResponseNormParams& params, float* out) {
+                           const TfLiteLocalResponseNormParams& params, InversePowers powers,
+                           float* out) {
   const auto square = [&](int64_t c) {
     return c < 0 || c >= depth ? 0.0f : values[c] * values[c] * params.alpha;
   };
   const int64_t radius = params.radius;
   float sum = 0.0f;
   for (int64_t c = 0; c < std::min<int64_t>(radius, depth); ++c) sum += square(c);
-  for (int64_t c = 0; c < depth; ++c) {
-    sum += square(c + radius);
-    out[c] = values[c] * std::pow(params.bias + sum, -params.beta);
-    sum -= square(c - radius);
+  constexpr int kChunk = 64;
+  for (int first = 0; first < depth; first += kChunk) {
+    const int count = std::min(kChunk, depth - first);
+    float scales[kChunk];
+    for (int i = 0; i < count; ++i) {
+      const int64_t c = int64_t{first} + i;
+      sum += square(c + radius);
+      scales[i] = params.bias + sum;
+      sum -= square(c - radius);
+    }
+    powers(scales, count, params.beta);
+    for (int i = 0; i < count; ++i) out[first + i] = values[first + i] * scales[i];
   }
 }
 
@@ -194,9 +233,11 @@ TfLiteStatus EvalLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const int depth = LastDim(input);
   const auto& params = ParamsOf<TfLiteLocalResponseNormParams>(node);
-  return NormalizeRows<float>(
-      context, input, Output(context, node, 0),
-      [&](const float* values, float* out) { NormalizeByNeighbours(values, depth, params, out); });
+  const InversePowers powers = InversePowersOf(params.beta);
+  return NormalizeRows<float>(context, input, Output(context, node, 0),
+                              [&](const float* values, float* out) {
+                                NormalizeByNeighbours(values, depth, params, powers, out);
+                              });
 }
 
 // ---- Table ------------------------------------------------------------------------------------

@@ -21,21 +21,24 @@ OpCase MakeCase(TfLiteType type, const Shape& shape, int output_zero_point, cons
           Rule::kSum, builder.Finish(), refusal};
 }
 
-// Options: the radius.
-NodeRow Local(TfLiteType type, const Shape& shape, int32_t radius, const char* refusal = "") {
+// Options: the radius, and beta in hundredths.
+NodeRow Local(TfLiteType type, const Shape& shape, int32_t radius, const char* refusal = "",
+              int32_t beta = 75) {
   return {kTfLiteBuiltinLocalResponseNormalization,
           "LOCAL_RESPONSE_NORMALIZATION",
           {{type, shape}},
           {type},
           refusal,
           false,
-          {radius},
+          {radius, beta},
           Rule::kSum};
 }
 
 const NodeRow kLocalRows[] = {
     Local(kTfLiteFloat32, {1, 2, 3, 70}, 2),
     Local(kTfLiteFloat32, {2, 1, 3, 5}, INT32_MAX),
+    Local(kTfLiteFloat32, {1, 2, 3, 70}, 3, "", 50),
+    Local(kTfLiteFloat32, {1, 2, 3, 70}, 3, "", 60),
     Local(kTfLiteFloat32, {2, 1, 3, 0}, 1),
     Local(kTfLiteFloat32, {1, 2, 3, 7}, -1, "radius: expected 0 or more, found -1"),
     Local(kTfLiteFloat32, {2, 3, 7}, 1, "expected 4 dimensions"),
@@ -44,9 +47,10 @@ const NodeRow kLocalRows[] = {
 
 void AddLocal(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
               const std::vector<int32_t>& outputs) {
-  builder->AddOp(row.code, inputs, outputs,
-                 schema::CreateLocalResponseNormalizationOptions(builder->fbb(), row.options[0],
-                                                                 1.0f, 0.25f, 0.75f));
+  builder->AddOp(
+      row.code, inputs, outputs,
+      schema::CreateLocalResponseNormalizationOptions(builder->fbb(), row.options[0], 1.0f, 0.25f,
+                                                      static_cast<float>(row.options[1]) / 100.0f));
 }
 
 }  // namespace
