@@ -45,16 +45,19 @@ TEST(Distinct, keys_are_numbered_as_they_first_appear) {
   }
 }
 
-// All of them at one place of the table, whose multiplier they undo.
-TEST(Distinct, chosen_keys_are_sorted_instead) {
+// A key of the first place of every table, whose multiplier it undoes: another one for each number
+// below 2^40.
+int64_t CrowdedKey(size_t number) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   uint64_t inverse = 1;
   for (int i = 0; i < 6; ++i) inverse *= 2 - kGolden * inverse;
-  ASSERT_EQ(inverse * kGolden, 1u);
+  EXPECT_EQ(inverse * kGolden, 1u);
+  return static_cast<int64_t>(inverse * number);
+}
+
+TEST(Distinct, chosen_keys_are_sorted_instead) {
   std::vector<int64_t> keys(200'000);
-  for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = static_cast<int64_t>(inverse * (i % 100'000));
-  }
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = CrowdedKey(i % 100'000);
   std::vector<int32_t> numbers(keys.size()), firsts;
   EXPECT_FALSE(NumberByHash(keys, numbers.data(), &firsts));
   NumberDistinct(keys, numbers.data(), &firsts);
@@ -62,6 +65,17 @@ TEST(Distinct, chosen_keys_are_sorted_instead) {
   for (size_t i = 0; i < keys.size(); ++i) {
     ASSERT_EQ(numbers[i], static_cast<int32_t>(i % 100'000));
   }
+}
+
+// The table, made for the keys in front, does not grow any more: 5e8 steps.
+TEST(Distinct, keys_that_were_chosen_for_a_large_table_are_noticed_in_it) {
+  std::mt19937_64 random(7);
+  std::vector<int64_t> keys(65'000);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = i < 33'000 ? static_cast<int64_t>(random()) : CrowdedKey(i);
+  }
+  std::vector<int32_t> numbers(keys.size()), firsts;
+  EXPECT_FALSE(NumberByHash(keys, numbers.data(), &firsts));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class NumberTable {
   bool Add(int64_t key, int32_t* place) {
     *place = static_cast<int32_t>(keys_.size());
     keys_.push_back(key);
-    if (keys_.size() * 2 <= places_.size()) return true;
+    if (keys_.size() * 2 <= places_.size()) return !IsSlow(keys_.size());
     places_.assign(size_t{1} << ++bits_, kNone);
     for (size_t i = 0; i < keys_.size() && !IsSlow(keys_.size()); ++i) {
       *Find(keys_[i]) = static_cast<int32_t>(i);
@@ -74,7 +74,7 @@ void NumberBySorting(std::span<const int64_t> keys, int32_t* numbers,
     const int64_t x = keys[static_cast<size_t>(a)], y = keys[static_cast<size_t>(b)];
     return x != y ? x < y : a < b;
   });
-  // For now the first place of each.
+  // The first place of each key, until these are counted below.
   int32_t first = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const auto at = static_cast<size_t>(sorted[i]);
