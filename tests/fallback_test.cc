@@ -146,7 +146,7 @@ class ScratchOfFallback : public Fallback {
       slots[static_cast<size_t>(index)].bytes = kMegabyte;
       slots[static_cast<size_t>(index)].lifetime.Include(0);
     }
-    EXPECT_TRUE(arena_.Plan(slots, limits_));
+    EXPECT_TRUE(arena_.Plan(slots, limits_, nullptr));
   }
 
   const std::vector<int> nodes_ = {0, 1, 2, 3, 4};

@@ -19,8 +19,8 @@ PackedKey Key(int index) {
 }
 
 const char* Make(PackedConstants* constants, int index, size_t bytes,
-                 const Limits& limits = Limits()) {
-  return constants->FindOrMake(Key(index), bytes, limits,
+                 const Limits& limits = Limits(), ThreadPool* pool = nullptr) {
+  return constants->FindOrMake(Key(index), bytes, limits, pool,
                                [&](char* data) { memset(data, 'a' + index % 26, bytes); });
 }
 

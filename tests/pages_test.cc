@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/base/arena.h"
+#include "core/base/packed_constants.h"
 #include "core/base/scratch_arena.h"
+#include "core/base/thread_pool.h"
 
 namespace deputy::pages_test {
 namespace {
@@ -64,19 +66,54 @@ TEST(MakeResident, takes_the_pages_that_lie_whole_inside_and_keeps_their_content
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   const Mapping mapping(16 * kPage);
   mapping.data()[5 * kPage] = 7;
-  MakeResident(mapping.data() + 1, 9 * kPage);
+  MakeResident(mapping.data() + 1, 9 * kPage, nullptr);
   EXPECT_EQ(PagesOf(mapping.data(), kPage).resident, 0u);
   EXPECT_EQ(PagesOf(mapping.data() + kPage, 8 * kPage).resident, 8u);
   EXPECT_EQ(PagesOf(mapping.data() + 9 * kPage, 7 * kPage).resident, 0u);
   EXPECT_EQ(mapping.data()[5 * kPage], 7);
 }
 
+// More than a thread takes at once, from the middle of a large page to that of another.
+TEST(MakeResident, is_done_by_all_threads_of_a_pool) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  constexpr size_t kBytes = 9 << 20;
+  for (int threads = 1; threads <= 4; ++threads) {
+    const Mapping mapping(kBytes);
+    ThreadPool pool(threads);
+    MakeResident(mapping.data() + kPage, kBytes - 2 * kPage, &pool);
+    const Pages inside = PagesOf(mapping.data() + kPage, kBytes - 2 * kPage);
+    EXPECT_EQ(inside.resident, inside.all) << threads << " threads";
+    EXPECT_EQ(PagesOf(mapping.data(), kPage).resident, 0u);
+    EXPECT_EQ(PagesOf(mapping.data() + kBytes - kPage, kPage).resident, 0u);
+  }
+}
+
+// Constants that are expected: so that threads which write neighbours do not meet in a page that
+// each of them would fill with zeros.
+TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_them) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  constexpr size_t kExpected = 12 << 20, kSmall = 1000;
+  ThreadPool pool(2);
+  PackedConstants constants;
+  constants.Expect(kExpected);
+  const char* const place = constants.FindOrMake({}, kSmall, Limits(), &pool, [](char*) {});
+  ASSERT_NE(place, nullptr);
+  const Pages ahead = PagesOf(place, 8 << 20);
+  EXPECT_EQ(ahead.resident, ahead.all);
+  // The next step comes when it is needed.
+  EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
+  char* const large = constants.Reserve(8 << 20, Limits(), &pool);
+  EXPECT_EQ(large, place + 1024);
+  const Pages all = PagesOf(place, kExpected);
+  EXPECT_EQ(all.resident, all.all);
+}
+
 TEST(MakeResident, leaves_alone_what_is_smaller_than_a_page_or_large) {
   const Mapping mapping(kMaxResidentBytes + kPage);
-  MakeResident(mapping.data(), kPage - 1);
-  MakeResident(mapping.data() + 1, kPage);
-  MakeResident(mapping.data(), 0);
-  MakeResident(mapping.data(), kMaxResidentBytes + kPage);
+  MakeResident(mapping.data(), kPage - 1, nullptr);
+  MakeResident(mapping.data() + 1, kPage, nullptr);
+  MakeResident(mapping.data(), 0, nullptr);
+  MakeResidentForInference(mapping.data(), kMaxResidentBytes + kPage, nullptr);
   EXPECT_EQ(PagesOf(mapping.data(), kMaxResidentBytes + kPage).resident, 0u);
 }
 
@@ -87,7 +124,7 @@ TEST(MakeResident, is_done_for_an_arena_up_to_what_is_idle) {
   std::vector<Arena::Slot> slots(2);
   slots[0] = {.bytes = kIdle, .lifetime = {.first = 0, .last = 1}, .idle = true};
   slots[1] = {.bytes = kBusy, .lifetime = {.first = 0, .last = 1}};
-  ASSERT_TRUE(arena.Plan(slots, Limits()));
+  ASSERT_TRUE(arena.Plan(slots, Limits(), nullptr));
   const Pages busy = PagesOf(arena.Address(1), kBusy);
   EXPECT_GT(busy.all, 100u);
   EXPECT_EQ(busy.resident, busy.all);
@@ -101,7 +138,7 @@ TEST(MakeResident, is_done_for_scratch_that_was_announced) {
   const Limits limits;
   ScratchArena scratch;
   scratch.Announce(kBytes);
-  ASSERT_TRUE(scratch.Grow(limits));
+  ASSERT_TRUE(scratch.Grow(limits, nullptr));
   const Pages pages = PagesOf(scratch.Acquire(kBytes, limits), kBytes);
   scratch.Release();
   EXPECT_GT(pages.all, 200u);

@@ -52,7 +52,7 @@ TEST(ScratchArena, holds_at_once_what_was_announced) {
   arena.Announce(500);
   arena.Announce(100);
   EXPECT_EQ(arena.bytes(), 0u);
-  EXPECT_TRUE(arena.Grow(limits));
+  EXPECT_TRUE(arena.Grow(limits, nullptr));
   EXPECT_EQ(arena.bytes(), 512u) << "as much as Acquire will take";
 }
 

@@ -32,7 +32,7 @@ class Contents : public testing::Test {
       slots[static_cast<size_t>(i)].bytes = kBytes;
       slots[static_cast<size_t>(i)].lifetime.Include(i == 3 ? 1 : 0);
     }
-    EXPECT_TRUE(arena_.Plan(slots, Limits()));
+    EXPECT_TRUE(arena_.Plan(slots, Limits(), nullptr));
     for (int i = 0; i < 4; ++i) {
       TfLiteTensor* tensor = graph_->tensor(i);
       tensor->bytes = kBytes;

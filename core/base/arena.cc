@@ -23,7 +23,7 @@ void Arena::ForgetFrom(int position) {
       placed_, [&](int tensor) { return slots_[static_cast<size_t>(tensor)].offset == kNoOffset; });
 }
 
-bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
+bool Arena::Plan(std::vector<Slot> slots, const Limits& limits, ThreadPool* pool) {
   std::vector<BlockRequest> requests;
   std::vector<int> owners;
   requests.reserve(slots.size());
@@ -54,7 +54,7 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits) {
   const size_t busy = InLargePages(plan.busy_bytes);
   if (block_.size() > old_size) {
     if (busy < total) UseSmallPages(block_.data() + busy, block_.size() - busy);
-    MakeResident(block_.data(), std::min(busy, block_.size()));
+    MakeResidentForInference(block_.data(), std::min(busy, block_.size()), pool);
   }
   // Tensors are compared before they are written.
   if (guard_bytes_ > 0 && block_.size() > old_size) {

@@ -14,6 +14,8 @@
 
 namespace deputy {
 
+class ThreadPool;
+
 inline constexpr int kForever = std::numeric_limits<int>::max();
 
 // When a tensor's memory is needed, in plan positions, both inclusive. Never used: first > last.
@@ -58,9 +60,9 @@ class Arena {
   void ForgetFrom(int position);
 
   // Gives every wanted tensor an offset: one entry per tensor index, bytes 0 = none wanted. Tensors
-  // that have an offset keep it. False when the limits or the allocator refuse; offsets are then
-  // unchanged.
-  bool Plan(std::vector<Slot> wanted, const Limits& limits);
+  // that have an offset keep it. The pool's threads (null: the caller) make the memory ready. False
+  // when the limits or the allocator refuse; offsets are then unchanged.
+  bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
   // Address of a tensor, null when it has none. Changes only in Plan.
   char* Address(int tensor) const;

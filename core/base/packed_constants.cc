@@ -8,38 +8,57 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/base/pages.h"
+#include "core/base/thread_pool.h"
+
 namespace deputy {
 namespace {
 
 constexpr size_t kSmallestChunk = size_t{64} << 10, kLargestChunk = size_t{8} << 20;
 
+// Constants grow when they are packed, by columns that fill a panel.
+constexpr size_t Packed(size_t bytes) { return bytes / 8 * 9; }
+
 }  // namespace
 
-char* PackedConstants::Place(size_t bytes, const Limits& limits) {
+char* PackedConstants::Chunk::Take(size_t bytes, ThreadPool* pool) {
+  const size_t begin = std::exchange(used, used + bytes);
+  // One thread alone writes each page when it has just come upon it, which is as fast.
+  if (pool != nullptr && pool->threads() > 1 && used > resident && resident < expected) {
+    // Not so much that it has left the cache again before it is written.
+    constexpr size_t kAtOnce = size_t{8} << 20;
+    const size_t end = std::min(expected, std::max(used, resident + kAtOnce));
+    MakeResident(block.data() + resident, end - resident, pool);
+    resident = end;
+  }
+  return block.data() + begin;
+}
+
+char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* pool) {
   size_t rounded;
   if (!AddSizes(bytes, kTensorAlignment - 1, &rounded)) return nullptr;
   rounded -= rounded % kTensorAlignment;
   for (Chunk& chunk : chunks_) {
     if (chunk.block.size() - chunk.used < rounded) continue;
-    return chunk.block.data() + std::exchange(chunk.used, chunk.used + rounded);
+    return chunk.Take(rounded, pool);
   }
   // Few chunks, and soon large ones: what stays empty is given back.
   const size_t room = std::clamp(4 * bytes_, kSmallestChunk, kLargestChunk);
   const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
   Chunk chunk;
-  if (!chunk.block.Reserve(InLargePages(std::max({room, expected, rounded})), 0, limits) &&
+  if (!chunk.block.Reserve(InLargePages(std::max({room, Packed(expected), rounded})), 0, limits) &&
       !chunk.block.Reserve(std::max(room, rounded), 0, limits) &&
       !chunk.block.Reserve(rounded, 0, limits)) {
     return nullptr;
   }
-  chunk.used = rounded;
+  chunk.expected = std::min(InLargePages(expected), chunk.block.size());
   chunks_.push_back(std::move(chunk));
-  return chunks_.back().block.data();
+  return chunks_.back().Take(rounded, pool);
 }
 
-char* PackedConstants::Reserve(size_t bytes, const Limits& limits) {
+char* PackedConstants::Reserve(size_t bytes, const Limits& limits, ThreadPool* pool) {
   const std::lock_guard lock(mutex_);
-  char* const place = Place(bytes, limits);
+  char* const place = Place(bytes, limits, pool);
   if (place != nullptr) bytes_ += bytes;
   return place;
 }

@@ -4,10 +4,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+
+#include "core/base/thread_pool.h"
 
 namespace deputy {
 namespace {
+
+// A large page, which two threads would both fill with zeros if they came upon it together.
+[[maybe_unused]] constexpr size_t kPiece = size_t{2} << 20;
 
 // Gives the advice for all pages that lie whole in `bytes` from `data` on.
 [[maybe_unused]] void Advise(char* data, size_t bytes, int advice) {
@@ -25,10 +31,25 @@ void UseSmallPages([[maybe_unused]] char* data, [[maybe_unused]] size_t bytes) {
 #endif
 }
 
-void MakeResident([[maybe_unused]] char* data, [[maybe_unused]] size_t bytes) {
+void MakeResident([[maybe_unused]] char* data, [[maybe_unused]] size_t bytes,
+                  [[maybe_unused]] ThreadPool* pool) {
 #ifdef MADV_POPULATE_WRITE
-  if (bytes <= kMaxResidentBytes) Advise(data, bytes, MADV_POPULATE_WRITE);
+  const auto make_resident = [](char* from, size_t count) {
+    Advise(from, count, MADV_POPULATE_WRITE);
+  };
+  if (pool == nullptr || bytes <= kPiece) return make_resident(data, bytes);
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = begin / kPiece, last = (begin + bytes - 1) / kPiece;
+  pool->ParallelFor(static_cast<int>(last - first + 1), [&](int piece, int) {
+    const uintptr_t from = (first + static_cast<uintptr_t>(piece)) * kPiece, to = from + kPiece;
+    const uintptr_t in_block = std::max(from, begin);
+    make_resident(data + (in_block - begin), std::min(to, begin + bytes) - in_block);
+  });
 #endif
+}
+
+void MakeResidentForInference(char* data, size_t bytes, ThreadPool* pool) {
+  if (bytes <= kMaxResidentBytes) MakeResident(data, bytes, pool);
 }
 
 }  // namespace deputy

@@ -9,15 +9,20 @@
 
 namespace deputy {
 
+class ThreadPool;
+
 // This part of a block, which asks for large pages where it is large, is to be in small ones: what
 // is not touched is then not resident.
 void UseSmallPages(char* data, size_t bytes);
 
-// This part of a block will be written by the next inference: its pages are made resident at once,
-// in place of one page fault each. Contents stay as they are. Does nothing for more than
-// kMaxResidentBytes, where an inference takes so long that page faults hardly count, and memory
-// that nobody may come to use does.
-void MakeResident(char* data, size_t bytes);
+// This part of a block is about to be written: its pages are made resident at once, in place of one
+// page fault each, by all threads of the pool (null: by the caller). Contents stay as they are.
+void MakeResident(char* data, size_t bytes, ThreadPool* pool);
+
+// The same for what the next inference will write. Does nothing for more than kMaxResidentBytes,
+// where an inference takes so long that page faults hardly count, and memory that nobody may come
+// to use does.
+void MakeResidentForInference(char* data, size_t bytes, ThreadPool* pool);
 
 inline constexpr size_t kMaxResidentBytes = size_t{8} << 20;
 

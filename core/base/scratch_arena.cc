@@ -51,10 +51,10 @@ void ScratchArena::Announce(size_t bytes) {
   announced_bytes_ = std::max(announced_bytes_, bytes);
 }
 
-bool ScratchArena::Grow(const Limits& limits) {
+bool ScratchArena::Grow(const Limits& limits, ThreadPool* pool) {
   const size_t old_size = block_.size();
   if (!Grow(announced_bytes_, limits)) return false;
-  if (block_.size() > old_size) MakeResident(block_.data(), block_.size());
+  if (block_.size() > old_size) MakeResidentForInference(block_.data(), block_.size(), pool);
   return true;
 }
 

@@ -11,6 +11,8 @@
 
 namespace deputy {
 
+class ThreadPool;
+
 // One thread at a time may use it.
 class ScratchArena {
  public:
@@ -22,9 +24,9 @@ class ScratchArena {
 
   // The block will hold so much at once; no memory is taken yet.
   void Announce(size_t bytes);
-  // Makes the block as large as was announced or used, unless it is in use, and resident. False
-  // when refused.
-  bool Grow(const Limits& limits);
+  // Makes the block as large as was announced or used, unless it is in use, and resident, with the
+  // help of the pool's threads (null: the caller's alone). False when refused.
+  bool Grow(const Limits& limits, ThreadPool* pool);
 
   // Size of the block.
   size_t bytes() const { return block_.size(); }

@@ -32,7 +32,7 @@ bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits&
     include(node.outputs, step, true);
     include(node.temporaries, step, true);
   }
-  return scratch_.Plan(std::move(slots), limits);
+  return scratch_.Plan(std::move(slots), limits, nullptr);
 }
 
 void FallbackScratch::PointTensors() {

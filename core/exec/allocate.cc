@@ -116,7 +116,7 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   next_to_prepare_ = last_prepared + 1;
   AnnounceSteps();
   // Where memory is short, the kernel that needs it will say so.
-  interpreter_->scratch().Grow(limits());
+  interpreter_->scratch().Grow(limits(), &pool());
   return PackConstants();
 }
 
@@ -154,10 +154,10 @@ TfLiteStatus Subgraph::PackConstants() {
     (tensor.allocation_type == kTfLiteMmapRo ? bytes : own_bytes) += tensor.bytes;
   });
   PackedConstants& own = interpreter_->node_constants();
-  // Columns are padded. Nodes may share a constant, of which there are no more than the file has,
-  // in float16 twice as large.
-  model.packed_constants().Expect(std::min(bytes, model.bytes().size()) / 8 * 9);
-  own.Expect(std::min(own_bytes, 2 * model.bytes().size()) / 8 * 9);
+  // Nodes may share a constant, of which there are no more than the file has, in float16 twice as
+  // large.
+  model.packed_constants().Expect(std::min(bytes, model.bytes().size()));
+  own.Expect(std::min(own_bytes, 2 * model.bytes().size()));
   const size_t own_before = own.bytes();
   const size_t packed_before = model.packed_constants().bytes();
   for (const PackRequest& request : requests) {

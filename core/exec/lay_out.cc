@@ -169,8 +169,8 @@ TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {
     lasting.resize(graph_.tensors().size());
     lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
   }
-  if (!arena_.Plan(std::move(shared), limits()) ||
-      !persistent_.Plan(std::move(lasting), limits())) {
+  if (!arena_.Plan(std::move(shared), limits(), &pool()) ||
+      !persistent_.Plan(std::move(lasting), limits(), &pool())) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "subgraph %d: no memory for the tensor arena: expected at most %zu bytes", index_,
                 limits().max_block_bytes);

@@ -41,7 +41,7 @@ class PackedConstant {
     PackedConstants* const shared =
         runtime == nullptr || !fixed ? nullptr : runtime->PackedConstantsOf(key.constant);
     if (shared != nullptr) {
-      data_ = shared->FindOrMake(key, bytes, limits, fill);
+      data_ = shared->FindOrMake(key, bytes, limits, &runtime->pool(), fill);
       return data_ != nullptr;
     }
     char* const own =
@@ -58,7 +58,7 @@ class PackedConstant {
   // Memory beside that of other nodes, in large pages where they have much. It is used again.
   char* Lasting(Runtime* runtime, size_t bytes) {
     if (lasting_ == nullptr || lasting_bytes_ < bytes) {
-      lasting_ = runtime->node_constants().Reserve(bytes, runtime->limits());
+      lasting_ = runtime->node_constants().Reserve(bytes, runtime->limits(), &runtime->pool());
       lasting_bytes_ = bytes;
     }
     return lasting_;
