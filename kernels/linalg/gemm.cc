@@ -319,7 +319,7 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       }
     }
   };
-  constexpr int64_t kGrain = 64 << 10;  // values: less than a hand-over costs is not worth it
+  constexpr int64_t kGrain = 8 << 10;  // values: less than a hand-over costs is not worth it
   ParallelRanges(context, layout.groups * panels, kGrain / std::max<int64_t>(panel_stride_, 1) + 1,
                  fill);
 }
