@@ -24,7 +24,8 @@ class EvenCut {
       : count_(count),
         unit_(unit),
         shares_(std::clamp<int64_t>(shares, 1, std::max<int64_t>(count, 1))),
-        blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))) {}
+        blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))),
+        units_(UnitsOf(count)) {}
 
   // Each block half as large as what is left of the share: in the first share from its begin on, in
   // others from their end on. The smallest has `least` or more, if the share has; no share has more
@@ -49,6 +50,10 @@ class EvenCut {
   int64_t parts() const { return shares_ * blocks_; }
   // Where a part begins; of parts(): where the last one ends.
   int64_t Begin(int64_t part) const {
+    // One thread's blocks. Divisions count in small tasks.
+    if (shares_ == 1 && !halves_) {
+      return part == blocks_ ? count_ : part * units_ / blocks_ * unit_;
+    }
     const int64_t share = part / blocks_, block = part % blocks_;
     const int64_t first = ShareBegin(share);
     if (block == 0) return first;
@@ -67,12 +72,12 @@ class EvenCut {
  private:
   int64_t UnitsOf(int64_t size) const { return (size + unit_ - 1) / unit_; }
   int64_t ShareBegin(int64_t share) const {
-    // Divisions would count in small tasks.
     if (shares_ == 1) return share * count_;
     return count_ / shares_ * share + std::min(share, count_ % shares_);
   }
 
   int64_t count_ = 0, unit_ = 1, shares_ = 1, blocks_ = 1;
+  int64_t units_ = 0;  // of the whole count
   bool halves_ = false;
 };
 
