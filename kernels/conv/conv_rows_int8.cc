@@ -151,13 +151,17 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
 
 // Addresses that are `step` apart. Small products take as long as this does one by one.
 void FindAddresses(const char* from, int64_t step, int64_t count, const void** out) {
-  for (; count >= 4; count -= 4, out += 4, from += 4 * step) {
-    out[0] = from;
-    out[1] = from + step;
-    out[2] = from + 2 * step;
-    out[3] = from + 3 * step;
+  using Pair = uintptr_t __attribute__((vector_size(16)));
+  const auto first = reinterpret_cast<uintptr_t>(from), apart = static_cast<uintptr_t>(step);
+  Pair pair = {first, first + apart};
+  for (; count >= 4; count -= 4, out += 4, pair += 4 * apart) {
+    const Pair next = pair + 2 * apart;
+    memcpy(out, &pair, sizeof(pair));
+    memcpy(out + 2, &next, sizeof(next));
   }
-  for (; count > 0; --count, ++out, from += step) *out = from;
+  for (uintptr_t place = pair[0]; count > 0; --count, ++out, place += apart) {
+    *out = reinterpret_cast<const void*>(place);
+  }
 }
 
 // Finds the patches of output pixels [first, first + count).
