@@ -325,6 +325,19 @@ TEST(DepthwiseInt8, odd_shapes) {
   }
 }
 
+// Taps of a single channel are half of an odd stride apart, rounded down.
+TEST(DepthwiseInt8, few_channels_at_any_stride_and_dilation) {
+  for (int channels = 1; channels <= 3; ++channels) {
+    for (const int size : {3, 5}) {
+      for (int stride = 1; stride <= 7; ++stride) {
+        for (int dilation = 1; dilation <= 3; ++dilation) {
+          CheckLayer({1, 16, 41, channels, size, size, stride, dilation, stride % 2 == 0});
+        }
+      }
+    }
+  }
+}
+
 TEST(DepthwiseInt8, filters_that_are_no_squares) {
   for (const int channels : {8, 32, 70}) {
     CheckLayer({1, 9, 14, channels, 3, 5});

@@ -200,6 +200,7 @@ void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Finish& finish, int c
 template <int kSize, int kStride>
 inline size_t SharedStep(const DepthwiseColumnsS8& in) {
   const size_t step = in.column_step / kStride;
+  if (step * kStride != in.column_step) return 0;
   for (int row = 0; row < kSize; ++row) {
     const int8_t* const* taps = in.inputs + row * kSize;
     bool apart = true, outside = true;
