@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "c_api/include/deputy.h"
+#include "kernels/conv/depthwise.h"
 #include "tests/cases/case.h"
 #include "tests/test_interpreter.h"
 
@@ -175,6 +176,49 @@ TEST(EmptyTensors, have_no_outputs_per_channel) {
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
   EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0)),
             (std::vector<int>{0, 4, 4, 4}));
+}
+
+// ---- Sizes --------------------------------------------------------------------------------------
+
+// Taps are counted by ints, and what is packed of them in bytes.
+TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 1});
+  const int filter = m.AddTensor(kTfLiteFloat32, {1, 1 << 15, (1 << 15) + 1, 1});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0});
+  const int y = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinDepthwiseConv2d, {x, filter, bias}, {y},
+          schema::CreateDepthwiseConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 1));
+  m.SetInputs({x, filter});
+  m.SetOutputs({y});
+  ExpectRefused(&m, "expected at most 2^30 weights per channel, found more");
+}
+
+int64_t values_asked_for = 0;
+
+// Rows of more than 2^31 values, which are vectors that span pixels.
+TEST(DepthwiseConv, counts_the_values_of_long_rows) {
+  constexpr int kWidth = 1 << 26, kChannels = 33;
+  CpuKernels cpu;
+  cpu.depthwise_f32.columns = [](const DepthwiseColumnsF32& in) {
+    values_asked_for += int64_t{in.columns} * in.channels;
+  };
+  ConvShape shape;
+  shape.y = {.input = 1, .filter = 1, .stride = 1, .output = 1};
+  shape.x = {.input = kWidth, .filter = 3, .stride = 1, .before = 1, .output = kWidth};
+  shape.batches = shape.depth = 1;
+  shape.input_channels = shape.output_channels = shape.groups = kChannels;
+  std::vector<float> numbers(4 * kChannels), room(FlatWeights::Values(shape));
+  std::vector<char*> scratch(DepthwiseRows::ScratchBytes(shape) / sizeof(char*));
+  const float *weights = numbers.data(), *bias = weights + ptrdiff_t{3} * kChannels;
+  const DepthwiseRows rows = {
+      shape,  cpu, weights, bias, {}, Interior(shape.x), {shape, weights, bias, room.data()},
+      nullptr};
+  values_asked_for = 0;
+  const int64_t row_values = int64_t{kWidth} * kChannels;
+  rows.Run({weights, 1, row_values}, 0, 0, 1, reinterpret_cast<char*>(scratch.data()),
+           {room.data(), 1, row_values});
+  EXPECT_EQ(values_asked_for, row_values);
 }
 
 // ---- Memory -------------------------------------------------------------------------------------

@@ -53,6 +53,12 @@ TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
+// That they are counted by ints: those of the taps, `depth` at each.
+TfLiteStatus CheckWeightsOfChannel(TfLiteContext* context, const TfLiteTensor* filter, int depth) {
+  if (int64_t{Dim(filter, 1)} * Dim(filter, 2) <= (1 << 30) / depth) return kTfLiteOk;
+  return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
+}
+
 // The quantisation of every form; `channel_axis` is the filter's output channel.
 TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
                                  TfLiteFusedActivation activation, int channel_axis) {
@@ -136,9 +142,7 @@ TfLiteStatus ReadConv(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, filter, "expected output channels for %d groups, found %d",
                        shape.groups, shape.output_channels);
   }
-  if (int64_t{Dim(filter, 1)} * Dim(filter, 2) > (1 << 30) / shape.depth) {
-    return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
-  }
+  DEPUTY_TRY(CheckWeightsOfChannel(context, filter, shape.depth));
   if (data.form == WeightsForm::kInt8 || data.form == WeightsForm::kInt16) {
     DEPUTY_TRY(CheckNoZeroPoints(context, filter));
   }
@@ -171,6 +175,7 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, filter, "expected a multiple of the input's %d channels, found %d",
                        shape.input_channels, shape.output_channels);
   }
+  DEPUTY_TRY(CheckWeightsOfChannel(context, filter, shape.depth));
   // int16 wants a bias of int64 here.
   const TfLiteType bias_type = data.form == WeightsForm::kInt16 ? kTfLiteInt64 : kTfLiteFloat32;
   DEPUTY_TRY(PrepareShared(context, node, ParamsOf<TfLiteDepthwiseConvParams>(node), bias_type, 3));

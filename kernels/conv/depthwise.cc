@@ -165,8 +165,9 @@ class FloatRow {
 
   void FlatColumns(const Interior& interior) {
     const FlatWeights& flat = rows_.flat;
-    const int values = interior.columns() * rows_.shape.output_channels;
-    const int periods = values / flat.period, rest = values % flat.period;
+    const int64_t values = int64_t{interior.columns()} * rows_.shape.output_channels;
+    const auto periods = static_cast<int>(values / flat.period);
+    const auto rest = static_cast<int>(values % flat.period);
     const auto period = static_cast<size_t>(flat.period);
     auto epilogue = EpilogueFrom(interior.first);
     if (epilogue) {

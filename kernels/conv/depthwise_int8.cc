@@ -259,12 +259,12 @@ class ColumnsJob {
 
   void FlatColumns(int64_t row, const int8_t** taps, int8_t* out) const {
     PointAt(row, interior_.first, taps);
-    const int values = interior_.columns() * shape_.output_channels;
+    const int64_t values = int64_t{interior_.columns()} * shape_.output_channels;
     DepthwiseColumnsS8 run = RunOf(flat_, taps);
-    run.columns = values / flat_.count;
+    run.columns = static_cast<int>(values / flat_.count);
     run.out = out + int64_t{interior_.first} * shape_.output_channels;
     cpu_.depthwise_s8.columns(run);
-    run.channels = values % flat_.count;
+    run.channels = static_cast<int>(values % flat_.count);
     if (run.channels == 0) return;
     const size_t done = static_cast<size_t>(run.columns) * run.column_step;
     for (int tap = 0; tap < run.taps; ++tap) taps[tap] += done;

@@ -41,6 +41,8 @@ inline TapPair PairAt(int taps, int pair) {
   return {2 * pair, 2 * pair + 1 < taps ? 2 * pair + 1 : -1};
 }
 inline int PairsOf(int taps) { return (taps + 1) / 2; }
+// Of the packed weights of a chunk.
+inline size_t ChunkBytes(int taps) { return static_cast<size_t>(PairsOf(taps)) * 4 * kChunk; }
 
 size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
   const auto weight_at = [&](int tap, int channel) -> int16_t {
@@ -135,7 +137,7 @@ inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, const 
 
 void DepthwiseS8(const DepthwisePixelS8& pixel) {
   const int8_t* weights = pixel.weights;
-  const int chunk_bytes = PairsOf(pixel.taps) * 4 * kChunk;
+  const size_t chunk_bytes = ChunkBytes(pixel.taps);
   for (int first = 0; first < pixel.channels; first += kChunk, weights += chunk_bytes) {
     const ChunkLoad load(pixel.channels, first);
     const int count = load.count;
@@ -324,7 +326,7 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
     static_cast<void>(TryShared<3, 1>(in, &run) || TryShared<3, 2>(in, &run) ||
                       TryShared<5, 1>(in, &run) || TryShared<5, 2>(in, &run));
   }
-  const int chunk_bytes = PairsOf(in.taps) * 4 * kChunk;
+  const size_t chunk_bytes = ChunkBytes(in.taps);
   const int8_t* weights = in.weights;
   // Ordered factors fill whole chunks.
   const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);

@@ -226,7 +226,8 @@ inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int colum
     sums[r / 2] = _mm512_broadcast_f32x8(_mm256_loadu_ps(tile.bias + first + 16 * kWide));
   }
   const size_t offset = static_cast<size_t>(row) * tile.a_stride;
-  for (int part = 0; part < tile.parts; ++part, b += tile.depth * kColumnsF32) {
+  const size_t part_values = static_cast<size_t>(tile.depth) * kColumnsF32;
+  for (int part = 0; part < tile.parts; ++part, b += part_values) {
     LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
     if constexpr (kWide == 1) {
       AddColumns<kRows>(a, tile.depth, b, wide, sums);
