@@ -360,6 +360,9 @@ TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLi
   });
 }
 
+// The table's loop of float32, whose exponents must not be positive.
+auto LoopFor(float beta) { return beta >= 0.0f ? Cpu().vector.softmax : nullptr; }
+
 TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -368,7 +371,7 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const bool shorts = output->type == kTfLiteInt16;
   switch (input->type) {
     case kTfLiteFloat32:
-      if (const auto softmax = Cpu().vector.softmax) {
+      if (const auto softmax = LoopFor(beta)) {
         return ForEachRow<float, float>(
             context, input, output,
             [=](const float* in, int depth, float* out) { softmax(in, depth, beta, out); });
@@ -408,9 +411,8 @@ constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows};
 
 TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareSoftmax(context, node));
-  if (Input(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.softmax == nullptr) {
-    return kTfLiteOk;
-  }
+  const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
+  if (Input(context, node, 0)->type != kTfLiteFloat32 || LoopFor(beta) == nullptr) return kTfLiteOk;
   OfferStep(context, node,
             {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kAlong, 1}});
   return kTfLiteOk;

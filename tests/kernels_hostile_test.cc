@@ -5,6 +5,7 @@
 // runs see). What a model may say at all is tested in model_check_test.cc.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "c_api/include/deputy.h"
@@ -285,6 +286,35 @@ TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
   interpreter.Set<int8_t>(0, std::vector<int8_t>(1 << 20));
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
   EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(1 << 20, -128));
+}
+
+// Exponentials of what lies below the largest then grow beyond all floats.
+TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
+  for (const char* table : {"reference", "generic", "avx2", "avx512"}) {
+    if (FindCpu(table) == nullptr) continue;
+    for (const int depth : {3, 70}) {
+      ModelBuilder m;
+      const int x = m.AddTensor(kTfLiteFloat32, {1, depth});
+      const int y = m.AddTensor(kTfLiteFloat32, {1, depth});
+      m.AddOp(kTfLiteBuiltinSoftmax, {x}, {y}, schema::CreateSoftmaxOptions(m.fbb(), -1.0f));
+      m.SetInputs({x});
+      m.SetOutputs({y});
+      OverrideCpu(FindCpu(table));
+      TestInterpreter interpreter(m.Finish());
+      ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+      std::vector<float> values(static_cast<size_t>(depth), 300.0f);
+      values[1] = 0.0f;
+      interpreter.Set<float>(0, values);
+      ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+      OverrideCpu(nullptr);
+      const std::vector<float> shares = interpreter.Get<float>(0);
+      for (size_t i = 0; i < shares.size(); ++i) {
+        // Infinity over itself, and numbers over infinity.
+        EXPECT_TRUE(i == 1 ? std::isnan(shares[i]) : shares[i] == 0.0f)
+            << table << " " << depth << " " << i << ": " << shares[i];
+      }
+    }
+  }
 }
 
 TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
