@@ -102,6 +102,27 @@ TEST(Requantize, rounding_once_is_to_nearest_with_ties_away_from_zero) {
   }
 }
 
+TEST(Requantize, rounding_once_takes_sums_of_64_bits) {
+  std::mt19937_64 engine(5);
+  for (int i = 0; i < 100000; ++i) {
+    const FixedMultiplier fixed = {static_cast<int32_t>((engine() >> 34) | (1u << 30)),
+                                   -static_cast<int>(engine() % 32)};
+    const int64_t sum = static_cast<int64_t>(engine()) >> (1 + engine() % 33);
+    ASSERT_EQ(MultiplyRoundingOnce(sum, fixed),
+              static_cast<int64_t>(NearestAway(Wide{sum} * fixed.mantissa, 31 - fixed.shift)))
+        << sum << " * " << fixed.mantissa << " * 2^" << fixed.shift - 31;
+  }
+  // Products that leave no room for what rounds them.
+  for (const int64_t sum : {int64_t{1} << 32, (int64_t{1} << 32) - 1, -(int64_t{1} << 32)}) {
+    for (int shift = -31; shift <= 0; ++shift) {
+      const FixedMultiplier fixed = {INT32_MAX, shift};
+      EXPECT_EQ(MultiplyRoundingOnce(sum, fixed),
+                static_cast<int64_t>(NearestAway(Wide{sum} * INT32_MAX, 31 - shift)))
+          << sum << ", " << shift;
+    }
+  }
+}
+
 TEST(Requantize, rounding_once_takes_exact_ties_away_from_zero) {
   for (int32_t sum : {1, 3, 5, 101}) {
     EXPECT_EQ(MultiplyRoundingOnce(sum, ToFixedMultiplier(0.5)), (sum + 1) / 2);

@@ -82,7 +82,8 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
 inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
   const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
-  if (x >= -(int64_t{1} << 32) && x <= int64_t{1} << 32) return (x * by.mantissa + half) >> shift;
+  // What is added to the product is up to 2^61.
+  if (x >= -(int64_t{1} << 31) && x <= int64_t{1} << 31) return (x * by.mantissa + half) >> shift;
   if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
   // In two halves, because the product has up to 94 bits.
   const int64_t high = x >> 31, low = x & 0x7fffffff;
