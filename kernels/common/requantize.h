@@ -23,7 +23,7 @@ struct FixedMultiplier {
 };
 
 // The closest fixed-point multiplier; zero for numbers too small to matter, and the largest one
-// for numbers whose shift no 32-bit result survives. `value` must be finite and not negative.
+// for those whose shift no 32-bit result survives, and for infinity. `value` must not be negative.
 inline FixedMultiplier ToFixedMultiplier(double value) {
   if (value == 0.0) return {};
   if (!std::isfinite(value)) return {std::numeric_limits<int32_t>::max(), 30};

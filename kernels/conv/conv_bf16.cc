@@ -177,14 +177,12 @@ class Task {
                 (layout.pixels - layout.last) * layout.pixel_values, uint16_t{0});
     // Pixels that lie side by side on both sides are one run.
     const bool one_run = shape_.groups == 1 && depth == layout.pixel_values;
-    const int64_t first_x = std::max<int64_t>(-shape_.x.Start(0), 0) - shape_.x.before;
-    job_.kernels.from_float(
-        {.rows = one_run ? 1 : pixels,
-         .count = static_cast<size_t>(one_run ? pixels * depth : depth),
-         .values = shape_.Pixel(job_.input, batch_, iy, first_x) + group * depth,
-         .stride = static_cast<size_t>(shape_.input_channels),
-         .out = out + layout.first * layout.pixel_values,
-         .out_stride = static_cast<size_t>(layout.pixel_values)});
+    job_.kernels.from_float({.rows = one_run ? 1 : pixels,
+                             .count = static_cast<size_t>(one_run ? pixels * depth : depth),
+                             .values = shape_.Pixel(job_.input, batch_, iy, 0) + group * depth,
+                             .stride = static_cast<size_t>(shape_.input_channels),
+                             .out = out + layout.first * layout.pixel_values,
+                             .out_stride = static_cast<size_t>(layout.pixel_values)});
   }
 
   void Multiply(int group, int oy, int column, int columns) {

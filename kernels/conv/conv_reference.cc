@@ -40,8 +40,8 @@ struct PlainConv {
   }
 };
 
-// One row of outputs: out = finish(sum, channel, batch), where sum is over the taps inside the
-// input. `sums` holds one per output channel.
+// One row of outputs: finish(sum, output pixel, channel, batch), where the sum is over the taps
+// inside the input.
 template <typename Conv, typename Finish>
 void PlainConvRow(const ConvShape& shape, const Conv& conv, int64_t row, const Finish& finish) {
   const int oy = static_cast<int>(row % shape.y.output);

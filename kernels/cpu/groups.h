@@ -262,7 +262,8 @@ struct DepthwiseColumnsS8 {
   int8_t* out;  // [columns][channels]
 };
 
-// The same of int8, of filters of size x size taps, with what DepthwiseLinesS8Kernels::pack made.
+// DepthwiseLinesF32 of int8, of filters of size x size taps, with what
+// DepthwiseLinesS8Kernels::pack made, requantised as RequantizeKernels::in_float does it.
 struct DepthwiseLinesS8 {
   static constexpr int kMostLines = 8, kMostSize = 5;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FULLY_CONNECTED in all the forms of weights_form.h: [batches][depth] times [units][depth]
-// transposed. The input may have any rank; it is cut into rows of `depth`. kernels/batch_matmul.cc
-// has BATCH_MATMUL, where both factors are data.
+// transposed. The input may have any rank; it is cut into rows of `depth`. batch_matmul.cc has
+// BATCH_MATMUL, where both factors are data; the table is here.
 //
 // int8 weights may have a zero point when they have one scale; with a scale per unit the zero
 // points are ignored, as upstream does. Weights of 4 and 2 bits have none. Float inputs meet

@@ -366,7 +366,7 @@ struct VectorKernels {
   Loops<FixedLoop, int8_t, uint8_t, int16_t> fixed;
   // Elements of that size.
   Loops<SelectLoop, uint8_t, uint16_t, uint32_t, uint64_t> select;
-  // exp(beta * (x - largest)) over its sum, of one row.
+  // exp(beta * (x - largest)) over its sum, of one row; beta must not be negative.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
   // The same, each exponential being rounded to float16 before it is divided.
   void (*softmax_f16)(const Half* row, int depth, float beta, Half* out) = nullptr;
