@@ -352,8 +352,8 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   }
   auto* const bias = scratch.as<int32_t>();
   const int32_t zero_point = data->scaling.input_zero_point();
-  FoldBias(*weights, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
-           matrix.columns, zero_point + cpu.gemm_s8.left_offset(), bias);
+  FoldBias(*weights, Data<int32_t>(tensors.bias), matrix.columns,
+           zero_point + cpu.gemm_s8.left_offset(), bias);
   const RowsJob job = {shape,
                        cpu,
                        image,
@@ -380,9 +380,9 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
 void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
               int32_t zero_point, int32_t* out) {
   for (int c = 0; c < columns; ++c) {
-    const uint32_t own = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
-    out[c] = static_cast<int32_t>(own - static_cast<uint32_t>(zero_point) *
-                                            static_cast<uint32_t>(weights.ColumnSum(0, c)));
+    out[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) -
+                                  static_cast<uint32_t>(zero_point) *
+                                      static_cast<uint32_t>(weights.ColumnSum(0, c)));
   }
   std::fill(out + columns, out + weights.padded_columns() + kMaxTileColumns, 0);
 }

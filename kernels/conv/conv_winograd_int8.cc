@@ -217,8 +217,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   }
   const int32_t zero_point = data->scaling.input_zero_point();
   auto* const bias = scratch.as<int32_t>();
-  FoldBias(*packed, tensors.bias == nullptr ? nullptr : Data<int32_t>(tensors.bias),
-           shape.output_channels, zero_point, bias);
+  FoldBias(*packed, Data<int32_t>(tensors.bias), shape.output_channels, zero_point, bias);
   auto* const zeros = reinterpret_cast<int8_t*>(scratch.data() + places.zeros);
   std::fill_n(zeros, shape.depth, static_cast<int8_t>(zero_point));
   const Job job = {shape,
