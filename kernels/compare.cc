@@ -212,7 +212,8 @@ TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negate
 }
 
 TfLiteStatus CompareStrings(TfLiteContext* context, TfLiteNode* node, bool negated) {
-  ElementAccess<std::string_view> access(context);
+  ElementArrays arrays(context);
+  ElementAccess<std::string_view> access(&arrays);
   const std::string_view *a = nullptr, *b = nullptr;
   DEPUTY_TRY(access.Read(Input(context, node, 0), &a));
   DEPUTY_TRY(access.Read(Input(context, node, 1), &b));

@@ -303,7 +303,8 @@ void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* v
 TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, const float* values,
                               TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
-  PackedElements access(context);
+  ElementArrays arrays(context);
+  ElementAccess<uint8_t> access(&arrays);
   uint8_t* steps = nullptr;
   DEPUTY_TRY(access.Write(output, &steps));
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
@@ -313,7 +314,7 @@ TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, cons
                                                      Arithmetic::kReference));
     }
   });
-  return access.Finish();
+  return arrays.Finish();
 }
 
 template <typename Requantizer, typename In, typename Out>

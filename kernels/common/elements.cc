@@ -76,33 +76,49 @@ TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
   return kTfLiteOk;
 }
 
-TfLiteStatus PackedElements::UnpackAll(const TfLiteTensor* tensor, int8_t** out) {
-  const int64_t count = ElementCount(tensor);
-  DEPUTY_TRY(CheckRoom(context_, tensor, count, sizeof(int8_t), "unpacked elements"));
-  std::vector<int8_t>& values = unpacked_.emplace_back(static_cast<size_t>(count));
-  Unpack(tensor->type, Data<uint8_t>(tensor), count, values.data());
-  *out = values.data();
+ElementArrays::~ElementArrays() = default;
+
+TfLiteStatus ElementArrays::Read(const TfLiteTensor* tensor, const void** out) {
+  *out = tensor->data.data;
+  if (tensor->type == kTfLiteString) {
+    std::vector<std::string_view>& strings = held_.emplace_back().strings;
+    DEPUTY_TRY(ReadStrings(context_, tensor, &strings));
+    *out = strings.data();
+  } else if (PackedBits(tensor->type) != 0) {
+    const int64_t count = ElementCount(tensor);
+    DEPUTY_TRY(CheckRoom(context_, tensor, count, sizeof(int8_t), "unpacked elements"));
+    std::vector<int8_t>& values = held_.emplace_back().unpacked;
+    values.resize(static_cast<size_t>(count));
+    Unpack(tensor->type, Data<uint8_t>(tensor), count, values.data());
+    *out = values.data();
+  }
   return kTfLiteOk;
 }
 
-TfLiteStatus PackedElements::Read(const TfLiteTensor* tensor, const uint8_t** out) {
-  int8_t* values = nullptr;
-  DEPUTY_TRY(UnpackAll(tensor, &values));
-  *out = reinterpret_cast<const uint8_t*>(values);
+TfLiteStatus ElementArrays::Write(TfLiteTensor* tensor, void** out) {
+  if (tensor->type == kTfLiteString) {
+    Held& held = held_.emplace_back();
+    held.written = tensor;
+    DEPUTY_TRY(ReserveStrings(context_, tensor, ElementCount(tensor), &held.strings));
+    *out = held.strings.data();
+    return kTfLiteOk;
+  }
+  const void* elements = nullptr;
+  DEPUTY_TRY(Read(tensor, &elements));
+  if (PackedBits(tensor->type) != 0) held_.back().written = tensor;
+  *out = const_cast<void*>(elements);
   return kTfLiteOk;
 }
 
-TfLiteStatus PackedElements::Write(TfLiteTensor* tensor, uint8_t** out) {
-  int8_t* values = nullptr;
-  DEPUTY_TRY(UnpackAll(tensor, &values));
-  written_.push_back({tensor, values});
-  *out = reinterpret_cast<uint8_t*>(values);
-  return kTfLiteOk;
-}
-
-TfLiteStatus PackedElements::Finish() {
-  for (const Written& one : written_) {
-    Pack(one.tensor->type, one.values, ElementCount(one.tensor), Data<uint8_t>(one.tensor));
+TfLiteStatus ElementArrays::Finish() {
+  for (const Held& held : held_) {
+    TfLiteTensor* tensor = held.written;
+    if (tensor == nullptr) continue;
+    if (tensor->type == kTfLiteString) {
+      DEPUTY_TRY(WriteStrings(context_, tensor, held.strings));
+    } else {
+      Pack(tensor->type, held.unpacked.data(), ElementCount(tensor), Data<uint8_t>(tensor));
+    }
   }
   return kTfLiteOk;
 }

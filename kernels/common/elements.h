@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -73,100 +73,71 @@ TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out);
 
-// Arrays of one node's tensors while it runs.
+// Arrays of one node's tensors while it runs, by the tensors' types.
+class ElementArrays {
+ public:
+  explicit ElementArrays(TfLiteContext* context) : context_(context) {}
+  ~ElementArrays();
+  ElementArrays(const ElementArrays&) = delete;
+  ElementArrays& operator=(const ElementArrays&) = delete;
+  TfLiteStatus Read(const TfLiteTensor* tensor, const void** out);
+  // What is packed begins with what the tensor holds.
+  TfLiteStatus Write(TfLiteTensor* tensor, void** out);
+  // Puts strings that were written into the tensors, and packs what is packed.
+  TfLiteStatus Finish();
+
+ private:
+  struct Held {
+    TfLiteTensor* written = nullptr;  // null: what was read
+    std::vector<std::string_view> strings;
+    std::vector<int8_t> unpacked;
+  };
+
+  TfLiteContext* context_;
+  std::list<Held> held_;  // of strings and packed elements: others are where the tensor has them
+};
+
+// The same for tensors whose elements are T.
 template <typename T>
 class ElementAccess {
  public:
   using Element = T;
-  explicit ElementAccess(TfLiteContext*) {}
+  explicit ElementAccess(ElementArrays* arrays) : arrays_(arrays) {}
   TfLiteStatus Read(const TfLiteTensor* tensor, const T** out) {
-    *out = Data<T>(tensor);
+    const void* elements = nullptr;
+    DEPUTY_TRY(arrays_->Read(tensor, &elements));
+    *out = static_cast<const T*>(elements);
     return kTfLiteOk;
   }
   TfLiteStatus Write(TfLiteTensor* tensor, T** out) {
-    *out = Data<T>(tensor);
-    return kTfLiteOk;
-  }
-  TfLiteStatus Finish() { return kTfLiteOk; }
-};
-
-template <>
-class ElementAccess<std::string_view> {
- public:
-  using Element = std::string_view;
-  explicit ElementAccess(TfLiteContext* context) : context_(context) {}
-  TfLiteStatus Read(const TfLiteTensor* tensor, const std::string_view** out) {
-    read_.emplace_back();
-    DEPUTY_TRY(ReadStrings(context_, tensor, &read_.back()));
-    *out = read_.back().data();
-    return kTfLiteOk;
-  }
-  TfLiteStatus Write(TfLiteTensor* tensor, std::string_view** out) {
-    written_.push_back({tensor, {}});
-    std::vector<std::string_view>& strings = written_.back().strings;
-    DEPUTY_TRY(ReserveStrings(context_, tensor, ElementCount(tensor), &strings));
-    *out = strings.data();
-    return kTfLiteOk;
-  }
-  // Puts what was written into the tensors.
-  TfLiteStatus Finish() {
-    for (const Written& one : written_) {
-      DEPUTY_TRY(WriteStrings(context_, one.tensor, one.strings));
-    }
+    void* elements = nullptr;
+    DEPUTY_TRY(arrays_->Write(tensor, &elements));
+    *out = static_cast<T*>(elements);
     return kTfLiteOk;
   }
 
  private:
-  struct Written {
-    TfLiteTensor* tensor;
-    std::vector<std::string_view> strings;
-  };
-  TfLiteContext* context_;
-  std::deque<std::vector<std::string_view>> read_;
-  std::deque<Written> written_;
-};
-
-// The same for elements of less than a byte, which are unpacked to one each.
-class PackedElements {
- public:
-  using Element = uint8_t;
-  explicit PackedElements(TfLiteContext* context) : context_(context) {}
-  TfLiteStatus Read(const TfLiteTensor* tensor, const uint8_t** out);
-  // The array begins with what the tensor holds.
-  TfLiteStatus Write(TfLiteTensor* tensor, uint8_t** out);
-  // Packs what was written.
-  TfLiteStatus Finish();
-
- private:
-  struct Written {
-    TfLiteTensor* tensor;
-    const int8_t* values;
-  };
-  TfLiteStatus UnpackAll(const TfLiteTensor* tensor, int8_t** out);
-
-  TfLiteContext* context_;
-  std::deque<std::vector<int8_t>> unpacked_;
-  std::vector<Written> written_;
+  ElementArrays* arrays_;
 };
 
 // function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
 template <typename Function>
 TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Function&& function) {
+  ElementArrays arrays(context);
   const auto run = [&](auto access) -> TfLiteStatus {
     DEPUTY_TRY(function(access));
-    return access.Finish();
+    return arrays.Finish();
   };
-  if (like->type == kTfLiteString) return run(ElementAccess<std::string_view>(context));
-  if (PackedBits(like->type) != 0) return run(PackedElements(context));
-  switch (ElementBytes(like->type)) {
+  if (like->type == kTfLiteString) return run(ElementAccess<std::string_view>(&arrays));
+  switch (PackedBits(like->type) != 0 ? 1 : ElementBytes(like->type)) {
     case 1:
-      return run(ElementAccess<uint8_t>(context));
+      return run(ElementAccess<uint8_t>(&arrays));
     case 2:
-      return run(ElementAccess<uint16_t>(context));
+      return run(ElementAccess<uint16_t>(&arrays));
     case 4:
-      return run(ElementAccess<uint32_t>(context));
+      return run(ElementAccess<uint32_t>(&arrays));
     case 8:
-      return run(ElementAccess<uint64_t>(context));
+      return run(ElementAccess<uint64_t>(&arrays));
     default:
       return UnexpectedType(context, like);
   }
