@@ -261,7 +261,7 @@ def symbols_of(object_file):
 def check_objects(build):
     """The same of the object files of a build."""
     symbols = {}
-    wanted = {'deputy_objects', 'deputy_setup', 'deputy_kernels'}
+    wanted = {'deputy_objects', 'deputy_setup', 'deputy_kernels', 'deputy_small_kernels'}
     found = set()
     for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
         output = re.search(r' -o (CMakeFiles/(\w+)\.dir/\S+\.o) ', entry['command'])
