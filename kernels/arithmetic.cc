@@ -552,10 +552,18 @@ bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+using Complex = std::complex<float>;
+
+// a * b, which is a call unless both parts are numbers.
+Complex ComplexProduct(Complex a, Complex b) {
+  const float real = a.real() * b.real() - a.imag() * b.imag();
+  const float imaginary = a.real() * b.imag() + a.imag() * b.real();
+  return std::isnan(real) && std::isnan(imaginary) ? a * b : Complex(real, imaginary);
+}
+
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type == kTfLiteComplex64) {
-    using Complex = std::complex<float>;
-    return Run<Complex>(context, node, [](Complex a, Complex b) { return a * b; });
+    return Run<Complex>(context, node, &ComplexProduct);
   }
   if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
   if (RunVectorProduct(context, node)) return kTfLiteOk;

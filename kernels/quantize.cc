@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // QUANTIZE (float32 to 4, 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to
-// float32, DENSIFY (sparse constants to dense ones), CAST, BITCAST and FAKE_QUANT. Scales are one
-// per tensor or, between float32 and integers, one per slice of the quantised dimension. Integers
-// of 2 and 4 bits come from float32 (CAST, of 4 bits QUANTIZE) and become float32 (CAST,
-// DEQUANTIZE).
+// float32, DENSIFY (sparse constants to dense ones) and BITCAST; CAST and FAKE_QUANT are in files
+// of their own. Scales are one per tensor or, between float32 and integers, one per slice of the
+// quantised dimension. Integers of 4 bits come from float32 (QUANTIZE), and those of 2 and 4 bits
+// become float32 (DEQUANTIZE).
 //
 // DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, when constants are
 // packed, and only if some CPU node reads the result: a delegate may have taken all readers. The
@@ -12,7 +12,7 @@
 //
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
-// smallest step. CAST to integers saturates, and NaN becomes the largest, as upstream's does.
+// smallest step.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,7 +20,6 @@
 #include <type_traits>
 
 #include "kernels/common/activation_range.h"
-#include "kernels/common/cast.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -31,6 +30,7 @@
 #include "kernels/common/sparse.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/cpu/map_vectors.h"
+#include "kernels/quantize.h"
 
 namespace deputy {
 namespace {
@@ -39,19 +39,6 @@ constexpr uint32_t kStepTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 constexpr uint32_t kQuantizeTypes = kFloat32Bit | kStepTypes | kInt32Bit;
 constexpr uint32_t kDequantizeTypes = kStepTypes | kFloat16Bit | kPackedBits;
 constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
-// Real numbers; CAST takes complex ones, too.
-constexpr uint32_t kRealTypes =
-    kNumberBits | kBFloat16Bit | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
-constexpr uint32_t kWholeCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);
-constexpr uint32_t kCastTypes = kWholeCastTypes | kPackedBits;
-
-// ---- Parameters -------------------------------------------------------------------------------
-
-bool FillCast(const OpOptions& options, TfLiteCastParams* params) {
-  params->in_data_type = options.Type(0);
-  params->out_data_type = options.Type(1);
-  return true;
-}
 
 // ---- Scales -----------------------------------------------------------------------------------
 
@@ -253,17 +240,6 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
                         &DataOf<QuantizeData>(node).done);
 }
 
-TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
-  const TfLiteTensor* input = Input(context, node, 0);
-  TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kCastTypes));
-  // Packed integers and float32 have no other partners than each other.
-  const uint32_t others = input->type == kTfLiteFloat32 ? kCastTypes : kWholeCastTypes;
-  DEPUTY_TRY(CheckType(context, output, PackedBits(input->type) != 0 ? kFloat32Bit : others));
-  return ResizeLike(context, output, input);
-}
-
 // ---- QUANTIZE ---------------------------------------------------------------------------------
 
 // A real number in steps from `low` to `high`. The exact mode rounds ties away from zero, the
@@ -317,30 +293,89 @@ TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, cons
   return arrays.Finish();
 }
 
-template <typename Requantizer, typename In, typename Out>
-TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
-  const double factor =
-      static_cast<double>(input->params.scale) / static_cast<double>(output->params.scale);
-  const IntRange range{std::numeric_limits<Out>::min(), std::numeric_limits<Out>::max()};
-  const Requantizer requantize(factor, output->params.zero_point, range);
+// Steps as int32.
+template <typename In>
+void Widen(const void* values, int64_t count, int32_t* out) {
+  const In* in = static_cast<const In*>(values);
+  if (const auto loop = Cpu().vector.cast.of<FromTo<In, int32_t>>()) return loop(in, count, out);
+  std::copy_n(in, count, out);
+}
+
+// run(values, count, out) for pieces of the input as int32, on all threads.
+template <typename Out, typename RunFunction>
+TfLiteStatus MapWidened(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                        const RunFunction& run) {
+  void (*widen)(const void*, int64_t, int32_t*) = nullptr;
+  DEPUTY_TRY(DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto tag) {
+    widen = &Widen<typename decltype(tag)::type>;
+    return kTfLiteOk;
+  }));
+  const char* values = Data<char>(input);
+  const int64_t bytes = ElementBytes(input->type);
+  Out* out = Data<Out>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    int32_t wide[kWidenedCount];
+    for (; first < last; first += kWidenedCount) {
+      const int64_t count = std::min(last - first, kWidenedCount);
+      widen(values + first * bytes, count, wide);
+      run(wide, count, out + first);
+    }
+  });
+  return kTfLiteOk;
+}
+
+template <typename Out, typename Requantizer>
+void RequantizeWide(const int32_t* values, int64_t count, int32_t zero_in,
+                    const Requantizer& requantize, Out* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    // Differences may wrap.
+    const uint32_t difference = static_cast<uint32_t>(values[i]) - static_cast<uint32_t>(zero_in);
+    out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
+  }
+}
+
+double FactorOf(const TfLiteTensor* input, const TfLiteTensor* output) {
+  return static_cast<double>(input->params.scale) / static_cast<double>(output->params.scale);
+}
+
+template <typename Out>
+constexpr IntRange kStepRange = {std::numeric_limits<Out>::min(), std::numeric_limits<Out>::max()};
+
+template <typename Out>
+TfLiteStatus RequantizeExactly(TfLiteContext* context, const TfLiteTensor* input,
+                               TfLiteTensor* output) {
+  const ExactRequantizer requantize(FactorOf(input, output), output->params.zero_point,
+                                    kStepRange<Out>);
   const int32_t zero_in = input->params.zero_point;
-  if constexpr (std::is_same_v<Requantizer, FloatRequantizer>) {
+  return MapWidened<Out>(context, input, output,
+                         [&](const int32_t* values, int64_t count, Out* out) {
+                           RequantizeWide(values, count, zero_in, requantize, out);
+                         });
+}
+
+// By the loop of the two types, else by that of int32.
+template <typename Out>
+TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
+  const FloatRequantizer requantize(FactorOf(input, output), output->params.zero_point,
+                                    kStepRange<Out>);
+  const StepRescaling rescaling = {input->params.zero_point,
+                                   requantize.factor(),
+                                   {requantize.bounds().low, requantize.bounds().high},
+                                   requantize.zero_point()};
+  return DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto tag) {
+    using In = typename decltype(tag)::type;
     if (const auto loop = Cpu().vector.rescale.of<FromTo<In, Out>>()) {
-      const StepRescaling rescaling = {zero_in,
-                                       requantize.factor(),
-                                       {requantize.bounds().low, requantize.bounds().high},
-                                       requantize.zero_point()};
       return MapRuns<In, Out>(
           context, input, output,
           [&](const In* values, int64_t count, Out* out) { loop(values, count, rescaling, out); });
     }
-  }
-  return MapRuns<In, Out>(context, input, output, [&](const In* values, int64_t count, Out* out) {
-    for (int64_t i = 0; i < count; ++i) {
-      // Differences of int32 may wrap.
-      const uint32_t difference = static_cast<uint32_t>(values[i]) - static_cast<uint32_t>(zero_in);
-      out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
-    }
+    const auto wide_loop = Cpu().vector.rescale.of<FromTo<int32_t, Out>>();
+    return MapWidened<Out>(context, input, output,
+                           [&](const int32_t* values, int64_t count, Out* out) {
+                             if (wide_loop != nullptr)
+                               return wide_loop(values, count, rescaling, out);
+                             RequantizeWide(values, count, rescaling.zero_in, requantize, out);
+                           });
   });
 }
 
@@ -358,16 +393,15 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
       return kTfLiteOk;
     });
   }
-  return DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto in_tag) {
-    return DispatchType<kStepTypes | kInt32Bit>(context, output, [&](auto out_tag) {
-      using In = typename decltype(in_tag)::type;
-      using Out = typename decltype(out_tag)::type;
-      // Float cannot hold the steps of a 32-bit output.
-      if (ArithmeticOf(context) == Arithmetic::kReference || sizeof(Out) == 4) {
-        return Requantize<ExactRequantizer, In, Out>(context, input, output);
+  return DispatchType<kStepTypes | kInt32Bit>(context, output, [&](auto tag) {
+    using Out = typename decltype(tag)::type;
+    // Float cannot hold the steps of a 32-bit output.
+    if constexpr (sizeof(Out) < 4) {
+      if (ArithmeticOf(context) != Arithmetic::kReference) {
+        return Requantize<Out>(context, input, output);
       }
-      return Requantize<FloatRequantizer, In, Out>(context, input, output);
-    });
+    }
+    return RequantizeExactly<Out>(context, input, output);
   });
 }
 
@@ -452,249 +486,6 @@ TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// ---- CAST -------------------------------------------------------------------------------------
-
-// A piece of a tensor to another type.
-using CastPiece = void (*)(const void* values, int64_t count, void* out);
-
-template <typename From, typename To>
-void CastElements(const void* values, int64_t count, void* out) {
-  const From* from = static_cast<const From*>(values);
-  To* to = static_cast<To*>(out);
-  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
-  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
-}
-
-// Anything but zero is true; NaN is.
-template <typename From>
-void CastToTruth(const void* values, int64_t count, void* out) {
-  const From* from = static_cast<const From*>(values);
-  uint8_t* to = static_cast<uint8_t*>(out);
-  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
-}
-
-void TakeRealParts(const void* values, int64_t count, void* out) {
-  const float* from = static_cast<const float*>(values);
-  float* to = static_cast<float*>(out);
-  for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
-}
-
-void MakeComplex(const void* values, int64_t count, void* out) {
-  const float* from = static_cast<const float*>(values);
-  float* to = static_cast<float*>(out);
-  for (int64_t i = 0; i < count; ++i) {
-    to[2 * i] = from[i];
-    to[2 * i + 1] = 0.0f;
-  }
-}
-
-// Integers of a size become the same bits whether they are signed or not, and shorter ones come
-// from the same bits: such types share loops.
-template <typename T>
-using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
-                                           std::type_identity<T>>::type;
-template <typename FromType, typename ToType>
-struct CastTypes {
-  static constexpr bool kIntegers = std::is_integral_v<FromType> && std::is_integral_v<ToType>;
-  using From = std::conditional_t<kIntegers && sizeof(ToType) <= sizeof(FromType), Signed<FromType>,
-                                  FromType>;
-  using To = std::conditional_t<kIntegers, Signed<ToType>, ToType>;
-};
-
-template <typename FromType, typename ToType>
-constexpr CastPiece PieceOf() {
-  using Types = CastTypes<FromType, ToType>;
-  if constexpr (std::is_same_v<typename Types::From, typename Types::To>) {
-    return nullptr;
-  } else {
-    return &CastElements<typename Types::From, typename Types::To>;
-  }
-}
-
-// One or two loops between two types. A loop of each pair would make more code than is ever run:
-// what no vector loop does goes by way of float, double or int32.
-class Casting {
- public:
-  TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
-    in_bytes_ = BytesOf(input);
-    out_bytes_ = BytesOf(output);
-    if (output->type == kTfLiteBool) return PlanTruth(context, input);
-    if (input->type == kTfLiteComplex64) {
-      Add(&TakeRealParts);
-      return AddFromHub<float, kRealTypes>(context, output);
-    }
-    if (output->type == kTfLiteComplex64) {
-      DEPUTY_TRY((AddToHub<float, kRealTypes>(context, input)));
-      Add(&MakeComplex);
-      return kTfLiteOk;
-    }
-    if (FindLoop(input->type, output->type)) return kTfLiteOk;
-    constexpr uint32_t kDouble = TypeBit(kTfLiteFloat64);
-    constexpr uint32_t kShort = kBFloat16Bit | kFloat16Bit;
-    const uint32_t types = TypeBit(input->type) | TypeBit(output->type);
-    if ((types & kShort) != 0 || (types & (kDouble | kFloat32Bit)) == kFloat32Bit) {
-      return PlanBy<float, kRealTypes>(context, input, output);
-    }
-    if ((types & kDouble) != 0) return PlanBy<double, kRealTypes & ~kShort>(context, input, output);
-    constexpr uint32_t kIntegers = kRealTypes & ~(kShort | kDouble | kFloat32Bit);
-    if (in_bytes_ == out_bytes_) return kTfLiteOk;
-    if (input->type == kTfLiteUInt32 && out_bytes_ == 8) {
-      Add(PieceOf<uint32_t, int64_t>());
-      return kTfLiteOk;
-    }
-    return PlanBy<int32_t, kIntegers>(context, input, output);
-  }
-
-  // Nothing is to be done but to copy.
-  bool is_copy() const { return first_ == nullptr; }
-
-  void Run(const char* values, int64_t first, int64_t last, char* out) const {
-    values += first * in_bytes_;
-    out += first * out_bytes_;
-    if (second_ == nullptr) return first_(values, last - first, out);
-    alignas(kTensorAlignment) char between[kWidenedCount * sizeof(double)];
-    for (; first < last; first += kWidenedCount) {
-      const int64_t count = std::min(last - first, kWidenedCount);
-      first_(values, count, between);
-      second_(between, count, out);
-      values += count * in_bytes_;
-      out += count * out_bytes_;
-    }
-  }
-
- private:
-  static int64_t BytesOf(const TfLiteTensor* tensor) {
-    return tensor->type == kTfLiteComplex64 ? 2 * static_cast<int64_t>(sizeof(float))
-                                            : ElementBytes(tensor->type);
-  }
-
-  void Add(CastPiece piece) { (first_ == nullptr ? first_ : second_) = piece; }
-
-  template <typename Hub, uint32_t types>
-  TfLiteStatus AddToHub(TfLiteContext* context, const TfLiteTensor* input) {
-    return DispatchType<types>(context, input, [&](auto tag) {
-      Add(PieceOf<typename decltype(tag)::type, Hub>());
-      return kTfLiteOk;
-    });
-  }
-  template <typename Hub, uint32_t types>
-  TfLiteStatus AddFromHub(TfLiteContext* context, const TfLiteTensor* output) {
-    return DispatchType<types>(context, output, [&](auto tag) {
-      Add(PieceOf<Hub, typename decltype(tag)::type>());
-      return kTfLiteOk;
-    });
-  }
-  template <typename Hub, uint32_t types>
-  TfLiteStatus PlanBy(TfLiteContext* context, const TfLiteTensor* input,
-                      const TfLiteTensor* output) {
-    DEPUTY_TRY((AddToHub<Hub, types>(context, input)));
-    return AddFromHub<Hub, types>(context, output);
-  }
-
-  TfLiteStatus PlanTruth(TfLiteContext* context, const TfLiteTensor* input) {
-    if (input->type == kTfLiteComplex64) {
-      Add(&TakeRealParts);
-      Add(&CastToTruth<float>);
-      return kTfLiteOk;
-    }
-    return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // zero or not whatever the sign
-      return kTfLiteOk;
-    });
-  }
-
-  // Whether there is a vector loop of just these types.
-  bool FindLoop(TfLiteType from, TfLiteType to) {
-    return [&]<typename... Keys>(const Loops<ConvertLoop, Keys...>&) {
-      return (IsLoop<typename Keys::From, typename Keys::To>(from, to) || ...);
-    }(CastLoops());
-  }
-  template <typename From, typename To>
-  bool IsLoop(TfLiteType from, TfLiteType to) {
-    const bool narrows =
-        std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) <= sizeof(From);
-    if (!IsOf<From>(from, narrows) || !IsOf<To>(to, std::is_integral_v<From>)) return false;
-    first_ = PieceOf<From, To>();
-    return true;
-  }
-  template <typename T, typename Element>
-  static bool IsSame(bool either) {
-    return std::is_same_v<T, Element> || (either && std::is_same_v<Signed<T>, Signed<Element>>);
-  }
-  // Whether elements of the type are T, or, of `either` sign, integers of its size.
-  template <typename T>
-  static bool IsOf(TfLiteType type, bool either) {
-    switch (type) {
-#define DEPUTY_CAST_CASE(tflite_type, cpp_type) \
-  case tflite_type:                             \
-    return IsSame<T, cpp_type>(either);
-      DEPUTY_CAST_CASE(kTfLiteFloat32, float)
-      DEPUTY_CAST_CASE(kTfLiteFloat16, Half)
-      DEPUTY_CAST_CASE(kTfLiteInt8, int8_t)
-      DEPUTY_CAST_CASE(kTfLiteInt16, int16_t)
-      DEPUTY_CAST_CASE(kTfLiteUInt16, uint16_t)
-      DEPUTY_CAST_CASE(kTfLiteInt32, int32_t)
-      DEPUTY_CAST_CASE(kTfLiteUInt32, uint32_t)
-      DEPUTY_CAST_CASE(kTfLiteInt64, int64_t)
-      case kTfLiteBool:
-        DEPUTY_CAST_CASE(kTfLiteUInt8, uint8_t)
-#undef DEPUTY_CAST_CASE
-      default:
-        return false;
-    }
-  }
-
-  CastPiece first_ = nullptr, second_ = nullptr;
-  int64_t in_bytes_ = 0, out_bytes_ = 0;
-};
-
-TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
-                            TfLiteTensor* output) {
-  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      Data<float>(output)[i] = UnpackedAt(input->type, Data<uint8_t>(input), i);
-    }
-  });
-  return kTfLiteOk;
-}
-
-// What does not fit saturates, and NaN becomes the largest; the rest is cut off.
-TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
-  const PackedRange range = RangeOf(output->type);
-  const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);
-  const int64_t bytes = (count + per_byte - 1) / per_byte;
-  const float* values = Data<float>(input);
-  ParallelRanges(context, bytes, kElementsPerTask, [&](int64_t first, int64_t last) {
-    for (int64_t byte = first; byte < last; ++byte) {
-      const int64_t begin = byte * per_byte, here = std::min(per_byte, count - begin);
-      int8_t steps[4];
-      for (int64_t i = 0; i < here; ++i) {
-        steps[i] = std::max(range.low, std::min(range.high, CastNumber<int8_t>(values[begin + i])));
-      }
-      Pack(output->type, steps, here, Data<uint8_t>(output) + byte);
-    }
-  });
-  return kTfLiteOk;
-}
-
-TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
-  const TfLiteTensor* input = Input(context, node, 0);
-  TfLiteTensor* output = Output(context, node, 0);
-  if (PackedBits(input->type) != 0) return CastFromPacked(context, input, output);
-  if (PackedBits(output->type) != 0) return CastToPacked(context, input, output);
-  Casting casting;
-  if (input->type != output->type || input->type == kTfLiteBool) {
-    DEPUTY_TRY(casting.Plan(context, input, output));
-  }
-  if (casting.is_copy()) return CopyTensor(context, input, output);
-  const char* values = Data<char>(input);
-  char* out = Data<char>(output);
-  ParallelRanges(context, ElementCount(input), kElementsPerTask,
-                 [&](int64_t first, int64_t last) { casting.Run(values, first, last, out); });
-  return kTfLiteOk;
-}
-
 // ---- BITCAST ----------------------------------------------------------------------------------
 
 constexpr uint32_t kBitcastTypes =
@@ -736,53 +527,6 @@ TfLiteStatus EvalBitcast(TfLiteContext* context, TfLiteNode* node) {
     std::memcpy(output->data.data, input->data.data, bytes);
   }
   return kTfLiteOk;
-}
-
-// ---- FAKE_QUANT -------------------------------------------------------------------------------
-
-bool FillFakeQuant(const OpOptions& options, TfLiteFakeQuantParams* params) {
-  params->min = options.Float(0);
-  params->max = options.Float(1);
-  params->num_bits = options.Int(2);
-  params->narrow_range = options.Bool(3);
-  return true;
-}
-
-TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
-  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
-  const TfLiteTensor* input = Input(context, node, 0);
-  TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, input, kFloat32Bit));
-  if (params.narrow_range) return KernelError(context, "narrow_range: expected false, found true");
-  if (params.num_bits < 1 || params.num_bits > 16) {
-    return KernelError(context, "num_bits: expected 1 to 16, found %d", params.num_bits);
-  }
-  if (!std::isfinite(params.min) || !std::isfinite(params.max - params.min) ||
-      params.min >= params.max) {
-    return KernelError(context, "expected a range of real numbers, found %g to %g",
-                       static_cast<double>(params.min), static_cast<double>(params.max));
-  }
-  output->type = kTfLiteFloat32;
-  return ResizeLike(context, output, input);
-}
-
-// The range is moved so that 0 is a step.
-TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
-  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
-  const auto most = static_cast<float>((1 << params.num_bits) - 1);
-  const float scale = (params.max - params.min) / most;
-  const float zero_point = std::round(std::clamp(-params.min / scale, 0.0f, most));
-  const Range<float> range = {-zero_point * scale, (most - zero_point) * scale};
-  const float inverse = 1.0f / scale;
-  return MapRuns<float, float>(
-      context, Input(context, node, 0), Output(context, node, 0),
-      [&](const float* values, int64_t count, float* out) {
-        for (int64_t i = 0; i < count; ++i) {
-          const float above = std::min(range.high, std::max(range.low, values[i])) - range.low;
-          out[i] = std::round(above * inverse) * scale + range.low;
-        }
-      });
 }
 
 // ---- Table ------------------------------------------------------------------------------------

@@ -259,11 +259,13 @@ void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
 // out[c] = below[values[c]], less 128 for int8, whose values `below` has from -128 on.
 template <typename T>
 void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
-  constexpr int kFlip = std::is_signed_v<T> ? 128 : 0;
+  constexpr bool kSigned = std::is_signed_v<T>;
   uint8_t table[256];
-  for (int i = 0; i < 128; ++i) {
-    table[i] = static_cast<uint8_t>(below[i] ^ kFlip);
-    table[i + 128] = static_cast<uint8_t>(below[i + 128 - 2 * kFlip] ^ kFlip);
+  for (int i = 0; i < 256; i += 8) {
+    uint64_t steps;
+    std::memcpy(&steps, below + (kSigned && i >= 128 ? i - 256 : i), sizeof steps);
+    if (kSigned) steps ^= 0x8080808080808080;
+    std::memcpy(table + i, &steps, sizeof steps);
   }
   const auto* const in = reinterpret_cast<const uint8_t*>(values);
   if (const auto loop = Cpu().vector.look_up_bytes) {

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CAST. To integers it saturates, and NaN becomes the largest, as upstream's does. Integers of 2
+// and 4 bits come from float32 and become float32.
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/common/cast.h"
+#include "kernels/common/element_type.h"
+#include "kernels/common/elements.h"
+#include "kernels/common/half.h"
+#include "kernels/common/kernel.h"
+#include "kernels/common/packed_ints.h"
+#include "kernels/cpu/map_vectors.h"
+#include "kernels/quantize.h"
+
+namespace deputy {
+
+bool FillCast(const OpOptions& options, TfLiteCastParams* params) {
+  params->in_data_type = options.Type(0);
+  params->out_data_type = options.Type(1);
+  return true;
+}
+
+TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kCastTypes));
+  // Packed integers and float32 have no other partners than each other.
+  const uint32_t others = input->type == kTfLiteFloat32 ? kCastTypes : kWholeCastTypes;
+  DEPUTY_TRY(CheckType(context, output, PackedBits(input->type) != 0 ? kFloat32Bit : others));
+  return ResizeLike(context, output, input);
+}
+
+namespace {
+
+// A piece of a tensor to another type.
+using CastPiece = void (*)(const void* values, int64_t count, void* out);
+
+template <typename From, typename To>
+void CastElements(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  To* to = static_cast<To*>(out);
+  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
+}
+
+// Anything but zero is true; NaN is.
+template <typename From>
+void CastToTruth(const void* values, int64_t count, void* out) {
+  const From* from = static_cast<const From*>(values);
+  uint8_t* to = static_cast<uint8_t*>(out);
+  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
+}
+
+void TakeRealParts(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  float* to = static_cast<float*>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+}
+
+void MakeComplex(const void* values, int64_t count, void* out) {
+  const float* from = static_cast<const float*>(values);
+  float* to = static_cast<float*>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    to[2 * i] = from[i];
+    to[2 * i + 1] = 0.0f;
+  }
+}
+
+// Integers of a size become the same bits whether they are signed or not, and shorter ones come
+// from the same bits: such types share loops.
+template <typename T>
+using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
+                                           std::type_identity<T>>::type;
+template <typename FromType, typename ToType>
+struct CastTypes {
+  static constexpr bool kIntegers = std::is_integral_v<FromType> && std::is_integral_v<ToType>;
+  using From = std::conditional_t<kIntegers && sizeof(ToType) <= sizeof(FromType), Signed<FromType>,
+                                  FromType>;
+  using To = std::conditional_t<kIntegers, Signed<ToType>, ToType>;
+};
+
+template <typename FromType, typename ToType>
+constexpr CastPiece PieceOf() {
+  using Types = CastTypes<FromType, ToType>;
+  if constexpr (std::is_same_v<typename Types::From, typename Types::To>) {
+    return nullptr;
+  } else {
+    return &CastElements<typename Types::From, typename Types::To>;
+  }
+}
+
+// One or two loops between two types. A loop of each pair would make more code than is ever run:
+// what no vector loop does goes by way of float, double or int32.
+class Casting {
+ public:
+  TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
+    in_bytes_ = BytesOf(input);
+    out_bytes_ = BytesOf(output);
+    if (output->type == kTfLiteBool) return PlanTruth(context, input);
+    if (input->type == kTfLiteComplex64) {
+      Add(&TakeRealParts);
+      return AddFromHub<float, kRealTypes>(context, output);
+    }
+    if (output->type == kTfLiteComplex64) {
+      DEPUTY_TRY((AddToHub<float, kRealTypes>(context, input)));
+      Add(&MakeComplex);
+      return kTfLiteOk;
+    }
+    if (FindLoop(input->type, output->type)) return kTfLiteOk;
+    constexpr uint32_t kDouble = TypeBit(kTfLiteFloat64);
+    constexpr uint32_t kShort = kBFloat16Bit | kFloat16Bit;
+    const uint32_t types = TypeBit(input->type) | TypeBit(output->type);
+    if ((types & kShort) != 0 || (types & (kDouble | kFloat32Bit)) == kFloat32Bit) {
+      return PlanBy<float, kRealTypes>(context, input, output);
+    }
+    if ((types & kDouble) != 0) return PlanBy<double, kRealTypes & ~kShort>(context, input, output);
+    constexpr uint32_t kIntegers = kRealTypes & ~(kShort | kDouble | kFloat32Bit);
+    if (in_bytes_ == out_bytes_) return kTfLiteOk;
+    if (input->type == kTfLiteUInt32 && out_bytes_ == 8) {
+      Add(PieceOf<uint32_t, int64_t>());
+      return kTfLiteOk;
+    }
+    return PlanBy<int32_t, kIntegers>(context, input, output);
+  }
+
+  // Nothing is to be done but to copy.
+  bool is_copy() const { return first_ == nullptr; }
+
+  void Run(const char* values, int64_t first, int64_t last, char* out) const {
+    values += first * in_bytes_;
+    out += first * out_bytes_;
+    if (second_ == nullptr) return first_(values, last - first, out);
+    alignas(kTensorAlignment) char between[kWidenedCount * sizeof(double)];
+    for (; first < last; first += kWidenedCount) {
+      const int64_t count = std::min(last - first, kWidenedCount);
+      first_(values, count, between);
+      second_(between, count, out);
+      values += count * in_bytes_;
+      out += count * out_bytes_;
+    }
+  }
+
+ private:
+  static int64_t BytesOf(const TfLiteTensor* tensor) {
+    return tensor->type == kTfLiteComplex64 ? 2 * static_cast<int64_t>(sizeof(float))
+                                            : ElementBytes(tensor->type);
+  }
+
+  void Add(CastPiece piece) { (first_ == nullptr ? first_ : second_) = piece; }
+
+  template <typename Hub, uint32_t types>
+  TfLiteStatus AddToHub(TfLiteContext* context, const TfLiteTensor* input) {
+    return DispatchType<types>(context, input, [&](auto tag) {
+      Add(PieceOf<typename decltype(tag)::type, Hub>());
+      return kTfLiteOk;
+    });
+  }
+  template <typename Hub, uint32_t types>
+  TfLiteStatus AddFromHub(TfLiteContext* context, const TfLiteTensor* output) {
+    return DispatchType<types>(context, output, [&](auto tag) {
+      Add(PieceOf<Hub, typename decltype(tag)::type>());
+      return kTfLiteOk;
+    });
+  }
+  template <typename Hub, uint32_t types>
+  TfLiteStatus PlanBy(TfLiteContext* context, const TfLiteTensor* input,
+                      const TfLiteTensor* output) {
+    DEPUTY_TRY((AddToHub<Hub, types>(context, input)));
+    return AddFromHub<Hub, types>(context, output);
+  }
+
+  TfLiteStatus PlanTruth(TfLiteContext* context, const TfLiteTensor* input) {
+    if (input->type == kTfLiteComplex64) {
+      Add(&TakeRealParts);
+      Add(&CastToTruth<float>);
+      return kTfLiteOk;
+    }
+    return DispatchType<kRealTypes>(context, input, [&](auto tag) {
+      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // zero or not whatever the sign
+      return kTfLiteOk;
+    });
+  }
+
+  // Whether there is a vector loop of just these types.
+  bool FindLoop(TfLiteType from, TfLiteType to) {
+    return [&]<typename... Keys>(const Loops<ConvertLoop, Keys...>&) {
+      return (IsLoop<typename Keys::From, typename Keys::To>(from, to) || ...);
+    }(CastLoops());
+  }
+  template <typename From, typename To>
+  bool IsLoop(TfLiteType from, TfLiteType to) {
+    const bool narrows =
+        std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) <= sizeof(From);
+    if (!IsOf<From>(from, narrows) || !IsOf<To>(to, std::is_integral_v<From>)) return false;
+    first_ = PieceOf<From, To>();
+    return true;
+  }
+  template <typename T, typename Element>
+  static bool IsSame(bool either) {
+    return std::is_same_v<T, Element> || (either && std::is_same_v<Signed<T>, Signed<Element>>);
+  }
+  // Whether elements of the type are T, or, of `either` sign, integers of its size.
+  template <typename T>
+  static bool IsOf(TfLiteType type, bool either) {
+    switch (type) {
+#define DEPUTY_CAST_CASE(tflite_type, cpp_type) \
+  case tflite_type:                             \
+    return IsSame<T, cpp_type>(either);
+      DEPUTY_CAST_CASE(kTfLiteFloat32, float)
+      DEPUTY_CAST_CASE(kTfLiteFloat16, Half)
+      DEPUTY_CAST_CASE(kTfLiteInt8, int8_t)
+      DEPUTY_CAST_CASE(kTfLiteInt16, int16_t)
+      DEPUTY_CAST_CASE(kTfLiteUInt16, uint16_t)
+      DEPUTY_CAST_CASE(kTfLiteInt32, int32_t)
+      DEPUTY_CAST_CASE(kTfLiteUInt32, uint32_t)
+      DEPUTY_CAST_CASE(kTfLiteInt64, int64_t)
+      case kTfLiteBool:
+        DEPUTY_CAST_CASE(kTfLiteUInt8, uint8_t)
+#undef DEPUTY_CAST_CASE
+      default:
+        return false;
+    }
+  }
+
+  CastPiece first_ = nullptr, second_ = nullptr;
+  int64_t in_bytes_ = 0, out_bytes_ = 0;
+};
+
+TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
+                            TfLiteTensor* output) {
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      Data<float>(output)[i] = UnpackedAt(input->type, Data<uint8_t>(input), i);
+    }
+  });
+  return kTfLiteOk;
+}
+
+// What does not fit saturates, and NaN becomes the largest; the rest is cut off.
+TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
+  const PackedRange range = RangeOf(output->type);
+  const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);
+  const int64_t bytes = (count + per_byte - 1) / per_byte;
+  const float* values = Data<float>(input);
+  ParallelRanges(context, bytes, kElementsPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t byte = first; byte < last; ++byte) {
+      const int64_t begin = byte * per_byte, here = std::min(per_byte, count - begin);
+      int8_t steps[4];
+      for (int64_t i = 0; i < here; ++i) {
+        steps[i] = std::max(range.low, std::min(range.high, CastNumber<int8_t>(values[begin + i])));
+      }
+      Pack(output->type, steps, here, Data<uint8_t>(output) + byte);
+    }
+  });
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  if (PackedBits(input->type) != 0) return CastFromPacked(context, input, output);
+  if (PackedBits(output->type) != 0) return CastToPacked(context, input, output);
+  Casting casting;
+  if (input->type != output->type || input->type == kTfLiteBool) {
+    DEPUTY_TRY(casting.Plan(context, input, output));
+  }
+  if (casting.is_copy()) return CopyTensor(context, input, output);
+  const char* values = Data<char>(input);
+  char* out = Data<char>(output);
+  ParallelRanges(context, ElementCount(input), kElementsPerTask,
+                 [&](int64_t first, int64_t last) { casting.Run(values, first, last, out); });
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

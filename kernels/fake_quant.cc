@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FAKE_QUANT: float32 as steps would have it.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/common/activation_range.h"
+#include "kernels/common/kernel.h"
+#include "kernels/cpu/map_vectors.h"
+#include "kernels/quantize.h"
+
+namespace deputy {
+
+bool FillFakeQuant(const OpOptions& options, TfLiteFakeQuantParams* params) {
+  params->min = options.Float(0);
+  params->max = options.Float(1);
+  params->num_bits = options.Int(2);
+  params->narrow_range = options.Bool(3);
+  return true;
+}
+
+TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
+  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
+  const TfLiteTensor* input = Input(context, node, 0);
+  TfLiteTensor* output = Output(context, node, 0);
+  DEPUTY_TRY(CheckType(context, input, kFloat32Bit));
+  if (params.narrow_range) return KernelError(context, "narrow_range: expected false, found true");
+  if (params.num_bits < 1 || params.num_bits > 16) {
+    return KernelError(context, "num_bits: expected 1 to 16, found %d", params.num_bits);
+  }
+  if (!std::isfinite(params.min) || !std::isfinite(params.max - params.min) ||
+      params.min >= params.max) {
+    return KernelError(context, "expected a range of real numbers, found %g to %g",
+                       static_cast<double>(params.min), static_cast<double>(params.max));
+  }
+  output->type = kTfLiteFloat32;
+  return ResizeLike(context, output, input);
+}
+
+// The range is moved so that 0 is a step.
+TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
+  const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
+  const auto most = static_cast<float>((1 << params.num_bits) - 1);
+  const float scale = (params.max - params.min) / most;
+  const float zero_point = std::round(std::clamp(-params.min / scale, 0.0f, most));
+  const Range<float> range = {-zero_point * scale, (most - zero_point) * scale};
+  const float inverse = 1.0f / scale;
+  return MapRuns<float, float>(
+      context, Input(context, node, 0), Output(context, node, 0),
+      [&](const float* values, int64_t count, float* out) {
+        for (int64_t i = 0; i < count; ++i) {
+          const float above = std::min(range.high, std::max(range.low, values[i])) - range.low;
+          out[i] = std::round(above * inverse) * scale + range.low;
+        }
+      });
+}
+
+}  // namespace deputy
