@@ -563,7 +563,7 @@ Complex ComplexProduct(Complex a, Complex b) {
 
 TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
   if (Input(context, node, 0)->type == kTfLiteComplex64) {
-    return Run<Complex>(context, node, &ComplexProduct);
+    return Run<Complex>(context, node, [](Complex a, Complex b) { return ComplexProduct(a, b); });
   }
   if (DataOf<ArithmeticData>(node).steps == Steps::kPlain) return RunPlain<Product>(context, node);
   if (RunVectorProduct(context, node)) return kTfLiteOk;

@@ -7,6 +7,7 @@
 // Output scales are part of the recipes. Where upstream's reference kernel does not look at the
 // output's scale (uint8, and int16 from 8 bits), neither does this one.
 #include <cmath>
+#include <cstring>
 #include <memory>
 
 #include "core/kernel_api/step.h"

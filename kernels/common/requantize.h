@@ -39,8 +39,9 @@ inline FixedMultiplier ToFixedMultiplier(double value) {
   return {static_cast<int32_t>(mantissa), shift};
 }
 
-// (a * b) / 2^31, rounded to nearest with ties away from zero; the one overflow saturates.
-inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
+// (a * b) / 2^31, rounded to nearest with ties away from zero; the one overflow saturates. Always
+// inlined, like what else loops do with every element: -Os would make calls of it.
+[[gnu::always_inline]] inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min()) {
     return std::numeric_limits<int32_t>::max();
   }
@@ -49,7 +50,7 @@ inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
 }
 
 // x / 2^exponent, rounded to nearest with ties away from zero. 0 <= exponent <= 31.
-inline int32_t RoundingShiftRight(int32_t x, int exponent) {
+[[gnu::always_inline]] inline int32_t RoundingShiftRight(int32_t x, int exponent) {
   const int64_t half = exponent == 0 ? 0 : int64_t{1} << (exponent - 1);
   const int64_t tie_correction = exponent != 0 && x < 0 ? 1 : 0;
   return static_cast<int32_t>((x + half - tie_correction) >> exponent);
