@@ -38,12 +38,23 @@ namespace {
 // A piece of a tensor to another type.
 using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
+// The reference of what is a vector loop otherwise. Cold: it is compiled for size.
+template <typename From, typename To>
+[[gnu::cold]] void CastPlainly(const From* from, int64_t count, To* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
+}
+
 template <typename From, typename To>
 void CastElements(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   To* to = static_cast<To*>(out);
-  if (const auto loop = Cpu().vector.cast.of<FromTo<From, To>>()) return loop(from, count, to);
-  for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
+  using Key = FromTo<From, To>;
+  if constexpr (std::is_base_of_v<KeyedLoop<ConvertLoop, Key>, CastLoops>) {
+    const auto loop = Cpu().vector.cast.of<Key>();
+    return loop != nullptr ? loop(from, count, to) : CastPlainly(from, count, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
+  }
 }
 
 // Anything but zero is true; NaN is.

@@ -92,69 +92,80 @@ struct Less {
   }
 };
 
+// Where places are written, which are found as int32.
+struct PlacesOut {
+  void* data;
+  bool wide;  // int64
+
+  void Put(int64_t first, const int32_t* places, int64_t count) const {
+    if (wide) {
+      std::copy_n(places, count, static_cast<int64_t*>(data) + first);
+    } else {
+      std::copy_n(places, count, static_cast<int32_t*>(data) + first);
+    }
+  }
+};
+
 // The place of the best of each row.
-template <typename Better, typename T, typename Index>
-void SearchRows(const T* in, int64_t rows, int64_t count, Index* out) {
-  const auto find = (Cpu().vector.*Better::kPlace).template of<T>();
-  constexpr int64_t kRows = 64;
-  int32_t places[kRows];
-  for (int64_t first = 0; first < rows; first += kRows, in += kRows * count) {
-    const int64_t here = std::min(kRows, rows - first);
-    if (find != nullptr) {
-      find(in, here, count, places);
-      std::copy_n(places, here, out + first);
-      continue;
-    }
-    for (int64_t r = 0; r < here; ++r) {
-      const T* const row = in + r * count;
-      int64_t best = 0;
-      for (int64_t i = 1; i < count; ++i) best = Better()(row[i], row[best]) ? i : best;
-      out[first + r] = static_cast<Index>(best);
-    }
+template <typename Better, typename T>
+void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* places) {
+  if (const auto find = (Cpu().vector.*Better::kPlace).template of<T>()) {
+    return find(in, rows, count, places);
+  }
+  for (int64_t r = 0; r < rows; ++r, in += count) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < count; ++i) best = Better()(in[i], in[best]) ? i : best;
+    places[r] = static_cast<int32_t>(best);
   }
 }
 
-// best[c] = row[c] and at[c] = index where row[c] is better.
-template <typename Better, typename T, typename Index>
-void KeepBetter(const T* row, int64_t count, Index index, T* best, Index* at) {
-  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<FromTo<T, Index>>()) {
-    return keep(row, count, index, best, at);
+// best[c] = row[c] and places[c] = index where row[c] is better.
+template <typename Better, typename T>
+void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* places) {
+  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<FromTo<T, int32_t>>()) {
+    return keep(row, count, index, best, places);
   }
   for (int64_t c = 0; c < count; ++c) {
     if (!Better()(row[c], best[c])) continue;
     best[c] = row[c];
-    at[c] = index;
+    places[c] = index;
   }
 }
 
-// A block of columns side by side, so that memory is read in order.
-template <typename Better, typename T, typename Index>
-void SearchColumns(const T* in, const AxisSplit& split, Index* out) {
-  constexpr int64_t kColumns = 256;
-  T best[kColumns];
-  for (int64_t first = 0; first < split.inner; first += kColumns) {
-    const int64_t columns = std::min(kColumns, split.inner - first);
-    std::copy_n(in + first, columns, best);
-    std::fill_n(out + first, columns, Index{0});
-    for (int64_t i = 1; i < split.extent; ++i) {
-      KeepBetter<Better>(in + i * split.inner + first, columns, static_cast<Index>(i), best,
-                         out + first);
-    }
+// The best of each of `count` columns, side by side so that memory is read in order.
+template <typename Better, typename T>
+void SearchColumns(const T* in, const AxisSplit& split, int64_t count, T* best, int32_t* places) {
+  std::copy_n(in, count, best);
+  std::fill_n(places, count, 0);
+  for (int64_t i = 1; i < split.extent; ++i) {
+    KeepBetter<Better>(in + i * split.inner, count, static_cast<int32_t>(i), best, places);
   }
 }
 
-template <typename Better, typename T, typename Index>
-void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split, Index* out) {
+template <typename Better, typename T>
+void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split, const PlacesOut& out) {
   const int64_t slice = split.extent * split.inner;
-  ParallelRanges(
-      context, split.outer, kElementsPerTask / slice + 1, [&](int64_t begin, int64_t end) {
-        if (split.inner == 1) {
-          return SearchRows<Better>(in + begin * slice, end - begin, split.extent, out + begin);
-        }
-        for (int64_t o = begin; o < end; ++o) {
-          SearchColumns<Better>(in + o * slice, split, out + o * split.inner);
-        }
-      });
+  ParallelRanges(context, split.outer, kElementsPerTask / slice + 1,
+                 [&](int64_t begin, int64_t end) {
+                   constexpr int64_t kRows = 64, kColumns = 256;
+                   int32_t places[kColumns];
+                   if (split.inner == 1) {
+                     for (int64_t row = begin; row < end; row += kRows) {
+                       const int64_t rows = std::min(kRows, end - row);
+                       SearchRows<Better>(in + row * slice, rows, split.extent, places);
+                       out.Put(row, places, rows);
+                     }
+                     return;
+                   }
+                   T best[kColumns];
+                   for (int64_t o = begin; o < end; ++o) {
+                     for (int64_t first = 0; first < split.inner; first += kColumns) {
+                       const int64_t columns = std::min(kColumns, split.inner - first);
+                       SearchColumns<Better>(in + o * slice + first, split, columns, best, places);
+                       out.Put(o * split.inner + first, places, columns);
+                     }
+                   }
+                 });
 }
 
 template <typename Better>
@@ -170,12 +181,8 @@ TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, input, "expected dimension %d to be 1 or more, found 0", axis);
   }
   return DispatchType<kArgBits>(context, input, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (output->type == kTfLiteInt64) {
-      SearchAxis<Better>(context, Data<T>(input), split, Data<int64_t>(output));
-    } else {
-      SearchAxis<Better>(context, Data<T>(input), split, Data<int32_t>(output));
-    }
+    SearchAxis<Better>(context, Data<typename decltype(tag)::type>(input), split,
+                       {output->data.data, output->type == kTfLiteInt64});
     return kTfLiteOk;
   });
 }
@@ -234,39 +241,24 @@ int64_t FindAbove(const T* in, int64_t count, T bound) {
 
 // The k best of a row, best first. The output row itself is the heap: its front is the worst of
 // the best so far.
-template <typename T, typename Index>
-void TopOfRow(const T* row, int64_t size, int64_t k, T* values, Index* indices) {
-  const auto before = [row](Index a, Index b) {
+template <typename T>
+void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices) {
+  const auto before = [row](int32_t a, int32_t b) {
     return row[a] > row[b] || (!(row[a] < row[b]) && a < b);
   };
-  Index* end = indices + k;
-  for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<Index>(i);
+  int32_t* end = indices + k;
+  for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<int32_t>(i);
   std::make_heap(indices, end, before);
   // What comes later beats the worst only by being larger.
   for (int64_t i = k;; ++i) {
     i += FindAbove(row + i, size - i, row[*indices]);
     if (i >= size) break;
     std::pop_heap(indices, end, before);
-    end[-1] = static_cast<Index>(i);
+    end[-1] = static_cast<int32_t>(i);
     std::push_heap(indices, end, before);
   }
   std::sort_heap(indices, end, before);
   for (int64_t i = 0; i < k; ++i) values[i] = row[indices[i]];
-}
-
-template <typename T, typename Index>
-TfLiteStatus TopOfRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* values,
-                       TfLiteTensor* indices) {
-  const int64_t size = LastDim(input), k = LastDim(values);
-  if (k == 0) return kTfLiteOk;
-  const int64_t rows = ElementCount(values) / k;
-  ParallelRanges(context, rows, kElementsPerTask / size + 1, [&](int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; ++r) {
-      TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
-               Data<Index>(indices) + r * k);
-    }
-  });
-  return kTfLiteOk;
 }
 
 TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
@@ -274,11 +266,28 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* values = Output(context, node, 0);
   TfLiteTensor* indices = Output(context, node, 1);
   if (IsDynamic(values)) DEPUTY_TRY(ResizeTop(context, node));
-  return DispatchType<kTopBits>(context, input, [&](auto tag) {
+  const int64_t size = LastDim(input), k = LastDim(values), count = ElementCount(values);
+  if (k == 0) return kTfLiteOk;
+  // Indices of int16 are rare.
+  const bool is_short = indices->type == kTfLiteInt16;
+  std::vector<int32_t> wide;
+  if (is_short) {
+    DEPUTY_TRY(CheckRoom(context, indices, count, sizeof(int32_t), "indices"));
+    wide.resize(static_cast<size_t>(count));
+  }
+  int32_t* const places = is_short ? wide.data() : Data<int32_t>(indices);
+  DEPUTY_TRY(DispatchType<kTopBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return indices->type == kTfLiteInt16 ? TopOfRows<T, int16_t>(context, input, values, indices)
-                                         : TopOfRows<T, int32_t>(context, input, values, indices);
-  });
+    ParallelRanges(
+        context, count / k, kElementsPerTask / size + 1, [&](int64_t first, int64_t last) {
+          for (int64_t r = first; r < last; ++r) {
+            TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k, places + r * k);
+          }
+        });
+    return kTfLiteOk;
+  }));
+  if (is_short) std::copy_n(places, count, Data<int16_t>(indices));
+  return kTfLiteOk;
 }
 
 // ---- WHERE ------------------------------------------------------------------------------------
