@@ -42,26 +42,32 @@ class SparseExpansion {
   }
 
   // Writes the values to their places; the others are zeroes already.
-  void Write() const { Walk(0, 0, 0); }
+  void Write() const { Visit(0, 0, 0); }
 
  private:
-  // Writes what lies below `node` of a level; `offset` is where that begins in the output.
-  void Walk(int level, int64_t node, int64_t offset) const {
+  // Writes what lies below `node`, which is one of the level above `level`; `offset` is where that
+  // begins in the output. Inlined, since it is a value more often than not.
+  [[gnu::always_inline]] void Visit(int level, int64_t node, int64_t offset) const {
     if (level == sparsity_.dim_metadata_size) {
       out_[offset] = values_[node];
-      return;
+    } else {
+      Walk(level, node, offset);
     }
+  }
+
+  [[gnu::noinline]] void Walk(int level, int64_t node, int64_t offset) const {
     const TfLiteDimensionMetadata& dimension = sparsity_.dim_metadata[level];
     const int64_t pitch = pitch_[static_cast<size_t>(level)];
     if (dimension.format == kTfLiteDimDense) {
+      const int64_t first = node * dimension.dense_size;
       for (int64_t i = 0; i < dimension.dense_size; ++i) {
-        Walk(level + 1, node * dimension.dense_size + i, offset + i * pitch);
+        Visit(level + 1, first + i, offset + i * pitch);
       }
       return;
     }
     const int32_t end = dimension.array_segments->data[node + 1];
     for (int64_t i = dimension.array_segments->data[node]; i < end; ++i) {
-      Walk(level + 1, i, offset + dimension.array_indices->data[i] * pitch);
+      Visit(level + 1, i, offset + dimension.array_indices->data[i] * pitch);
     }
   }
 
