@@ -153,7 +153,9 @@ void MapTyped(TfLiteContext* context, TfLiteNode* node, const Function& function
   TfLiteTensor* output = Output(context, node, 0);
   T* out = Data<T>(output);
   ParallelRanges(context, ElementCount(output), kElementsPerTask, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) out[i] = function(left[i], right[i]);
+    const T *a = left + first, *b = right + first;
+    T* const to = out + first;
+    for (int64_t i = 0; i < last - first; ++i) to[i] = function(a[i], b[i]);
   });
 }
 
