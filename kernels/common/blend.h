@@ -69,6 +69,25 @@ template <int kChannels, typename T, typename Weight>
                                                  int64_t first, T* out) {
   T values[4][kChannels], blended[kChannels];
   for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
+#if defined(__AVX2__)  // elsewhere -O2 makes vectors of none
+#pragma GCC unroll 16
+#endif
+  for (int c = 0; c < kChannels; ++c) {
+    const Corners<T> in = {values[0][c], values[1][c], values[2][c], values[3][c]};
+    RoundBlend(Blend(in, y, x), &blended[c]);
+  }
+  __builtin_memcpy(out + first, blended, sizeof blended);
+}
+
+// The same of types of which g++ 12 makes faster vectors if the channels stay a loop.
+template <int kChannels, typename T, typename Weight>
+requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
+    [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
+                                                     const Between<Weight>& y,
+                                                     const Between<Weight>& x, int64_t first,
+                                                     T* out) {
+  T values[4][kChannels], blended[kChannels];
+  for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
   for (int c = 0; c < kChannels; ++c) {
     const Corners<T> in = {values[0][c], values[1][c], values[2][c], values[3][c]};
     RoundBlend(Blend(in, y, x), &blended[c]);
