@@ -43,22 +43,26 @@ TEST(Blocks, every_element_is_computed_and_no_other) {
   }
 }
 
-// Combine for a first input that moves.
+// Combine for inputs that move.
 void CombineMoving(const void*, const BlockStream* inputs, char* out, int64_t blocks) {
-  const BlockStream moving[] = {{inputs[0].first, true}, inputs[1]};
+  const BlockStream moving[] = {{inputs[0].first, true}, {inputs[1].first, true}};
   Combine(nullptr, moving, out, blocks);
 }
 
-TEST(Blocks, first_input_is_repeated) {
-  const int16_t a = -300;
-  for (int count = 0; count <= 130; ++count) {
-    for (const bool b_moves : {false, true}) {
-      std::vector<int32_t> b(132), out(132, 5);
-      for (int i = 0; i < 132; ++i) b[i] = 1000 - 7 * i;
-      const BlockInput inputs[] = {{&a, 2, false}, {b.data(), 4, b_moves}};
+// Up to three chunks that are repeated at a time.
+TEST(Blocks, what_stands_still_is_repeated) {
+  for (int count = 0; count <= 600; ++count) {
+    for (int still = 0; still < 4; ++still) {  // none, the first, the second or both inputs
+      std::vector<int16_t> a(600);
+      std::vector<int32_t> b(602), out(602, 5);
+      for (int i = 0; i < 600; ++i) a[i] = static_cast<int16_t>(i * 31 - 300);
+      for (int i = 0; i < 602; ++i) b[i] = 1000 - 7 * i;
+      const bool a_moves = (still & 1) == 0, b_moves = (still & 2) == 0;
+      const BlockInput inputs[] = {{a.data(), 2, a_moves}, {b.data(), 4, b_moves}};
       RunRepeating(inputs, out.data(), 4, count, 5, nullptr, &CombineMoving);
-      for (int i = 0; i < 132; ++i) {
-        ASSERT_EQ(out[i], i >= count ? 5 : -900 - b[b_moves ? i : 0]) << count << " " << i;
+      for (int i = 0; i < 602; ++i) {
+        const int expected = i >= count ? 5 : 3 * a[a_moves ? i : 0] - b[b_moves ? i : 0];
+        ASSERT_EQ(out[i], expected) << count << " " << still << " " << i;
       }
     }
   }

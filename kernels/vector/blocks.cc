@@ -51,21 +51,28 @@ void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int
 
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                   int block_shift, const void* function, BlockLoop loop) {
-  const int block = 1 << block_shift;
-  alignas(kBlockBytes) char repeated[kMostBlock];
-  for (int i = 0; i < block; ++i) {
-    std::memcpy(repeated + i * inputs[0].bytes, inputs[0].elements,
-                static_cast<size_t>(inputs[0].bytes));
-  }
+  if (count <= 0) return;  // perhaps without memory
+  constexpr int kBlocks = 8;
+  const int64_t chunk = std::min<int64_t>(count, int64_t{kBlocks} << block_shift);
+  alignas(kBlockBytes) char repeated[kMostInputs][kBlocks * kMostBlock];
   BlockInput here[kMostInputs];
-  std::copy(inputs.begin(), inputs.end(), here);
-  here[0] = {repeated, inputs[0].bytes, true};
-  for (int64_t first = 0; first < count; first += block) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    here[i] = inputs[i];
+    if (inputs[i].moves) continue;
+    const int64_t bytes = chunk * inputs[i].bytes;
+    std::memcpy(repeated[i], inputs[i].elements, static_cast<size_t>(inputs[i].bytes));
+    for (int64_t filled = inputs[i].bytes; filled < bytes; filled *= 2) {
+      std::memcpy(repeated[i] + filled, repeated[i],
+                  static_cast<size_t>(std::min(filled, bytes - filled)));
+    }
+    here[i] = {repeated[i], inputs[i].bytes, true};
+  }
+  for (int64_t first = 0; first < count; first += chunk) {
     RunBlocks({here, inputs.size()}, static_cast<char*>(out) + first * out_bytes, out_bytes,
-              std::min<int64_t>(block, count - first), block_shift, function, loop);
-    for (size_t i = 1; i < inputs.size(); ++i) {
+              std::min(chunk, count - first), block_shift, function, loop);
+    for (size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].moves) continue;
-      here[i].elements = static_cast<const char*>(here[i].elements) + block * inputs[i].bytes;
+      here[i].elements = static_cast<const char*>(here[i].elements) + chunk * inputs[i].bytes;
     }
   }
 }

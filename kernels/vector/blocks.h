@@ -42,7 +42,8 @@ constexpr int BlockShift(size_t narrowest_bytes) {
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop);
 
-// The same for a loop whose first input always moves: its element is repeated. Slow.
+// The same for a loop whose inputs always move: the element of one that does not is repeated in
+// memory. Takes up to twice as long.
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                   int block_shift, const void* function, BlockLoop loop);
 
