@@ -122,7 +122,7 @@ void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* places) {
 // best[c] = row[c] and places[c] = index where row[c] is better.
 template <typename Better, typename T>
 void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* places) {
-  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<FromTo<T, int32_t>>()) {
+  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<T>()) {
     return keep(row, count, index, best, places);
   }
   for (int64_t c = 0; c < count; ++c) {

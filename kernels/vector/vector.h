@@ -300,13 +300,9 @@ using BestLoop = void (*)(const T* in, int64_t rows, int64_t count, int32_t* pla
 using BestLoops = Loops<BestLoop, float, int8_t, uint8_t, int32_t>;
 
 // best[i] = in[i] and at[i] = row where in[i] beats best[i].
-template <typename Key>  // from elements to indices
-using KeepLoop = void (*)(const typename Key::From* in, int64_t count, typename Key::To row,
-                          typename Key::From* best, typename Key::To* at);
-using KeepLoops =
-    Loops<KeepLoop, FromTo<float, int32_t>, FromTo<float, int64_t>, FromTo<int8_t, int32_t>,
-          FromTo<int8_t, int64_t>, FromTo<uint8_t, int32_t>, FromTo<uint8_t, int64_t>,
-          FromTo<int32_t, int32_t>, FromTo<int32_t, int64_t>>;
+template <typename T>
+using KeepLoop = void (*)(const T* in, int64_t count, int32_t row, T* best, int32_t* at);
+using KeepLoops = Loops<KeepLoop, float, int8_t, uint8_t, int32_t>;
 
 struct VectorKernels {
   const char* name = nullptr;
