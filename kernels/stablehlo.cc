@@ -364,7 +364,12 @@ TfLiteStatus PlanGather(TfLiteContext* context, TfLiteNode* node, Windows* windo
   const auto& params = ParamsOf<TfLiteStablehloGatherParams>(node);
   const TfLiteTensor* operand = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
-  const int rank = Rank(Output(context, node, 0));
+  const TfLiteTensor* output = Output(context, node, 0);
+  const int rank = Rank(output);
+  // CheckNode looks at inputs alone.
+  if (rank > kMaxRank) {
+    return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank, rank);
+  }
   const auto list = [](const int64_t* values, int count) {
     return std::span(values, static_cast<size_t>(count));
   };

@@ -407,5 +407,20 @@ TEST(If, takes_any_byte_but_0_for_true) {
   }
 }
 
+// ---- Ranks that only an output has --------------------------------------------------------------
+
+TEST(StablehloGather, refuses_more_dimensions_than_there_is_room_for) {
+  ModelBuilder m;
+  const Shape ones(8, 1);
+  const std::vector<int64_t> window = {0, 1, 2, 3, 4, 5, 6, 7}, none, first = {0}, sizes(8, 1);
+  const int x = m.AddTensor(kTfLiteFloat32, ones), indices = m.AddTensor(kTfLiteInt32, ones);
+  const int y = m.AddTensor(kTfLiteFloat32, Shape(15, 1));
+  m.AddOp(kTfLiteBuiltinStablehloGather, {x, indices}, {y},
+          schema::CreateStablehloGatherOptionsDirect(m.fbb(), &window, &none, &first, 7, &sizes));
+  m.SetInputs({x, indices});
+  m.SetOutputs({y});
+  ExpectRefused(&m, "expected at most 8 dimensions, found 15");
+}
+
 }  // namespace
 }  // namespace deputy::kernels_hostile_test
