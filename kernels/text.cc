@@ -75,6 +75,9 @@ class SkipGrams {
  private:
   bool CanFollow(int64_t word, int64_t count) const {
     if (word >= count) return false;
+    // Of the ways that no words are left to end, there may be 2^count.
+    const int64_t most = static_cast<int64_t>(chosen_.size()) + count - word;
+    if (most < params_.ngram_size && !params_.include_all_ngrams) return false;
     return chosen_.empty() || word - chosen_.back() - 1 <= params_.max_skip_size;
   }
   // One word more, the nearest.

@@ -407,6 +407,23 @@ TEST(If, takes_any_byte_but_0_for_true) {
   }
 }
 
+// ---- Ways without number ------------------------------------------------------------------------
+
+// There are 2^40 ways to begin, of which 40 have enough words left.
+TEST(SkipGram, begins_no_way_that_words_do_not_suffice_for) {
+  std::string text = "a";
+  for (int i = 1; i < 40; ++i) text += " a";
+  ModelBuilder m;
+  const int x = m.AddStringConstant({1}, {text}), y = m.AddTensor(kTfLiteString, {1});
+  m.AddOp(kTfLiteBuiltinSkipGram, {x}, {y}, schema::CreateSkipGramOptions(m.fbb(), 39, 40));
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(interpreter.get(), 0)),
+            (std::vector<int>{40}));
+}
+
 // ---- Ranks that only an output has --------------------------------------------------------------
 
 TEST(StablehloGather, refuses_more_dimensions_than_there_is_room_for) {
