@@ -101,6 +101,7 @@ Greatest GreatestOf(const PoolingData& data, const float* image, int64_t channel
 }
 
 TfLiteStatus EvalPooling(TfLiteContext* context, TfLiteNode* node) {
+  if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
   const PoolingData& data = DataOf<PoolingData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   const FloatRange range = ActivationRange(data.params.activation);
@@ -160,6 +161,7 @@ TfLiteStatus PrepareUnpooling(TfLiteContext* context, TfLiteNode* node) {
 }
 
 TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
+  if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
   const PoolingData& data = DataOf<PoolingData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
@@ -306,6 +308,7 @@ TfLiteStatus EvalTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   const Picture picture(Input(context, node, 0));
   const float* matrix = Data<float>(Input(context, node, 1));
   TfLiteTensor* output = Output(context, node, 0);
+  if (ElementCount(output) == 0) return kTfLiteOk;
   // Pixels have their places in their middles: half a pixel is added before and taken off behind.
   float rows[2][4];
   for (int i = 0; i < 2; ++i) {

@@ -264,8 +264,11 @@ TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   std::vector<Corners> boxes;
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);
-  const auto found =
-      data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
+  std::vector<Detection> found;
+  // Without boxes there may be any number of classes.
+  if (!boxes.empty()) {
+    found = data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
+  }
   auto* out_boxes = Data<Corners>(Output(context, node, 0));
   float* out_types = Data<float>(Output(context, node, 1));
   float* out_scores = Data<float>(Output(context, node, 2));

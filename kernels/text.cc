@@ -177,8 +177,9 @@ TfLiteStatus PrepareProjection(TfLiteContext* context, TfLiteNode* node) {
 // On which side of a random plane, which the seed stands for, the items lie together.
 int SideOf(const TfLiteTensor* input, const TfLiteTensor* weight, float seed,
            std::vector<uint8_t>* key) {
-  const int items = Dim(input, 0);
-  const size_t item_bytes = input->bytes / static_cast<size_t>(items);
+  const size_t item_bytes = input->bytes / static_cast<size_t>(Dim(input, 0));
+  // Items without bytes are all the same: where they have no weights, one says it for all.
+  const int items = item_bytes == 0 && weight == nullptr ? 1 : Dim(input, 0);
   double score = 0.0;
   key->resize(sizeof seed + item_bytes);
   std::memcpy(key->data(), &seed, sizeof seed);

@@ -3,9 +3,11 @@
 // Constants, quantisation, options and shapes that no converter writes, given to kernels: each is
 // refused in words or does nothing, and no arithmetic on the way overflows (which the sanitizer
 // runs see). What a model may say at all is tested in model_check_test.cc.
+#include <flatbuffers/flexbuffers.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "c_api/include/deputy.h"
@@ -159,6 +161,68 @@ TEST(EmptyTensors, take_no_time) {
     ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
     EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
   }
+}
+
+// The same of custom operators, given the shapes of their inputs and their outputs.
+void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
+                 const std::vector<Shape>& outputs, const std::vector<uint8_t>& options,
+                 int version = 1) {
+  SCOPED_TRACE(name);
+  ModelBuilder m;
+  std::vector<int32_t> in, out;
+  for (const Shape& shape : inputs) in.push_back(m.AddTensor(kTfLiteFloat32, shape));
+  for (const Shape& shape : outputs) out.push_back(m.AddTensor(kTfLiteFloat32, shape));
+  m.AddCustomOp(name, in, out, options, version);
+  m.SetInputs(in);
+  m.SetOutputs(out);
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+}
+
+TEST(EmptyTensors, take_no_time_in_custom_operators) {
+  // Padding, strides, filters and the activation of a TfLitePoolParams.
+  const std::vector<int32_t> pool = {kTfLitePaddingSame, 1, 1, 1, 1, kTfLiteActNone};
+  std::vector<uint8_t> options(pool.size() * sizeof(int32_t));
+  std::memcpy(options.data(), pool.data(), options.size());
+  const Shape empty = {1 << 30, 1 << 28, 1, 0};
+  ExpectQuick("MaxPoolingWithArgmax2D", {empty}, {empty, empty}, options);
+  ExpectQuick("MaxUnpooling2D", {empty, empty}, {empty}, options);
+  const Shape picture = {1, 1 << 30, 1 << 28, 0};
+  ExpectQuick("TransformTensorBilinear", {picture, {1, 4, 4}}, {picture}, {}, 2);
+}
+
+// As many classes as an int can count, of no box.
+TEST(EmptyTensors, take_no_time_to_be_detected) {
+  for (const bool regular : {false, true}) {
+    flexbuffers::Builder map;
+    map.Map([&] {
+      map.Int("max_detections", 1);
+      map.Int("max_classes_per_detection", 1);
+      map.Int("num_classes", kMost);
+      map.Bool("use_regular_nms", regular);
+      map.Float("nms_iou_threshold", 0.5f);
+      for (const char* scale : {"y_scale", "x_scale", "h_scale", "w_scale"}) map.Float(scale, 1);
+    });
+    map.Finish();
+    ExpectQuick("TFLite_Detection_PostProcess", {{1, 0, 4}, {1, 0, kMost}, {0, 4}},
+                {{1, 1, 4}, {1, 1}, {1, 1}, {1}}, map.GetBuffer());
+  }
+}
+
+// Items without bytes, all of which have the same fingerprint.
+TEST(EmptyTensors, take_no_time_to_be_projected) {
+  ModelBuilder m;
+  const int hash = m.AddConstant<float>(kTfLiteFloat32, {8, 32}, std::vector<float>(256, 0.5f));
+  const int x = m.AddTensor(kTfLiteInt32, {kMost, 0});
+  const int y = m.AddTensor(kTfLiteInt32, {1});
+  m.AddOp(kTfLiteBuiltinLshProjection, {hash, x}, {y},
+          schema::CreateLSHProjectionOptions(m.fbb(), schema::LSHProjectionType::SPARSE));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
 }
 
 // No pictures, of which channels would be repeated.
