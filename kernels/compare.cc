@@ -339,7 +339,7 @@ TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs
 // SELECT's condition for rows of x and y: a condition of rank 0 or 1 in front of them.
 void PlanRows(const TfLiteTensor* condition, const TfLiteTensor* x, SelectData* data) {
   const int rows = Rank(condition) == 0 ? 1 : Dim(x, 0);
-  const int row = static_cast<int>(ElementCount(x) / std::max(rows, 1));
+  const int64_t row = ElementCount(x) / std::max(rows, 1);
   data->rank = 2;
   data->axes[0] = {rows, {1, row, row}};
   data->axes[1] = {row, {0, 1, 1}};
