@@ -328,7 +328,7 @@ struct FoldSum {
     return static_cast<Acc>(static_cast<Wrapping<Acc>>(sum) + static_cast<Wrapping<Acc>>(x));
   }
   template <typename T>
-  static T Start() {
+  static T Start(bool) {
     return T{0};
   }
 };
@@ -341,11 +341,12 @@ struct FoldProduct {
     return static_cast<T>(static_cast<Wrapping<T>>(product) * static_cast<Wrapping<T>>(x));
   }
   template <typename T>
-  static T Start() {
+  static T Start(bool) {
     return T{1};
   }
 };
 
+// Of nothing the largest number is the smallest finite one, as upstream has it.
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
   static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.max; }
@@ -354,8 +355,9 @@ struct FoldMax {
     return x > largest ? x : largest;
   }
   template <typename T>
-  static T Start() {
-    return std::numeric_limits<T>::lowest();
+  static T Start(bool of_nothing) {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity && !of_nothing ? -Limits::infinity() : Limits::lowest();
   }
 };
 
@@ -367,8 +369,9 @@ struct FoldMin {
     return x < smallest ? x : smallest;
   }
   template <typename T>
-  static T Start() {
-    return std::numeric_limits<T>::max();
+  static T Start(bool of_nothing) {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity && !of_nothing ? Limits::infinity() : Limits::max();
   }
 };
 
@@ -524,7 +527,7 @@ TfLiteStatus FoldTyped(TfLiteContext* context, TfLiteNode* node, const ReducePla
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<types>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return FoldAll<T>(context, node, plan, Fold::template Start<T>(),
+    return FoldAll<T>(context, node, plan, Fold::template Start<T>(plan.per_output == 0),
                       Data<T>(Output(context, node, 0)), Fold());
   });
 }

@@ -414,6 +414,29 @@ TEST(Mul, saturates_where_the_scales_leave_the_floats) {
   }
 }
 
+// Of infinities alone one of them, of nothing the last finite number.
+TEST(ReduceMaxAndMin, of_infinities_are_infinite) {
+  for (const bool max : {true, false}) {
+    const float infinity = std::numeric_limits<float>::infinity() * (max ? -1.0f : 1.0f);
+    const float last = std::numeric_limits<float>::max() * (max ? -1.0f : 1.0f);
+    for (const Shape& shape : {Shape{2, 5}, Shape{20, 5}, Shape{2, 70}, Shape{2, 0}}) {
+      ModelBuilder m;
+      const int x = m.AddTensor(kTfLiteFloat32, shape), y = m.AddTensor(kTfLiteFloat32, {1});
+      const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
+      m.AddOp(max ? kTfLiteBuiltinReduceMax : kTfLiteBuiltinReduceMin, {x, axis}, {y},
+              schema::CreateReducerOptions(m.fbb()));
+      m.SetInputs({x});
+      m.SetOutputs({y});
+      TestInterpreter interpreter(m.Finish());
+      ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+      if (shape[1] > 0) interpreter.Set<float>(0, std::vector<float>(CountOf(shape), infinity));
+      ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+      EXPECT_EQ(interpreter.Get<float>(0),
+                std::vector<float>(static_cast<size_t>(shape[0]), shape[1] > 0 ? infinity : last));
+    }
+  }
+}
+
 TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {2, 0}, "x", PerTensor(1.0f, 0));
