@@ -160,7 +160,7 @@ void FindAddresses(const char* from, int64_t step, int64_t count, const void** o
     memcpy(out + 2, &next, sizeof(next));
   }
   for (uintptr_t place = pair[0]; count > 0; --count, ++out, place += apart) {
-    *out = reinterpret_cast<const void*>(place);
+    memcpy(out, &place, sizeof(place));
   }
 }
 
