@@ -86,8 +86,8 @@ FixedMultiplier InverseSqrt(int32_t x) {
   return {root, -right_shift};
 }
 
-// Two normalisations of x, to within a factor of sqrt(2) of
-// fourthroot(1/2), are tried, and a rational approximation is taken around that point.
+// Two normalisations of x, to within a factor of sqrt(2) of fourthroot(1/2), are tried, and a
+// rational approximation is taken around that point.
 int32_t LogOfQ12InQ5(int32_t x) {
   constexpr int32_t kLog2 = 1488522236, kSqrtHalf = 1518500250, kFourthRootHalf = 1805811301;
   constexpr int32_t kAlphaN = 117049297, kAlphaD = 127690142, kAlphaI = 1057819769,
