@@ -378,6 +378,30 @@ TEST(Quantize, saturates_and_rounds_by_mode) {
   }
 }
 
+// Steps to others of half their size, whose integers pass through int32 in blocks: beyond one
+// block, and with a rest.
+TEST(Quantize, requantises_more_steps_than_a_block_holds) {
+  constexpr int kCount = 2500;
+  for (bool exact : {false, true}) {
+    ModelBuilder m;
+    const int input = m.AddTensor(kTfLiteUInt8, {kCount}, "", PerTensor(1.0f, 100));
+    const int out = m.AddTensor(kTfLiteInt16, {kCount}, "", PerTensor(0.5f, 0));
+    m.AddOp(kTfLiteBuiltinQuantize, {input}, {out});
+    m.SetInputs({input});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+      if (exact) Exact(options);
+    });
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+    std::vector<uint8_t> steps(kCount);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<uint8_t>(i * 7);
+    interpreter.Set<uint8_t>(0, steps);
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    const std::vector<int16_t> halves = interpreter.Get<int16_t>(0);
+    for (size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(halves[i], 2 * (steps[i] - 100)) << i;
+  }
+}
+
 // EXP of 16 bits over a range whose end a float does not hold: every step behind it is the last.
 TEST(Exp, saturates_where_the_exponential_is_infinite) {
   ModelBuilder m;
