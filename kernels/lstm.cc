@@ -136,8 +136,7 @@ TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
   return data.layer.Run(context, cell, sequence);
 }
 
-// ---- UNIDIRECTIONAL_SEQUENCE_LSTM
-// -----------------------------------------------------------------
+// ---- UNIDIRECTIONAL_SEQUENCE_LSTM --------------------------------------------------------------
 
 TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckInputCount(context, node));
@@ -153,8 +152,7 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
       {params.activation, params.cell_clip, params.proj_clip, params.asymmetric_quantize_inputs});
 }
 
-// ---- LSTM
-// -----------------------------------------------------------------------------------------
+// ---- LSTM --------------------------------------------------------------------------------------
 
 // Matrices of bytes may be sparse where the vectors that they meet have no zero point.
 TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node, bool asymmetric) {
@@ -208,8 +206,7 @@ TfLiteStatus EvalLstm(TfLiteContext* context, TfLiteNode* node) {
   return IsBasic(node) ? DataOf<LstmData>(node).basic.Run(context, node) : EvalCell(context, node);
 }
 
-// ---- BIDIRECTIONAL_SEQUENCE_LSTM
-// ------------------------------------------------------------------
+// ---- BIDIRECTIONAL_SEQUENCE_LSTM ---------------------------------------------------------------
 
 // One cell goes through the sequence, another through it backwards. The auxiliary input, where its
 // weights are there, goes into both; without weights it is what the backward cell reads instead of

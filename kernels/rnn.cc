@@ -110,8 +110,7 @@ TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
   return data.layer.Run(context, ReadCell(context, node, 1, -1), sequence);
 }
 
-// ---- BIDIRECTIONAL_SEQUENCE_RNN
-// -------------------------------------------------------------------
+// ---- BIDIRECTIONAL_SEQUENCE_RNN ----------------------------------------------------------------
 
 // One cell goes through the sequence, another through it backwards. The auxiliary input, where its
 // weights are there, goes into both; without weights it is what the backward cell reads instead of

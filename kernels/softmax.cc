@@ -233,7 +233,7 @@ template <typename T, typename Out>
 void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
   const int largest = LargestStep(values, depth);
-  // The sum of 2^20 equal values is 2^32, of which nothing is left: the largest sum is as good.
+  // The sum of 2^13 equal values is 2^32, of which nothing is left: the largest sum is as good.
   const int32_t exact_sum = SumOfExponentials(values, depth, largest, data);
   const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;

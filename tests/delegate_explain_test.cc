@@ -568,8 +568,7 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
   EXPECT_THAT(t.log(), Not(HasSubstr("node 1 ")));
 }
 
-// ---- Asking without applying
-// ---------------------------------------------------------------------
+// ---- Asking without applying -------------------------------------------------------------------
 
 using Said = std::vector<std::string>;
 

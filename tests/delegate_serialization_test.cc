@@ -241,8 +241,7 @@ TEST_F(Serialization, threads_write_and_read_whole_entries) {
   EXPECT_EQ(Files().size(), 1u);
 }
 
-// ---- Fingerprints of partitions
-// ------------------------------------------------------------------
+// ---- Fingerprints of partitions ----------------------------------------------------------------
 
 struct Facts {
   float constant = 1;

@@ -451,8 +451,7 @@ TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), (std::vector<int8_t>{127, 127}));
 }
 
-// ---- Bytes that are no value of their type
-// --------------------------------------------------------
+// ---- Bytes that are no value of their type -----------------------------------------------------
 
 TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   ModelBuilder m;

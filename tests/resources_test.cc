@@ -257,8 +257,7 @@ TEST(Variables, a_value_of_another_size_is_refused) {
               HasSubstr("tensor 1 'y': expected the 8 bytes of variable 0, found room for 36"));
 }
 
-// ---- CALL_ONCE
-// ------------------------------------------------------------------------------------
+// ---- CALL_ONCE ---------------------------------------------------------------------------------
 
 // v = 3 once, in subgraph 1; v = v + x; y = v. `broken`: subgraph 1 reads an unknown variable
 // first.
@@ -325,8 +324,7 @@ TEST(CallOnce, starting_over_runs_it_again) {
   EXPECT_EQ(Next(&t, 1), 5);
 }
 
-// ---- Hash tables
-// ----------------------------------------------------------------------------------
+// ---- Hash tables -------------------------------------------------------------------------------
 
 // y = table[x] of a table that an operator fills in every inference, or in none.
 std::vector<uint8_t> NumberedTable(bool filled) {

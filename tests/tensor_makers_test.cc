@@ -264,8 +264,7 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }
 
-// ---- Nobody's tensors
-// ----------------------------------------------------------------------------
+// ---- Nobody's tensors --------------------------------------------------------------------------
 
 // As TensorFlow Lite: there is nothing to read, and not whatever lay in memory.
 TEST(UnmadeTensor, is_refused_when_it_is_read) {
