@@ -88,10 +88,13 @@ bench: setup
 TIDY_FOLDERS ?= core|c_api
 TIDY_SHALLOW_FOLDERS ?= compiler|gpu_cl|mindspore|bridges
 TIDY_PLAIN_FOLDERS ?= kernels|tools|tests/(cases|conformance|plugins|fuzz)
-## check    format, Python scripts, include rules, symbols, clang-tidy, what clang warns of
-.PHONY: check check-format check-scripts check-includes check-symbols check-tidy check-clang
+# Bytes of libdeputy, stripped: of all of it, and of what DEPUTY_MAX_CPU=avx2 leaves of it.
+SIZE_LIMIT       := 3200000
+SMALL_SIZE_LIMIT := 2500000
+## check    format, Python scripts, include rules, symbols, size, clang-tidy, what clang warns of
+.PHONY: check check-format check-scripts check-includes check-symbols check-size check-tidy check-clang
 check: setup-check
-	@$(MAKE) check-format check-scripts check-includes check-symbols check-tidy check-clang
+	@$(MAKE) check-format check-scripts check-includes check-symbols check-size check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 check-scripts: export PYTHONDONTWRITEBYTECODE = 1
@@ -104,6 +107,11 @@ check-includes:
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
 	tools/check_includes.py --objects $(BUILD)
+check-size: all
+	$(CMAKE) -B build/small -DDEPUTY_MAX_CPU=avx2 -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF
+	cmake --build build/small -j $(JOBS) --target deputy
+	tools/check_size.py $(BUILD)/libdeputy.so $(SIZE_LIMIT)
+	tools/check_size.py build/small/libdeputy.so $(SMALL_SIZE_LIMIT)
 # What it reads are the commands of a build with clang, file by file and without precompiled headers.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \

@@ -9,10 +9,21 @@
 #include <string>
 #include <vector>
 
+// What this build has vector code for, see DEPUTY_MAX_CPU in tools/cmake/kernel_options.cmake.
 #if defined(__x86_64__)
+#define DEPUTY_HAS_AVX2 (DEPUTY_MAX_CPU_LEVEL >= 1)
+#define DEPUTY_HAS_AVX512 (DEPUTY_MAX_CPU_LEVEL >= 2)
+#define DEPUTY_HAS_AMX (DEPUTY_MAX_CPU_LEVEL >= 3)
+#else
+#define DEPUTY_HAS_AVX2 0
+#define DEPUTY_HAS_AVX512 0
+#define DEPUTY_HAS_AMX 0
+#endif
+
+#if DEPUTY_HAS_AVX2
 #include <cpuid.h>
 #endif
-#if defined(__x86_64__) && defined(__linux__)
+#if DEPUTY_HAS_AMX && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -24,7 +35,7 @@ namespace {
 
 bool Always() { return true; }
 
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX2
 // Half-precision conversion is no name that every compiler knows; leaf 1 tells. Looked at once:
 // under a hypervisor the instruction takes microseconds.
 bool HasF16c() {
@@ -39,7 +50,9 @@ bool HasF16c() {
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c();
 }
+#endif
 
+#if DEPUTY_HAS_AVX512
 bool HasAvx512() {
   return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -52,7 +65,9 @@ bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"
 bool HasFastAvx512Bf16() { return HasAvx512Bf16() && __builtin_cpu_is("intel") == 0; }
 
 bool HasAvx512Vnni() { return HasAvx512() && __builtin_cpu_supports("avx512vnni"); }
+#endif
 
+#if DEPUTY_HAS_AMX
 // Bits of edx in leaf 7.
 enum AmxFeature : unsigned { kAmxBf16 = 1u << 22, kAmxTile = 1u << 24, kAmxInt8 = 1u << 25 };
 
@@ -79,8 +94,14 @@ struct LevelRow {
 };
 constexpr LevelRow kLevels[] = {
     {"reference", &Always}, {"generic", &Always},
-#if defined(__x86_64__)
-    {"avx2", &HasAvx2},     {"avx512", &HasAvx512}, {"amx", &HasAmx},
+#if DEPUTY_HAS_AVX2
+    {"avx2", &HasAvx2},
+#endif
+#if DEPUTY_HAS_AVX512
+    {"avx512", &HasAvx512},
+#endif
+#if DEPUTY_HAS_AMX
+    {"amx", &HasAmx},
 #endif
 };
 constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
@@ -88,7 +109,7 @@ constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
 // Linux keeps tiles for a process that has asked for them, and then wants stacks for signals to be
 // large enough for them: nobody asks who computes without. It refuses where one is too small.
 bool AskForTiles() {
-#if defined(__x86_64__) && defined(__linux__)
+#if DEPUTY_HAS_AMX && defined(__linux__)
   constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
   static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return granted;
@@ -110,8 +131,10 @@ struct Candidate {
 };
 
 constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kGemmF32Avx512, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kGemmF32Avx2, kAvx2, &HasAvx2},
 #endif
     {&kGemmF32Generic, kGeneric, &Always},
@@ -119,58 +142,74 @@ constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
 // Whoever has none computes in float32.
 constexpr GemmBf16Kernels kNoGemmBf16 = {};
 constexpr Candidate<GemmBf16Kernels> kGemmBf16[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AMX
     {&kGemmBf16Amx, kAmx, &HasAmx},
+#endif
+#if DEPUTY_HAS_AVX512
     {&kGemmBf16Avx512, kAvx512, &HasFastAvx512Bf16},
 #endif
     {&kNoGemmBf16, kGeneric, &Always},
 };
 constexpr Candidate<GemmS8Kernels> kGemmS8[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AMX
     {&kGemmS8Amx, kAmx, &HasAmx},
+#endif
+#if DEPUTY_HAS_AVX512
     {&kGemmS8Avx512Vnni, kAvx512, &HasAvx512Vnni},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kGemmS8Avx2, kAvx2, &HasAvx2},
 #endif
     {&kGemmS8Generic, kGeneric, &Always},
 };
 constexpr Candidate<RequantizeKernels> kRequantize[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kRequantizeAvx512, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kRequantizeAvx2, kAvx2, &HasAvx2},
 #endif
     {&kRequantizeGeneric, kGeneric, &Always},
 };
 constexpr Candidate<WinogradF32Kernels> kWinogradF32[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kWinogradF32Avx512, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kWinogradF32Avx2, kAvx2, &HasAvx2},
 #endif
     {&kWinogradF32Generic, kGeneric, &Always},
 };
 constexpr Candidate<DepthwiseF32Kernels> kDepthwiseF32[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kDepthwiseF32Avx512, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kDepthwiseF32Avx2, kAvx2, &HasAvx2},
 #endif
     {&kDepthwiseF32Generic, kGeneric, &Always},
 };
 constexpr Candidate<DepthwiseS8Kernels> kDepthwiseS8[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kDepthwiseS8Avx512Vnni, kAvx512, &HasAvx512Vnni},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kDepthwiseS8Avx2, kAvx2, &HasAvx2},
 #endif
     {&kDepthwiseS8Generic, kGeneric, &Always},
 };
 constexpr Candidate<HalfKernels> kHalf[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kHalfAvx512, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kHalfAvx2, kAvx2, &HasAvx2},
 #endif
     {&kHalfGeneric, kGeneric, &Always},
 };
 // Without that of AVX-512: see VectorOf.
 constexpr Candidate<VectorKernels> kVector[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX2
     {&kVectorAvx2, kAvx2, &HasAvx2},
 #endif
     {&kVectorGeneric, kGeneric, &Always},
@@ -178,8 +217,10 @@ constexpr Candidate<VectorKernels> kVector[] = {
 // Whoever has none takes VectorKernels.
 constexpr StepSumKernels kNoStepSum = {};
 constexpr Candidate<StepSumKernels> kStepSum[] = {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
     {&kNoStepSum, kAvx512, &HasAvx512},
+#endif
+#if DEPUTY_HAS_AVX2
     {&kStepSumAvx2, kAvx2, &HasAvx2},
 #endif
     {&kNoStepSum, kGeneric, &Always},
@@ -208,7 +249,7 @@ VectorKernels Completed(const VectorKernels& table, const VectorKernels& other) 
 }
 
 VectorKernels VectorOf(int level) {
-#if defined(__x86_64__)
+#if DEPUTY_HAS_AVX512
   if (level >= kAvx512 && HasAvx512()) return Completed(kVectorAvx512, kVectorAvx2);
 #endif
   return BestOf(kVector, level);

@@ -8,6 +8,18 @@
 # small_kernel_sources (for which host_flags come behind), and takes out of kernel_sources what another
 # processor's instructions are needed for.
 
+# Vector code for x86-64 above this is left out: which of it a machine runs is chosen when a program starts,
+# among what DEPUTY_CPU can name. A library for known processors can do without 0.7 MB for AVX-512.
+set(cpu_levels generic avx2 avx512 amx)
+set(DEPUTY_MAX_CPU amx CACHE STRING "Vector code up to: generic, avx2, avx512 or amx, which is all")
+set_property(CACHE DEPUTY_MAX_CPU PROPERTY STRINGS ${cpu_levels})
+list(FIND cpu_levels "${DEPUTY_MAX_CPU}" max_cpu_level)
+if(max_cpu_level LESS 0)
+  message(FATAL_ERROR "DEPUTY_MAX_CPU: expected generic, avx2, avx512 or amx, found '${DEPUTY_MAX_CPU}'")
+endif()
+set_property(SOURCE kernels/cpu/cpu.cc APPEND PROPERTY COMPILE_DEFINITIONS
+             DEPUTY_MAX_CPU_LEVEL=${max_cpu_level})
+
 # Kernels are plain loops that the compiler must turn into vector code: g++ 12 does so from -O3 on,
 # and with conditions in the loop only if it may compute both sides, and square roots only if nobody
 # wants errno (-fno-math-errno above). None changes a result. Of functions that recurse over axes it
@@ -119,4 +131,8 @@ foreach(source IN LISTS kernel_sources)
   # Precompiled headers are those of other flags.
   set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}"
                               SKIP_PRECOMPILE_HEADERS ON)
+  if((max_cpu_level LESS 3 AND name MATCHES "_amx") OR (max_cpu_level LESS 2 AND name MATCHES "_avx512")
+     OR (max_cpu_level LESS 1 AND name MATCHES "_avx"))
+    list(REMOVE_ITEM kernel_sources ${source})  # its options are those of tests that include it
+  endif()
 endforeach()

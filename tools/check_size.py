@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a library is no larger than it may be.
+
+    check_size.py LIBRARY MOST_BYTES
+
+What counts is the file as it is installed, stripped. Prints its size; exit code 1 where it is larger.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def stripped_size(library):
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder, 'stripped')
+        subprocess.run(['strip', '-o', copy, library], check=True)
+        return copy.stat().st_size
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('library', type=pathlib.Path)
+    parser.add_argument('most_bytes', type=int)
+    arguments = parser.parse_args()
+    size = stripped_size(arguments.library)
+    print(f'{arguments.library}: {size} bytes stripped, of at most {arguments.most_bytes}')
+    if size > arguments.most_bytes:
+        print(f'check_size: {arguments.library} has grown by {size - arguments.most_bytes} bytes'
+              ' too many', file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
