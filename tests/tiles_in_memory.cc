@@ -3,7 +3,7 @@
 
 namespace deputy {
 
-#if defined(__x86_64__)
+#if defined(DEPUTY_HAS_AMX_TABLES)
 extern const GemmS8Kernels kGemmS8AmxInMemory;
 extern const GemmBf16Kernels kGemmBf16AmxInMemory;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AMX's products of bfloat16 once more, under another name and on tiles in memory.
-#if defined(__x86_64__)
+#if defined(DEPUTY_HAS_AMX_TABLES)
 #define DEPUTY_TILES_OF_TEST "tests/tiles_in_memory.inc"
 #define kGemmBf16Amx kGemmBf16AmxInMemory
 #include "kernels/cpu/simd_avx512_amx_bf16.cc"  // NOLINT(bugprone-suspicious-include)

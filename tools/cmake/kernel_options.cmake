@@ -133,6 +133,6 @@ foreach(source IN LISTS kernel_sources)
                               SKIP_PRECOMPILE_HEADERS ON)
   if((max_cpu_level LESS 3 AND name MATCHES "_amx") OR (max_cpu_level LESS 2 AND name MATCHES "_avx512")
      OR (max_cpu_level LESS 1 AND name MATCHES "_avx"))
-    list(REMOVE_ITEM kernel_sources ${source})  # its options are those of tests that include it
+    list(REMOVE_ITEM kernel_sources ${source})
   endif()
 endforeach()

@@ -99,7 +99,9 @@ if(support_sources)
   set(without_precompiled ${support_sources})
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-  if(is_x86_64)
+  if(is_x86_64 AND DEPUTY_MAX_CPU STREQUAL "amx")
+    set_property(SOURCE tests/tiles_in_memory.cc tests/tiles_in_memory_int8.cc tests/tiles_in_memory_bf16.cc
+                 APPEND PROPERTY COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
     # They include the files of kernels/cpu that they test, and are compiled as those are.
     foreach(type int8 bf16)
       get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/simd_avx512_amx_${type}.cc
