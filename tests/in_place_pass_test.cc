@@ -163,6 +163,27 @@ TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
   EXPECT_EQ(owner_of_changed(3), 0);
 }
 
+// Of two parts that overlap none is overwritten while the other is read.
+TEST(InPlacePass, parts_that_overlap_are_not_changed) {
+  constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
+  const int kOneAndTwo[] = {1, 2};
+  const auto owner_of_sum = [&](size_t first, size_t second, size_t bytes_of_second) {
+    std::vector<Arena::Slot> tensors = {Of(1, 3, 512), Of(2, 4, 128), Of(3, 4, bytes_of_second),
+                                        Of(4, 5, 128)};
+    return OwnersAfter({{2, kZero, kOne, 0, Views(kRead, first)},
+                        {3, kZero, kTwo, 0, Views(kRead, second)},
+                        {4, kOneAndTwo, kThree, kEither}},
+                       &tensors)[3];
+  };
+  EXPECT_EQ(owner_of_sum(0, 64, 128), -1);
+  EXPECT_EQ(owner_of_sum(192, 128, 128), -1);
+  EXPECT_EQ(owner_of_sum(0, 128, 128), 0);
+  EXPECT_EQ(owner_of_sum(64, 64, 128), 0);
+  // A row that goes with every other one.
+  EXPECT_EQ(owner_of_sum(0, 0, 64), -1);
+  EXPECT_EQ(owner_of_sum(0, 128, 64), 0);
+}
+
 TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
   const auto owner_of = [](Arena::Slot part, Arena::Slot whole, size_t offset, int first_new = 0,
                            const std::vector<bool>& unshared = {false, false}) {

@@ -80,7 +80,9 @@ class GraphWriter {
   }
 
   void AddNode() {
-    switch (Pick(0, 7)) {
+    switch (Pick(0, 8)) {
+      case 8:
+        return AddSumOfParts();
       case 0:
         return AddChange();
       case 1:
@@ -108,6 +110,21 @@ class GraphWriter {
     if (a.rows != b.rows) return AddChange();
     sums_.insert(m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
                           schema::CreateAddOptions(m_.fbb())));
+  }
+  // Of rows of the newest value, some of which may be in both parts, or one in all sums.
+  void AddSumOfParts() {
+    const Value from = values_.back();
+    const int rows = Pick(1, from.rows);
+    const auto part = [&](int of_rows) {
+      const std::vector<int32_t> begin = {0, Pick(0, from.rows - of_rows), 0};
+      const int inputs[] = {from.tensor, Constant(begin), Constant({1, of_rows, kColumns})};
+      const int to = Add(of_rows);
+      m_.AddOp(kTfLiteBuiltinSlice, {inputs[0], inputs[1], inputs[2]}, {to},
+               schema::CreateSliceOptions(m_.fbb()));
+      return to;
+    };
+    const int a = part(rows), b = part(Pick(0, 2) == 0 ? 1 : rows);
+    m_.AddOp(kTfLiteBuiltinAdd, {a, b}, {Add(rows)}, schema::CreateAddOptions(m_.fbb()));
   }
   void AddConcatenation() {
     std::vector<int32_t> parts;

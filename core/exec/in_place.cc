@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/in_place.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "c_api/include/common.h"
@@ -142,7 +143,22 @@ class InPlacePass {
       if (kept >= 0 && BlockOf(kept) == block) return false;
     }
     const bool reads_only = (node.mask & kTfLiteInplaceOpDataUnmodified) != 0;
-    return memory.lifetime.last == node.position || (reads_only && memory.lifetime.used());
+    if (reads_only && memory.lifetime.used()) return true;
+    return memory.lifetime.last == node.position && !ReadsPartsOf(node, from, block);
+  }
+
+  // Whether the node reads some of the input's bytes as another input, too, in which they are not
+  // in the same place: it would find what it has written.
+  bool ReadsPartsOf(const InPlaceNode& node, int from, int block) {
+    const Arena::Slot& input = SlotOf(from);
+    const auto overlaps = [&](int other) {
+      if (other < 0 || other == from || BlockOf(other) != block) return false;
+      const Arena::Slot& part = SlotOf(other);
+      const bool is_same = part.place == input.place && part.bytes == input.bytes;
+      return !is_same && part.place < input.place + input.bytes &&
+             input.place < part.place + part.bytes;
+    };
+    return std::any_of(node.inputs.begin(), node.inputs.end(), overlaps);
   }
 
   const std::vector<bool>& unshared_;
