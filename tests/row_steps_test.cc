@@ -440,6 +440,72 @@ TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
   }
 }
 
+// ---- Products beside a step --------------------------------------------------------------------
+
+// f(A x B) * (C x D), and what a product makes of that.
+Plan Gated() {
+  Plan plan(10, {9});
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
+  plan.Node({3, 6}, 7, &kSum).Node({7, 8}, 9, &kProduct);
+  return plan;
+}
+
+TEST(RowStepPlan, a_gate_is_computed_beside_what_it_gates) {
+  const std::vector<Step> steps = Gated().Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 4);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3, 4));
+  const RowProgram& rows = steps[0].run.rows;
+  ASSERT_THAT(rows.ops, SizeIs(5));
+  EXPECT_EQ(rows.ops[2].node, 2);
+  EXPECT_EQ(rows.ops[2].made[0], -1);
+  EXPECT_EQ(rows.ops[3].made[0], rows.ops[1].out);
+  EXPECT_EQ(rows.ops[3].made[1], rows.ops[2].out);
+  EXPECT_NE(rows.ops[1].out, rows.ops[2].out);
+}
+
+TEST(RowStepPlan, a_gate_that_others_read_is_computed_for_all) {
+  Plan plan = Gated();
+  ++plan[6].readers;
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
+}
+
+TEST(RowStepPlan, a_gate_of_other_rows_is_no_part) {
+  Plan plan = Gated();
+  plan[6].channels = 10;
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
+}
+
+// One row of 10 000 bytes is short enough, two are not.
+TEST(RowStepPlan, a_gate_too_wide_for_the_cache_is_computed_by_itself) {
+  Plan plan = Gated();
+  for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].elements = 6 * 2500;
+  for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].channels = 2500;
+  EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
+}
+
+// The gate may be the last product: it runs the step then.
+TEST(RowStepPlan, a_gate_can_be_the_head) {
+  Plan plan(8, {7});
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
+  plan.Node({3, 6}, 7, &kSum);
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].head, 2);
+  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
+}
+
+// What is made behind the gate is there for a later product, but not for the gate.
+TEST(RowStepPlan, a_head_beside_the_step_needs_what_nodes_before_it_read) {
+  for (const bool later : {false, true}) {
+    Plan plan(13, {later ? 12 : 9});
+    plan.Node({0, 1}, 2, &kProduct).Node({3, 4}, 5, &kProduct).Node({6}, 7, nullptr);
+    plan.Node({2, 7}, 8, &kSum).Node({8, 5}, 9, &kSum);
+    if (later) plan.Node({9, 10}, 12, &kProduct);
+    EXPECT_EQ(plan.Nodes(), later ? (Nodes{{0, 1, 3, 4, 5}}) : Nodes{});
+  }
+}
+
 TEST(RowStepPlan, nodes_of_other_steps_are_taken) {
   Step other;
   other.head = 1;

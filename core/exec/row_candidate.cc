@@ -19,8 +19,10 @@ constexpr int64_t kMostTurnedColumns = 192;
 // Adds nodes to a candidate that has its first one, and remembers the longest that can be a step.
 class Growth {
  public:
-  Growth(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout)
+  Growth(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout,
+         SideProducts side_products)
       : plan_(plan),
+        side_products_(side_products),
         nodes_(candidate.nodes),
         head_(candidate.head),
         transposes_(candidate.undoes_transpose && plan.IsTranspose(nodes_[0]) ? 1 : 0),
@@ -36,6 +38,7 @@ class Growth {
       if (!plan_.IsFree(n)) continue;
       const std::optional<StridedShape> layout = LayoutBehind(plan_, n, longest_.rows, made_);
       if (!layout) continue;
+      if (const int product = SideProductOf(n); product >= 0) JoinSideProduct(product);
       Join(n, *layout);
       ConsiderEnd(*layout);
     }
@@ -67,6 +70,53 @@ class Growth {
     transposes_ += plan_.IsTranspose(node) ? 1 : 0;
   }
 
+  // The product to join beside the node, one of whose two inputs the step makes; or -1.
+  int SideProductOf(int node) const {
+    const std::span<const int> inputs = plan_.InputsOf(node);
+    const bool may_have = side_products_ == SideProducts::kJoin && inputs.size() == 2 &&
+                          plan_.OfferOf(node).kind == RowKind::kElements;
+    for (size_t i = 0; i < inputs.size() && may_have; ++i) {
+      const auto other = made_.find(inputs[1 - i]);
+      if (other == made_.end() || !other->second.layout.IsDense()) continue;
+      if (const int product = SideProductFor(node, i); product >= 0) return product;
+    }
+    return -1;
+  }
+
+  // The product that makes the node's i-th input, the rows of the step, for nobody else.
+  int SideProductFor(int node, size_t i) const {
+    const int tensor = plan_.InputsOf(node)[i];
+    const bool may_be_made = (plan_.OfferOf(node).made_inputs >> i & 1) != 0;
+    if (tensor < 0 || made_.count(tensor) != 0 || !may_be_made) return -1;
+    const int product = plan_.ProducerOf(tensor);
+    const bool is_free = product > nodes_[0] && plan_.IsFree(product) && plan_.IsProduct(product) &&
+                         !ReadsMadeValues(product);
+    const StepTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
+    const bool fits = rows.readers == 1 && rows.elements == output.elements &&
+                      plan_.RowsOf(tensor) == longest_.rows;
+    return is_free && fits ? product : -1;
+  }
+
+  bool ReadsMadeValues(int node) const {
+    const std::span<const int> inputs = plan_.InputsOf(node);
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [this](int tensor) { return made_.count(tensor) != 0; });
+  }
+
+  void JoinSideProduct(int product) {
+    nodes_.push_back(product);
+    AddValue(product, DenseLayout(plan_, plan_.OutputOf(product)));
+    has_side_products_ = true;
+    if (product < head_) return;
+    head_ = product;
+    head_lacks_input_ = std::any_of(nodes_.begin(), nodes_.end(), [this](int node) {
+      const std::span<const int> inputs = plan_.InputsOf(node);
+      return std::any_of(inputs.begin(), inputs.end(), [this](int tensor) {
+        return made_.count(tensor) == 0 && !IsThereForHead(tensor);
+      });
+    });
+  }
+
   // Without a head yet, the node will run at its place or behind it.
   bool IsThereForHead(int tensor) const {
     return head_ < 0 || tensor < 0 || plan_.ProducerOf(tensor) < head_;
@@ -85,6 +135,7 @@ class Growth {
     longest_.nodes = nodes_;
     longest_.head = head_;
     longest_.scatters = scatters;
+    longest_.has_side_products = has_side_products_;
   }
 
   bool OnlyNewestIsRead() const {
@@ -95,8 +146,10 @@ class Growth {
   }
 
   const RowPlan& plan_;
+  const SideProducts side_products_;
   std::vector<int> nodes_;
   int head_;
+  bool has_side_products_ = false;
   int transposes_;                 // that leave elements where they are
   bool head_lacks_input_ = false;  // what a node behind it reads is made behind it, too
   MadeValues made_;
@@ -155,7 +208,7 @@ RowCandidate CandidateAroundTransposes(const RowPlan& plan, int first) {
   if (transpose && layout.IsDense()) return {};
   RowCandidate candidate = {.rows = rows, .undoes_transpose = true, .nodes = {first}};
   if (transpose) candidate.head = first;
-  return Growth(plan, std::move(candidate), layout).Run();
+  return Growth(plan, std::move(candidate), layout, SideProducts::kNone).Run();
 }
 
 RowCandidate CandidateAlone(const RowPlan& plan, int node) {
@@ -165,10 +218,11 @@ RowCandidate CandidateAlone(const RowPlan& plan, int node) {
   return {.rows = rows, .nodes = {node}, .head = leads ? node : -1};
 }
 
-RowCandidate CandidateFromRows(const RowPlan& plan, int first) {
+RowCandidate CandidateFromRows(const RowPlan& plan, int first, SideProducts side_products) {
   RowCandidate candidate = CandidateAlone(plan, first);
   if (candidate.nodes.empty()) return candidate;
-  return Growth(plan, std::move(candidate), DenseLayout(plan, plan.OutputOf(first))).Run();
+  const StridedShape layout = DenseLayout(plan, plan.OutputOf(first));
+  return Growth(plan, std::move(candidate), layout, side_products).Run();
 }
 
 }  // namespace deputy

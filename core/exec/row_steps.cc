@@ -28,7 +28,7 @@ class RowPass {
     for (int n = 0; n < plan_.node_count(); ++n) {
       if (!plan_.IsFree(n)) continue;
       if (HasTransposesNear(n) && AddStep(CandidateAroundTransposes(plan_, n))) continue;
-      if (AddStep(CandidateFromRows(plan_, n))) continue;
+      if (AddStepFromRows(n)) continue;
       // TRANSPOSEs that it absorbs do not run: it needs a step, if only by itself.
       if (operands_.count(n) != 0) AddStep(CandidateAlone(plan_, n));
     }
@@ -40,6 +40,13 @@ class RowPass {
   bool HasTransposesNear(int node) const {
     const auto next = std::lower_bound(transposes_.begin(), transposes_.end(), node);
     return transposes_.end() - next >= 2 && next[1] - node < kMaxStepSpan;
+  }
+
+  // Rows of products beside it may make a step's blocks too large for the cache.
+  bool AddStepFromRows(int node) {
+    const RowCandidate all = CandidateFromRows(plan_, node, SideProducts::kJoin);
+    return AddStep(all) ||
+           (all.has_side_products && AddStep(CandidateFromRows(plan_, node, SideProducts::kNone)));
   }
 
   bool AddStep(const RowCandidate& candidate) {

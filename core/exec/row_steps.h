@@ -20,7 +20,8 @@ inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 // Adds the steps by rows of nodes that are in none of `steps` yet, which stay by ascending heads.
 //
 // A step begins with a product, a MEAN of rows, or a TRANSPOSE that gathers them. Nodes join that
-// read what the step makes; only the last one makes what others read. The head is the last product,
+// read what the step makes, and products whose rows one of them multiplies with those of the step;
+// only the last one makes what others read. The head is the last product,
 // or else the last TRANSPOSE: nodes before it wait for it, and all else that nodes behind it read
 // is complete before it runs.
 //
