@@ -668,7 +668,27 @@ void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
 }
 
 template <typename Operator>
-constexpr RowKernel kArithmeticRows = {.rows = &ComputeRows<Operator>};
+constexpr ElementOpKind KindInChain(int made) {
+  if constexpr (std::is_same_v<Operator, Sum>) return ElementOpKind::kPlus;
+  if constexpr (std::is_same_v<Operator, Product>) return ElementOpKind::kTimes;
+  return made == 0 ? ElementOpKind::kMinus : ElementOpKind::kFrom;
+}
+
+template <typename Operator>
+ElementOp ComputeElement(TfLiteContext* context, TfLiteNode* node, const ChainedNode& chained) {
+  const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
+  ElementOp op = {.kind = KindInChain<Operator>(chained.made),
+                  .takes_first = chained.takes_first,
+                  .low = range.low,
+                  .high = range.high};
+  if (!op.takes_first) op.other = *Data<const float>(Input(context, node, 1 - chained.made));
+  return op;
+}
+
+template <typename Operator>
+constexpr RowKernel kArithmeticRows = {
+    .rows = &ComputeRows<Operator>,
+    .element = std::is_same_v<Operator, Quotient> ? nullptr : &ComputeElement<Operator>};
 
 // MUL by a factor per channel can be computed by the layer that reads the product.
 bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {

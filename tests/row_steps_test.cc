@@ -18,7 +18,9 @@ using testing::SizeIs;
 
 // Kernels, of which the pass sees the addresses alone.
 void Compute(TfLiteContext*, TfLiteNode*, const StepRows&) {}
+ElementOp Element(TfLiteContext*, TfLiteNode*, const ChainedNode&) { return {}; }
 constexpr RowKernel kComputes = {.rows = &Compute}, kRenames = {};
+constexpr RowKernel kChains = {.rows = &Compute, .element = &Element};
 
 StepOffer OfferOf(RowKind kind, uint32_t made, uint32_t row_values = 0,
                   const RowKernel* kernel = &kComputes) {
@@ -28,6 +30,8 @@ StepOffer OfferOf(RowKind kind, uint32_t made, uint32_t row_values = 0,
 }
 const StepOffer kProduct = OfferOf(RowKind::kProduct, 1);
 const StepOffer kMap = OfferOf(RowKind::kElements, 1), kSum = OfferOf(RowKind::kElements, 3);
+const StepOffer kCurve = OfferOf(RowKind::kElements, 1, 0, &kChains);
+const StepOffer kPair = OfferOf(RowKind::kElements, 3, 0, &kChains);
 const StepOffer kShift = OfferOf(RowKind::kElements, 1, 2);
 const StepOffer kSoftmax = OfferOf(RowKind::kAlong, 1), kMean = OfferOf(RowKind::kFold, 1);
 const StepOffer kReshape = OfferOf(RowKind::kElements, 1, 0, &kRenames);
@@ -504,6 +508,73 @@ TEST(RowStepPlan, a_head_beside_the_step_needs_what_nodes_before_it_read) {
     if (later) plan.Node({9, 10}, 12, &kProduct);
     EXPECT_EQ(plan.Nodes(), later ? (Nodes{{0, 1, 3, 4, 5}}) : Nodes{});
   }
+}
+
+// ---- Chains -----------------------------------------------------------------------------------
+
+// x * 0.5 * (TANH((x * x * x * 0.04 + x) * 0.8) + 1) behind a product, as converters write it.
+// Tensors 20 to 23 are the numbers.
+Plan Gelu() {
+  Plan plan(24, {12});
+  for (int number : {20, 21, 22, 23}) plan[number] = {.elements = 1, .channels = 1};
+  plan.Node({0, 1}, 2, &kProduct);
+  plan.Node({2, 2}, 3, &kPair).Node({3, 2}, 4, &kPair).Node({20, 4}, 5, &kPair);
+  plan.Node({2, 5}, 6, &kPair).Node({6, 21}, 7, &kPair).Node({7}, 8, &kCurve);
+  plan.Node({8, 22}, 9, &kPair).Node({9, 23}, 10, &kPair).Node({2, 10}, 11, &kPair);
+  plan.Node({11, 13}, 12, &kProduct);
+  return plan;
+}
+
+TEST(RowStepPlan, elements_pass_from_node_to_node_in_a_chain) {
+  const Plan plan = Gelu();
+  const std::vector<Step> steps = plan.Find();
+  ASSERT_THAT(steps, SizeIs(1));
+  const RowProgram& rows = steps[0].run.rows;
+  ASSERT_THAT(rows.ops, SizeIs(3));
+  const RowOp& op = rows.ops[1];
+  EXPECT_EQ(op.node, 9);
+  EXPECT_EQ(op.made[0], 0);
+  EXPECT_EQ(op.out, 0);  // in place: nobody reads x any more
+  EXPECT_THAT(rows.slot_columns, ElementsAre(5));
+  std::vector<int> made, takes_first;
+  for (const ChainedNode& node : op.chain) {
+    made.push_back(node.made);
+    if (node.takes_first) takes_first.push_back(node.node);
+  }
+  EXPECT_THAT(made, ElementsAre(0, 0, 1, 1, 0, 0, 0, 0, 1));
+  EXPECT_THAT(takes_first, ElementsAre(1, 2, 4, 9));
+  std::vector<int> reads;
+  for (const StepRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
+  EXPECT_THAT(reads, ElementsAre(0, 1, 20, 21, 22, 23, 13));
+}
+
+std::vector<size_t> ChainsOf(const Plan& plan) {
+  std::vector<size_t> lengths;
+  for (const Step& step : plan.Find()) {
+    for (const RowOp& op : step.run.rows.ops) lengths.push_back(op.chain.size());
+  }
+  return lengths;
+}
+
+TEST(RowStepPlan, chains_end_where_a_value_is_read_twice) {
+  Plan plan(6, {5});
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3}, 4, &kCurve);
+  plan.Node({3, 4}, 5, &kPair);
+  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 2));  // from tensor 3 on: first of the second chain
+}
+
+TEST(RowStepPlan, chains_end_where_rows_of_others_are_read) {
+  Plan plan(8, {7});
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3, 4}, 5, &kPair);
+  plan.Node({5}, 6, &kCurve).Node({6}, 7, &kCurve);
+  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 0, 2));
+}
+
+TEST(RowStepPlan, chains_have_an_end) {
+  Plan plan(40, {33});
+  plan.Node({0, 1}, 2, &kProduct);
+  for (int tensor = 2; tensor < 33; ++tensor) plan.Node({tensor}, tensor + 1, &kCurve);
+  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, kMaxChainedOps, 15));
 }
 
 TEST(RowStepPlan, nodes_of_other_steps_are_taken) {

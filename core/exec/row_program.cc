@@ -2,8 +2,11 @@
 #include "core/exec/row_program.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/exec/row_layout.h"
@@ -44,12 +47,16 @@ class Builder {
     const std::vector<int>& nodes = candidate_.nodes;
     const auto computes = [this](int node) { return !IsRenaming(node); };
     const int last = *std::find_if(nodes.rbegin(), nodes.rend(), computes);
-    for (int node : nodes) {
-      if (IsRenaming(node)) {
-        Rename(node);
+    for (size_t i = 0; i < nodes.size();) {
+      const std::vector<ChainedNode> chain = ChainFrom(i);
+      if (chain.size() > 1) {
+        AddChain(chain, chain.back().node == last);
+      } else if (IsRenaming(nodes[i])) {
+        Rename(nodes[i]);
       } else {
-        AddOp(node, node == last);
+        AddOp(nodes[i], nodes[i] == last);
       }
+      i += std::max<size_t>(chain.size(), 1);
     }
     // The last that computes makes the output, unless nobody reads what it makes.
     const size_t output = value_of_.at(plan_.OutputOf(nodes.back()));
@@ -94,6 +101,74 @@ class Builder {
     value_of_[output] = values_.size();
     values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).readers});
     program_.ops.push_back(op);
+  }
+
+  // ---- Chains ----------------------------------------------------------------------------------
+
+  // From the i-th node of the candidate on, which reads `first`, a value of the step.
+  std::vector<ChainedNode> ChainFrom(size_t i) const {
+    std::vector<ChainedNode> chain;
+    const std::vector<int>& nodes = candidate_.nodes;
+    int first = -1, newest = -1;
+    for (; i < nodes.size() && chain.size() < size_t{kMaxChainedOps}; ++i) {
+      if (chain.empty()) first = newest = FirstMadeInputOf(nodes[i]);
+      const std::optional<ChainedNode> next = NextInChain(nodes[i], first, newest);
+      if (!next) break;
+      chain.push_back(*next);
+      newest = plan_.OutputOf(nodes[i]);
+      if (plan_.TensorAt(newest).readers != 1) break;
+    }
+    return chain;
+  }
+
+  int FirstMadeInputOf(int node) const {
+    for (int tensor : plan_.InputsOf(node)) {
+      if (value_of_.count(tensor) != 0) return tensor;
+    }
+    return -1;
+  }
+
+  // The node as one that takes elements of `newest`, which the node before it makes.
+  std::optional<ChainedNode> NextInChain(int node, int first, int newest) const {
+    const std::span<const int> inputs = plan_.InputsOf(node);
+    const RowOffer& offer = plan_.OfferOf(node);
+    if (newest < 0 || offer.kind != RowKind::kElements || offer.kernel->element == nullptr ||
+        inputs.size() > 2) {
+      return std::nullopt;
+    }
+    const int made = inputs[0] == newest ? 0 : 1;
+    const auto has_elements = [&](int tensor) {
+      return plan_.TensorAt(tensor).elements == plan_.TensorAt(plan_.OutputOf(node)).elements;
+    };
+    if (made >= static_cast<int>(inputs.size()) || inputs[static_cast<size_t>(made)] != newest ||
+        !has_elements(newest)) {
+      return std::nullopt;
+    }
+    ChainedNode chained = {.node = node, .kernel = offer.kernel, .made = made};
+    if (inputs.size() == 1) return chained;
+    const int other = inputs[static_cast<size_t>(1 - made)];
+    chained.takes_first = other == first;
+    const bool is_number =
+        other >= 0 && value_of_.count(other) == 0 && plan_.TensorAt(other).elements == 1;
+    return chained.takes_first || is_number ? std::optional(chained) : std::nullopt;
+  }
+
+  void AddChain(const std::vector<ChainedNode>& chain, bool is_last) {
+    const int first = plan_.InputsOf(chain[0].node)[static_cast<size_t>(chain[0].made)];
+    const int output = plan_.OutputOf(chain.back().node);
+    Value& value = values_[value_of_.at(first)];
+    RowOp op = {.node = chain.back().node, .kernel = plan_.OfferOf(chain.back().node).kernel};
+    op.made[0] = value.slot;
+    op.made_columns[0] = value.columns;
+    op.out_columns = value.columns;
+    op.chain = chain;
+    --value.readers_left;
+    for (const ChainedNode& chained : chain) value.readers_left -= chained.takes_first ? 1 : 0;
+    if (value.readers_left == 0) slots_.Free(std::array{value.slot});
+    if (!is_last) op.out = slots_.Take(op.out_columns);
+    value_of_[output] = values_.size();
+    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).readers});
+    program_.ops.push_back(std::move(op));
   }
 
   // The slots that nobody needs behind the operation.

@@ -104,6 +104,13 @@ void AddRowSteps(std::span<const StepNode> nodes, std::span<const StepTensor> te
 std::vector<StepRead> RowReadsOf(const RowProgram& rows, std::span<const StepNode> nodes) {
   std::vector<StepRead> reads;
   for (const RowOp& op : rows.ops) {
+    for (const ChainedNode& chained : op.chain) {
+      const std::span<const int> inputs = nodes[static_cast<size_t>(chained.node)].inputs;
+      for (size_t i = 0; i < inputs.size() && !chained.takes_first; ++i) {
+        if (static_cast<int>(i) != chained.made) reads.push_back({inputs[i], false});
+      }
+    }
+    if (!op.chain.empty()) continue;
     const std::span<const int> inputs = nodes[static_cast<size_t>(op.node)].inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool may_be_made = i < kMaxMadeInputs;

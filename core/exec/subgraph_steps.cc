@@ -53,9 +53,10 @@ PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
 // From places among the nodes of the pass, the first of which is at `first` of the plan, to those
 // in the plan; of nodes by rows to their numbers.
 void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
+  const auto number_of = [&](int position) { return plan[static_cast<size_t>(position + first)]; };
   for (RowOp& op : step->run.rows.ops) {
-    const int position = op.node + first;
-    op.node = plan[static_cast<size_t>(position)];
+    op.node = number_of(op.node);
+    for (ChainedNode& chained : op.chain) chained.node = number_of(chained.node);
   }
   for (int& node : step->nodes) node += first;
   for (StripLayer& layer : step->run.layers) layer.position += first;

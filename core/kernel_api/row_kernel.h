@@ -18,10 +18,12 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "core/kernel_api/element_chain.h"
 #include "core/kernel_api/strided_shape.h"
 
 namespace deputy {
 
+struct RowKernel;
 struct RowOp;
 
 inline constexpr int kMaxMadeInputs = 2;
@@ -40,6 +42,14 @@ struct StepRows {
   const RowOp* op = nullptr;
 };
 
+// A node in a chain (element_chain.h).
+struct ChainedNode {
+  int node = -1;  // as in RowOp
+  const RowKernel* kernel = nullptr;
+  int made = 0;              // the input that the node before it made
+  bool takes_first = false;  // the other input, if it has one, is the chain's first element
+};
+
 // The functions of a kind of node; static. Results must not depend on how rows are cut.
 struct RowKernel {
   // Before the first rows of an invoke and after the last, on one thread. null: nothing to do.
@@ -49,6 +59,10 @@ struct RowKernel {
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
   // From several threads at once. null: the output's rows are those of input 0 (RESHAPE).
   void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
+  // Of kElements: what the node does in a chain; null: it can be in none. Of its two inputs the one
+  // that is neither made by the node before it nor the chain's first element has one element.
+  ElementOp (*element)(TfLiteContext* context, TfLiteNode* node,
+                       const ChainedNode& chained) = nullptr;
 };
 
 // What rows are to a node.
@@ -98,6 +112,8 @@ struct RowOp {
   // step's. Columns stay together.
   StridedShape scattered = {};
   int part_begin = 0;  // kPart: the first column
+  // Of a chain, whose last node is `node`: all its nodes. It has one input, `made[0]`.
+  std::vector<ChainedNode> chain = {};
 };
 
 // What a step by rows computes, in this order.

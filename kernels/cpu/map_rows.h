@@ -21,8 +21,21 @@ void MapRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   (Cpu().vector.*loop)(in, int64_t{rows.count} * rows.columns, 0.0f, rows.out);
 }
 
+template <ElementOpKind kind>
+ElementOp MapElement(TfLiteContext*, TfLiteNode*, const ChainedNode&) {
+  return {.kind = kind};
+}
+
+// What the loop is in a chain; null: nothing.
 template <MapF32 VectorKernels::*loop>
-constexpr RowKernel kMapRows = {.rows = &MapRows<loop>};
+constexpr auto ElementOf() -> decltype(RowKernel::element) {
+  if (loop == &VectorKernels::tanh) return &MapElement<ElementOpKind::kTanh>;
+  if (loop == &VectorKernels::logistic) return &MapElement<ElementOpKind::kLogistic>;
+  return nullptr;
+}
+
+template <MapF32 VectorKernels::*loop>
+constexpr RowKernel kMapRows = {.rows = &MapRows<loop>, .element = ElementOf<loop>()};
 
 // For prepare: offers that, where the table has the loop.
 template <MapF32 VectorKernels::*loop>

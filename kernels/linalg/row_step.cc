@@ -2,6 +2,7 @@
 #include "kernels/linalg/row_step.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/kernel_api/scratch.h"
 #include "kernels/common/kernel.h"
@@ -106,6 +107,7 @@ class BlockRun {
  private:
   // Nodes one behind the other on a few rows at a time.
   void RunInParts(std::span<const RowOp> ops, int count) {
+    if (ops.size() == 1) return RunOp(ops[0], first_, count);
     int64_t columns = 1;
     for (const RowOp& op : ops) columns = std::max<int64_t>(columns, op.out_columns);
     const auto row_bytes = columns * int64_t{sizeof(float)};
@@ -113,6 +115,20 @@ class BlockRun {
     for (int done = 0; done < count; done += part) {
       for (const RowOp& op : ops) RunOp(op, first_ + done, std::min(part, count - done));
     }
+  }
+
+  // The nodes of a chain on all rows at once: their elements wait in no cache.
+  void RunChain(const RowOp& op, int64_t first, int count) const {
+    std::array<ElementOp, kMaxChainedOps> ops;
+    int length = 0;
+    for (const ChainedNode& chained : op.chain) {
+      TfLiteNode* const node = runtime_->step_node(chained.node);
+      ops[static_cast<size_t>(length++)] = chained.kernel->element(context_, node, chained);
+    }
+    float* const out =
+        op.out >= 0 ? At(op.out, op.out_columns, first) : output_ + first * op.out_columns;
+    Cpu().vector.chain(At(op.made[0], op.made_columns[0], first), int64_t{count} * op.out_columns,
+                       ops.data(), length, out);
   }
 
   // Row `row` of the value in that slot.
@@ -125,6 +141,7 @@ class BlockRun {
   }
 
   void RunOp(const RowOp& op, int64_t first, int count) const {
+    if (!op.chain.empty()) return RunChain(op, first, count);
     StepRows block = {.first = first, .count = count, .columns = op.out_columns, .op = &op};
     for (int i = 0; i < kMaxMadeInputs; ++i) {
       if (op.made[i] < 0) continue;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/kernel_api/element_chain.h"
 #include "kernels/common/blend.h"
 #include "kernels/common/half.h"
 #include "kernels/common/requantize.h"
@@ -362,6 +363,10 @@ struct VectorKernels {
   Loops<FixedLoop, int8_t, uint8_t, int16_t> fixed;
   // Elements of that size.
   Loops<SelectLoop, uint8_t, uint16_t, uint32_t, uint64_t> select;
+  // All `ops`, one behind the other on each element, of which there are `op_count`; `out` may be
+  // `in`.
+  void (*chain)(const float* in, int64_t count, const ElementOp* ops, int op_count,
+                float* out) = nullptr;
   // exp(beta * (x - largest)) over its sum, of one row; beta must not be negative.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
   // The same, each exponential being rounded to float16 before it is divided.
