@@ -89,7 +89,7 @@ TIDY_FOLDERS ?= core|c_api
 TIDY_SHALLOW_FOLDERS ?= compiler|gpu_cl|mindspore|bridges
 TIDY_PLAIN_FOLDERS ?= kernels|tools|tests/(cases|conformance|plugins|fuzz)
 # Bytes of libdeputy, stripped: of all of it, and of what DEPUTY_MAX_CPU=avx2 leaves of it.
-SIZE_LIMIT       := 3200000
+SIZE_LIMIT       := 3210000
 SMALL_SIZE_LIMIT := 2500000
 ## check    format, Python scripts, include rules, symbols, size, clang-tidy, what clang warns of
 .PHONY: check check-format check-scripts check-includes check-symbols check-size check-tidy check-clang
