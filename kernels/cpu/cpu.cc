@@ -237,7 +237,7 @@ Group BestOf(const Candidate<Group> (&candidates)[count], int level) {
 }
 
 // Completes a table of vector loops by what it leaves to another one, which has it as fast.
-VectorKernels Completed(const VectorKernels& table, const VectorKernels& other) {
+[[maybe_unused]] VectorKernels Completed(const VectorKernels& table, const VectorKernels& other) {
   // There are pointers alone in it.
   using Pointers = std::array<const void*, sizeof(VectorKernels) / sizeof(void*)>;
   auto pointers = std::bit_cast<Pointers>(table);
