@@ -6,6 +6,7 @@
 // the test can end a child process at either.
 #include "deputy/delegate_serialization.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -38,7 +39,8 @@ extern "C" int fsync(int file) {
 
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (kill_at == KillAt::kRename) raise(SIGKILL);
-  return static_cast<int>(syscall(SYS_rename, from, to));
+  // aarch64 has no system call without the folders.
+  return static_cast<int>(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
 }
 
 namespace deputy::delegate_serialization_test {
