@@ -45,9 +45,14 @@ class Victim {
     ADD_FAILURE() << "no segment of type " << type;
     return In<Elf64_Phdr>(0);
   }
-  Elf64_Dyn* Entry(int64_t tag) {
+  Elf64_Dyn* EntryOrEnd(int64_t tag) {
     auto* entry = In<Elf64_Dyn>(Segment(PT_DYNAMIC)->p_offset);
     while (entry->d_tag != tag && entry->d_tag != DT_NULL) ++entry;
+    return entry;
+  }
+  bool Has(int64_t tag) { return EntryOrEnd(tag)->d_tag == tag; }
+  Elf64_Dyn* Entry(int64_t tag) {
+    Elf64_Dyn* const entry = EntryOrEnd(tag);
     EXPECT_EQ(entry->d_tag, tag);
     return entry;
   }
@@ -148,9 +153,7 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
        {"DT_INIT_ARRAYSZ missing", lose(DT_INIT_ARRAYSZ), kHalf},
        {"DT_FINI_ARRAY missing", lose(DT_FINI_ARRAY), kHalf},
        {"DT_VERNEEDNUM missing", lose(DT_VERNEEDNUM), kHalf},
-       {"DT_RELRENT missing", lose(kRelrEntry), kHalf},
        {"relocations of 23 bytes", set(DT_RELAENT, 23), "expected entries of 24 bytes"},
-       {"relative relocations of 9 bytes", set(kRelrEntry, 9), "expected entries of 8 bytes"},
        {"symbols of 25 bytes", set(DT_SYMENT, 25), "expected symbols of 24 bytes, found 25"},
        {"the other kind of relocations", set(DT_PLTREL, DT_REL), "are of another kind"},
        {"a tag twice", [](Victim* v) { v->Entry(DT_INIT)->d_tag = DT_FINI; }, "has tag 13 twice"},
@@ -175,6 +178,11 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
           dynamic->p_filesz = dynamic->p_memsz = 32;
         },
         "has no end"}});
+  // Not every machine's linker makes such a table.
+  if (!Victim(good_).Has(kRelrEntry)) return;
+  ExpectRefused(good_, {{"DT_RELRENT missing", lose(kRelrEntry), kHalf},
+                        {"relative relocations of 9 bytes", set(kRelrEntry, 9),
+                         "expected entries of 8 bytes"}});
 }
 
 TEST_F(ElfDamage, of_hash_tables_is_refused) {
@@ -211,7 +219,13 @@ TEST_F(ElfDamage, of_hash_tables_is_refused) {
 }
 
 TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
-  // Symbol 1 is one that the library needs, the last one a function of its own.
+  // The first that is not defined is one that the library needs, the last one a function of its
+  // own.
+  const auto needed = [](Victim* v) {
+    uint64_t index = 1;  // of sections there may be some before it
+    while (v->Table<Elf64_Sym>(DT_SYMTAB, index)->st_shndx != SHN_UNDEF) ++index;
+    return v->Table<Elf64_Sym>(DT_SYMTAB, index);
+  };
   const auto last = [](Victim* v) {
     return v->Table<Elf64_Sym>(DT_SYMTAB, v->Table<uint32_t>(DT_HASH)[1] - 1);
   };
@@ -220,11 +234,10 @@ TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
       good_,
       {{"name outside", [](Victim* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_name = 1u << 30; },
         "has a name that lies outside of the string table"},
-       {"value of a symbol that is elsewhere",
-        [](Victim* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_value = 4096; },
+       {"value of a symbol that is elsewhere", [=](Victim* v) { needed(v)->st_value = 4096; },
         "is not defined, but has a value"},
        {"visibility of a symbol that is elsewhere",
-        [](Victim* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_other = STV_HIDDEN; },
+        [=](Victim* v) { needed(v)->st_other = STV_HIDDEN; },
         "is not defined, but has a value or belongs to the library"},
        {"function in the data",
         [=](Victim* v) { last(v)->st_value = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is no code"},
