@@ -130,6 +130,11 @@ TEST_F(ElfDamage, of_segments_is_refused) {
        {"endless note",
         [](Victim* v) { v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00; },
         "a note is cut off"}});
+  // Made for large pages, where the machine's may be smaller.
+  ExpectRefused(ReadBytes(Library("large_pages")),
+                {{"data that would become read-only",
+                  [](Victim* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
+                  "lies outside of what is loaded"}});
 }
 
 TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {

@@ -239,10 +239,12 @@ std::string ElfImage::CheckOther(size_t index) const {
               (segment.p_filesz == 0 || IsWhereItSays(segment, segment.p_filesz));
       break;
     case PT_GNU_RELRO:
-      // Up to the end of a page and no further: what follows must stay writable.
+      // Up to the end of a page and no further: what follows must stay writable. Pages of the file
+      // may be larger than the machine's, so what follows in the file tells more.
       // The size in the file counts what is in no file, too, with some tools.
       sound = segment.p_memsz - segment.p_filesz < page_ && IsWhereItSays(segment, 0) &&
-              InMemory(segment.p_vaddr, segment.p_memsz, PF_W);
+              InMemory(segment.p_vaddr, segment.p_memsz, PF_W) &&
+              (segment.p_memsz == segment.p_filesz || EndsFile(segment));
       break;
     default:
       break;
@@ -271,6 +273,15 @@ std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
 bool ElfImage::IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const {
   uint64_t offset = 0;
   return Locate(segment.p_vaddr, size, &offset) && offset == segment.p_offset;
+}
+
+// Whether what is loaded around a segment has no bytes of the file behind it.
+bool ElfImage::EndsFile(const Elf64_Phdr& segment) const {
+  return std::none_of(segments_.begin(), segments_.end(), [&segment](const Elf64_Phdr& load) {
+    return load.p_type == PT_LOAD && segment.p_vaddr >= load.p_vaddr &&
+           segment.p_vaddr - load.p_vaddr <= load.p_filesz &&
+           load.p_filesz - (segment.p_vaddr - load.p_vaddr) > segment.p_filesz;
+  });
 }
 
 const Elf64_Phdr* ElfImage::FindSegment(unsigned type) const {

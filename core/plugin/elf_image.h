@@ -68,6 +68,7 @@ class ElfImage {
   std::string CheckNotes(const Elf64_Phdr& segment) const;
   std::string ReadSections();
   bool IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const;
+  bool EndsFile(const Elf64_Phdr& segment) const;
   bool IsLoaded(const Elf64_Shdr& section) const;
 
   std::span<const uint8_t> file_;

@@ -65,6 +65,10 @@ deputy_add_plugin(all_tables elementwise.c)
 target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy
                     -Wl,-z,pack-relative-relocs)
 
+# For machines with pages of 64 KiB, too.
+deputy_add_plugin(large_pages elementwise.c)
+target_link_options(plugin_large_pages PRIVATE -Wl,-z,max-page-size=65536)
+
 # The runtime's functions come from the library that the plug-in is linked to.
 deputy_add_plugin(opaque opaque.c LINKS deputy)
 foreach(version 1.0.0 1.7.2 2.0.0)
