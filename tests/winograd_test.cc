@@ -389,9 +389,9 @@ TEST(Winograd, loses_little_more_than_sums_over_windows) {
 }
 
 TEST(Winograd, refused_memory_is_reported) {
-  const Layer layer = {1, 30, 30, 64, 64};
+  const Layer layer = {1, 14, 14, 256, 16};
   const Numbers numbers(layer);
-  for (const size_t most : {size_t{800} << 10, size_t{4} << 20}) {
+  for (const size_t most : {size_t{480} << 10, size_t{4} << 20}) {
     TestInterpreter t(ModelOf(layer, numbers).Write(), [most](TfLiteInterpreterOptions* options) {
       DeputyLimits limits{};
       limits.struct_size = sizeof limits;
