@@ -33,15 +33,18 @@ std::vector<uint8_t> ConvMeanModel() {
                         schema::ActivationFunctionType activation) {
     return schema::CreateConv2DOptions(m.fbb(), padding, stride, stride, activation);
   };
+  // The options before the weights: compilers differ in which of a call's arguments comes first.
   const int picture = tensor({1, 8, 8, 3}, "picture");
   const int first = tensor({1, 4, 4, 4}, "first");
+  const auto first_options = conv(schema::Padding::SAME, 2, schema::ActivationFunctionType::NONE);
   m.AddOp(kTfLiteBuiltinConv2d, {picture, weights({4, 3, 3, 3}, "w1"), weights({4}, "b1")}, {first},
-          conv(schema::Padding::SAME, 2, schema::ActivationFunctionType::NONE));
+          first_options);
   const int squashed = tensor({1, 4, 4, 4}, "squashed");
   m.AddOp(kTfLiteBuiltinLogistic, {first}, {squashed});
   const int second = tensor({1, 3, 3, 5}, "second");
+  const auto second_options = conv(schema::Padding::VALID, 1, schema::ActivationFunctionType::RELU);
   m.AddOp(kTfLiteBuiltinConv2d, {squashed, weights({5, 2, 2, 4}, "w2"), weights({5}, "b2")},
-          {second}, conv(schema::Padding::VALID, 1, schema::ActivationFunctionType::RELU));
+          {second}, second_options);
   const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2}, "axes");
   const int mean = tensor({1, 5}, "mean");
   m.AddOp(kTfLiteBuiltinMean, {second, axes}, {mean}, schema::CreateReducerOptions(m.fbb()));
