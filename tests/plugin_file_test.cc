@@ -213,7 +213,7 @@ TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
       ++loaded;
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, static_cast<int>(header_bytes * 3 / 2));  // of four ways for each
   EXPECT_GT(loaded, 0);  // padding, addresses that nobody reads, hints
 }
 
@@ -252,19 +252,24 @@ TEST_F(PluginElf, libraries_without_section_headers_are_read) {
 
 // Whatever this system's own libraries look like, they are not damaged.
 TEST_F(PluginElf, the_systems_libraries_are_sound) {
+  // Those of other machines may be here, too.
+#if defined(__x86_64__)
+  const char* const folder = "/usr/lib/x86_64-linux-gnu";
+#else
+  const char* const folder = "/usr/lib/aarch64-linux-gnu";
+#endif
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not here";
   int read = 0;
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"}) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-      const std::string path = entry.path().string();
-      if (path.find(".so") == std::string::npos || !entry.is_regular_file()) continue;
-      if (entry.file_size() > (1u << 18)) continue;
-      const std::vector<uint8_t> bytes = ReadBytes(path);
-      if (bytes.size() < 4 || bytes[0] != 0x7f) continue;
-      const std::string damage = Damage(bytes);
-      EXPECT_THAT(damage, testing::AnyOf("", HasSubstr("position-independent executable"))) << path;
-      ++read;
-    }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    if (path.find(".so") == std::string::npos || !entry.is_regular_file()) continue;
+    if (entry.file_size() > (1u << 18)) continue;
+    const std::vector<uint8_t> bytes = ReadBytes(path);
+    if (bytes.size() < 4 || bytes[0] != 0x7f) continue;
+    const std::string damage = Damage(bytes);
+    EXPECT_THAT(damage, testing::AnyOf("", HasSubstr("position-independent executable"))) << path;
+    ++read;
   }
   EXPECT_GT(read, 10);
 }
