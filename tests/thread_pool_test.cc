@@ -6,6 +6,7 @@
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,6 +129,47 @@ TEST(ThreadPool, wakes_workers_that_have_gone_to_sleep) {
       ASSERT_TRUE(together.load()) << "no worker came within a minute";
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+  }
+}
+
+cpu_set_t Only(int processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  return one;
+}
+
+// A worker that is woken on its caller's processor goes to another one, if there is one, and may
+// run on all of them afterwards. The caller follows it, and lets the others fall asleep.
+TEST(ThreadPool, workers_may_run_where_they_might_before) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
+  for (const bool confined : {false, true}) {
+    // Threads are born with what their maker has.
+    const cpu_set_t own = confined ? Only(sched_getcpu()) : all;
+    ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
+    ThreadPool pool(2);
+    std::atomic<int> wrong{0}, helped{0}, processor{sched_getcpu()};
+    for (int round = 0; round < 12; ++round) {
+      pool.ParallelFor(256, [&](int, int worker) {
+        const auto end = ThreadPool::SteadyClock() + microseconds(20);
+        while (ThreadPool::SteadyClock() < end) {
+        }
+        if (worker == 0) return;
+        ++helped;
+        processor = sched_getcpu();
+        cpu_set_t now;
+        const bool same = sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &own) != 0;
+        wrong += same ? 0 : 1;
+      });
+      const cpu_set_t there = Only(processor);
+      ASSERT_EQ(sched_setaffinity(0, sizeof there, &there), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(round % 2 == 0 ? 1 : 200));
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_TRUE(confined || helped > 0);
+    ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
   }
 }
 

@@ -80,6 +80,17 @@ int AvailableProcessors() {
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+// Has this thread run on another processor than the one it is on, if it may; then it may run on any
+// again. What others do to its affinity in these microseconds is lost.
+void ChangeProcessor(int processor) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 }  // namespace
 
 struct ThreadPool::State {
@@ -106,6 +117,7 @@ struct ThreadPool::State {
   bool SeesWork() const;
   bool SpinForWork() const;
   void Sleep(int number);
+  void LeaveCaller() const;
   void WorkerLoop(int number);
   bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
   bool AnyHelp();
@@ -145,6 +157,8 @@ struct ThreadPool::State {
 
   // What changes when workers sleep or rest.
   alignas(kApart) std::atomic<int> sleepers{0};
+  // Where the caller ran when it woke workers.
+  std::atomic<int> caller_processor{-1};
   // Workers of greater numbers rest. Set before the word changes.
   std::atomic<int> helpers;
   std::atomic<bool> stopping{false};
@@ -273,6 +287,14 @@ void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// The system may wake a worker on its caller's processor, though another one is idle: guests take
+// processors that their host has put to sleep for busy ones. It then takes 10 to 30 ms to see that
+// two threads share one.
+void ThreadPool::State::LeaveCaller() const {
+  const int here = sched_getcpu();
+  if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) ChangeProcessor(here);
+}
+
 void ThreadPool::State::WorkerLoop(int number) {
   while (!stopping.load(std::memory_order_acquire)) {
     if (const int done = WorkThrough(number); done > 0) {
@@ -280,6 +302,7 @@ void ThreadPool::State::WorkerLoop(int number) {
     }
     if (spin.count() > 0 && MayHelp(number) && SpinForWork()) continue;
     Sleep(number);
+    LeaveCaller();
   }
 }
 
@@ -306,6 +329,7 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   const uint64_t before = word.load(std::memory_order_relaxed);
   word.store(NextJob(before, shares), std::memory_order_seq_cst);
   if (const int asleep = sleepers.load(std::memory_order_seq_cst); asleep > 0) {
+    caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
     Futex(FUTEX_WAKE_BITSET, std::min(static_cast<uint32_t>(asleep), shares - 1),
           BitsUpTo(back_off.allowed()));
   }
