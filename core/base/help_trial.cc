@@ -18,7 +18,9 @@ constexpr HelpTrial::Time kStall = 4 * kLongest;
 constexpr int kFirst = 2, kSample = 5;
 // Trials that change nothing become rare: in the end one inference in thousands runs the slower
 // way.
-constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(200);
+constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(500);
+// Workers sleep when nothing has come for so long, and need so long to be of help again.
+constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);
 // What is not faster by more than noise is not worth a change.
 constexpr int kNoise = 32;
 
@@ -37,6 +39,9 @@ void HelpTrial::Rest(Time now, Time rest) {
 }
 
 void HelpTrial::Ended(Time now, Time took) {
+  const bool after_pause = now - took - ended_ > kPause;
+  ended_ = now;
+  if (after_pause) settled_at_ = now + kSettling;
   if (took > kStall) {
     alone_ = false;
     return Rest(now, kLongestRest);
@@ -46,6 +51,7 @@ void HelpTrial::Ended(Time now, Time took) {
     if (now < resume_at_) return;
     Begin(Phase::kOwn);
   }
+  if (!after_pause && now < settled_at_) return;
   ++inferences_;
   if (inferences_ > kFirst) least_ = std::min(least_, took);
   if (inferences_ < kFirst + kSample) return;
@@ -53,6 +59,7 @@ void HelpTrial::Ended(Time now, Time took) {
     if (least_ > kLongest) return Rest(now, 2 * rest_);
     own_ = least_;
     alone_ = !alone_;
+    if (!alone_) settled_at_ = now + kSettling;
     return Begin(Phase::kOther);
   }
   if (least_ < own_ - own_ / kNoise) return Rest(now, kFirstRest);

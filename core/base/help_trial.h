@@ -3,7 +3,9 @@
 // Whether short inferences are faster with the pool's workers or without. Between processors that
 // are far apart, what one of them wrote takes the other as long to read as a small layer takes to
 // compute, and a host may move its guests' processors nearer and farther at any time. So both ways
-// are tried every now and then, a few inferences each, and the faster one stays. Beside busy
+// are tried every now and then, a few inferences each, and the faster one stays. What is measured
+// are inferences one behind the other, or such as all come after a pause: a worker that was asleep
+// may take milliseconds until it has a processor of its own. Beside busy
 // processes there is help as ever, with what back_off.h makes of it. Results do not depend on it.
 // Times are injected, nothing here reads a clock.
 #ifndef DEPUTY_CORE_BASE_HELP_TRIAL_H_
@@ -35,6 +37,8 @@ class HelpTrial {
   Time own_{0};         // the least before the other way was tried
   Time rest_{0};        // how long the newest rest is; 0: there was none
   Time resume_at_{0};   // when it ends
+  Time ended_{0};       // when the newest inference did
+  Time settled_at_{0};  // workers that slept are at work from then on
 };
 
 }  // namespace deputy
