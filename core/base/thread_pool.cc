@@ -287,9 +287,8 @@ void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The system may wake a worker on its caller's processor, though another one is idle: guests take
-// processors that their host has put to sleep for busy ones. It then takes 10 to 30 ms to see that
-// two threads share one.
+// The system may wake a worker on its caller's processor, though another one is idle: a virtual
+// machine of two did so after a pause, and took up to 30 ms to see that two threads share one.
 void ThreadPool::State::LeaveCaller() const {
   const int here = sched_getcpu();
   if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) ChangeProcessor(here);

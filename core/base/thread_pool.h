@@ -4,7 +4,8 @@
 // that a worker has already claimed, so a worker that the operating system has put aside before
 // delays nothing. One that is put aside in the middle of a tile does; the workers then rest for a
 // while (back_off.h). Inside an inference workers spin for a moment, between inferences they sleep
-// on a futex: waking a sleeping thread costs more than a small operator.
+// on a futex: waking a sleeping thread costs more than a small operator. One that wakes up on the
+// caller's processor leaves it, by its own affinity, which is then what it was.
 #ifndef DEPUTY_CORE_BASE_THREAD_POOL_H_
 #define DEPUTY_CORE_BASE_THREAD_POOL_H_
 
