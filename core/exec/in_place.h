@@ -36,8 +36,8 @@ bool MaskAllows(uint64_t mask, int input, int output);
 // and those without bytes, neither get one nor become one.
 //
 // An output takes over an input of the same size if the input's memory is used by nobody after the
-// node, and by no other input of the node that begins or ends elsewhere in it. Where the node leaves the bytes as they are (kTfLiteInplaceOpDataUnmodified), the input may
-// live on.
+// node, and by no other input of the node that begins or ends elsewhere in it. Where the node
+// leaves the bytes as they are (kTfLiteInplaceOpDataUnmodified), the input may live on.
 //
 // Parts of an output that are made at `first_new` or later are made where the output will be; parts
 // of an input stay where they are. Either only where they are aligned as tensors are.
