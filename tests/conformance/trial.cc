@@ -311,7 +311,7 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 // never given back.
 void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
                     const std::function<void()>& round) {
-  constexpr int kTries = 4, kParts = 3;
+  constexpr int kTries = 8, kParts = 3;
   int done = 0;
   const auto do_part = [&] {
     for (int i = 0; i < rounds; ++i) {
