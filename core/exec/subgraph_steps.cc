@@ -53,7 +53,10 @@ PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
 // From places among the nodes of the pass, the first of which is at `first` of the plan, to those
 // in the plan; of nodes by rows to their numbers.
 void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
-  const auto number_of = [&](int position) { return plan[static_cast<size_t>(position + first)]; };
+  const auto number_of = [&](int place) {
+    const int position = place + first;
+    return plan[static_cast<size_t>(position)];
+  };
   for (RowOp& op : step->run.rows.ops) {
     op.node = number_of(op.node);
     for (ChainedNode& chained : op.chain) chained.node = number_of(chained.node);
