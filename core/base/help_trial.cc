@@ -16,8 +16,8 @@ constexpr HelpTrial::Time kLongest = microseconds(400);
 constexpr HelpTrial::Time kStall = 4 * kLongest;
 // The first inferences are no measure: caches are filled, workers wake up.
 constexpr int kFirst = 2, kSample = 5;
-// Trials that change nothing become rare: in the end one inference in thousands runs the slower
-// way.
+// Trials that change nothing become rare: in the end one inference in a hundred runs the slower way
+// where that is the one with help, else one in thousands.
 constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(500);
 // Workers sleep when nothing has come for so long, and need so long to be of help again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);

@@ -55,14 +55,13 @@ class Growth {
     const bool product_leads = head_ >= 0 && plan_.IsProduct(head_);
     if (plan_.IsProduct(node) || (plan_.IsTranspose(node) && !product_leads)) {
       head_ = node;
-      head_lacks_input_ = false;
     }
     for (int tensor : plan_.InputsOf(node)) {
       const auto value = made_.find(tensor);
       if (value != made_.end()) {
         --value->second.readers_left;
       } else {
-        head_lacks_input_ = head_lacks_input_ || !IsThereForHead(tensor);
+        NeedFromOutside(tensor);
       }
     }
     nodes_.push_back(node);
@@ -92,9 +91,11 @@ class Growth {
     const bool is_free = product > nodes_[0] && plan_.IsFree(product) && plan_.IsProduct(product) &&
                          !ReadsMadeValues(product);
     const StepTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
-    const bool fits = rows.readers == 1 && rows.elements == output.elements &&
-                      plan_.RowsOf(tensor) == longest_.rows;
-    return is_free && fits ? product : -1;
+    const bool are_the_steps = rows.readers == 1 && rows.elements == output.elements &&
+                               plan_.RowsOf(tensor) == longest_.rows;
+    // With what it meets it has to be in the cache.
+    const bool fits = 2 * rows.channels * int64_t{sizeof(float)} <= kMaxRowBytes;
+    return is_free && are_the_steps && fits ? product : -1;
   }
 
   bool ReadsMadeValues(int node) const {
@@ -107,24 +108,16 @@ class Growth {
     nodes_.push_back(product);
     AddValue(product, DenseLayout(plan_, plan_.OutputOf(product)));
     has_side_products_ = true;
-    if (product < head_) return;
-    head_ = product;
-    head_lacks_input_ = std::any_of(nodes_.begin(), nodes_.end(), [this](int node) {
-      const std::span<const int> inputs = plan_.InputsOf(node);
-      return std::any_of(inputs.begin(), inputs.end(), [this](int tensor) {
-        return made_.count(tensor) == 0 && !IsThereForHead(tensor);
-      });
-    });
+    head_ = std::max(head_, product);
   }
 
-  // Without a head yet, the node will run at its place or behind it.
-  bool IsThereForHead(int tensor) const {
-    return head_ < 0 || tensor < 0 || plan_.ProducerOf(tensor) < head_;
+  void NeedFromOutside(int tensor) {
+    if (tensor >= 0) last_needed_ = std::max(last_needed_, plan_.ProducerOf(tensor));
   }
 
   // Keeps the nodes so far if they can be a step: its output lies as its tensor does.
   void ConsiderEnd(const StridedShape& layout) {
-    if (head_ < 0 || head_lacks_input_ || !OnlyNewestIsRead()) return;
+    if (head_ < 0 || last_needed_ >= head_ || !OnlyNewestIsRead()) return;
     int scatters = -1;
     if (longest_.undoes_transpose) {
       if (!layout.IsDense() || transposes_ < 2) return;
@@ -150,8 +143,8 @@ class Growth {
   std::vector<int> nodes_;
   int head_;
   bool has_side_products_ = false;
-  int transposes_;                 // that leave elements where they are
-  bool head_lacks_input_ = false;  // what a node behind it reads is made behind it, too
+  int transposes_;        // that leave elements where they are
+  int last_needed_ = -1;  // of the nodes outside that make what these read; the head waits for it
   MadeValues made_;
   RowCandidate longest_;
 };

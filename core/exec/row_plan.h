@@ -13,6 +13,10 @@
 
 namespace deputy {
 
+// What a row of all values of a step takes at most: a block of them is to stay in the second-level
+// cache.
+inline constexpr int64_t kMaxRowBytes = 16 * 1024;
+
 // Nodes by their place in the plan, tensors by their index. Nodes and tensors are borrowed.
 class RowPlan {
  public:

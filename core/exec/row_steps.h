@@ -13,10 +13,6 @@
 
 namespace deputy {
 
-// What a row of all values of a step takes at most: a block of them is to stay in the second-level
-// cache.
-inline constexpr int64_t kMaxRowBytes = 16 * 1024;
-
 // Adds the steps by rows of nodes that are in none of `steps` yet, which stay by ascending heads.
 //
 // A step begins with a product, a MEAN of rows, or a TRANSPOSE that gathers them. Nodes join that
