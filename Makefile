@@ -18,6 +18,8 @@ COMPARE_ARGS ?=
 WERROR := $(if $(CI),ON,OFF)
 CMAKE  := cmake -S . -G Ninja -DDEPUTY_WERROR=$(WERROR)
 CTEST  := ctest --output-on-failure --no-tests=error -j $(JOBS)
+# One line per step, the output in a log; V=1 shows the output instead.
+STEP   := tools/step.sh
 DIGITS := examples/digits
 COMPARE_DELEGATES = --compare gpu --compare npu_stub \
                     --compare $(BUILD)/examples/libmindspore_plugin.so --compare xnnpack
@@ -60,7 +62,9 @@ setup-check:
 ##          one again through each delegate that is here; at the end one table compares them
 .PHONY: run
 run: setup
-	@$(MAKE) command
+	@$(STEP) $(BUILD)/configure.log "configure" $(CMAKE) -B $(BUILD) $(CMAKE_ARGS)
+	@$(STEP) $(BUILD)/build.log "build the libraries, the command and the delegates" \
+	  cmake --build $(BUILD) -j $(JOBS) --target command
 	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS)
 	$(BUILD)/deputy run $(DIGITS)/digits_int8.tflite $(READ_DIGITS)
 	@# A delegate that is not here, as OpenCL's without a device, has a row that says so.
@@ -69,7 +73,8 @@ run: setup
 ## test     build and run every test
 .PHONY: test
 test: setup
-	@$(MAKE) all
+	@$(STEP) $(BUILD)/configure.log "configure" $(CMAKE) -B $(BUILD) $(CMAKE_ARGS)
+	@$(STEP) $(BUILD)/build.log "build everything and the tests" cmake --build $(BUILD) -j $(JOBS)
 	cd $(BUILD) && $(CTEST) $(CTEST_ARGS)
 
 ## bench    speed of the kernels, of the shipped models, and against TensorFlow Lite where it is

@@ -31,7 +31,6 @@ installed:$package
 done
 [ -n "$missing" ] || exit 0
 
-echo "setup: installing$missing"
 if [ "$(id -u)" = 0 ]; then
   as_root=
 elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
@@ -42,16 +41,17 @@ else
   exit 1
 fi
 
-install_missing() {
-  # shellcheck disable=SC2086
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
-    -o Dpkg::Options::=--force-confold -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
-    install $missing </dev/null
-}
 # The package lists of a fresh machine are empty or old: one update, then the installation.
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 update </dev/null ||
+# shellcheck disable=SC2086
+"$here/step.sh" build/setup-lists.log "setup: update the package lists" \
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 update ||
   echo "setup: apt-get update failed, trying with the lists at hand" >&2
-if ! install_missing; then
+count=$(echo "$missing" | wc -w)
+# shellcheck disable=SC2086
+if ! "$here/step.sh" build/setup.log "setup: install $count packages" \
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends \
+    -o Dpkg::Options::=--force-confold -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+    install $missing; then
   echo "setup: could not install$missing" >&2
   exit 1
 fi
