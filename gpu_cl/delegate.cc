@@ -85,8 +85,8 @@ void NoteGraph(const TfLiteContext* context, GpuDelegate* gpu) {
 }
 
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
-  return Guarded(context, [&]() -> TfLiteStatus {
-    GpuDelegate& gpu = Of(delegate);
+  GpuDelegate& gpu = Of(delegate);
+  return GuardedOn(gpu, context, [&]() -> TfLiteStatus {
     if (gpu.context == nullptr) return Fail(context, kTfLiteDelegateError, gpu.failure);
     NoteGraph(context, &gpu);
     TfLiteIntArray* given;
@@ -121,6 +121,8 @@ namespace {
 
 // Finds the context to work in, and the client's queue if there is one.
 ClStatus Open(const std::shared_ptr<const ClApi>& api, const Options& options, GpuDelegate* gpu) {
+  const std::string forked = StartDrivers();
+  if (!forked.empty()) return {CL_DEVICE_NOT_AVAILABLE, forked};
   const ClientObjects client = {static_cast<cl_context>(options.context),
                                 static_cast<cl_command_queue>(options.queue)};
   if (client.any()) {
@@ -182,15 +184,16 @@ TfLiteDelegate* CreateFailingDelegate(const std::string& failure) {
 }
 
 void DestroyDelegate(TfLiteDelegate* delegate) {
-  if (delegate != nullptr) delete &Of(delegate);
+  if (delegate == nullptr || Of(delegate).process.IsForked()) return;
+  delete &Of(delegate);
 }
 
 // ---- Reports ------------------------------------------------------------------------------------
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
-  return Guarded(context, [&] {
-    GpuDelegate& gpu = Of(delegate);
+  GpuDelegate& gpu = Of(delegate);
+  return GuardedOn(gpu, context, [&] {
     gpu.texts.assign(answer->node_count, "");
     std::vector<NodeChoice> choices;
     const TfLiteStatus status =
@@ -213,6 +216,7 @@ size_t DeviceBytes(TfLiteDelegate* delegate) { return Of(delegate).device_bytes;
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
                                 void* user_data) {
   GpuDelegate& gpu = Of(delegate);
+  if (gpu.process.IsForked()) return kTfLiteDelegateError;
   const std::lock_guard lock(gpu.mutex);
   for (const Partition* partition : gpu.partitions) {
     for (const auto& [stage, text] : partition->texts) {
@@ -225,6 +229,7 @@ TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCal
 TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                         void* user_data) {
   GpuDelegate& gpu = Of(delegate);
+  if (gpu.process.IsForked()) return kTfLiteDelegateError;
   std::vector<std::pair<int, TimedCommand>> commands;  // with their partitions' first nodes
   {
     const std::lock_guard lock(gpu.mutex);

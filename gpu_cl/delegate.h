@@ -27,7 +27,7 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
 // A delegate that says so when it is applied, and then takes nothing.
 TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
 
-// Null is fine.
+// Null is fine. In a forked child the delegate is leaked.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
 // See the members of DeputyDelegatePlugin with these names.

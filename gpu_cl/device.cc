@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "gpu_cl/half_probe.h"
+#include "gpu_cl/process.h"
 
 namespace deputy::gpu_cl {
 namespace {
@@ -257,6 +258,8 @@ const char* ClassName(DeviceClass device_class) {
 
 ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices) {
   out_devices->clear();
+  const std::string forked = StartDrivers();
+  if (!forked.empty()) return {CL_DEVICE_NOT_AVAILABLE, forked};
   // Drivers set themselves up in these calls, and not all of them for several threads at a time:
   // PoCL 3.1 hands out devices whose name another thread has not written yet.
   static std::mutex listing;

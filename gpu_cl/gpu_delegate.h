@@ -19,6 +19,7 @@
 #include "gpu_cl/clblast.h"
 #include "gpu_cl/device.h"
 #include "gpu_cl/options.h"
+#include "gpu_cl/process.h"
 #include "gpu_cl/program_cache.h"
 #include "tensorflow/lite/c/common.h"
 
@@ -29,6 +30,7 @@ struct Partition;
 // What `data_` of the delegate points to. Interpreters on several threads may use one delegate.
 struct GpuDelegate {
   TfLiteDelegate delegate{};
+  ProcessMark process;  // in forked children nothing below may be locked, called or released
   Options options;
   std::shared_ptr<SharedContext> context;     // null: it cannot work
   ClQueue queue;                              // the client's, if it brought one
@@ -69,6 +71,15 @@ TfLiteStatus Guarded(TfLiteContext* context, const Function& function) {
 inline TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std::string& text) {
   context->ReportError(context, "GPU delegate: %s", text.c_str());
   return status;
+}
+
+// The same with a delegate's OpenCL; an error in a forked child.
+template <typename Function>
+TfLiteStatus GuardedOn(const GpuDelegate& gpu, TfLiteContext* context, const Function& function) {
+  return Guarded(context, [&]() -> TfLiteStatus {
+    const std::string problem = gpu.process.ForkError();
+    return problem.empty() ? function() : Fail(context, kTfLiteDelegateError, problem);
+  });
 }
 
 // The runtime frees arrays that it is given with free(); null if memory is short.

@@ -46,8 +46,8 @@ cl_command_queue CopyQueue(GpuDelegate* gpu, ClStatus* out_status) {
 template <typename Copying>
 TfLiteStatus CopyTensor(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle handle,
                         const TfLiteTensor& tensor, const Copying& copy) {
-  return Guarded(context, [&]() -> TfLiteStatus {
-    GpuDelegate& gpu = Of(delegate);
+  GpuDelegate& gpu = Of(delegate);
+  return GuardedOn(gpu, context, [&]() -> TfLiteStatus {
     std::shared_ptr<const DeviceBuffer> buffer;
     const std::string problem = Find(gpu, tensor, handle, tensor.bytes, &buffer);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
@@ -87,7 +87,7 @@ TfLiteStatus CopyTo(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBuff
 }
 
 void FreeHandle(TfLiteContext*, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
-  Of(delegate).buffers.Remove(*handle);
+  if (!Of(delegate).process.IsForked()) Of(delegate).buffers.Remove(*handle);
   *handle = kTfLiteNullBufferHandle;
 }
 
@@ -165,6 +165,8 @@ std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem me
   if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
   if (tensor == nullptr || memory == nullptr) return "expected a tensor and a buffer, found NULL";
   GpuDelegate& gpu = Of(delegate);
+  const std::string forked = gpu.process.ForkError();
+  if (!forked.empty()) return forked;
   if (tensor->delegate != nullptr && tensor->delegate != delegate) {
     return Describe(*tensor, tensor->buffer_handle) + "it is another delegate's";
   }
@@ -182,6 +184,8 @@ std::string UnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
   if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
   if (tensor == nullptr) return "expected a tensor, found NULL";
   GpuDelegate& gpu = Of(delegate);
+  const std::string forked = gpu.process.ForkError();
+  if (!forked.empty()) return forked;
   if (FindClientBuffer(gpu, *tensor) == nullptr) {
     return Describe(*tensor, tensor->buffer_handle) + "no buffer is bound";
   }

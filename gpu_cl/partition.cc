@@ -132,10 +132,10 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
   Partition* result = nullptr;
-  const TfLiteStatus status = Guarded(context, [&] {
-    const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  GpuDelegate& owner = Of(params->delegate);
+  const TfLiteStatus status = GuardedOn(owner, context, [&] {
     auto partition = std::make_unique<Partition>();
-    GpuDelegate& owner = Of(params->delegate);
     partition->owner = &owner;
     const TfLiteIntArray& nodes = *params->nodes_to_replace;
     if (nodes.size > 0) partition->first_node = nodes.data[0];
@@ -157,7 +157,7 @@ size_t KeptPlans(const GpuDelegate& owner, const TfLiteContext* context) {
 
 void Free(TfLiteContext* context, void* user_data) {
   auto* partition = static_cast<Partition*>(user_data);
-  if (partition == nullptr) return;
+  if (partition == nullptr || partition->owner->process.IsForked()) return;
   GpuDelegate& owner = *partition->owner;
   size_t kept_plans = 0;
   {
@@ -181,6 +181,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
     const auto* partition = static_cast<const Partition*>(node->user_data);
     if (partition == nullptr) return Fail(context, kTfLiteError, "a partition was not compiled");
     if (!partition->failure.empty()) return Fail(context, kTfLiteError, partition->failure);
+    const std::string forked = partition->owner->process.ForkError();
+    if (!forked.empty()) return Fail(context, kTfLiteDelegateError, forked);
     const Graph& graph = partition->executor->graph();
     for (compiler::ValueId id : graph.outputs) {
       TfLiteIntArray* dims = MakeArray(graph.value(id).shape);
@@ -226,8 +228,8 @@ ClStatus RunPartition(Partition* partition, std::span<const InputPlace> inputs,
 }
 
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
-  return Guarded(context, [&]() -> TfLiteStatus {
-    Partition& partition = *static_cast<Partition*>(node->user_data);
+  Partition& partition = *static_cast<Partition*>(node->user_data);
+  return GuardedOn(*partition.owner, context, [&]() -> TfLiteStatus {
     std::vector<InputPlace> inputs;
     std::vector<OutputPlace> outputs;
     const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
