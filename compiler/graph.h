@@ -226,6 +226,9 @@ struct Graph {
   std::vector<Operation> operations;  // each after those that make its inputs
   std::vector<ValueId> inputs;        // in the order of the partition
   std::vector<ValueId> outputs;
+  // In which type the reals that the graph makes and its filters will be stored: passes keep them
+  // in its range. float16: UseHalfStorage follows.
+  TfLiteType real_storage = kTfLiteFloat32;
   size_t model_bytes = 0;  // contents of constants that are the model's
   size_t kept_bytes = 0;   // contents that were added, whether or not they are still needed
   int64_t fold_steps = 0;  // what has been computed of constants

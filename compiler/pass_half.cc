@@ -2,19 +2,16 @@
 //
 // Half precision for what is stored: products and sums are computed from it as before.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "compiler/half_ranges.h"
 #include "compiler/passes.h"
 
 namespace deputy::compiler {
 namespace {
-
-// The largest finite float16.
-constexpr double kLargestHalf = 65504;
 
 // By value: whether it lies where the type is not for the graph to choose, as an input or an output
 // of it, or in the memory of one that does. A view has its source's memory.
@@ -34,13 +31,6 @@ std::vector<bool> FindBoundary(const Graph& graph) {
     boundary.push_back(is_fixed[root[i]] || graph.values[root[i]].constant());
   }
   return boundary;
-}
-
-bool HoldsInHalf(const Value& value) {
-  for (int64_t i = 0; i < ElementCount(value.shape); ++i) {
-    if (!(std::fabs(value.At(i).real) <= kLargestHalf)) return false;
-  }
-  return true;
 }
 
 ValueId HalfConstant(Graph* graph, ValueId id) {
@@ -85,14 +75,15 @@ class Filters {
 }  // namespace
 
 int UseHalfStorage(Graph* graph) {
-  const std::vector<bool> boundary = FindBoundary(*graph);
+  const std::vector<bool> boundary = FindBoundary(*graph), wide = FindWideValues(*graph);
   Filters filters(graph);
   int changes = 0;
   for (Operation& operation : graph->operations) {
     bool changed = filters.Replace(&operation);
     for (ValueId id : operation.outputs) {
       Value& value = graph->value(id);
-      if (boundary[static_cast<size_t>(id)] || value.type != kTfLiteFloat32) continue;
+      const auto index = static_cast<size_t>(id);
+      if (boundary[index] || wide[index] || value.type != kTfLiteFloat32) continue;
       value.type = kTfLiteFloat16;
       changed = true;
     }

@@ -2,14 +2,19 @@
 //
 // With constants c and d per channel, c * conv(x) + d is a convolution with other weights and
 // another bias, and so is conv(c * x + d), unless the image is padded: behind its edge there is 0
-// and not d.
+// and not d. Neither is done where a product of a constant and a weight leaves the range of the
+// type in which weights are stored, nor, if x is stored as float16, where c * x may fit and x does
+// not.
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "compiler/facts.h"
 #include "compiler/fold.h"
+#include "compiler/half_ranges.h"
 #include "compiler/passes.h"
 #include "compiler/rewrite.h"
 
@@ -188,8 +193,79 @@ ValueId AddFloats(Rewrite* rewrite, const Shape& shape, const std::vector<double
   return id;
 }
 
-void SetWeights(const std::vector<double>& weights, const std::vector<double>& bias,
-                Rewrite* rewrite, Operation* operation) {
+// The range of normal numbers of the type in which weights are stored, and the largest magnitude
+// that the type rounds to zero.
+struct WeightRange {
+  explicit WeightRange(TfLiteType type) {
+    if (type != kTfLiteFloat16) return;
+    least = kSmallestNormalHalf;
+    most = kLargestHalf;
+    vanishing = 0x1p-25;
+  }
+
+  // Whether a weight loses no more digits when it is scaled before it is stored than when its
+  // products are scaled.
+  bool Holds(double weight, double scale) const {
+    const double scaled = std::fabs(weight * scale);
+    if (!(scaled <= most)) return false;
+    return scaled >= least || weight == 0 || scale == 0 || std::fabs(scale) >= 0.5 ||
+           std::fabs(weight) <= vanishing;
+  }
+
+  double least = std::numeric_limits<float>::min(), most = std::numeric_limits<float>::max();
+  double vanishing = 0x1p-150;
+};
+
+// Weights and bias of an operation, both of them scaled and moved by the constants of a channel.
+class FoldedWeights {
+ public:
+  FoldedWeights(const Rewrite& rewrite, const Operation& operation)
+      : range_(rewrite.graph().real_storage),
+        weights_(NumbersOf(rewrite.value(operation.inputs[1]))),
+        bias_(BiasOf(rewrite, operation)) {}
+
+  bool ScaleOutputs(const ChannelsOf& channels_of, const Affine& affine) {
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      if (!ScaleWeight(i, affine.scale[channels_of(i).out])) return false;
+    }
+    for (size_t c = 0; c < bias_.size(); ++c) {
+      bias_[c] = bias_[c] * affine.scale[c] + affine.offset[c];
+    }
+    return BiasFits();
+  }
+
+  bool ScaleInputs(const ChannelsOf& channels_of, const Affine& affine) {
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      const Channels channels = channels_of(i);
+      bias_[channels.out] += weights_[i] * affine.offset[channels.in];
+      if (!ScaleWeight(i, affine.scale[channels.in])) return false;
+    }
+    return BiasFits();
+  }
+
+  const std::vector<double>& weights() const { return weights_; }
+  const std::vector<double>& bias() const { return bias_; }
+
+ private:
+  bool ScaleWeight(size_t index, double scale) {
+    if (!range_.Holds(weights_[index], scale)) return false;
+    weights_[index] *= scale;
+    return true;
+  }
+
+  // A bias stays float32.
+  bool BiasFits() const {
+    return std::all_of(bias_.begin(), bias_.end(), [](double bias) {
+      return std::fabs(bias) <= std::numeric_limits<float>::max();
+    });
+  }
+
+  const WeightRange range_;
+  std::vector<double> weights_, bias_;
+};
+
+void SetWeights(const FoldedWeights& folded, Rewrite* rewrite, Operation* operation) {
+  const std::vector<double>&weights = folded.weights(), &bias = folded.bias();
   const Shape shape = rewrite->value(operation->inputs[1]).shape;
   const std::string name = rewrite->value(operation->inputs[1]).name;
   operation->inputs[1] = AddFloats(rewrite, shape, weights, name);
@@ -210,14 +286,10 @@ bool FoldBehind(Rewrite* rewrite, const Operation& elementwise) {
   if (!channels_of) return false;
   const MaybeAffine affine = AffineOf(*rewrite, elementwise, x);
   if (!affine) return false;
-  std::vector<double> weights = NumbersOf(rewrite->value(producer->inputs[1]));
-  std::vector<double> bias = BiasOf(*rewrite, *producer);
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= affine->scale[channels_of(i).out];
-  for (size_t c = 0; c < bias.size(); ++c) {
-    bias[c] = bias[c] * affine->scale[c] + affine->offset[c];
-  }
+  FoldedWeights weights(*rewrite, *producer);
+  if (!weights.ScaleOutputs(channels_of, *affine)) return false;
   Operation folded = rewrite->TakeBack(x);
-  SetWeights(weights, bias, rewrite, &folded);
+  SetWeights(weights, rewrite, &folded);
   folded.outputs = elementwise.outputs;
   folded.node = elementwise.node;
   rewrite->Add(std::move(folded));
@@ -252,6 +324,20 @@ bool SumsOverChannels(const Operation& operation) {
   return product == nullptr || !product->transpose_a;
 }
 
+// Whether x loses nothing when it is stored in place of affine(x): where it is stored as float32,
+// or lies within known bounds and is not scaled up.
+bool MayStoreUnscaled(const Rewrite& rewrite, ValueId x, const Affine& affine) {
+  const Operation* producer = rewrite.Producer(x);
+  if (rewrite.graph().real_storage != kTfLiteFloat16 || producer == nullptr) return true;
+  const auto* kind = std::get_if<Elementwise>(&producer->kind);
+  const Expression& expression = kind == nullptr ? producer->epilogue : kind->expression;
+  if (expression.empty() || affine.HasOffset()) return false;
+  const Facts facts = FactsOf(expression);
+  return facts.least >= -kLargestHalf && facts.most <= kLargestHalf &&
+         std::all_of(affine.scale.begin(), affine.scale.end(),
+                     [](double scale) { return std::fabs(scale) <= 1; });
+}
+
 bool FoldBefore(Rewrite* rewrite, Operation* operation) {
   const ChannelsOf channels_of = WeightsOf(*rewrite, *operation);
   if (!channels_of || !SumsOverChannels(*operation)) return false;
@@ -262,14 +348,10 @@ bool FoldBefore(Rewrite* rewrite, Operation* operation) {
   if (x == kNoValue) return false;
   const MaybeAffine affine = AffineOf(*rewrite, *producer, x);
   if (!affine || (affine->HasOffset() && !TakesOffsets(*rewrite, *operation))) return false;
-  std::vector<double> weights = NumbersOf(rewrite->value(operation->inputs[1]));
-  std::vector<double> bias = BiasOf(*rewrite, *operation);
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const Channels channels = channels_of(i);
-    bias[channels.out] += weights[i] * affine->offset[channels.in];
-    weights[i] *= affine->scale[channels.in];
-  }
-  SetWeights(weights, bias, rewrite, operation);
+  if (!MayStoreUnscaled(*rewrite, x, *affine)) return false;
+  FoldedWeights weights(*rewrite, *operation);
+  if (!weights.ScaleInputs(channels_of, *affine)) return false;
+  SetWeights(weights, rewrite, operation);
   operation->inputs[0] = x;
   return true;
 }

@@ -108,8 +108,10 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   if (refusal) return refusal->text;
   GpuDelegate& owner = *partition->owner;
   if (owner.options.describe) partition->texts.emplace_back("imported", compiler::ToText(graph));
+  const bool stores_half = StoresHalf(owner.options.precision, ClassOf(owner));
+  if (stores_half) graph.real_storage = kTfLiteFloat16;
   compiler::RunPasses(&graph, {});
-  if (StoresHalf(owner.options.precision, ClassOf(owner))) compiler::UseHalfStorage(&graph);
+  if (stores_half) compiler::UseHalfStorage(&graph);
   if (owner.options.describe) partition->texts.emplace_back("optimised", compiler::ToText(graph));
   ExecutorOptions options;
   options.device_class = ClassOf(owner);

@@ -34,7 +34,7 @@ TEST(HalfStorage, views_of_the_boundary_stay) {
   GraphMaker m;
   const ValueId x = m.Input({2, 6});
   const ValueId seen = m.Add(View{}, {x}, {3, 4});
-  const ValueId inner = m.Unary(kExp, seen);
+  const ValueId inner = m.Unary(kTanh, seen);
   const ValueId inner_view = m.Add(View{}, {inner}, {12});
   const ValueId last = m.Unary(kNeg, inner_view);
   const ValueId last_view = m.Add(View{}, {last}, {4, 3});
@@ -55,11 +55,13 @@ TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
   const ValueId fits = m.Constant({2, 2}, {65504, -65504, 0, 1});
   const ValueId large = m.Constant({2, 2}, {65505, 1, 1, 1});
   const ValueId infinite = m.Constant({2, 2}, {-INFINITY, 1, 1, 1});
-  for (const ValueId filter : {fits, large, infinite}) {
+  const ValueId small = m.Constant({2, 2}, {6e-5F, -6e-5F, 0, 0});
+  const ValueId few_small = m.Constant({2, 2}, {6e-5F, -6e-5F, 0, 0.01F});
+  for (const ValueId filter : {fits, large, infinite, small, few_small}) {
     m.Output(m.Add(MatMul{}, {x, filter}, {2, 2}));
   }
   m.Output(m.Unary(kAbs, whole));
-  EXPECT_EQ(UseHalfStorage(&m.graph), 1);
+  EXPECT_EQ(UseHalfStorage(&m.graph), 2);
   EXPECT_EQ(m.graph.value(whole).type, kTfLiteInt32);
   std::vector<TfLiteType> types;
   for (const Operation& operation : m.graph.operations) {
@@ -67,7 +69,8 @@ TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
       types.push_back(m.graph.value(operation.inputs[1]).type);
     }
   }
-  EXPECT_EQ(types, (std::vector{kTfLiteFloat16, kTfLiteFloat32, kTfLiteFloat32}));
+  EXPECT_EQ(types, (std::vector{kTfLiteFloat16, kTfLiteFloat32, kTfLiteFloat32, kTfLiteFloat32,
+                                kTfLiteFloat16}));
 }
 
 // One constant that two products read is converted once.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Estimates of magnitudes, to decide which results float16 can store. Convolutions, products of
+// matrices and the inputs of the graph count as ordinary values, which the model's author accepts
+// as float16; magnitudes of all other values are derived from these.
+#ifndef DEPUTY_COMPILER_HALF_RANGES_H_
+#define DEPUTY_COMPILER_HALF_RANGES_H_
+
+#include <vector>
+
+#include "compiler/graph.h"
+
+namespace deputy::compiler {
+
+// Largest finite and smallest normal float16. Below the latter, numbers lose their digits.
+inline constexpr double kLargestHalf = 65504;
+inline constexpr double kSmallestNormalHalf = 0x1p-14;
+
+// Whether float16 can store a constant: each element is finite there, and the largest one is
+// normal. The rounding errors of smaller elements are then below that of the largest one.
+bool HoldsInHalf(const Value& constant);
+
+// By value: whether it has to stay float32, because as float16 it might overflow, vanish, or lose
+// digits that an integer has. These are
+// - sums, means and products along axes, and running sums,
+// - products of two values, powers, exponentials, reciprocals, and what is scaled by more than
+//   2^10 in either direction, unless bounds are known within which float16 is exact enough,
+// - what is scaled so after it was stored, and inputs of filters that float16 cannot store: the
+//   model makes up for unusual magnitudes there.
+std::vector<bool> FindWideValues(const Graph& graph);
+
+}  // namespace deputy::compiler
+
+#endif  // DEPUTY_COMPILER_HALF_RANGES_H_
