@@ -310,9 +310,11 @@ TfLiteStatus PrepareMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
 // Puts diagonals one after the other into the matrices of `output`.
 template <typename T>
 void PlaceDiagonals(const T* diagonals, const TfLiteTensor* output, T* out) {
-  const int rank = Rank(output);
-  const int64_t rows = Dim(output, rank - 2), columns = Dim(output, rank - 1);
-  const int64_t matrices = ElementCount(Dims(output).first(static_cast<size_t>(rank) - 2));
+  const std::span<const int> dims = Dims(output);
+  const size_t rank = dims.size();
+  if (rank < 2) return;  // Excluded by Prepare; without this line g++ 14 warns of negative indices.
+  const int64_t rows = dims[rank - 2], columns = dims[rank - 1];
+  const int64_t matrices = ElementCount(dims.first(rank - 2));
   for (int64_t m = 0; m < matrices; ++m, out += rows * columns) {
     for (int64_t i = 0; i < std::min(rows, columns); ++i) out[i * columns + i] = *diagonals++;
   }

@@ -344,7 +344,8 @@ TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
 // others.
 TfLiteStatus ReversedAxes(TfLiteContext* context, const TfLiteNode* node, int* out_first) {
   const TfLiteTensor* axes = Input(context, node, 1);
-  const int rank = Rank(Input(context, node, 0)), count = Dim(axes, 0);
+  const int rank = Rank(Input(context, node, 0));
+  const int count = std::min(Dim(axes, 0), kMaxRank);  // Prepare allows at most `rank` axes.
   int sorted[kMaxRank];
   for (int i = 0; i < count; ++i) {
     DEPUTY_TRY(ResolveAxis(context, axes, IntegerAt(axes, i), rank, &sorted[i]));

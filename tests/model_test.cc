@@ -34,12 +34,12 @@ flatbuffers::Offset<flatbuffers::Vector<int64_t>> MisalignedLongs(
   // Positions count from the end of the file, whose size becomes a multiple of 8.
   fbb.Align(8);
   fbb.PushElement<uint32_t>(0);
-  fbb.StartVector(values.size() * 2, 4);
   for (size_t i = values.size(); i-- > 0;) {
     fbb.PushElement(static_cast<int32_t>(values[i] >> 32));
     fbb.PushElement(static_cast<int32_t>(values[i]));
   }
-  return fbb.EndVector(values.size());
+  // The length precedes the elements. StartVector has other parameters since FlatBuffers 23.
+  return fbb.PushElement(static_cast<uint32_t>(values.size()));
 }
 
 // ---- Descriptions ------------------------------------------------------------------------------

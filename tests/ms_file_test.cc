@@ -102,11 +102,11 @@ TEST(MsFile, lists_may_begin_anywhere) {
   for (const bool shifted : {false, true}) {
     MsWriter w;
     const uint32_t x = w.Input({1, 2}), y = w.Output({2});
-    w.fbb().StartVector(shifted ? 3 : 2, sizeof(uint32_t));
     if (shifted) w.fbb().PushElement<uint32_t>(0);
     w.fbb().PushElement<uint32_t>(0);
     w.fbb().PushElement<uint32_t>(0);
-    const flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero = w.fbb().EndVector(1);
+    // The length precedes the elements. StartVector has other parameters since FlatBuffers 23.
+    const flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero = w.fbb().PushElement<uint32_t>(1);
     w.Node(Value::Squeeze, {x}, {y}, file::CreateAxes(w.fbb(), zero));
     EXPECT_TRUE(ConvertsSafely(w.Finish()));
   }

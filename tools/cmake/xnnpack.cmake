@@ -19,7 +19,8 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
                              ${DEPUTY_PTHREADPOOL_INCLUDE})
   target_link_libraries(deputy_xnnpack_objects PUBLIC deputy_mindspore ${DEPUTY_XNNPACK_LIBRARY}
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
-  target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags})
+  # XNNPACK of 2024 deprecates one function per operator, which is all that Debian 12's version has.
+  target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags} -Wno-deprecated-declarations)
   target_precompile_headers(deputy_xnnpack_objects REUSE_FROM ${host_headers})
   deputy_compile_together(deputy_xnnpack_objects)
 
