@@ -64,6 +64,9 @@ void* Count(void* block) {
 
 }  // namespace
 
+// Exported, so that the C++ library calls them, too: operator new of over-aligned types calls
+// aligned_alloc in g++ 12's library and posix_memalign in g++ 14's.
+#pragma GCC visibility push(default)
 extern "C" {
 
 void* __libc_malloc(size_t);
@@ -97,6 +100,7 @@ void free(void* block) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 namespace {
 
