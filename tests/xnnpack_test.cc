@@ -5,6 +5,8 @@
 // rows on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "c_api/include/deputy.h"
 #include "c_api/include/deputy_plugin.h"
 #include "tests/model_builder.h"
 #include "tests/npu_delegate_support.h"
@@ -91,6 +94,36 @@ TEST_F(Xnnpack, runs_a_whole_network) {
   nodes = 0;
   EXPECT_EQ(Run(ReadModel("examples/digits/digits_float.tflite"), &nodes, {}, "3"), "");
   EXPECT_EQ(nodes, 16U);
+}
+
+// The delegate's threads do not exist in a forked child, which must not wait for them: neither to
+// compute nor to delete.
+TEST_F(Xnnpack, a_forked_child_computes_on_the_cpu_or_fails) {
+  const std::vector<uint8_t> model = ReadModel("examples/digits/digits_float.tflite");
+  for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    Delegate delegate = Create("3");
+    auto t = std::make_unique<TestInterpreter>(model, [=](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
+    });
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate.get()), kTfLiteOk);
+    ASSERT_EQ(t->Allocate(), kTfLiteOk) << t->log();
+    FillInputs(t.get());
+    ASSERT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+    const pid_t child = fork();
+    if (child == 0) {
+      constexpr unsigned kSecondsToLive = 60;
+      alarm(kSecondsToLive);
+      const bool computes =
+          t->Invoke() == kTfLiteOk && Compare(OnCpu(model), Outputs(t.get())).empty();
+      t = nullptr;
+      delegate = nullptr;
+      _exit(computes == (policy == kDeputyPolicyHot) ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << policy;
+    EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+  }
 }
 
 TEST_F(Xnnpack, is_built_anew_after_a_resize) {

@@ -100,9 +100,8 @@ Refusal Check(Kernel* kernel, const Primitive* primitive) {
   return refusal;
 }
 
-XnnpackDelegate::XnnpackDelegate(size_t threads) {
-  if (threads > 1) threads_.reset(pthreadpool_create(threads), &pthreadpool_destroy);
-}
+XnnpackDelegate::XnnpackDelegate(size_t threads)
+    : threads_(std::make_shared<const Threads>(threads)) {}
 
 mindspore::Status XnnpackDelegate::Init() {
   switch (xnn_initialize(nullptr)) {
@@ -130,7 +129,7 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
       AddKernel(&definition, kernels[i], *model->GetPrimitive(kernels[i]));
     }
     Refusal refusal;
-    std::unique_ptr<Runtime> runtime = definition.Finish(threads_.get(), &refusal);
+    std::unique_ptr<Runtime> runtime = definition.Finish(threads_->pool(), &refusal);
     if (runtime == nullptr) {
       MS_LOG(WARNING) << "XNNPACK: kernels " << run.from << " to " << run.end - 1
                       << " are left: " << refusal.text;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bridges/xnnpack/definition.h"
+#include "bridges/xnnpack/threads.h"
 #include "mindspore/delegate.h"
 
 namespace deputy::xnnpack {
@@ -28,7 +29,7 @@ class XnnpackDelegate : public mindspore::Delegate {
   bool Explain(Model* model) override;
 
  private:
-  std::shared_ptr<pthreadpool> threads_;  // null: the caller's alone
+  const std::shared_ptr<const Threads> threads_;
 };
 
 // Why XNNPACK does not take a kernel; no reason if it does.

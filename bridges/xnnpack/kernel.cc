@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "mindspore/log.h"
+
 namespace deputy::xnnpack {
 
 using mindspore::lite::RET_ERROR;
@@ -12,7 +14,7 @@ using mindspore::lite::RET_OK;
 
 XnnpackKernel::XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
                              std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
-                             std::shared_ptr<pthreadpool> threads)
+                             std::shared_ptr<const Threads> threads)
     : Kernel(std::move(inputs), std::move(outputs), nullptr, nullptr),
       unread_(std::move(unread)),
       threads_(std::move(threads)),
@@ -34,6 +36,11 @@ int XnnpackKernel::Prepare() {
 }
 
 int XnnpackKernel::Execute() {
+  if (threads_->AreLost()) {
+    MS_LOG(ERROR) << "XNNPACK: the delegate's threads do not exist in this forked child of the "
+                     "process that created it: create the delegate after fork()";
+    return RET_ERROR;
+  }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const std::shared_ptr<const void> data = inputs_[i].Data();
     if (data == nullptr || inputs_[i].DataSize() != memory_[i].size()) return RET_ERROR;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bridges/xnnpack/definition.h"
+#include "bridges/xnnpack/threads.h"
 #include "mindspore/delegate.h"
 
 namespace deputy::xnnpack {
@@ -19,7 +20,7 @@ class XnnpackKernel : public mindspore::kernel::Kernel {
   // nobody reads.
   XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
                 std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
-                std::shared_ptr<pthreadpool> threads);
+                std::shared_ptr<const Threads> threads);
 
   int Prepare() override;
   int Execute() override;
@@ -28,7 +29,7 @@ class XnnpackKernel : public mindspore::kernel::Kernel {
  private:
   const std::vector<MSTensor> unread_;
   std::vector<PaddedBytes> memory_;  // of the external values
-  const std::shared_ptr<pthreadpool> threads_;
+  const std::shared_ptr<const Threads> threads_;
   const std::unique_ptr<Runtime> runtime_;  // goes before the memory and the threads
 };
 
