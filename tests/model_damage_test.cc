@@ -67,7 +67,34 @@ TEST(Damage, another_identifier_is_refused) {
   EXPECT_EQ(result.reports[0], "The model is not a valid Flatbuffer buffer");
   EXPECT_STREQ(
       ThreadLastError(),
-      "The model is not a valid Flatbuffer buffer; expected the identifier TFL3 at byte 4");
+      "The model is not a valid Flatbuffer buffer; expected the identifier TFL3 at byte 4; this is "
+      "a FlatBuffer with the identifier 'TFL4'");
+}
+
+TEST(Damage, other_formats_are_named) {
+  using namespace std::string_literals;
+  const std::string page = "<!DOCTYPE html><html>";
+  const std::pair<std::string, const char*> files[] = {
+      {"version https://git-lfs.github.com/spec/v1\nsize 12\n", "a Git LFS pointer"},
+      {page, "an HTML page"},
+      {"PK\3\4"s + std::string(40, '\0'), "a ZIP archive or .task bundle"},
+      {"PK\3\4", "a ZIP archive or .task bundle"},
+      {"\x1f\x8b\x08", "gzip data"},
+      {"\x08\x07\x12\x07pytorch", "an ONNX model"},
+      {"\x08\x80", ""},
+      {"\x0a\x10\x0a\x04name", "a TensorFlow graph"},
+      {"\x10\0\0\0MSL2"s, "a MindSpore Lite model"},
+      {"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+      {std::string(300, '\x01'), ""},
+  };
+  for (const auto& [file, kind] : files) {
+    EXPECT_EQ(LoadBytes({file.begin(), file.end()}).model, nullptr);
+    const std::string text = ThreadLastError();
+    EXPECT_THAT(text, StartsWith("The model is not a valid Flatbuffer buffer; expected the "
+                                 "identifier TFL3 at byte 4"));
+    EXPECT_THAT(text, HasSubstr(kind)) << file;
+    EXPECT_EQ(text.find("this is") == std::string::npos, *kind == '\0') << text;
+  }
 }
 
 TEST(Damage, every_truncation_is_harmless) {

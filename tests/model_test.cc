@@ -464,8 +464,11 @@ TEST_F(Files, that_are_no_files_are_refused) {
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(Model::FromFile(pipe.c_str(), log.reporter()), nullptr) << "and nothing blocks";
+  EXPECT_THAT(log.texts().back(), HasSubstr("expected a regular file, found a pipe"));
+  EXPECT_EQ(Model::FromFileByCopy("/dev/zero", log.reporter()), nullptr);
+  EXPECT_THAT(log.texts().back(), HasSubstr("expected a regular file, found a device"));
   EXPECT_EQ(Model::FromFile(nullptr, log.reporter()), nullptr);
-  EXPECT_EQ(log.texts().size(), 3u);
+  EXPECT_EQ(log.texts().size(), 4u);
 }
 
 TEST_F(Files, without_a_model_are_refused_and_closed) {

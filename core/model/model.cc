@@ -24,6 +24,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/type_size.h"
+#include "core/model/file_kind.h"
 #include "core/model/model.h"
 #include "core/model/model_bytes.h"
 #include "core/model/model_check.h"
@@ -456,7 +457,10 @@ TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
   if (schema::VerifyModelBuffer(verifier)) return kTfLiteOk;
   constexpr size_t kIdentifierEnd = 8;
   if (bytes.size() < kIdentifierEnd || std::memcmp(bytes.data() + 4, "TFL3", 4) != 0) {
-    reporter->ReportWithDetail("expected the identifier TFL3 at byte 4", "%s", kNotAFlatbuffer);
+    const std::string kind = FileKind(bytes);
+    const std::string detail =
+        "expected the identifier TFL3 at byte 4" + (kind.empty() ? "" : "; this is " + kind);
+    reporter->ReportWithDetail(detail.c_str(), "%s", kNotAFlatbuffer);
     return kTfLiteError;
   }
   const std::string damaged =

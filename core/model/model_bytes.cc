@@ -31,6 +31,13 @@ const char* ErrnoText(int error) {
   return text == nullptr ? "unknown error" : text;
 }
 
+const char* KindOfPath(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "something else";
+}
+
 bool Open(const char* path, ErrorReporter* reporter, File* out_file) {
   if (path == nullptr) {
     reporter->Report("Could not open '(null)'.");
@@ -44,7 +51,7 @@ bool Open(const char* path, ErrorReporter* reporter, File* out_file) {
   }
   if (!S_ISREG(status.st_mode)) {
     reporter->Report("Could not open '%s'.; expected a regular file, found %s", path,
-                     S_ISDIR(status.st_mode) ? "a directory" : "something else");
+                     KindOfPath(status.st_mode));
     return false;
   }
   if (status.st_size <= 0) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names the format of a file that is not a TensorFlow Lite model, for error messages.
+#ifndef DEPUTY_CORE_MODEL_FILE_KIND_H_
+#define DEPUTY_CORE_MODEL_FILE_KIND_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace deputy {
+
+// A noun phrase with the next step for the user, e.g. "a gzip archive: decompress it first". "" if
+// the format is unknown. `bytes` is the whole file and may hold anything.
+std::string FileKind(std::span<const uint8_t> bytes);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_MODEL_FILE_KIND_H_
