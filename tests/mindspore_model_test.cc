@@ -2,7 +2,11 @@
 //
 // Models, contexts, tensors, statuses and the log of MindSpore's API. Numbers are those of
 // MindSpore Lite, written out.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -333,6 +337,31 @@ TEST(MindSporeContext, device_and_object_give_the_same_partitions) {
 }
 
 // ---- Model --------------------------------------------------------------------------------------
+
+TEST(MindSporeModel, only_regular_files_that_hold_models_are_built) {
+  std::string folder = std::filesystem::temp_directory_path() / "deputy_ms_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto refusal = [](const std::string& path) {
+    Model model;
+    EXPECT_NE(model.Build(path, kMindIR, CpuContext()), mindspore::kSuccess);
+    return std::string(DeputyMSLastError());
+  };
+  EXPECT_THAT(refusal(folder), HasSubstr("is a folder, expected a regular file"));
+  const std::string pipe = folder + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(refusal(pipe), HasSubstr("is a pipe, expected a regular file"));
+  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("is a device, expected a regular file"));
+
+  const std::string path = folder + "/m.ms";
+  std::ofstream(path) << std::string("\x10\0\0\0MSL2", 8);
+  ASSERT_EQ(truncate(path.c_str(), off_t{3} << 30), 0);
+  EXPECT_THAT(refusal(path), HasSubstr("of 3221225472 bytes, expected less than 2 GiB"));
+  std::ofstream(path) << "version https://git-lfs.github.com/spec/v1\nsize 4276352\n";
+  EXPECT_THAT(refusal(path), HasSubstr("this is a Git LFS pointer"));
+  std::ofstream(path) << "PK";
+  EXPECT_THAT(refusal(path), HasSubstr("this is text"));
+  std::filesystem::remove_all(folder);
+}
 
 TEST(MindSporeModel, build_checks_its_arguments) {
   const std::vector<uint8_t> bytes = ChainModel(2);

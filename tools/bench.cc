@@ -59,7 +59,7 @@ void BenchModel(const BenchOptions& options) {
   }
   CheckFiles(options);
   const size_t resident_at_start = PeakResidentBytes();
-  BenchDelegates delegates(options.delegates);
+  BenchDelegates delegates(options.delegates, options.session.limits);
   delegates.WarnOfAbsent(options.require_delegate);
   const std::unique_ptr<Session> session = OpenForBench(options.session);
   delegates.Apply(*session);

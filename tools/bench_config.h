@@ -36,8 +36,6 @@ struct BenchOptions {
   bool require_full_delegation = false;  // no node may be left on the CPU
   bool show_cpu_nodes = false;
   bool all_delegates = false;  // a table of all that are here instead, see rank.h
-  // Set where a delegate declares max_partitions and min_nodes; 0: the delegate's own choice.
-  int max_partitions = 0, min_nodes = 0;
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
   double run_frequency = 0;  // inferences per second, instead of run_delay; 0: as it comes

@@ -14,25 +14,6 @@
 namespace deputy::tools {
 namespace {
 
-// Options of benchmark_model that are a setting of delegates.
-constexpr std::pair<const char*, const char*> kSettingFlags[] = {
-    {"max_partitions", "--max_delegated_partitions"},
-    {"min_nodes", "--min_nodes_per_partition"},
-};
-
-void WarnOfUndeclared(const std::vector<DelegateRequest>& requests,
-                      const std::set<std::string>& declared) {
-  for (const auto& [key, flag] : kSettingFlags) {
-    const auto has_key = [&key = key](const auto& setting) { return setting.first == key; };
-    const bool wanted = std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
-      return std::any_of(request.settings.begin(), request.settings.end(), has_key);
-    });
-    if (!wanted || declared.contains(key)) continue;
-    std::fprintf(stderr, "deputy: warning: %s is ignored: no delegate here has the option %s\n",
-                 flag, key);
-  }
-}
-
 struct PlanNode {
   int subgraph, node;
   auto operator<=>(const PlanNode&) const = default;
@@ -63,7 +44,8 @@ std::set<PlanNode> NodesOfDelegates(const Session& session, bool of_delegates) {
 
 }  // namespace
 
-BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests) {
+BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests,
+                               const PartitionLimits& limits) {
   std::set<std::string> declared;
   for (const DelegateRequest& request : requests) {
     LoadedDelegate loaded = Provide(request);
@@ -77,7 +59,7 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests) {
     delegates_.push_back(std::move(loaded.handle));
     reports_.push_back(std::move(report));
   }
-  WarnOfUndeclared(requests, declared);
+  if (!requests.empty()) WarnOfIgnoredLimits(limits, declared);
 }
 
 void BenchDelegates::WarnOfAbsent(bool required) const {

@@ -35,7 +35,7 @@ struct CpuNode {
 class BenchDelegates {
  public:
   // A delegate that is not available has a report that says why.
-  explicit BenchDelegates(const std::vector<DelegateRequest>& requests);
+  BenchDelegates(const std::vector<DelegateRequest>& requests, const PartitionLimits& limits);
 
   // Each that is not available costs a warning on standard error; if `required`, the first one ends
   // the command with kExitFailed.

@@ -187,10 +187,7 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
   const auto number = [&](const char* spellings, auto* value, const char* help) {
     command->add_option(spellings, *value, help)->type_name("N")->group(kDelegatesGroup);
   };
-  number("--max-delegated-partitions,--max_delegated_partitions", &options->max_partitions,
-         "At most so many partitions each; 0 for all");
-  number("--min-nodes-per-partition,--min_nodes_per_partition", &options->min_nodes,
-         "Partitions of fewer nodes stay on the CPU");
+  AddPartitionOptions(command, &options->session.limits);
   number("--first-delegate-node-index,--first_delegate_node_index",
          &options->session.first_delegate_node, "Nodes before this one stay on the CPU");
   number("--last-delegate-node-index,--last_delegate_node_index",
@@ -298,12 +295,8 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
   options->settings = WithThreads({}, options->session.threads);
-  if (options->max_partitions != 0) {
-    options->settings.emplace_back("max_partitions", std::to_string(options->max_partitions));
-  }
-  if (options->min_nodes > 0) {
-    options->settings.emplace_back("min_nodes", std::to_string(options->min_nodes));
-  }
+  const DelegateSettings limits = SettingsOf(options->session.limits);
+  options->settings.insert(options->settings.end(), limits.begin(), limits.end());
   for (DelegateRequest& request : options->delegates) request.settings = options->settings;
   const bool nothing_asked = options->delegates.empty();
   if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {

@@ -159,6 +159,9 @@ void AddOutputOptions(CLI::App* command, RunOptions* options) {
       ->expected(1)
       ->take_all();
   command->add_flag("--profile", options->profile, "Print who ran which operator");
+  command->add_flag("--require", options->require,
+                    "Exit code 1 unless each delegate is here, takes a\n"
+                    "node and runs all that it takes");
   AddTraceOption(command, &options->trace);
   command->add_flag("--progress", options->progress,
                     "Progress bar on standard error (the default on\na terminal)");
@@ -170,6 +173,7 @@ void AddRunCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddProviderOptions(command, false);
+  AddPartitionOptions(command, &options->session.limits);
   command
       ->add_option("-i,--input", options->inputs,
                    "Raw bytes or .npy for an input, named or\n"
@@ -226,6 +230,7 @@ void AddCompareCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddProviderOptions(command, false);
+  AddPartitionOptions(command, &options->session.limits);
   command->add_option("--against", options->against, "The CPU without delegates, or another model")
       ->type_name("cpu|FILE")
       ->capture_default_str();
@@ -291,6 +296,7 @@ void AddExplainCommand(CLI::App* app) {
       app->add_subcommand("explain", "Show who runs which node, why, and what would help");
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
+  AddPartitionOptions(command, &options->session.limits);
   command->add_option("--pin", options->session.pins, "Keep nodes for one delegate, e.g. op:ADD=0")
       ->type_name("NODES=DELEGATE")
       ->expected(1)

@@ -36,6 +36,7 @@ struct RunOptions {
   std::string trace;
   std::vector<std::string> compare;  // delegates
   bool expect_from_name = false, progress = false, profile = false;
+  bool require = false;  // that every delegate runs what it takes
 };
 void RunModel(const RunOptions& options);
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 
 #include "providers.h"
 #include "text.h"
@@ -47,13 +49,25 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
   return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
 }
 
+// Delegates have several names for one setting.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"max_partitions", "max_delegated_partitions"},
+    {"max_partitions", "max_number_delegated_partitions"},
+    {"min_nodes", "min_nodes_per_partition"},
+};
+
+bool IsNameOf(std::string_view setting, std::string_view option) {
+  return setting == option || std::find(std::begin(kOtherNames), std::end(kOtherNames),
+                                        std::pair(setting, option)) != std::end(kOtherNames);
+}
+
 // What the user says of an option counts more. `out_declared` gets the keys that the library knows.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
                             const DeputyPluginInfo& info, std::vector<std::string>* out_declared) {
   for (const auto& setting : settings) {
     for (size_t i = 0; i < info.option_count; ++i) {
-      if (setting.first != info.options[i].name) continue;
-      option.options.insert(option.options.begin(), setting);
+      if (!IsNameOf(setting.first, info.options[i].name)) continue;
+      option.options.insert(option.options.begin(), {info.options[i].name, setting.second});
       out_declared->push_back(setting.first);
     }
   }

@@ -14,9 +14,9 @@
 #include <numeric>
 #include <span>
 
-#include "npy.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "user_file.h"
 
 // Tables that a file forgets to define are zeros, not what the heap held before; and what stb would
 // assert about a file is the file's fault, not ours.
@@ -104,7 +104,7 @@ bool HuffmanTablesFit(std::span<const uint8_t> file) {
 
 // Pixels of the file, interleaved, in the geometry's size and channels.
 std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometry) {
-  const std::vector<char> file = ReadFile(path);
+  const std::vector<char> file = ReadFile(path, kMaxPictureBytes);
   int width = 0, height = 0, channels_in_file = 0;
   const auto* bytes_of_file = reinterpret_cast<const stbi_uc*>(file.data());
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(

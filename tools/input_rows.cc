@@ -15,6 +15,7 @@
 #include "tensor_data.h"
 #include "tensor_file.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 namespace {
@@ -57,10 +58,42 @@ std::optional<std::vector<float>> NumbersOf(const std::string& line) {
   return values;
 }
 
+// Lines of a table. What comes through a pipe has no size, so that bytes are counted.
+class Lines {
+ public:
+  Lines(std::istream* stream, const std::string& name) : buffer_(stream->rdbuf()), name_(name) {}
+
+  // False at the end.
+  bool Next(std::string* out_line) {
+    constexpr int kEnd = std::char_traits<char>::eof();
+    out_line->clear();
+    int c = buffer_->sbumpc();
+    if (c == kEnd) return false;
+    for (; c != kEnd && c != '\n'; c = buffer_->sbumpc()) {
+      *out_line += static_cast<char>(c);
+      if (out_line->size() > kMaxLineBytes || ++bytes_ > kMaxRowsBytes) Refuse();
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMaxLineBytes = size_t{1} << 26;
+
+  [[noreturn]] void Refuse() const {
+    FailUsage("%s: is too large: expected at most %s in a row and %s in all", name_.c_str(),
+              BytesText(kMaxLineBytes).c_str(), BytesText(kMaxRowsBytes).c_str());
+  }
+
+  std::streambuf* buffer_;
+  const std::string& name_;
+  uint64_t bytes_ = 0;
+};
+
 std::vector<InputRow> TableOf(std::istream& stream, const std::string& name) {
   std::vector<InputRow> rows;
+  Lines lines(&stream, name);
   std::string line;
-  for (size_t number = 1; std::getline(stream, line); ++number) {
+  for (size_t number = 1; lines.Next(&line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     const std::string where = Format("%s:%zu", name.c_str(), number);
@@ -82,8 +115,13 @@ std::vector<InputRow> ReadRows(const std::string& path) {
   if (path == "-") return TableOf(std::cin, "standard input");
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return FilesOf(path);
+  CheckReadable(path);
   std::ifstream file(path);
   if (!file) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
+  if (std::filesystem::file_size(path, error) > kMaxRowsBytes) {
+    FailUsage("%s: is too large: expected at most %s", path.c_str(),
+              BytesText(kMaxRowsBytes).c_str());
+  }
   return TableOf(file, std::filesystem::path(path).filename().string());
 }
 

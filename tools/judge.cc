@@ -9,9 +9,9 @@
 #include <map>
 
 #include "explain_report.h"
-#include "npy.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 
@@ -30,7 +30,7 @@ std::vector<std::string> ReadLabels(const std::string& path) {
   std::vector<std::string> labels;
   if (path.empty()) return labels;
   std::string line;
-  for (const char c : ReadFile(path)) {
+  for (const char c : ReadFile(path, kMaxLabelsBytes)) {
     if (c == '\n') {
       labels.push_back(OneLine(line));
       line.clear();

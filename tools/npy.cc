@@ -22,6 +22,7 @@ namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicBytes = 6;
+constexpr uint32_t kMaxHeaderBytes = 1 << 20;
 
 struct TypeCode {
   const char* code;
@@ -64,58 +65,56 @@ bool ParseShape(const char* text, std::vector<int>* out_shape) {
 
 }  // namespace
 
-std::vector<char> ReadFile(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
-  std::vector<char> bytes;
-  char buffer[1 << 16];
-  size_t got;
-  while ((got = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) {
-    bytes.insert(bytes.end(), buffer, buffer + got);
-  }
-  if (std::ferror(file.get())) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
-  return bytes;
-}
-
-NpyArray ReadNpy(const std::string& path) {
-  std::vector<char> file = ReadFile(path);
+NpyFile::NpyFile(const std::string& path) : file_(path) {
   auto refuse = [&](const char* why) { FailUsage("%s: %s", path.c_str(), why); };
-  if (file.size() < 12 || std::memcmp(file.data(), kMagic, kMagicBytes) != 0) {
-    refuse("is not a .npy file");
-  }
-  const int version = static_cast<unsigned char>(file[kMagicBytes]);
+  char start[12];
+  if (file_.size() < sizeof start) refuse("is not a .npy file");
+  const size_t version_end = kMagicBytes + 2;
+  file_.Read({start, version_end});
+  if (std::memcmp(start, kMagic, kMagicBytes) != 0) refuse("is not a .npy file");
+  const int version = static_cast<unsigned char>(start[kMagicBytes]);
   if (version < 1 || version > 3) refuse(".npy version is not 1, 2 or 3");
   const size_t length_bytes = version == 1 ? 2 : 4;
   uint32_t header_bytes = 0;
-  std::memcpy(&header_bytes, file.data() + kMagicBytes + 2, length_bytes);
-  const size_t start = kMagicBytes + 2 + length_bytes;
-  if (header_bytes > file.size() - start) refuse(".npy header is cut off");
-  const std::string header(file.data() + start, header_bytes);
+  file_.Read({start + version_end, length_bytes});
+  std::memcpy(&header_bytes, start + version_end, length_bytes);
+  const uint64_t rest = file_.size() - version_end - length_bytes;
+  if (header_bytes > rest) refuse(".npy header is cut off");
+  if (header_bytes > kMaxHeaderBytes) refuse(".npy header is too large");
+  std::string header(header_bytes, '\0');
+  file_.Read(header);
+  ParseHeader(header);
+  if (rest - header_bytes != bytes_) {
+    FailUsage("%s: type and shape ask for %zu bytes of data, the file holds %llu", path.c_str(),
+              bytes_, static_cast<unsigned long long>(rest - header_bytes));
+  }
+}
 
-  NpyArray array;
+void NpyFile::ParseHeader(const std::string& header) {
+  auto refuse = [&](const char* why) { FailUsage("%s: %s", file_.path().c_str(), why); };
   const char* descr = FindKey(header, "descr");
   if (descr == nullptr || *descr != '\'') refuse(".npy header names no simple type");
   const std::string code(descr + 1, std::strcspn(descr + 1, "'"));
   for (const TypeCode& row : kTypeCodes) {
-    if (code == row.code && array.type == kTfLiteNoType) array.type = row.type;
+    if (code == row.code && type_ == kTfLiteNoType) type_ = row.type;
   }
-  if (array.type == kTfLiteNoType) refuse(("cannot use .npy type '" + code + "'").c_str());
+  if (type_ == kTfLiteNoType) refuse(("cannot use .npy type '" + code + "'").c_str());
   const char* fortran = FindKey(header, "fortran_order");
   if (fortran == nullptr || std::strncmp(fortran, "False", 5) != 0) refuse("is not in C order");
-  if (!ParseShape(FindKey(header, "shape"), &array.shape)) refuse("cannot read the .npy shape");
+  if (!ParseShape(FindKey(header, "shape"), &shape_)) refuse("cannot read the .npy shape");
 
-  size_t bytes = ElementBytes(array.type);
-  for (const int dim : array.shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes)) refuse("shape overflows");
+  bytes_ = ElementBytes(type_);
+  for (const int dim : shape_) {
+    if (__builtin_mul_overflow(bytes_, static_cast<size_t>(dim), &bytes_)) {
+      refuse("shape overflows");
+    }
   }
-  const size_t held = file.size() - start - header_bytes;
-  if (held != bytes) {
-    FailUsage("%s: type and shape ask for %zu bytes of data, the file holds %zu", path.c_str(),
-              bytes, held);
-  }
-  file.erase(file.begin(), file.begin() + static_cast<ptrdiff_t>(start + header_bytes));
-  array.bytes = std::move(file);
-  return array;
+}
+
+std::vector<char> NpyFile::Read() const {
+  std::vector<char> bytes(bytes_);
+  file_.Read(bytes);
+  return bytes;
 }
 
 void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& shape,

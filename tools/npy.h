@@ -9,23 +9,32 @@
 #include <vector>
 
 #include "deputy/c_api_types.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 
-struct NpyArray {
-  TfLiteType type = kTfLiteNoType;
-  std::vector<int> shape;
-  std::vector<char> bytes;
+// A .npy file whose header has been read and checked. Both functions end the command with
+// kExitUsage and one line that names the file and what is wrong with it.
+class NpyFile {
+ public:
+  explicit NpyFile(const std::string& path);
+  TfLiteType type() const { return type_; }
+  const std::vector<int>& shape() const { return shape_; }
+  // The data: as many bytes as type and shape need. To be called once.
+  std::vector<char> Read() const;
+
+ private:
+  void ParseHeader(const std::string& header);
+
+  UserFile file_;
+  TfLiteType type_ = kTfLiteNoType;
+  std::vector<int> shape_;
+  size_t bytes_ = 0;  // of data
 };
 
-// Both end the command with kExitUsage (reading) or kExitFailed (writing) and one line naming the
-// file and what is wrong with it.
-NpyArray ReadNpy(const std::string& path);
+// Ends the command with kExitFailed and one line if the file cannot be written.
 void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& shape,
               const void* data, size_t bytes);
-
-// The whole file; ends the command with kExitUsage when it cannot be read.
-std::vector<char> ReadFile(const std::string& path);
 
 }  // namespace deputy::tools
 

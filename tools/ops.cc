@@ -21,6 +21,7 @@
 #include "providers.h"
 #include "session.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 namespace {
@@ -215,7 +216,18 @@ void Print(const Json& json, const OpsOptions& options) {
   }
 }
 
-void IgnoreReport(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
+// Collects the texts of a model that is refused.
+void CollectReport(void* user_data, const char* format, va_list args) {
+  char text[1024];
+  std::vsnprintf(text, sizeof text, format, args);
+  *static_cast<std::string*>(user_data) = text;
+}
+
+// The library's own text, if it says more than the report.
+std::string Known(const std::string& report) {
+  const std::string known = DeputyLastError();
+  return known.starts_with(report) ? known : report;
+}
 
 }  // namespace
 
@@ -227,8 +239,11 @@ void ListOperators(const OpsOptions& options) {
     return Print(kernels, options);
   }
   CheckReadable(path);
-  const ModelFile file(path, &IgnoreReport, nullptr);
-  if (file.get() == nullptr) FailWork("%s is no usable model: %s", path.c_str(), DeputyLastError());
+  std::string report;
+  const ModelFile file(path, &CollectReport, &report);
+  if (file.get() == nullptr) {
+    FailWork("%s is no usable model: %s", path.c_str(), Known(report).c_str());
+  }
   Json needed = NeededJson(file.get());
   const auto missing =
       std::count_if(needed.begin(), needed.end(), [](const Json& op) { return !op["kernel"]; });

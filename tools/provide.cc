@@ -79,6 +79,24 @@ LoadedDelegate CreateOwn(const Provider& provider, const DelegateRequest& reques
 
 }  // namespace
 
+DelegateSettings SettingsOf(const PartitionLimits& limits) {
+  DelegateSettings settings;
+  if (limits.max_partitions != 0) {
+    settings.emplace_back("max_partitions", std::to_string(limits.max_partitions));
+  }
+  if (limits.min_nodes > 0) settings.emplace_back("min_nodes", std::to_string(limits.min_nodes));
+  return settings;
+}
+
+void WarnOfIgnoredLimits(const PartitionLimits& limits, const std::set<std::string>& declared) {
+  for (const auto& [key, value] : SettingsOf(limits)) {
+    if (declared.contains(key)) continue;
+    std::fprintf(stderr, "deputy: warning: %s is ignored: no delegate here has the option %s\n",
+                 key == "min_nodes" ? "--min_nodes_per_partition" : "--max_delegated_partitions",
+                 key.c_str());
+  }
+}
+
 DelegateRequest RequestOf(const std::string& delegate) {
   const DelegateOption option = ParseDelegateOption(delegate);
   return {kGivenLibrary, option.library, option.options};

@@ -5,6 +5,7 @@
 #ifndef DEPUTY_TOOLS_PROVIDE_H_
 #define DEPUTY_TOOLS_PROVIDE_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,18 @@ struct DelegateRequest {
 
 // The provider of --delegate.
 inline constexpr const char* kGivenLibrary = "library";
+
+// How many nodes and partitions delegates may take; 0: the delegate's own choice.
+struct PartitionLimits {
+  int max_partitions = 0, min_nodes = 0;
+};
+
+// The limits as settings of delegates.
+DelegateSettings SettingsOf(const PartitionLimits& limits);
+
+// One line on standard error for each limit that none of the delegates has an option for.
+// `declared` are the keys of settings that some delegate has.
+void WarnOfIgnoredLimits(const PartitionLimits& limits, const std::set<std::string>& declared);
 
 // What --delegate says.
 DelegateRequest RequestOf(const std::string& delegate);

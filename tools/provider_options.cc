@@ -150,6 +150,19 @@ void AddProviderOptions(CLI::App* command, bool shows_all) {
   }
 }
 
+void AddPartitionOptions(CLI::App* command, PartitionLimits* limits) {
+  command
+      ->add_option("--max-delegated-partitions,--max_delegated_partitions", limits->max_partitions,
+                   "At most so many partitions each; 0 for all")
+      ->type_name("N")
+      ->group(kDelegatesGroup);
+  command
+      ->add_option("--min-nodes-per-partition,--min_nodes_per_partition", limits->min_nodes,
+                   "Partitions of fewer nodes stay on the CPU")
+      ->type_name("N")
+      ->group(kDelegatesGroup);
+}
+
 std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command) {
   std::vector<DelegateRequest> requests = Reader(command).Read();
   WarnOfIdleFlags(command, requests);

@@ -21,6 +21,9 @@ inline constexpr const char* kDelegatesGroup = "Delegates, applied in the order 
 // only if `shows_all`.
 void AddProviderOptions(CLI::App* command, bool shows_all);
 
+// --max_delegated_partitions and --min_nodes_per_partition, as TFLite's benchmark_model has them.
+void AddPartitionOptions(CLI::App* command, PartitionLimits* limits);
+
 // --delegate and what AddProviderOptions has added, in the order of the command line; CLI11 keeps
 // the values of each option apart, so the order among different ones comes from its parse order.
 // Warns of flags whose provider is not asked for. Ends the command with kExitUsage where a value is

@@ -168,7 +168,7 @@ std::string Bytes(const Figures& figures) {
 std::string MeasureOne(const BenchOptions& options, const Contender& contender,
                        const std::vector<double>* expected) {
   const size_t at_start = PeakResidentBytes();
-  BenchDelegates delegates(contender.requests);
+  BenchDelegates delegates(contender.requests, {});
   for (const DelegateReport& report : delegates.reports()) {
     if (!report.available) FailWork("%s", report.problem.c_str());
   }

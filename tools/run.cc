@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "input_rows.h"
 #include "judge.h"
 #include "npy.h"
+#include "output_files.h"
 #include "profile.h"
 #include "session.h"
 #include "tensor_data.h"
@@ -26,15 +25,6 @@
 
 namespace deputy::tools {
 namespace {
-
-// Tensor names hold slashes and colons.
-std::string SafeName(const std::string& name) {
-  std::string safe;
-  for (const char c : name) {
-    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_';
-  }
-  return safe;
-}
 
 PixelScaling ScalingOf(const RunOptions& options) {
   return {options.range[0], options.range[1], options.mean, options.scale};
@@ -76,10 +66,11 @@ class Runner {
   }
 
   void Run() {
+    CheckRequirement();
     FindItemInput();
     ReadInputFiles();
     FillTheRest();
-    if (!options_.output_dir.empty()) MakeOutputDir();
+    if (!options_.output_dir.empty()) output_files_ = OutputFiles::In(options_.output_dir);
     if (options_.expect_from_name || options_.profile || !options_.trace.empty()) {
       profile_.emplace(session_, !options_.trace.empty());
     }
@@ -97,12 +88,20 @@ class Runner {
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
     session_.WarnIfDegraded();
+    CheckRequirement();
     session_.ReportVerification();
     profile_.reset();
     FailOnFindings(session_.Close());
   }
 
  private:
+  // Before the first inference and after the last one: delegates may fail while they run.
+  void CheckRequirement() const {
+    if (!options_.require) return;
+    const std::string shortfall = session_.Shortfall();
+    if (!shortfall.empty()) FailWork("--require: %s", shortfall.c_str());
+  }
+
   // The input that takes pictures or rows.
   void FindItemInput() {
     if (pictures_.empty() && rows_.empty()) return;
@@ -135,12 +134,6 @@ class Runner {
       }
       WriteRandom(options_.seed + static_cast<uint32_t>(i), tensor);
     }
-  }
-
-  void MakeOutputDir() {
-    std::error_code error;
-    std::filesystem::create_directories(options_.output_dir, error);
-    if (error) FailUsage("%s: %s", options_.output_dir.c_str(), error.message().c_str());
   }
 
   // Runs the model on one picture and keeps the time.
@@ -187,16 +180,13 @@ class Runner {
     }
   }
 
-  void SaveOutputs(const std::string& prefix) const {
+  void SaveOutputs(const std::string& item) {
+    output_files_->Begin(item);
     for (int i = 0; i < session_.output_count(); ++i) {
       const TfLiteTensor* tensor = session_.output(i);
       const char* name = TfLiteTensorName(tensor);
-      const std::string stem = std::filesystem::path(prefix).stem().string();
-      const std::string file = (stem.empty() ? "" : stem + "_") + std::to_string(i) + "_" +
-                               SafeName(name == nullptr ? "" : name) + ".npy";
-      WriteNpy((std::filesystem::path(options_.output_dir) / file).string(),
-               TfLiteTensorType(tensor), ShapeOf(tensor), TfLiteTensorData(tensor),
-               TfLiteTensorByteSize(tensor));
+      WriteNpy(output_files_->PathOf(i, name == nullptr ? "" : name), TfLiteTensorType(tensor),
+               ShapeOf(tensor), TfLiteTensorData(tensor), TfLiteTensorByteSize(tensor));
     }
   }
 
@@ -299,6 +289,7 @@ class Runner {
   std::vector<bool> given_;  // per input
   int item_input_ = 0;
   PixelScaling scaling_;
+  std::optional<OutputFiles> output_files_;
   std::optional<Profile> profile_;
   std::vector<double> times_;
 };
@@ -310,6 +301,10 @@ void RunModel(const RunOptions& options) {
     FailUsage("--expect-from-name needs --image");
   }
   if (!options.rows.empty() && !options.image.empty()) FailUsage("--rows excludes --image");
+  if (options.require && !options.compare.empty()) FailUsage("--require excludes --compare");
+  if (options.require && options.session.delegates.empty()) {
+    FailUsage("--require needs a delegate, e.g. --delegate");
+  }
   if (!options.compare.empty()) {
     if (!options.expect_from_name) FailUsage("--compare needs --expect-from-name");
     if (!options.session.delegates.empty()) FailUsage("--compare excludes --delegate");

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 
 #include "deputy/c_api_experimental.h"
 #include "placement_option.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 
@@ -84,10 +86,14 @@ Session::Session(const SessionOptions& options)
 }
 
 void Session::LoadDelegates(const SessionOptions& options) {
-  const DelegateSettings settings = WithThreads(options.delegate_settings, options.threads);
+  DelegateSettings settings = WithThreads(options.delegate_settings, options.threads);
+  const DelegateSettings limits = SettingsOf(options.limits);
+  settings.insert(settings.end(), limits.begin(), limits.end());
+  std::set<std::string> declared;
   for (DelegateRequest request : options.delegates) {
     request.settings = settings;
     LoadedDelegate loaded = Provide(request);
+    declared.insert(loaded.declared.begin(), loaded.declared.end());
     if (loaded.handle != nullptr) {
       delegates_.push_back(std::move(loaded));
       continue;
@@ -100,6 +106,7 @@ void Session::LoadDelegates(const SessionOptions& options) {
     WarnOfAbsence(flag, loaded.problem);
     absent_.emplace_back(flag, loaded.problem);
   }
+  if (!options.delegates.empty()) WarnOfIgnoredLimits(options.limits, declared);
 }
 
 void Session::ApplyDelegates(const SessionOptions& options) {
@@ -205,6 +212,47 @@ void Session::SayWhoRan() const {
                         : PluralText(static_cast<size_t>(total), "node", "nodes");
   std::fprintf(stderr, "deputy: summary: %s on the CPU%s\n", OneLine(text).c_str(),
                delegated == 0 ? ", no delegate used" : "");
+}
+
+std::string Session::ShortfallOf(int index) const {
+  const TfLiteInterpreter* interpreter = interpreter_.get();
+  DeputyDelegateInfo info = {};
+  info.struct_size = sizeof info;
+  if (DeputyInterpreterGetDelegateInfo(interpreter, index, &info) != kTfLiteOk) return "";
+  const std::string name = info.name[0] == '\0' ? "a delegate" : info.name;
+  if (info.applied == 0) return name + " is not applied: " + info.failure;
+  size_t failed = 0;
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
+    for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
+      DeputyNodeAnswer answer = {};
+      answer.struct_size = sizeof answer;
+      if (DeputyInterpreterGetNodeAnswer(interpreter, s, n, index, &answer) != kTfLiteOk) continue;
+      if (answer.reason == kDeputyReasonFailed || answer.reason == kDeputyReasonRemoved) ++failed;
+    }
+  }
+  if (failed > 0) {
+    return name + " lost " + PluralText(failed, "node that it took", "nodes that it took");
+  }
+  return info.node_count == 0 ? name + " took no node" : "";
+}
+
+std::string Session::Shortfall() const {
+  std::vector<std::string> reasons;
+  for (const auto& [flag, problem] : absent_) {
+    reasons.push_back(flag + " is not available: " + problem);
+  }
+  for (int i = 0; i < DeputyInterpreterGetDelegateCount(interpreter_.get()); ++i) {
+    std::string reason = ShortfallOf(i);
+    if (!reason.empty()) reasons.push_back(std::move(reason));
+  }
+  const DeputyDelegationStatus status = delegation_status();
+  if (status.recomputed_nodes > 0) {
+    reasons.push_back("the CPU computed a failed node " +
+                      PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times"));
+  }
+  std::string text;
+  for (const std::string& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
+  return text;
 }
 
 void Session::WarnIfDegraded() const {

@@ -31,6 +31,7 @@ struct SessionOptions {
   std::vector<DelegateRequest> delegates;  // in the order of application
   // Options that are set where a delegate declares them, beside num_threads.
   DelegateSettings delegate_settings;
+  PartitionLimits limits;
   // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
   std::string policy;
   // Delegates' results are compared with the CPU's: "first", "always", or N for every N-th run of a
@@ -88,6 +89,9 @@ class Session {
   // Ends the command with kExitFailed if nodes of them are left for the CPU. Once, at the end.
   void FailIfMissing() const;
 
+  // Why delegates did not do all that was expected of them; "" if they did. An absent delegate, one
+  // that could not be applied, that took no node, or that failed at a node counts.
+  std::string Shortfall() const;
   // One line on standard error if delegates failed and the CPU stood in for them, and one that says
   // who ran the model if delegates were not here. Once, at the end.
   void WarnIfDegraded() const;
@@ -116,6 +120,8 @@ class Session {
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
   void SayWhoRan() const;
+  // Shortfall of the interpreter's delegate of that index.
+  std::string ShortfallOf(int index) const;
 
   std::string path_;
   std::string report_;  // the first one since the last call: later ones are its consequences

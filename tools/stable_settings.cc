@@ -7,13 +7,12 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "delegate_option.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 namespace {
@@ -44,10 +43,7 @@ std::string StringOf(const Library& table, const char* key) {
 }
 
 StableSettings ReadSettings(const std::string& path) {
-  CheckReadable(path);
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Library json = Library::parse(text, nullptr, false, true);
+  const Library json = Library::parse(ReadFile(path, kMaxSettingsBytes), nullptr, false, true);
   StableSettings settings;
   if (json.is_object() && json.contains(kLoader) && json[kLoader].is_object()) {
     settings.library = StringOf(json[kLoader], "delegate_path");

@@ -7,6 +7,7 @@
 #include "npy.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "user_file.h"
 
 namespace deputy::tools {
 namespace {
@@ -23,29 +24,31 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
   const TfLiteType type = TfLiteTensorType(tensor);
   const size_t bytes = TfLiteTensorByteSize(tensor);
   if (!path.ends_with(".npy")) {
-    const std::vector<char> raw = ReadFile(path);
-    if (raw.size() != bytes) {
-      FailUsage("input '%s': expected %zu bytes (%s %s), %s holds %zu", name.c_str(), bytes,
+    const UserFile file(path);
+    if (file.size() != bytes) {
+      FailUsage("input '%s': expected %zu bytes (%s %s), %s holds %llu", name.c_str(), bytes,
                 TfLiteTypeGetName(type), ShapeText(ShapeOf(tensor)).c_str(), path.c_str(),
-                raw.size());
+                static_cast<unsigned long long>(file.size()));
     }
+    std::vector<char> raw(bytes);
+    file.Read(raw);
     WriteBytes(raw, tensor);
     return;
   }
-  const NpyArray array = ReadNpy(path);
-  if (WithoutOnes(array.shape) != WithoutOnes(ShapeOf(tensor))) {
+  const NpyFile array(path);
+  if (WithoutOnes(array.shape()) != WithoutOnes(ShapeOf(tensor))) {
     FailUsage("input '%s': expected shape %s, %s has %s", name.c_str(),
-              ShapeText(ShapeOf(tensor)).c_str(), path.c_str(), ShapeText(array.shape).c_str());
+              ShapeText(ShapeOf(tensor)).c_str(), path.c_str(), ShapeText(array.shape()).c_str());
   }
-  if (array.type == type) {
-    WriteBytes(array.bytes, tensor);
+  if (array.type() == type) {
+    WriteBytes(array.Read(), tensor);
     return;
   }
-  if (!IsNumeric(array.type)) {
+  if (!IsNumeric(array.type())) {
     FailUsage("input '%s': expected %s, %s holds %s", name.c_str(), TfLiteTypeGetName(type),
-              path.c_str(), TfLiteTypeGetName(array.type));
+              path.c_str(), TfLiteTypeGetName(array.type()));
   }
-  const std::vector<double> reals = ReadReals(array.type, array.bytes, {0, 0});
+  const std::vector<double> reals = ReadReals(array.type(), array.Read(), {0, 0});
   WriteReals(std::vector<float>(reals.begin(), reals.end()), tensor);
 }
 

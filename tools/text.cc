@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 
 namespace deputy::tools {
@@ -194,14 +193,6 @@ void ProgressBar::Show(size_t done) {
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
   std::fprintf(stderr, "\r[%s] %zu/%zu", bar.c_str(), done, total_);
   std::fflush(stderr);
-}
-
-void CheckReadable(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) FailUsage("%s: is a folder", path.c_str());
-  FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
-  std::fclose(file);
 }
 
 void CheckWritable(const std::string& path) {

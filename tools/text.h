@@ -41,9 +41,6 @@ std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3
 std::string MillisecondsText(double milliseconds, double largest);
 std::string PluralText(size_t count, const char* singular, const char* plural);
 
-// A file that cannot even be opened is the caller's mistake: kExitUsage.
-void CheckReadable(const std::string& path);
-
 // Ends the command with kExitUsage unless the file can be written; it is made if it is not there.
 // Before work whose result would be lost.
 void CheckWritable(const std::string& path);

@@ -6,18 +6,16 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
 #include "mindspore/ms/convert.h"
+#include "mindspore/ms/file.h"
 #include "mindspore/src/log.h"
 
 namespace deputy::ms_api {
 namespace {
 
-constexpr size_t kIdentifierEnd = 8;
 constexpr uint32_t kMindIRLite = 4;  // the C++ API's name for a file of MindSpore Lite
 
 // A model of MindSpore's becomes a .tflite file in memory, and goes through the one loader.
@@ -121,14 +119,15 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
   const std::scoped_lock lock(mutex_);
   if (const MSStatus status = CheckBuild(type, context); status != kMSStatusSuccess) return status;
   if (path == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the path is NULL");
-  std::ifstream file(path, std::ios::binary);
-  Bytes head(kIdentifierEnd);
-  if (!file.read(head.data(), static_cast<std::streamsize>(head.size()))) {
-    return Fail(kMSStatusLiteFileError, "Build: cannot read '%s'", path);
-  }
-  if (!IsMs(head)) return BuildWith({}, path);
-  file.seekg(0);
-  return BuildWith(Bytes(std::istreambuf_iterator<char>(file), {}), nullptr);
+  Bytes bytes;
+  const MSStatus status = Guard([&] {
+    std::string error;
+    if (ms::ReadMsFile(path, &bytes, &error)) return kMSStatusSuccess;
+    return Fail(kMSStatusLiteFileError, "Build: '%s' %s", path, error.c_str());
+  });
+  if (status != kMSStatusSuccess) return status;
+  const bool is_ms = !bytes.empty();
+  return BuildWith(std::move(bytes), is_ms ? nullptr : path);
 }
 
 // Takes the context over, whatever is wrong with the rest.
@@ -194,7 +193,10 @@ MSStatus Model::LoadModel(Bytes bytes, const char* path) {
     model_.reset(TfLiteModelCreateWithErrorReporter(bytes_.data(), bytes_.size(), reporter, this));
   }
   if (model_ != nullptr) return kMSStatusSuccess;
-  return Fail(kMSStatusLiteGraphFileError, "Build: the model is refused: %s", reported_.c_str());
+  // The library's own text has details that texts of TensorFlow Lite's leave out.
+  const std::string known = DeputyLastError();
+  const std::string& why = known.starts_with(reported_) ? known : reported_;
+  return Fail(kMSStatusLiteGraphFileError, "Build: the model is refused: %s", why.c_str());
 }
 
 MSStatus Model::MakeInterpreter() {

@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <stdexcept>
 
 #include "tests/cases/case.h"
 #include "tests/conformance/check.h"
 #include "tests/conformance/lifecycle.h"
 #include "tests/conformance/plugin_target.h"
+#include "tools/user_file.h"
 
 namespace deputy::certify {
 namespace {
@@ -179,11 +177,10 @@ std::vector<Subject> SubjectsToTry(const Settings& settings) {
   if (settings.models.empty()) return conformance::Subjects();
   std::vector<Subject> subjects;
   for (const std::string& path : settings.models) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file.is_open()) throw std::runtime_error(path + " cannot be read");
-    subjects.push_back(
-        conformance::SubjectOf(path.substr(path.rfind('/') + 1),
-                               std::vector<uint8_t>((std::istreambuf_iterator<char>(file)), {})));
+    constexpr uint64_t kMaxModelBytes = uint64_t{1} << 31;
+    const std::vector<char> file = tools::ReadFile(path, kMaxModelBytes);
+    subjects.push_back(conformance::SubjectOf(path.substr(path.rfind('/') + 1),
+                                              std::vector<uint8_t>(file.begin(), file.end())));
   }
   return subjects;
 }

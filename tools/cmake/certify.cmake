@@ -5,7 +5,8 @@
 # `command`, what `make run` builds. Included by tests.cmake, where the kit is.
 if(TARGET deputy_tool)
   file(GLOB certify_sources CONFIGURE_DEPENDS tools/certify/*.cc)
-  add_executable(deputy-certify ${certify_sources} tools/escape.cc tools/json.cc tools/text.cc)
+  add_executable(deputy-certify ${certify_sources} tools/escape.cc tools/json.cc tools/text.cc
+                 tools/user_file.cc)
   target_link_libraries(deputy-certify PRIVATE deputy_conformance deputy nlohmann_json::nlohmann_json)
   target_compile_options(deputy-certify PRIVATE ${test_flags})
   deputy_compile_together(deputy-certify 10 tools/certify)

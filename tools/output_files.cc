@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "text.h"
+
+namespace deputy::tools {
+namespace {
+
+constexpr const char* kExtension = ".npy";
+// Room that an item leaves for "_", the output's number and "_", ".npy", and a part of the tensor's
+// name.
+constexpr size_t kRoomForTensor = 48;
+
+// Tensor names hold slashes and colons.
+std::string SafeName(const std::string& name) {
+  std::string safe;
+  for (const char c : name) {
+    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_';
+  }
+  return safe;
+}
+
+// At most `bytes` of `text`, with no UTF-8 character cut in two.
+std::string CutTo(const std::string& text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
+}  // namespace
+
+OutputFiles OutputFiles::In(const std::string& folder) {
+  constexpr long kUsualMax = 255;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) FailUsage("%s: %s", folder.c_str(), error.message().c_str());
+  const long max = pathconf(folder.c_str(), _PC_NAME_MAX);
+  return {folder, static_cast<size_t>(max > 0 ? max : kUsualMax)};
+}
+
+void OutputFiles::Begin(const std::string& item) {
+  stem_.clear();
+  const std::string whole = std::filesystem::path(item).stem().string();
+  if (whole.empty()) return;
+  std::string stem = CutTo(whole, max_name_ - std::min(max_name_, kRoomForTensor));
+  for (size_t number = 2; !stems_.insert(stem).second; ++number) {
+    const std::string suffix = "~" + std::to_string(number);
+    const size_t room = kRoomForTensor + suffix.size();
+    stem = CutTo(whole, max_name_ - std::min(max_name_, room)) + suffix;
+  }
+  stem_ = stem + "_";
+}
+
+// The number keeps names apart that are equal when cut.
+std::string OutputFiles::PathOf(int index, const std::string& tensor) const {
+  std::string name = stem_ + std::to_string(index) + "_" + SafeName(tensor);
+  const size_t extension = std::string(kExtension).size();
+  name.resize(std::min(name.size(), max_name_ - std::min(max_name_, extension)));
+  return (std::filesystem::path(folder_) / (name + kExtension)).string();
+}
+
+}  // namespace deputy::tools

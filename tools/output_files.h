@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of the .npy files that `deputy run --output-dir` writes.
+#ifndef DEPUTY_TOOLS_OUTPUT_FILES_H_
+#define DEPUTY_TOOLS_OUTPUT_FILES_H_
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace deputy::tools {
+
+// No two outputs get the same name, and none is longer than the file system of the folder allows.
+class OutputFiles {
+ public:
+  // `max_name` is the greatest length of a file name, in bytes.
+  OutputFiles(const std::string& folder, size_t max_name) : folder_(folder), max_name_(max_name) {}
+  // Creates the folder if it is not there; ends the command with kExitUsage if that fails.
+  static OutputFiles In(const std::string& folder);
+
+  // Starts the outputs of one inference. `item` is its picture or row; "" if there is just one. Its
+  // name without extension begins the names of the files.
+  void Begin(const std::string& item);
+  // The path for an output of that inference: FOLDER/ITEM_INDEX_TENSOR.npy.
+  std::string PathOf(int index, const std::string& tensor) const;
+
+ private:
+  std::string folder_;
+  size_t max_name_;
+  std::string stem_;  // with its underscore; "" without an item
+  std::set<std::string> stems_;
+};
+
+}  // namespace deputy::tools
+
+#endif  // DEPUTY_TOOLS_OUTPUT_FILES_H_
