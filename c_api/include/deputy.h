@@ -358,6 +358,12 @@ TFL_CAPI_EXPORT const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInter
                                                                int32_t subgraph_index,
                                                                int32_t tensor_index);
 
+// As TfLiteSignatureRunnerResizeInputTensor, but every dimension may change, and their number, as in
+// TfLiteInterpreterResizeInputTensor.
+TFL_CAPI_EXPORT TfLiteStatus DeputySignatureRunnerResizeInputTensor(
+    TfLiteSignatureRunner* signature_runner, const char* input_name, const int* input_dims,
+    int32_t input_dims_size);
+
 // Number of nodes in a subgraph's table, replaced ones included; 0 if out of range.
 TFL_CAPI_EXPORT int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
                                                       int32_t subgraph_index);

@@ -333,7 +333,7 @@ TfLiteStatus TfLiteSignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signa
   }
   return Guard(kTfLiteError, [&] {
     return signature_runner->impl->ResizeInputTensor(
-        input_name, {input_dims, static_cast<size_t>(input_dims_size)});
+        input_name, {input_dims, static_cast<size_t>(input_dims_size)}, true);
   });
 }
 

@@ -236,6 +236,19 @@ const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpre
   return subgraph == nullptr ? nullptr : subgraph->tensor(tensor_index);
 }
 
+TfLiteStatus DeputySignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signature_runner,
+                                                    const char* input_name, const int* input_dims,
+                                                    int32_t input_dims_size) {
+  if (signature_runner == nullptr || input_dims_size < 0 ||
+      (input_dims == nullptr && input_dims_size > 0)) {
+    return kTfLiteError;
+  }
+  return Guard(kTfLiteError, [&] {
+    return signature_runner->impl->ResizeInputTensor(
+        input_name, {input_dims, static_cast<size_t>(input_dims_size)}, false);
+  });
+}
+
 int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
                                       int32_t subgraph_index) {
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);

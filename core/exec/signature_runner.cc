@@ -86,7 +86,8 @@ const TfLiteTensor* SignatureRunner::OutputTensor(const char* name) {
   return subgraph_->tensor(*index);
 }
 
-TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<const int> dims) {
+TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<const int> dims,
+                                                bool strict) {
   const int* index = Find(inputs_, name);
   if (index == nullptr) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
@@ -94,7 +95,8 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
   }
   Observer* const observer = subgraph_->interpreter()->observer();
   if (observer != nullptr) observer->EnterInterpreter("ResizeInputTensor of a signature");
-  return subgraph_->ResizeInputTensorStrict(*index, dims);
+  return strict ? subgraph_->ResizeInputTensorStrict(*index, dims)
+                : subgraph_->ResizeInputTensor(*index, dims);
 }
 
 TfLiteStatus SignatureRunner::AllocateTensors() {

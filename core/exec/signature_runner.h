@@ -35,7 +35,8 @@ class SignatureRunner {
   TfLiteTensor* InputTensor(const char* name);
   const TfLiteTensor* OutputTensor(const char* name);
 
-  TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims);
+  // `strict`: only dimensions that the model leaves open may change.
+  TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims, bool strict);
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke();
 
